@@ -1,16 +1,16 @@
-// Sums of registers, word by word.
+// Addition of registers, word by word.
 #include "simt.cuh"
 
-// The bits of word j, ⌈p(j+1)/N⌉ − ⌈pj/N⌉.
+// Returns the bits of word j, ⌈p(j+1)/N⌉ − ⌈pj/N⌉.
 DEVICE u32 bits_of(u64 p, u64 n, u64 j) {
     return (u32)((p * (j + 1) + n - 1) / n - (p * j + n - 1) / n);
 }
 
-// The multiple of 2^bits nearest to v, over 2^bits.
+// Returns the multiple of 2^bits nearest to v, divided by 2^bits.
 DEVICE i64 carry_of(i64 v, u32 bits) { return (v + (1ll << (bits - 1))) >> bits; }
 
-// out ← a + sign·b, digits in and out; `out` is none of the others. A carry, which
-// is −1, 0 or 1 for balanced digits and a few units for others, stays in the next word.
+// Computes out ← a + sign·b on digits; `out` must differ from a and b. Carries are −1, 0 or 1 for
+// balanced digits, and a few units for others; they are added to the next word and go no further.
 extern "C" __global__ void combine(i32* __restrict__ out, const i32* __restrict__ a,
                                    const i32* __restrict__ b, i32 sign, u32 p, u32 n) {
     u32 j = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,10 +1,10 @@
-//! M_p without its known factors: is what is left a probable prime?
+//! Tests the cofactor of M_p, the quotient of M_p by its known factors, for probable primality.
 //!
-//! With d the product of the known factors and N = M_p/d, the residue of type 5
-//! is 3^(N·d − 1) = 3^(M_p − 1) mod M_p, the number that a test of M_p itself
-//! finds, whatever the factors. If N is prime, 3^(N·d) ≡ 3^d, so N is a probable
-//! prime exactly when the residue is 3^(d − 1) mod N (Suyama's test), that is
-//! when d·(residue − 3^(d − 1)) ≡ 0 mod M_p.
+//! Let d be the product of the known factors and N = M_p/d. The residue of type 5 is
+//! 3^(N·d − 1) = 3^(M_p − 1) mod M_p. It does not depend on the factors: a PRP test of M_p itself
+//! computes the same number. If N is prime, 3^(N·d) ≡ 3^d mod N. So N is a probable prime exactly
+//! when the residue is 3^(d − 1) mod N (Suyama's test), that is, when d·(residue − 3^(d − 1)) ≡ 0
+//! mod M_p.
 
 use std::fmt;
 
@@ -13,38 +13,39 @@ use warpint_natural::limbs;
 
 use crate::{Engine, EngineError, Residue, Shift, Step, Verdict};
 
-/// Factors of M_p, whose product d is below M_p.
+/// Known factors of M_p. Their product d is below M_p.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownFactors {
-    /// Decimal digits, ascending.
+    /// The factors in decimal digits, ascending.
     texts: Vec<String>,
-    /// d, little-endian limbs without leading zeros; empty for no factors.
+    /// The product d as little-endian limbs without leading zeros; empty if no factors are known.
     product: Vec<u64>,
 }
 
-/// Numbers that are not the known factors of M_p.
+/// Why a list of numbers is not a list of known factors of M_p.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactorError {
-    /// Not decimal digits, or too many of them, alone or with the others.
+    /// The text is not a decimal number above 1, or this number or all numbers together have too
+    /// many digits.
     #[error(
-        "'{text}' is not a factor: a whole number above 1; all have at most {MOST_DIGITS} digits"
+        "'{text}' is not a factor: give whole numbers above 1, with at most {MOST_DIGITS} digits in all"
     )]
     NotANumber {
-        /// What was given.
+        /// The text that was given.
         text: String,
     },
-    /// It does not divide what the others leave.
+    /// The number does not divide the quotient of M_p by the smaller factors.
     #[error("{factor} does not divide {}", Left { exponent: *exponent, others: *others })]
     NotAFactor {
         /// p.
         exponent: u32,
-        /// The number.
+        /// The number that was given.
         factor: String,
-        /// How many smaller ones have been divided out.
+        /// The number of smaller factors that have been divided out.
         others: usize,
     },
-    /// The product of the factors is M_p.
+    /// The product of the factors is M_p, so that no cofactor is left to test.
     #[error("the factors of M{exponent} are complete: nothing is left to test")]
     Complete {
         /// p.
@@ -53,14 +54,14 @@ pub enum FactorError {
 }
 
 impl FactorError {
-    /// What kind of error it is: always bad input.
+    /// Returns the kind of the error, which is always bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::BadInput
     }
 }
 
-/// `M67`, `what 2 smaller factors leave of M67`.
+/// Displays the dividend in an error message: `M67`, or `what 2 smaller factors leave of M67`.
 struct Left {
     exponent: u32,
     others: usize,
@@ -76,7 +77,8 @@ impl fmt::Display for Left {
     }
 }
 
-/// The digits of all factors together, which bound the cost: as many as a proof file can name.
+/// The limit on the decimal digits of all factors together, which bounds the cost. It is the most
+/// that a proof file can name.
 const MOST_DIGITS: usize = 4096;
 
 impl KnownFactors {
@@ -85,8 +87,8 @@ impl KnownFactors {
     /// Cost: about |d|·log p limb products for a factor of |d| limbs.
     ///
     /// # Errors
-    /// One of them is no number, does not divide M_p (or not as often as it is named), or nothing
-    /// is left.
+    /// Returns an error if an item is not a number above 1, if it does not divide M_p (or is given
+    /// more often than it divides M_p), or if the product of all is M_p.
     pub fn new(p: u32, factors: &[impl AsRef<str>]) -> Result<Self, FactorError> {
         let mut digits = 0;
         let mut read = |text: &str| {
@@ -118,31 +120,32 @@ impl KnownFactors {
         Ok(known)
     }
 
-    /// Whether there are none.
+    /// Returns whether no factors are known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// Decimal digits, ascending.
+    /// Returns the factors in decimal digits, ascending.
     #[must_use]
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
 
-    /// The bits of d.
+    /// Returns the number of bits of d.
     fn bits(&self) -> u64 {
         let top = self.product.last().map_or(0, |top| 64 - u64::from(top.leading_zeros()));
         64 * (self.product.len() as u64).saturating_sub(1) + top
     }
 
-    /// d, little-endian limbs without leading zeros; 1 for no factors.
+    /// Returns d as little-endian limbs without leading zeros; 1 if no factors are known.
     pub(crate) fn product(&self) -> &[u64] {
         if self.product.is_empty() { &[1] } else { &self.product }
     }
 
-    /// Whether N is a probable prime, by 3^(M_p − 1) mod M_p; `None` where two computations of
-    /// 3^(d − 1) differ. Uses register 0 of an engine, for twice as many squarings as d has bits.
+    /// Decides from 3^(M_p − 1) mod M_p whether N is a probable prime. Computes 3^(d − 1) twice and
+    /// returns `None` if the results differ. Uses register 0 of an engine. Cost: twice as many
+    /// squarings as d has bits.
     pub(crate) fn judge(
         &self,
         engine: &mut dyn Engine,
@@ -155,8 +158,9 @@ impl KnownFactors {
         }))
     }
 
-    /// 3^(d − 1) mod M_p, to which 3^(M_p − 1) is congruent mod N for every prime N; `None` where
-    /// two computations differ. Register and cost as of [`KnownFactors::judge`].
+    /// Computes 3^(d − 1) mod M_p, to which 3^(M_p − 1) is congruent mod N if N is prime. Computes
+    /// it twice and returns `None` if the results differ. Register and cost are those of
+    /// [`KnownFactors::judge`].
     pub(crate) fn residue_of_a_prime(
         &self,
         engine: &mut dyn Engine,
@@ -165,20 +169,21 @@ impl KnownFactors {
         if self.is_empty() {
             return Ok(Some(Residue::from_u64(p, 1)));
         }
-        // At two shifts: no Gerbicz check looks at this.
+        // Computed at two shifts, because no Gerbicz check covers this power.
         let once = self.power(engine, Shift::ZERO)?;
         let again = self.power(engine, Shift::new(p / 3 + 1, p))?;
         Ok((once == again).then_some(once))
     }
 
-    /// Whether x ≡ y mod N, both given mod M_p: d·(x − y) ≡ 0 mod M_p.
+    /// Returns whether x ≡ y mod N, for x and y given mod M_p: d·(x − y) ≡ 0 mod M_p.
     pub(crate) fn are_congruent(&self, x: &Residue, y: &Residue) -> bool {
         let p = x.exponent();
         let difference = limbs::sub_mod(x.limbs(), y.limbs(), p);
         Residue::from_limbs(p, &limbs::mul(self.product(), &difference)).is(0)
     }
 
-    /// 3^(d − 1) mod M_p, from the highest bit of d − 1 down, in a register at a shift.
+    /// Computes 3^(d − 1) mod M_p, from the highest bit of d − 1 down, in register 0 at the given
+    /// shift.
     fn power(&self, engine: &mut dyn Engine, shift: Shift) -> Result<Residue, EngineError> {
         let p = engine.exponent();
         // d is odd.
@@ -194,7 +199,7 @@ impl KnownFactors {
     }
 }
 
-/// A number above 1 from its decimal digits, which come back without leading zeros.
+/// Parses a number above 1; returns its decimal digits without leading zeros, and its limbs.
 fn parse(text: &str) -> Result<(String, Vec<u64>), FactorError> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(refused(text));
@@ -226,7 +231,7 @@ fn refused(text: &str) -> FactorError {
     FactorError::NotANumber { text: shown }
 }
 
-/// Whether q | 2^p − 1, by 2^p mod q, q > 1.
+/// Returns whether q divides 2^p − 1, computed as 2^p mod q, for q > 1.
 fn divides(q: &[u64], p: u32) -> bool {
     let times = |x: &[u64], y: &[u64]| limbs::div_rem(&limbs::mul(x, y), q).1;
     let mut power = vec![1];
@@ -268,7 +273,7 @@ mod tests {
         assert!(refused(31, &["2147483647"]).contains("complete"));
     }
 
-    /// Every way to split M_p, p below 64 and composite, into known factors and the rest.
+    /// Every factorisation of a composite M_p, p below 64, into known factors and a cofactor.
     #[test]
     fn a_rest_is_judged_as_its_own_fermat_test_would() {
         use warpint_arith::primes::{is_prime, mul_mod, pow_mod};
@@ -285,7 +290,7 @@ mod tests {
                 let mut engine = Word.build(p, 1, BuildOptions::new(1, 1)).unwrap();
                 let residue = Residue::from_u64(p, pow_mod(3, m - 1, m));
                 let verdict = known.judge(engine.as_mut(), &residue).unwrap().unwrap();
-                // 3^(N−1) mod N; the rests of these are no pseudoprimes to base 3.
+                // Compared with 3^(N−1) mod N; none of these cofactors is a pseudoprime to base 3.
                 let n = m / q;
                 let expected = is_prime(n);
                 assert_eq!(mul_mod(1, pow_mod(3, n - 1, n), n) == 1, expected, "M{p}/{q}");

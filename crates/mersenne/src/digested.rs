@@ -1,15 +1,14 @@
-//! A residue kept in memory for hours, and a digest that tells if it has changed.
+//! A residue kept in memory for hours, with a digest that detects changes to it.
 
 use sha2::{Digest, Sha256};
 
 use crate::Residue;
 
-/// A residue with the SHA-256 it had when it was sealed.
+/// A residue with its SHA-256, computed when it was sealed.
 ///
-/// A test may go back to its last verified state after many hours; a bit that
-/// memory has flipped in the meantime would satisfy every later check, for the
-/// checks begin with this very state. Making and checking a seal costs one
-/// SHA-256 of p/8 bytes.
+/// A test may go back to its last verified state after many hours. If memory flipped a bit of that
+/// state in the meantime, every later check would still pass, because the checks start from this
+/// state. Making or checking a seal costs one SHA-256 of p/8 bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestedResidue {
     residue: Residue,
@@ -17,26 +16,26 @@ pub struct DigestedResidue {
 }
 
 impl DigestedResidue {
-    /// Seals a residue that has just been computed, or read with its checksum.
+    /// Seals a residue that has just been computed, or read from a file with its checksum verified.
     #[must_use]
     pub fn new(residue: Residue) -> Self {
         let digest = digest(&residue);
         Self { residue, digest }
     }
 
-    /// As if memory had changed the residue since it was sealed: for tests of what comes of that.
+    /// Replaces the residue but keeps the digest, as if memory had changed the residue. For tests.
     #[must_use]
     pub fn changed_to(self, residue: Residue) -> Self {
         Self { residue, ..self }
     }
 
-    /// The residue, unchecked.
+    /// Returns the residue without checking the digest.
     #[must_use]
     pub fn residue(&self) -> &Residue {
         &self.residue
     }
 
-    /// Whether it is still what was sealed.
+    /// Returns whether the residue still has the digest with which it was sealed.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         digest(&self.residue) == self.digest
@@ -44,7 +43,7 @@ impl DigestedResidue {
 }
 
 fn digest(x: &Residue) -> [u8; 32] {
-    // Many limbs at a time, which takes half as long as one by one.
+    // The number of limbs hashed at a time. One limb at a time takes twice as long.
     const LIMBS: usize = 512;
     let mut hasher = Sha256::new();
     let mut bytes = [0u8; 8 * LIMBS];

@@ -1,4 +1,4 @@
-//! What a running test tells.
+//! Events that a running test reports.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,132 +8,135 @@ use warpint_progress::units::{clock, count_words};
 
 use crate::RoundOff;
 
-/// News of a running test, for the callback of [`crate::primality::run`].
+/// An event of a running test, passed to the callback of [`crate::primality::run`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The test begins or goes on at `iteration` of `total`.
+    /// The test starts or resumes at `iteration` of `total`.
     Started {
-        /// Iterations already done (more than 0: resumed from a checkpoint).
+        /// Iterations already done; more than 0 if the test resumes from a checkpoint.
         iteration: u64,
-        /// Iterations in all.
+        /// Iterations of the whole test.
         total: u64,
-        /// The checkpoint it goes on from.
+        /// The checkpoint from which the test resumes.
         resumed_from: Option<PathBuf>,
     },
-    /// Sent about once a second.
+    /// Progress, sent about once a second.
     Progress {
         /// Iterations done.
         iteration: u64,
-        /// Iterations in all.
+        /// Iterations of the whole test.
         total: u64,
-        /// Time per iteration, lately.
+        /// Time per iteration, averaged over the last seconds.
         per_iteration: Duration,
-        /// Round-off since this engine was built.
+        /// Round-off since the present engine was built.
         round_off: Option<RoundOff>,
     },
-    /// A checkpoint is safely on disk.
+    /// A checkpoint has been written and synced to disk.
     Saved {
-        /// Its iteration.
+        /// The checkpoint's iteration.
         iteration: u64,
-        /// Its file.
+        /// The checkpoint's file.
         path: PathBuf,
-        /// Whether a check has confirmed it.
+        /// Whether a check has confirmed the checkpoint.
         verified: bool,
     },
-    /// A checkpoint could not be saved; the older ones are untouched, the test
-    /// goes on and will try again.
+    /// A checkpoint could not be saved. The older checkpoints are untouched; the test continues and
+    /// tries again later.
     SaveFailed {
-        /// Why.
+        /// Why saving failed.
         reason: String,
     },
-    /// A residue for the proof could not be written: the proof will be of a lower power, or none.
+    /// A residue for the proof could not be written. The proof will have a lower power, or cannot
+    /// be made.
     ResidueLost {
-        /// Its iteration.
+        /// The residue's iteration.
         iteration: u64,
-        /// Why.
+        /// Why writing failed.
         reason: String,
     },
-    /// A checkpoint file was not sound and has been set aside.
+    /// A checkpoint file was unsound and has been renamed.
     BadCheckpoint {
-        /// Where it is now (`….bad`).
+        /// The file's new name (`….bad`).
         path: PathBuf,
-        /// What was wrong with it.
+        /// What was wrong with the file.
         reason: String,
     },
     /// The lock of a process that no longer runs was found and taken over.
     StaleLock {
-        /// The dead holder's process id.
+        /// The process id of the former holder.
         pid: u32,
     },
-    /// Round-off rose too high: the test goes on with a longer transform from
-    /// the last good state.
+    /// Round-off exceeded its limit. The test continues from the last good state with a longer
+    /// transform.
     Lengthened {
-        /// The length that was too short.
+        /// The transform length that was too short.
         from: usize,
-        /// The length now used.
+        /// The transform length used from now on.
         to: usize,
-        /// The round-off that was measured.
+        /// The measured round-off.
         round_off: f64,
         /// The iteration of the last good state.
         back_to: u64,
     },
-    /// The device of the engine failed: the test goes on with a new engine on it
-    /// from the last good state.
+    /// The engine's device failed. The test continues from the last good state with a new engine on
+    /// the same device.
     DeviceFailed {
-        /// What the device said.
+        /// The error that the device reported.
         reason: String,
         /// The iteration of the last good state.
         back_to: u64,
     },
-    /// Shorter transforms have failed in an earlier sitting: the one planned is
-    /// left for that which served.
+    /// The planned transform length is replaced by a longer one, because shorter transforms failed
+    /// in an earlier sitting of this test.
     LengthKept {
-        /// The length planned.
+        /// The planned transform length.
         from: usize,
-        /// The length used.
+        /// The transform length used instead.
         to: usize,
     },
-    /// A test that two engines compute goes on from a checkpoint before which only one has: the
-    /// result will not be one of two engines.
+    /// A test with two engines resumes from a checkpoint that only one engine has computed. The
+    /// result will not count as computed by two engines.
     OnceOnly {
         /// The checkpoint's iteration.
         iteration: u64,
     },
-    /// A check failed, and passed when it was made again: the error was its own.
+    /// A check failed, but passed when it was repeated: the error was in the check itself.
     CheckErred {
-        /// Which check.
+        /// The check.
         check: Check,
-        /// The iteration at which it was made.
+        /// The iteration at which the check was made.
         iteration: u64,
     },
-    /// A check failed; the state to go back to is being looked for.
+    /// A check failed, and the test is looking for a state to go back to.
     Searching {
-        /// Which check.
+        /// The check.
         check: Check,
-        /// The iteration at which it was made.
+        /// The iteration at which the check was made.
         iteration: u64,
     },
-    /// A check passed: everything up to `iteration` is verified, as far as such a check can.
+    /// A check passed: every iteration up to `iteration` is verified, as far as this check can
+    /// detect errors.
     Verified {
-        /// Which check.
+        /// The check.
         check: Check,
-        /// The iteration.
+        /// The verified iteration.
         iteration: u64,
     },
     /// A check failed: the test goes back to the last verified state.
     CheckFailed {
-        /// Which check.
+        /// The check.
         check: Check,
         /// The iteration at which the check was made.
         iteration: u64,
-        /// The verified iteration it goes back to.
+        /// The verified iteration to which the test goes back.
         back_to: u64,
     },
 }
 
 impl Event {
-    /// The event in words, where it is worth a line of its own; routine is not.
+    /// Returns the event as a line of text if it deserves a line of its own; `None` for routine
+    /// events.
     #[must_use]
     pub fn line(&self) -> Option<String> {
         Some(match self {
@@ -141,7 +144,7 @@ impl Event {
                 format!("going on at iteration {iteration} of {total} from {}", path.display())
             }
             Self::SaveFailed { reason } => format!(
-                "a checkpoint could not be saved ({reason}); the older ones are untouched, the test goes on and will try again"
+                "cannot save a checkpoint ({reason}); older checkpoints are untouched, and the test goes on and will try again"
             ),
             Self::BadCheckpoint { path, reason } => format!(
                 "a checkpoint is not sound ({reason}): set aside as {}, going on without it",
@@ -161,13 +164,13 @@ impl Event {
                 count_words(*to)
             ),
             Self::OnceOnly { iteration } => format!(
-                "what comes before iteration {iteration} was computed by one engine only, and the result will say so; --restart begins with two"
+                "the iterations before {iteration} were computed by one engine only, and the result will say so; --restart begins again with two"
             ),
             Self::CheckErred { check, iteration } => format!(
-                "the {check} at iteration {iteration} failed, and passed when it was made again: this machine's processor computes unreliably"
+                "the {check} at iteration {iteration} failed, but passed when it was repeated: this machine's processor computes unreliably"
             ),
             Self::Searching { check, iteration } => format!(
-                "the {check} at iteration {iteration} failed: looking for the newest checkpoint that is right"
+                "the {check} at iteration {iteration} failed: looking for the newest right checkpoint"
             ),
             Self::CheckFailed { check, iteration, back_to } => format!(
                 "the {check} at iteration {iteration} failed: going back to iteration {back_to}, which is verified"
@@ -186,14 +189,15 @@ impl Event {
     }
 }
 
-/// What guards a sequence of squarings.
+/// The check that guards a sequence of squarings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
-    /// The Gerbicz–Li check of a PRP test: sees every error.
+    /// The Gerbicz–Li check of a PRP test. It detects every error.
     Gerbicz,
-    /// The Jacobi check of a Lucas–Lehmer test: sees an error with probability ½.
+    /// The Jacobi check of a Lucas–Lehmer test. It detects an error with probability ½.
     Jacobi,
-    /// The comparison with a second engine: sees every error that only one of them makes.
+    /// The comparison with a second engine. It detects every error that only one of the two engines
+    /// makes.
     Second,
 }
 
@@ -207,8 +211,8 @@ impl fmt::Display for Check {
     }
 }
 
-/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234 Z 52`; without times
-/// and round-off where nothing has been computed yet.
+/// Formats a progress line: `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max
+/// 0.1234 Z 52`. Time and round-off are left out if nothing has been computed yet.
 #[must_use]
 pub fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundOff>) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;

@@ -1,4 +1,4 @@
-//! The exponent of a Mersenne number, and small factors before a test.
+//! The exponent of a Mersenne number, and a search for small factors before a test.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,47 +6,47 @@ use std::str::FromStr;
 use warpint_arith::primes;
 use warpint_files::ErrorKind;
 
-/// A prime p, 2 ≤ p < 2^31: only these make M_p = 2^p − 1 a candidate.
+/// A prime p with 2 ≤ p < 2^31. M_p = 2^p − 1 can be prime only if p is prime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exponent(u32);
 
-/// A number that is not the exponent of a Mersenne prime candidate.
+/// Why a number is not the exponent of a Mersenne prime candidate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExponentError {
-    /// Not digits only.
+    /// The text does not consist of digits only.
     #[error("'{text}' is not a whole number")]
     NotANumber {
-        /// What was given.
+        /// The text that was given.
         text: String,
     },
-    /// Below 2.
+    /// The number is below 2.
     #[error("{value} is not an exponent: the smallest Mersenne number is M2 = 3")]
     TooSmall {
-        /// What was given.
+        /// The number that was given.
         value: u64,
     },
-    /// 2^31 or more.
+    /// The number is 2^31 or more.
     #[error("{text} is too large: exponents are below 2147483648 (2^31)")]
     TooLarge {
-        /// What was given.
+        /// The text that was given.
         text: String,
     },
-    /// p = a·b, so 2^a − 1 divides 2^p − 1.
+    /// The number is composite: p = a·b, so 2^a − 1 divides 2^p − 1.
     #[error(
         "{value} is not prime ({value} = {factor} · {}), so M{value} is divisible by M{factor} \
          and need not be tested", value / factor
     )]
     Composite {
-        /// What was given.
+        /// The number that was given.
         value: u32,
-        /// Its smallest prime factor.
+        /// The smallest prime factor of the number.
         factor: u32,
     },
 }
 
 impl ExponentError {
-    /// What kind of error it is: always bad input.
+    /// Returns the kind of the error, which is always bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::BadInput
@@ -54,10 +54,10 @@ impl ExponentError {
 }
 
 impl Exponent {
-    /// Exponents are below this: 2^31.
+    /// The upper bound on exponents, exclusive: 2^31.
     pub const LIMIT: u32 = 1 << 31;
 
-    /// Checks that p is a prime in range.
+    /// Checks that p is a prime below 2^31.
     pub fn new(p: u64) -> Result<Self, ExponentError> {
         if p < 2 {
             return Err(ExponentError::TooSmall { value: p });
@@ -67,14 +67,14 @@ impl Exponent {
             .filter(|&v| v < Self::LIMIT)
             .ok_or_else(|| ExponentError::TooLarge { text: p.to_string() })?;
         if !primes::is_prime(p) {
-            // Below 2^31 both fit in 32 bits.
+            // p is below 2^31, so that p and its factor fit in 32 bits.
             let factor = primes::smallest_factor(p) as u32;
             return Err(ExponentError::Composite { value, factor });
         }
         Ok(Self(value))
     }
 
-    /// p.
+    /// Returns p.
     #[must_use]
     pub fn get(self) -> u32 {
         self.0
@@ -101,12 +101,12 @@ impl fmt::Display for Exponent {
     }
 }
 
-/// The smallest prime factor q = 2kp + 1 of M_p with k ≤ `max_k` and
-/// q ≤ √M_p, if there is one.
+/// Finds the smallest prime factor q = 2kp + 1 of M_p with k ≤ `max_k` and q ≤ √M_p; `None` if M_p
+/// has no such factor.
 ///
-/// Every factor of M_p (p an odd prime) is 2kp + 1 and ±1 mod 8; a composite
-/// M_p has one that is at most √M_p. Cost: O(max_k) sieving by small primes,
-/// one power of 2 mod q for every survivor.
+/// Every factor of M_p (p an odd prime) has the form 2kp + 1 and is ±1 mod 8, and a composite M_p
+/// has a factor that is at most √M_p. Cost: O(max_k) for a sieve by small primes, and one power 2^p
+/// mod q for each candidate that survives the sieve.
 #[must_use]
 pub fn trial_factor(p: Exponent, max_k: u64) -> Option<u64> {
     const SMALL: [u64; 12] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41];
@@ -114,7 +114,7 @@ pub fn trial_factor(p: Exponent, max_k: u64) -> Option<u64> {
     if p == 2 {
         return None;
     }
-    // q ≤ √M_p < 2^(p/2), and q < 2^63 whatever max_k.
+    // q ≤ √M_p < 2^(p/2), and q < 2^63 for every max_k.
     let q_max = 1u64 << (p / 2 + 1).min(63);
     (1..=max_k)
         .map_while(|k| k.checked_mul(2 * p)?.checked_add(1).filter(|&q| q < q_max))
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn finds_the_known_factors() {
         let factor = |p: u64| trial_factor(Exponent::new(p).unwrap(), 1_000_000);
-        // The factors of the first composite M_p: OEIS A016047.
+        // The smallest factors of the first composite M_p: OEIS A016047.
         for (p, q) in [
             (11, 23),
             (23, 47),

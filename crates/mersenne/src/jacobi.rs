@@ -1,4 +1,4 @@
-//! Jacobi symbols modulo M_p: the check of a Lucas–Lehmer test, and of a proof.
+//! Jacobi symbols modulo M_p, used to check Lucas–Lehmer tests and proofs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -9,24 +9,24 @@ use warpint_natural::euclid::jacobi;
 use warpint_natural::limbs;
 use warpint_natural::product::TransformMultiplier;
 
-/// Exponents from which more than one thread pays.
+/// The smallest exponent for which more than one thread saves time.
 const PARALLEL_FROM: u32 = 1 << 18;
 
-/// Time between two questions whether to stop.
+/// The time between two calls of `cancel`.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The Jacobi symbol (x − 2 | M_p) by as many threads as said, or one for small p;
-/// `None` if `cancel` said true, which the caller's thread asks many times a
+/// Computes the Jacobi symbol (x − 2 | M_p) with the given number of threads, or one thread for
+/// small p. Returns `None` if `cancel` returned true; the caller's thread calls it many times a
 /// second.
 ///
-/// For s_0 = 4, 10 or 2/3 and odd p it is −1 at every s_n, n ≥ 1: with
-/// s_{n+1} − 2 = (s_n − 2)(s_n + 2) and s_{n+1} + 2 = s_n², the symbol of
-/// s_n + 2 is 1 from n = 1 on, so that of s_n − 2 stays what it is at n = 1:
-/// (12 | M_p), (96 | M_p) or (−32/9 | M_p). After an error it is 1 or −1, one as
-/// likely as the other, and stays that from the next step on: a check finds any
-/// earlier error with probability ½, and a second one does not add to it.
+/// For s_0 = 4, 10 or 2/3 and odd p, the symbol is −1 at every s_n, n ≥ 1. Proof: s_{n+1} − 2 =
+/// (s_n − 2)(s_n + 2) and s_{n+1} + 2 = s_n². So the symbol of s_n + 2 is 1 for n ≥ 1, and the
+/// symbol of s_n − 2 does not change after n = 1, where it is (12 | M_p), (96 | M_p) or (−32/9 |
+/// M_p). After an error the symbol is 1 or −1 with equal probability and keeps that value from the
+/// next iteration on. So a check detects any earlier error with probability ½, and a second check
+/// detects no further errors.
 ///
-/// Cost: a half-gcd of p bits, O(M(p)·log p); memory of some 10·p bytes.
+/// Cost: a half-gcd of p bits, O(M(p)·log p). Memory: about 10·p bytes.
 #[must_use]
 pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
     let p = residue.exponent();
@@ -34,8 +34,8 @@ pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool
     jacobi_symbol(&Residue::from_limbs(p, &x), threads, cancel)
 }
 
-/// The Jacobi symbol (x | M_p), 0 where x and M_p have a common factor; `None` if `cancel` said
-/// true. Threads and cost as of [`jacobi_of_ll`].
+/// Computes the Jacobi symbol (x | M_p), which is 0 if x and M_p have a common factor. Returns
+/// `None` if `cancel` returned true. Threads and cost are those of [`jacobi_of_ll`].
 pub(crate) fn jacobi_symbol(x: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
     let p = x.exponent();
     let x = x.limbs();

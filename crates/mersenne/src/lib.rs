@@ -1,12 +1,11 @@
 //! Tests of Mersenne numbers M_p = 2^p − 1: from an exponent to a verdict.
 //!
-//! The straight line: [`Exponent`] → [`Plan`] (engine and transform length,
-//! with the margin shown) → [`Engine`], a register machine on residues mod M_p
-//! → [`primality::run`] (Lucas–Lehmer or PRP, with checks and checkpoints) →
-//! [`Outcome`].
+//! The main sequence of types: [`Exponent`] → [`Plan`] (engine and transform length, with the
+//! margin) → [`Engine`], a register machine on residues mod M_p → [`primality::run`] (Lucas–Lehmer
+//! or PRP, with checks and checkpoints) → [`Outcome`].
 //!
-//! Nothing here prints or parses: progress leaves as [`Event`]s through a
-//! callback, and a stop request enters as a [`StopToken`].
+//! The crate does not print and does not parse arguments. Progress is reported as [`Event`]s to a
+//! callback, and a stop is requested with a [`StopToken`].
 
 pub mod checkpoint;
 mod cofactor;

@@ -1,4 +1,5 @@
-//! A canonical residue mod M_p: what leaves an engine and enters a checkpoint.
+//! Canonical residues mod M_p: the form in which residues leave an engine and are stored in
+//! checkpoints.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,19 +9,19 @@ use warpint_natural::limbs;
 
 /// x mod M_p in canonical form, 0 ≤ x < M_p (M_p itself is 0).
 ///
-/// Limbs are little-endian `u64`, ⌈p/64⌉ of them; bits at and above p are zero. A clone shares
-/// them: it costs nothing.
+/// The limbs are ⌈p/64⌉ little-endian `u64`; the bits from p up are zero. Clones share the limbs,
+/// so that cloning is cheap.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Residue {
     exponent: u32,
     limbs: Arc<Vec<u64>>,
 }
 
-/// Bytes that are not a canonical residue.
+/// Why bytes are not a canonical residue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResidueError {
-    /// A residue mod M_p has ⌈p/8⌉ bytes.
+    /// The number of bytes is not ⌈p/8⌉.
     #[error("a residue mod M{exponent} has {expected} bytes, not {found}")]
     Length {
         /// p.
@@ -41,7 +42,7 @@ pub enum ResidueError {
 }
 
 impl ResidueError {
-    /// What kind of error it is: always bad input.
+    /// Returns the kind of the error, which is always bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::BadInput
@@ -49,25 +50,25 @@ impl ResidueError {
 }
 
 impl Residue {
-    /// v mod M_p.
+    /// Returns v mod M_p.
     #[must_use]
     pub fn from_u64(exponent: u32, v: u64) -> Self {
         Self::from_limbs(exponent, &[v])
     }
 
-    /// x mod M_p for x of any length (little-endian limbs). Cost O(length).
+    /// Returns x mod M_p for x of any length, given as little-endian limbs. Cost: O(length).
     #[must_use]
     pub fn from_limbs(exponent: u32, x: &[u64]) -> Self {
         Self { exponent, limbs: limbs::reduce(x, exponent).into() }
     }
 
-    /// A number that is known to be canonical.
+    /// Wraps limbs that are known to be canonical.
     pub(crate) fn from_canonical(exponent: u32, limbs: Vec<u64>) -> Self {
         debug_assert_eq!(limbs, limbs::reduce(&limbs, exponent), "not canonical");
         Self { exponent, limbs: limbs.into() }
     }
 
-    /// Reads ⌈p/8⌉ little-endian bytes, which must be canonical.
+    /// Reads a residue from ⌈p/8⌉ little-endian bytes, which must be canonical.
     pub fn from_le_bytes(exponent: u32, bytes: &[u8]) -> Result<Self, ResidueError> {
         let expected = Self::byte_len(exponent);
         if bytes.len() != expected {
@@ -81,7 +82,7 @@ impl Residue {
                 u64::from_le_bytes(limb)
             })
             .collect();
-        // M_p has all bits below p, and nothing canonical has one at or above.
+        // M_p has all bits below p set; a canonical residue has no bit at p or above.
         let largest_top = u64::MAX >> (64 * raw.len() - exponent as usize);
         let canonical = raw.split_last().is_some_and(|(&top, low)| {
             top < largest_top || top == largest_top && low.iter().any(|&limb| limb != u64::MAX)
@@ -93,13 +94,13 @@ impl Residue {
         }
     }
 
-    /// ⌈p/8⌉, the length of [`Residue::to_le_bytes`].
+    /// Returns ⌈p/8⌉, the length of [`Residue::to_le_bytes`].
     #[must_use]
     pub fn byte_len(exponent: u32) -> usize {
         (exponent as usize).div_ceil(8)
     }
 
-    /// The value as ⌈p/8⌉ little-endian bytes.
+    /// Returns the value as ⌈p/8⌉ little-endian bytes.
     #[must_use]
     pub fn to_le_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; 8 * self.limbs.len()];
@@ -110,43 +111,43 @@ impl Residue {
         bytes
     }
 
-    /// p.
+    /// Returns p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
 
-    /// ⌈p/64⌉ little-endian limbs.
+    /// Returns the ⌈p/64⌉ little-endian limbs.
     #[must_use]
     pub fn limbs(&self) -> &[u64] {
         &self.limbs
     }
 
-    /// Whether the value is the small number v.
+    /// Returns whether the value is v.
     #[must_use]
     pub fn is(&self, v: u64) -> bool {
         self.limbs.first() == Some(&v) && self.limbs[1..].iter().all(|&l| l == 0)
     }
 
-    /// The low 64 bits: GIMPS's res64.
+    /// Returns the low 64 bits, which GIMPS calls res64.
     #[must_use]
     pub fn res64(&self) -> u64 {
         self.limbs.first().copied().unwrap_or(0)
     }
 
-    /// res64 as GIMPS writes it: 16 upper-case hexadecimal digits.
+    /// Returns res64 as GIMPS writes it: 16 upper-case hexadecimal digits.
     #[must_use]
     pub fn res64_hex(&self) -> String {
         format!("{:016X}", self.res64())
     }
 
-    /// The low 2048 bits as 512 lower-case hexadecimal digits, most significant first.
+    /// Returns the low 2048 bits as 512 lower-case hexadecimal digits, most significant first.
     #[must_use]
     pub fn res2048_hex(&self) -> String {
         (0..32).rev().map(|i| format!("{:016x}", self.limbs.get(i).copied().unwrap_or(0))).collect()
     }
 
-    /// 2^s·x mod M_p: the bits rotated left by s.
+    /// Returns 2^s·x mod M_p: the bits rotated left by s.
     #[must_use]
     pub fn rotated_left(&self, s: u32) -> Self {
         if s.is_multiple_of(self.exponent) {
@@ -157,13 +158,13 @@ impl Residue {
         Self { exponent: self.exponent, limbs: limbs.into() }
     }
 
-    /// 2^−s·x mod M_p: the bits rotated right by s.
+    /// Returns 2^−s·x mod M_p: the bits rotated right by s.
     #[must_use]
     pub fn rotated_right(&self, s: u32) -> Self {
         self.rotated_left(self.exponent - s % self.exponent)
     }
 
-    /// m·x mod M_p.
+    /// Returns m·x mod M_p.
     #[must_use]
     pub fn times(&self, m: u64) -> Self {
         let mut limbs = self.limbs.to_vec();
@@ -172,7 +173,7 @@ impl Residue {
         Self::from_limbs(self.exponent, &limbs)
     }
 
-    /// x/d mod M_p, or `None` when d has a factor in common with M_p.
+    /// Returns x/d mod M_p, or `None` if d and M_p have a common factor.
     ///
     /// # Panics
     /// If `d` is zero.
@@ -183,7 +184,7 @@ impl Residue {
     }
 }
 
-/// The res64 of GIMPS, [`Residue::res64_hex`]: the low 64 bits name a residue in every report.
+/// Displays the res64 as [`Residue::res64_hex`] does; reports identify residues by it.
 impl fmt::Display for Residue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.res64_hex())
@@ -215,11 +216,12 @@ mod tests {
             Err(ResidueError::Length { exponent: 13, expected: 2, found: 3 })
         );
         let not_canonical = Err(ResidueError::NotCanonical { exponent: 13 });
-        // M13 = 0x1fff itself, and a bit above it.
+        // M13 = 0x1fff itself, and 0x1fff with a bit above it.
         assert_eq!(Residue::from_le_bytes(13, &[0xff, 0x1f]), not_canonical);
         assert_eq!(Residue::from_le_bytes(13, &[0x00, 0x20]), not_canonical);
         assert_eq!(Residue::from_le_bytes(13, &[0xfe, 0x1f]), Ok(Residue::from_u64(13, 0x1ffe)));
-        // Whole limbs, one and two: M64 and M128 themselves, and the numbers before them.
+        // Exponents with one and two whole limbs: M64 and M128 themselves, and these numbers minus
+        // 1.
         for p in [64, 128] {
             let mut bytes = vec![0xff; p as usize / 8];
             assert_eq!(

@@ -1,41 +1,40 @@
-//! The bit position at which a residue is held.
+//! The shift of a residue: the bit position at which a register holds it.
 
 use warpint_arith::primes;
 
-/// A register holds x·2^s mod M_p instead of x: this is s, 0 ≤ s < p.
+/// The shift s of a register, 0 ≤ s < p: the register holds x·2^s mod M_p instead of x.
 ///
-/// Two runs with different shifts put the same numbers into different words,
-/// so that a systematic error in the arithmetic cannot repeat itself. Squaring
-/// doubles s mod p.
+/// Two runs with different shifts put the same numbers into different words, so that a systematic
+/// error in the arithmetic does not occur in both. Squaring doubles s mod p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Shift(u32);
 
 impl Shift {
-    /// No shift.
+    /// The shift 0.
     pub const ZERO: Self = Self(0);
 
-    /// s mod p.
+    /// Returns the shift s mod p.
     #[must_use]
     pub fn new(s: u32, p: u32) -> Self {
         Self(s % p)
     }
 
-    /// s.
+    /// Returns s.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.0
     }
 
-    /// The shift after n squarings: s·2^n mod p. O(log n).
+    /// Returns the shift after n squarings, s·2^n mod p. Cost: O(log n).
     #[must_use]
     pub fn after_squarings(self, n: u64, p: u32) -> Self {
         let p = u64::from(p);
         let s = primes::mul_mod(u64::from(self.0), primes::pow_mod(2, n, p), p);
-        // Below p, which is a u32.
+        // The result is below p, which is a u32.
         Self(s as u32)
     }
 
-    /// The shift of a product: s + t mod p.
+    /// Returns the shift of a product, s + t mod p.
     #[must_use]
     pub fn of_product(self, other: Self, p: u32) -> Self {
         Self(((u64::from(self.0) + u64::from(other.0)) % u64::from(p)) as u32)

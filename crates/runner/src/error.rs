@@ -1,4 +1,4 @@
-//! Why a run could not go on.
+//! Errors of runs.
 
 use std::error::Error;
 use std::io;
@@ -15,27 +15,27 @@ use crate::proofs::MakeError;
 use crate::stored::StoredError;
 use crate::work::{MOST_WORKERS, StartFileError};
 
-/// Why a job, a worker or a verification ended without what was asked for. Checkpoints and results
-/// that are on disk stay there.
+/// Why a job, a worker or a verification ended without the requested result. Checkpoints and
+/// results on disk are kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// An assignment of p = 2.
     #[error("M2 = 3 is prime: no test applies to it, and no result is recorded")]
     NoTestOfM2,
-    /// No exponent of a test.
+    /// The number is not an exponent of a test.
     #[error(transparent)]
     Exponent(#[from] ExponentError),
-    /// No known factor of M_p.
+    /// A number is not a known factor of M_p.
     #[error(transparent)]
     Factor(#[from] FactorError),
-    /// No plan meets the request.
+    /// No plan is possible for the request.
     #[error(transparent)]
     Plan(#[from] PlanRefusal),
-    /// The second engine is the first one.
+    /// The second engine is the same as the first.
     #[error(
-        "--verify-with wants another engine, and the test of M{exponent} is itself computed by \
-         {engine}: give another one there, or by --engine for the test"
+        "the second engine must differ from the first, and the test of M{exponent} is itself \
+         computed by {engine}: choose another engine for one of them"
     )]
     SameEngine {
         /// p.
@@ -43,35 +43,35 @@ pub enum RunError {
         /// The engine.
         engine: &'static str,
     },
-    /// The stored result lacks something that this job asks for.
-    #[error("M{exponent} was tested before without {lacks}: --restart tests it anew")]
+    /// The stored result lacks something that this job requests.
+    #[error("M{exponent} was tested before without {lacks}: --restart tests it again")]
     TestedWithout {
         /// p.
         exponent: u32,
-        /// What it lacks.
+        /// The missing feature.
         lacks: &'static str,
     },
     /// The checkpoints cannot be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The test could not go on.
+    /// The test ended with an error.
     #[error(transparent)]
     Test(#[from] TestError),
     /// The stored result cannot be used.
     #[error(transparent)]
     Stored(#[from] StoredError),
-    /// The residues of a proof that is done with cannot be removed.
+    /// The residues of a finished proof cannot be removed.
     #[error("residues of its proof stay in {}", dir.display())]
     Residues {
-        /// Where they are.
+        /// The directory of the residues.
         dir: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// The results file cannot be one.
+    /// The path of the results file cannot be a results file.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// The result could not be recorded; it is stored.
+    /// The result could not be recorded. It is stored.
     #[error(
         "{source}; the result is kept in {}, and the same command will try again",
         stored.display()
@@ -79,40 +79,40 @@ pub enum RunError {
     NotRecorded {
         /// The stored result.
         stored: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: ResultsError,
     },
     /// The factor could not be recorded.
     #[error("the factor is printed, but not recorded")]
     FactorNotRecorded {
-        /// Why.
+        /// The underlying error.
         source: ResultsError,
     },
     /// The result could not be stored.
     #[error(
-        "{}; the result is {}, and checkpoints, where there are any, stay: the same command ends \
-         the test again",
+        "{}; the result is {}, and existing checkpoints are kept: the same command finishes the \
+         test again",
         with_causes(source.as_ref()),
         if *recorded { "recorded" } else { "printed only" }
     )]
     NotKept {
-        /// Whether the results file has it.
+        /// Whether the result is in the results file.
         recorded: bool,
-        /// Why.
+        /// The underlying error.
         source: Box<RunError>,
     },
-    /// The test is done, and its proof could not be made.
+    /// The test is done, but its proof could not be made.
     #[error(
         "M{exponent} is tested, but its proof was not made: the same command tries that again \
-         (nothing is lost), and without a proof it ends with the result"
+         (nothing is lost); if no proof is requested, it gives the result"
     )]
     NotProven {
         /// p.
         exponent: u32,
-        /// Why.
+        /// The underlying error.
         source: MakeError,
     },
-    /// The observer could not deliver a report, which is stored and recorded all the same.
+    /// The observer could not deliver a report. The report is nevertheless stored and recorded.
     #[error("{0}")]
     Undelivered(#[source] Undelivered),
     /// A directory cannot be made.
@@ -120,7 +120,7 @@ pub enum RunError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
     /// A directory cannot be read.
@@ -128,18 +128,18 @@ pub enum RunError {
     Unreadable {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// A proof file cannot be read, or a proof not be put in its place.
+    /// A proof file cannot be read, or a proof cannot be put in its place.
     #[error(transparent)]
     ProofFile(#[from] ProofFileError),
-    /// The file is of the form of a proof, and none.
+    /// The file has the form of a proof, but not its content.
     #[error("{} is not a proof file", path.display())]
     NotAProof {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What is wrong with it.
         source: ProofError,
     },
     /// A proof could not be verified.
@@ -148,32 +148,32 @@ pub enum RunError {
     /// A list of assignments cannot be used.
     #[error(transparent)]
     WorkFile(#[from] WorkFileError),
-    /// The line of an assignment that is done cannot be removed.
+    /// The line of a finished assignment cannot be removed.
     #[error("the result is recorded, but the line stays")]
     LineStays {
-        /// Why.
+        /// The underlying error.
         source: WorkFileError,
     },
-    /// A line that is to be added to a list is no work for this program.
+    /// A line to be added to a list is not an assignment for this program.
     #[error("{0}")]
     NoAssignment(String),
-    /// The residue that a certification begins with cannot be used.
+    /// The start residue of a certification cannot be used.
     #[error(transparent)]
     StartFile(#[from] StartFileError),
-    /// A certification of more squarings than a test has.
+    /// A certification asks for more squarings than a test has.
     #[error("a certification of M{exponent} has at most {exponent} squarings, not {squarings}")]
     TooManySquarings {
         /// p.
         exponent: u32,
-        /// The squarings asked for.
+        /// The requested squarings.
         squarings: u64,
     },
-    /// The directory of an exponent cannot be made, or its claim not be taken.
+    /// The directory of an exponent cannot be made, or its claim cannot be taken.
     #[error("cannot use {}", path.display())]
     Claim {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
     /// The claim of a worker's number cannot be taken.
@@ -181,12 +181,12 @@ pub enum RunError {
     WorkerLock {
         /// The claim.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// Another process is the worker of that number.
+    /// Another process is the worker of this number.
     #[error(
-        "worker {worker} is already at work in {}: give this one another number with --worker N",
+        "worker {worker} is already at work in {}: give this worker another number",
         dir.display()
     )]
     WorkerAtWork {
@@ -195,8 +195,8 @@ pub enum RunError {
         /// The directory.
         dir: PathBuf,
     },
-    /// More workers than there are numbers.
-    #[error("--workers: {workers} workers are more than {MOST_WORKERS}")]
+    /// More workers were requested than there are numbers.
+    #[error("{workers} workers are too many: at most {MOST_WORKERS} are possible")]
     TooManyWorkers {
         /// The number of workers.
         workers: usize,
@@ -204,7 +204,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -241,7 +241,7 @@ impl RunError {
     }
 }
 
-/// An error and its causes in one line, each once: some messages already quote their cause.
+/// Formats an error and its causes in one line, each once: some messages already quote their cause.
 #[must_use]
 pub fn one_line(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
@@ -255,12 +255,12 @@ pub fn one_line(error: &(dyn Error + 'static)) -> String {
     text.replace('\n', " ")
 }
 
-/// An error and all its causes, with colons between them.
+/// Formats an error and all its causes, separated by colons.
 pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
     causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// The error, its cause, the cause of that …
+/// Iterates over the error, its cause, the cause of that, and so on.
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     let mut next = Some(error);
     std::iter::from_fn(move || {

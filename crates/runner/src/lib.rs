@@ -1,19 +1,20 @@
 //! Tests of Mersenne numbers from a request to a recorded result, and workers on lists of
 //! assignments.
 //!
-//! * [`Job`]: one PRP or Lucas–Lehmer test, or a certification, with checkpoints, a stored result, a
-//!   proof, and a line in the results file.
-//! * [`work::Worker`]: the assignments of a `worktodo.txt`, one after the other. [`work::Crew`] runs
-//!   several workers, each a process of its own, and [`work::Overview`] says what they do.
-//! * [`proofs::ProofWork`], [`proofs::verify_file`]: proof files, made and verified.
-//! * [`Report`], [`stored::StoredResult`]: what is printed and stored of a test.
+//! * [`Job`]: one PRP or Lucas–Lehmer test, or a certification, with checkpoints, a stored result,
+//!   a proof, and a line in the results file.
+//! * [`work::Worker`]: does the assignments of a `worktodo.txt`, one after the other.
+//!   [`work::Crew`] runs several workers, each as a process of its own, and [`work::Overview`]
+//!   reports what they do.
+//! * [`proofs::ProofWork`] builds proof files, [`proofs::verify_file`] verifies them.
+//! * [`Report`], [`stored::StoredResult`]: the printed and stored forms of a result.
 //!
-//! Nothing here prints. What happens goes to an [`Observer`], as [`RunEvent`]s whose notes and
-//! warnings have the words for people; a worker writes them into its log too. A stop request enters
-//! as a [`StopToken`](warpint_progress::StopToken).
+//! This crate does not print. An [`Observer`] receives what happens as [`RunEvent`]s, whose notes
+//! and warnings format themselves as text; a worker also writes them to its log. A stop is
+//! requested with a [`StopToken`](warpint_progress::StopToken).
 //!
-//! `warpint-mersenne` computes, `warpint-gimps` knows the formats of the files that other programs
-//! share, and this crate puts the two together.
+//! `warpint-mersenne` computes, `warpint-gimps` implements the file formats shared with other
+//! programs, and this crate combines the two.
 
 mod error;
 mod job;

@@ -1,4 +1,4 @@
-//! What a person may want to know of a run, as lines.
+//! Notes on a run that may interest the user, as lines of text.
 
 use std::fmt::{self, Display};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use warpint_progress::units;
 
 use crate::report::StopReport;
 
-/// One line each (`Display`).
+/// A note; `Display` writes it as one line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Note {
@@ -19,22 +19,22 @@ pub enum Note {
         /// The test.
         kind: TestKind,
     },
-    /// How the test will be computed.
+    /// A plan for the test has been chosen.
     Planned {
         /// The plan.
         plan: Plan,
         /// The test.
         kind: TestKind,
     },
-    /// What the residues for a proof will take.
+    /// The disk space that the residues for a proof need.
     ProofRoom {
         /// p.
         exponent: u32,
         /// The power of the proof.
         power: u32,
-        /// Bytes, at most.
+        /// The number of bytes, at most.
         bytes: u64,
-        /// Where.
+        /// The directory of the residues.
         dir: PathBuf,
     },
     /// The result was stored before.
@@ -43,46 +43,46 @@ pub enum Note {
         exponent: u32,
         /// The stored result.
         path: PathBuf,
-        /// Whether it could be asked for anew: no assignment waits for it.
+        /// Whether a repetition can be requested; not if the job is for an assignment.
         repeatable: bool,
     },
-    /// The result was stored before, for no assignment, and counts for this one.
+    /// A result that was stored before, without an assignment, is used for this assignment.
     FinishedWithout {
         /// p.
         exponent: u32,
         /// The stored result.
         path: PathBuf,
     },
-    /// A result was stored before, and does not count for this assignment.
+    /// A result was stored before, but cannot be used for this assignment.
     NotThisResult {
         /// p.
         exponent: u32,
         /// The stored result.
         path: PathBuf,
-        /// Why it does not.
+        /// Why it cannot be used.
         reason: &'static str,
     },
-    /// The test stopped, as it was asked to.
+    /// The test stopped on request.
     Stopped(StopReport),
-    /// The proof is in its place.
+    /// The proof has been written.
     ProofMade {
         /// p.
         exponent: u32,
-        /// Its power.
+        /// The power of the proof.
         power: u32,
         /// The file.
         path: PathBuf,
     },
-    /// The residue that a finished certification began with is removed.
+    /// The start residue of a finished certification has been removed.
     StartRemoved {
         /// p.
         exponent: u32,
         /// The file.
         path: PathBuf,
     },
-    /// Lines were moved from a file of additions into its list.
+    /// Lines were moved from a file of additions to its list.
     MovedOver {
-        /// How many.
+        /// The number of lines.
         lines: usize,
         /// The name of the file.
         from: String,
@@ -91,9 +91,9 @@ pub enum Note {
     LockTakenOver(String),
     /// No work is left.
     NoWorkLeft {
-        /// The lists, and what became of their lines.
+        /// The lists, and the numbers of their lines by outcome.
         summary: String,
-        /// Whether the worker waits for more.
+        /// Whether the worker waits for more work.
         waits: bool,
     },
 }
@@ -144,8 +144,8 @@ impl Display for Note {
     }
 }
 
-/// `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2 threads`,
-/// or `M82589933, PRP-3: engine goldilocks on cuda:0, 4M words (…), 2048x2048/4x4`
+/// Formats a plan: `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2
+/// threads`, or `M82589933, PRP-3: engine goldilocks on cuda:0, 4M words (…), 2048x2048/4x4`.
 fn planned(f: &mut fmt::Formatter<'_>, plan: &Plan, kind: TestKind) -> fmt::Result {
     write!(
         f,

@@ -1,4 +1,4 @@
-//! How a run tells what happens, without printing: one trait.
+//! The interface by which a run reports what happens, without printing.
 
 use std::error::Error;
 use std::fmt;
@@ -14,90 +14,92 @@ use crate::work::{Tally, Watch};
 /// Why a report could not be delivered.
 pub type Undelivered = Box<dyn Error + Send + Sync>;
 
-/// What happens in a run.
+/// An event of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunEvent<'a> {
-    /// Something that a person may want to know.
+    /// Something that may interest the user.
     Note(&'a Note),
-    /// Something that a person should know.
+    /// Something that the user should know.
     Warning(&'a Warning),
-    /// Whether a request to stop finds anything to save. From `true` on the run heeds its stop token,
-    /// and ends in order. After `false`, and before the first of these events, nothing is lost if
-    /// the process ends at once, and the token may be seen late.
+    /// Whether stopping would save anything. After `true` the run obeys its stop token and ends in
+    /// order. After `false`, and before the first of these events, nothing is lost if the process
+    /// ends at once, and the run may be slow to notice the token.
     Saves(bool),
-    /// A test of M_p begins.
+    /// A test of M_p starts.
     TestBegins {
         /// p.
         exponent: u32,
     },
-    /// News of the test.
+    /// An event of the test.
     Test(&'a Event),
-    /// The request to stop was seen; a checkpoint is being saved.
+    /// The stop request was noticed; a checkpoint is being saved.
     Stopping,
-    /// The test has ended, in whatever way.
+    /// The test has ended, with or without a result.
     TestEnds,
-    /// A proof for M_p is being built, or verified.
+    /// Building or verifying a proof for M_p starts.
     ProofBegins {
         /// p.
         exponent: u32,
-        /// Which of the two.
+        /// Whether the proof is built or verified.
         stage: ProofStage,
     },
-    /// So large a share of that is done, from 0 to 1.
+    /// Progress of building or verifying, from 0 to 1.
     Proof {
-        /// The share.
+        /// The share that is done.
         share: f64,
     },
-    /// That has ended, in whatever way.
+    /// Building or verifying has ended, with or without success.
     ProofEnds,
-    /// A worker that is a process of its own has written a line of results, its end included.
+    /// A worker that runs as a process of its own has written a line of results, passed on with its
+    /// line ending.
     WorkerOutput {
         /// The line.
         line: &'a str,
     },
     /// Such a worker has written a line of messages.
     WorkerMessage {
-        /// `worker 1 (cuda:1)`.
+        /// The worker's name, such as `worker 1 (cuda:1)`.
         worker: &'a str,
         /// The line.
         line: &'a str,
     },
 }
 
-/// What is done with a proof.
+/// The stage of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofStage {
-    /// It is built from the residues of its test.
+    /// The proof is built from the residues of its test.
     Built,
-    /// It is verified.
+    /// The proof is verified.
     Verified,
 }
 
-/// Whoever wants to know how a run goes. Events come from several threads, one at a time from each
+/// A receiver of the events of a run. Events come from several threads, one at a time from each
 /// test.
 ///
 /// A closure that takes an event is an observer: `Arc::new(|event: &RunEvent<'_>| …)`.
 pub trait Observer: Send + Sync {
-    /// Something has happened. The run waits for the return, but not a test for its own events.
+    /// Receives an event. The run waits for the return, except that a test does not wait for its
+    /// own events.
     fn event(&self, event: &RunEvent<'_>);
 
-    /// The result of a job, as soon as it is stored, and before it is recorded; that it stopped; or a
-    /// residue that is not stored.
+    /// Receives the report of a job: a result, after it is stored and before it is recorded; that
+    /// the job stopped; or a residue that is not stored.
     ///
     /// # Errors
-    /// Whatever keeps it from being delivered. The run records the result all the same and then ends
-    /// with [`RunError::Undelivered`](crate::RunError::Undelivered), or, for an assignment, goes on
-    /// with a warning.
+    /// Returns the reason why the report cannot be delivered. The run records the result
+    /// nevertheless. It then ends with [`RunError::Undelivered`](crate::RunError::Undelivered) or,
+    /// for an assignment, continues with a warning.
     fn result(&self, report: &Report) -> Result<(), Undelivered> {
         let _ = report;
         Ok(())
     }
 
-    /// A worker has no work left.
+    /// Receives the tally of a worker that has no work left.
     ///
     /// # Errors
-    /// As for [`Observer::result`]; the worker ends with the error.
+    /// Returns the reason why the tally cannot be delivered. The worker ends with this error.
     fn no_work_left(&self, tally: &Tally) -> Result<(), Undelivered> {
         let _ = tally;
         Ok(())
@@ -110,7 +112,7 @@ impl<F: Fn(&RunEvent<'_>) + Send + Sync> Observer for F {
     }
 }
 
-/// Nobody wants to know.
+/// An observer that ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 
@@ -118,7 +120,7 @@ impl Observer for Unobserved {
     fn event(&self, _: &RunEvent<'_>) {}
 }
 
-/// An observer, and for an assignment the log and the status of its worker.
+/// An observer and, for an assignment, the log and the status of its worker.
 #[derive(Clone)]
 pub(crate) struct Reporter {
     pub(crate) observer: Arc<dyn Observer>,
@@ -132,7 +134,7 @@ impl fmt::Debug for Reporter {
 }
 
 impl Reporter {
-    /// Not for the log.
+    /// Sends an event to the observer, but not to the log.
     pub(crate) fn event(&self, event: &RunEvent<'_>) {
         self.observer.event(event);
     }
@@ -147,7 +149,7 @@ impl Reporter {
         self.log(warning);
     }
 
-    /// For the log alone.
+    /// Writes a line to the log only.
     pub(crate) fn log(&self, line: &impl fmt::Display) {
         if let Some(watch) = &self.watch {
             watch.log(&line.to_string());

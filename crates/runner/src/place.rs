@@ -1,4 +1,4 @@
-//! Where a test is computed, and with what.
+//! The choice of the place and the plan of a test.
 
 use warpint_mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
 
@@ -6,7 +6,7 @@ use crate::RunError;
 use crate::observer::{Observer, RunEvent};
 use crate::warning::Warning;
 
-/// Decides where to compute; a GPU that is there and cannot be used is told of.
+/// Decides where to compute; warns of a GPU that exists but cannot be used.
 pub(crate) fn resolved(
     request: &PlanRequest,
     exponent: Exponent,
@@ -19,8 +19,8 @@ pub(crate) fn resolved(
     Ok(resolved.request)
 }
 
-/// The fastest plan of a test, and that of the engine that computes everything once more: another
-/// one, for what an engine gets wrong it may get wrong twice.
+/// Returns the fastest plan of a test, and the plan of the second engine that recomputes it. The
+/// engines must differ, because an engine that makes an error may make it twice.
 pub(crate) fn two_plans(
     exponent: Exponent,
     [first, second]: [&PlanRequest; 2],
@@ -28,7 +28,7 @@ pub(crate) fn two_plans(
 ) -> Result<(Plan, Plan), RunError> {
     let second = resolved(second, exponent, observer)?;
     let refusal = |engine| RunError::SameEngine { exponent: exponent.get(), engine };
-    // Before seconds are spent on choosing a length.
+    // Checked before seconds are spent on choosing a length.
     if let (Some(engine), true) = (first.engine, first.engine == second.engine) {
         return Err(refusal(engine));
     }

@@ -1,7 +1,7 @@
-//! The result of a finished test, kept beside its checkpoints.
+//! The result of a finished test, stored beside its checkpoints.
 //!
-//! It is written before the results file and before the checkpoints go, so
-//! that at every instant one of them holds what the test has found.
+//! It is written before the results file, and before the checkpoints are removed. So at every
+//! instant the result or a checkpoint is on disk.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,9 +12,9 @@ use warpint_mersenne::{TestKind, TestSpec};
 
 use crate::report::TestReport;
 
-/// The file `DIR/M<p>/<slug>-result.json`:
-/// `{"sha256":"<64 hexadecimal digits>","result":<the report>}`, where the
-/// digest is that of the report's text as it stands there.
+/// The file `DIR/M<p>/<slug>-result.json`, with the content `{"sha256":"<64 hexadecimal
+/// digits>","result":<the report>}`. The digest is that of the report's text as it appears in the
+/// file.
 #[derive(Debug)]
 pub struct StoredResult {
     path: PathBuf,
@@ -23,64 +23,64 @@ pub struct StoredResult {
     known_factors: Vec<String>,
 }
 
-/// What was found.
+/// The result of loading.
 #[derive(Debug)]
 pub enum Loaded {
-    /// No file.
+    /// The file does not exist.
     Nothing,
-    /// The result.
+    /// The stored report.
     Sound(Box<TestReport>),
-    /// Not this test's result, or a damaged one: set aside.
+    /// The file belongs to another test or is damaged, and has been renamed.
     Bad {
-        /// Where the file is now.
+        /// The file's new name.
         aside: PathBuf,
-        /// What was wrong with it.
+        /// What is wrong with the file.
         reason: String,
     },
 }
 
-/// Why a stored result cannot be read, kept or removed.
+/// Why a stored result cannot be read, written or removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoredError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// It is not sound, and cannot be renamed.
+    /// The file is not sound and cannot be renamed.
     #[error("{} is not sound ({reason}) and cannot be set aside", path.display())]
     SetAside {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         reason: &'static str,
-        /// Why it cannot.
+        /// Why it cannot be renamed.
         source: io::Error,
     },
-    /// It cannot be written; an older one is as it was.
+    /// The file cannot be written. An older file is unchanged.
     #[error("cannot write {}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// It cannot be removed.
+    /// The file cannot be removed.
     #[error("cannot remove {}", path.display())]
     Remove {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
 }
 
 impl StoredError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -93,8 +93,9 @@ impl StoredError {
 }
 
 impl StoredResult {
-    /// That of a test whose checkpoints are in `dir`. Tests without the same known factors have
-    /// results of their own: `prp-cofactor-<16 hexadecimal digits>-result.json`.
+    /// Returns the stored result of a test whose checkpoints are in `dir`. Tests with known factors
+    /// have separate files for each set of factors: `prp-cofactor-<16 hexadecimal
+    /// digits>-result.json`.
     #[must_use]
     pub fn new(dir: &Path, spec: &TestSpec) -> Self {
         let (kind, exponent) = (spec.kind, spec.exponent.get());
@@ -108,16 +109,16 @@ impl StoredResult {
         Self { path, kind, exponent, known_factors }
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads it; a file that is not sound is renamed to `….bad`.
+    /// Reads the file; renames a file that is not sound to `….bad`.
     ///
     /// # Errors
-    /// [`StoredError::Read`] and [`StoredError::SetAside`].
+    /// Returns [`StoredError::Read`] or [`StoredError::SetAside`].
     pub fn load(&self) -> Result<Loaded, StoredError> {
         let bytes = match read(&self.path) {
             Ok(bytes) => bytes,
@@ -151,10 +152,10 @@ impl StoredResult {
         Ok(Loaded::Bad { aside, reason: reason.into() })
     }
 
-    /// Keeps a report: a new file, brought to disk, takes the old one's place.
+    /// Stores a report: writes and syncs a new file, which then replaces the old one.
     ///
     /// # Errors
-    /// [`StoredError::Write`].
+    /// Returns [`StoredError::Write`].
     pub fn keep(&self, report: &TestReport) -> Result<(), StoredError> {
         let failed = |source| StoredError::Write { path: self.path.clone(), source };
         let result = serde_json::to_string(report).map_err(|e| failed(e.into()))?;
@@ -164,10 +165,10 @@ impl StoredResult {
             .map_err(|e| failed(e.in_message_of(&self.path)))
     }
 
-    /// Forgets it, if it is there.
+    /// Removes the file if it exists.
     ///
     /// # Errors
-    /// [`StoredError::Remove`].
+    /// Returns [`StoredError::Remove`].
     pub fn forget(&self) -> Result<(), StoredError> {
         match place(&self.path).and_then(|(folder, name)| folder.remove(name)) {
             Err(e) if !e.is_missing() => Err(StoredError::Remove {
@@ -182,13 +183,13 @@ impl StoredResult {
 /// A finished certification.
 pub(crate) struct StoredCertification {
     pub(crate) path: PathBuf,
-    /// That of its [`TestKind`], which depends on the start residue.
+    /// The slug of its [`TestKind`], which depends on the start residue.
     pub(crate) slug: String,
     pub(crate) squarings: u64,
 }
 
-/// All finished certifications of a number, whose checkpoints are in `dir`. What is not sound is
-/// left out.
+/// Returns all finished certifications of a number whose checkpoints are in `dir`. Unsound files
+/// are left out.
 pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     let folder = Folder::not_linked(dir);
     let Ok(entries) = folder.list() else { return vec![] };
@@ -203,13 +204,13 @@ pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     entries.into_iter().filter_map(|entry| of(folder.file(entry.name))).collect()
 }
 
-/// At most as many bytes as no report has.
+/// Reads a file, up to a size that no report exceeds.
 fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     const MOST: u64 = 1 << 20;
     place(path).and_then(|(folder, name)| folder.read(name, MOST))
 }
 
-/// The directory of a test, which is no link, and the name in it.
+/// Returns the directory of a test, which must not be a symbolic link, and the file's name in it.
 fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     let (_, name) = Folder::of(path)?;
     Ok((Folder::not_linked(path.parent().unwrap_or(path)), name))
@@ -287,7 +288,7 @@ mod tests {
             let error = stored.load().err().unwrap();
             let error = crate::error::with_causes(&error);
             assert!(error.ends_with(&format!("it is {says}, not a regular file")), "{error}");
-            // A new result takes the place.
+            // A new result replaces the old one.
             stored.keep(&report).unwrap();
             assert!(matches!(stored.load().unwrap(), Loaded::Sound(_)));
             stored.forget().unwrap();
@@ -307,7 +308,7 @@ mod tests {
         assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
     }
 
-    /// 1,000 cases, since each waits for a disk; a tenth of `PROPTEST_CASES` instead.
+    /// 1,000 cases, since each waits for a disk; a tenth of `PROPTEST_CASES` if that is set.
     fn cases() -> ProptestConfig {
         let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
         ProptestConfig::with_cases(given.unwrap_or(10_000u32).div_ceil(10))

@@ -1,85 +1,85 @@
-//! What a person should know of a run, as lines.
+//! Warnings of a run, as lines of text.
 
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 
-/// One line each (`Display`). The run goes on in spite of them.
+/// A warning; `Display` writes it as one line. The run continues after it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A GPU that is there is not used, or stored times cannot be read.
+    /// An existing GPU is not used, or stored times cannot be read.
     OfPlan(String),
-    /// The stored result is damaged, or another test's.
+    /// The stored result is damaged or belongs to another test.
     UnsoundResult {
         /// p.
         exponent: u32,
-        /// Where it is now.
+        /// The file's new name.
         aside: PathBuf,
-        /// What was wrong with it.
+        /// What is wrong with the file.
         reason: String,
     },
-    /// The result will not go into the results file.
+    /// The result cannot be written to the results file.
     NotRecordable {
         /// p.
         exponent: u32,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// Where it will be kept.
+        /// Where the result will be stored.
         stored: PathBuf,
     },
     /// The result of an assignment could not be delivered.
     Undelivered(String),
-    /// Checkpoints or residues of a finished test stay.
+    /// Checkpoints or residues of a finished test could not be removed.
     NotCleared {
         /// p.
         exponent: u32,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A checkpoint of a finished test is damaged.
     BadCheckpoint {
         /// p.
         exponent: u32,
-        /// Which, and what is wrong with it.
+        /// Which checkpoint, and what is wrong with it.
         line: String,
     },
-    /// There is another file where the proof will go.
+    /// Another file has the name of the future proof.
     ProofInTheWay {
         /// p.
         exponent: u32,
         /// The file.
         path: PathBuf,
     },
-    /// Residues from before a test goes on are missing.
+    /// Residues from before the iteration at which a test resumes are missing.
     ResiduesMissing {
         /// p.
         exponent: u32,
-        /// Where it goes on.
+        /// The iteration at which the test resumes.
         iteration: u64,
-        /// The power of the proof that is possible; 0 if none is.
+        /// The largest possible power of the proof; 0 if no proof is possible.
         power: u32,
-        /// The power that was asked for.
+        /// The requested power.
         wanted: u32,
         /// Whether the test is for an assignment.
         assigned: bool,
     },
-    /// The proof is of a lower power than was asked for.
+    /// The proof has a lower power than requested.
     LowerPower {
         /// p.
         exponent: u32,
-        /// Its power.
+        /// The power of the proof.
         power: u32,
-        /// The power that was asked for.
+        /// The requested power.
         wanted: u32,
     },
-    /// No proof was made, and none ever will be.
+    /// No proof was made, and none can be made later.
     NoProof {
         /// p.
         exponent: u32,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A first run through a proof has erred.
+    /// The first run of the verification of a proof made an error.
     ProofRunErred {
         /// p.
         exponent: u32,
@@ -88,52 +88,52 @@ pub enum Warning {
     NoLog {
         /// The log.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Additions to a list cannot be moved over.
+    /// Additions to a list cannot be moved to it.
     AdditionsStay {
-        /// The name of their file.
+        /// The name of the file of additions.
         file: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A line of a list is no work for this program.
+    /// A line of a list is not an assignment for this program.
     NotOurs {
         /// The list and the line's number.
         place: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// An assignment failed; its line is kept.
     Failed {
         /// The list and the line's number.
         place: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The line of an assignment that is done is gone already.
+    /// The line of a finished assignment has already been removed from its list.
     LineGone {
         /// The list and the line's number.
         place: String,
     },
-    /// The residue that a finished certification began with stays.
+    /// The start residue of a finished certification could not be removed.
     StartStays {
         /// p.
         exponent: u32,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A worker that is a process of its own has failed.
+    /// A worker that runs as a process of its own has failed.
     WorkerFailed {
-        /// `worker 1 (cuda:1)`.
+        /// The worker's name, such as `worker 1 (cuda:1)`.
         worker: String,
-        /// How.
+        /// How it failed.
         how: String,
     },
 }
 
-/// What is to be expected of the power of a proof that was to be higher.
+/// Formats the consequence for a proof that was requested with a higher power.
 pub(crate) fn prospect(power: u32, wanted: u32) -> String {
     match power {
         0 => "no proof can be made".into(),
@@ -162,19 +162,19 @@ impl Display for Warning {
             Self::BadCheckpoint { exponent, line } => write!(f, "M{exponent}: {line}"),
             Self::ProofInTheWay { exponent, path } => write!(
                 f,
-                "M{exponent}: warning: there is another {} already: move it away before the test \
+                "M{exponent}: warning: another {} exists already: move it away before the test \
                  ends, or the proof cannot be put there",
                 path.display()
             ),
             Self::ResiduesMissing { exponent, iteration, power: 0, assigned, .. } => {
                 let instead = match assigned {
-                    false => "--restart begins it anew",
+                    false => "--restart begins it again",
                     true => "the test goes on without one",
                 };
                 write!(
                     f,
-                    "M{exponent}: warning: it goes on at iteration {iteration}, and residues from \
-                     before are missing: no proof can be made of it; {instead}"
+                    "M{exponent}: warning: the test goes on at iteration {iteration}, and residues \
+                     from before are missing: no proof can be made; {instead}"
                 )
             }
             Self::ResiduesMissing { exponent, iteration, power, wanted, .. } => write!(
@@ -191,7 +191,10 @@ impl Display for Warning {
                 "M{exponent}: warning: no proof was made: {reason}; the result stands without one"
             ),
             Self::ProofRunErred { exponent } => {
-                write!(f, "M{exponent}: a first run went wrong: this machine computes unreliably")
+                write!(
+                    f,
+                    "M{exponent}: the first verification of the proof made an error: this machine computes unreliably"
+                )
             }
             Self::NoLog { path, reason } => write!(
                 f,

@@ -1,19 +1,19 @@
-// The arithmetic of goldilocks.cuh and dft.cuh, applied to arrays: thread i
-// takes the i-th element and writes the i-th result.
+// The arithmetic of goldilocks.cuh and dft.cuh applied to arrays: thread i reads element i and
+// writes result i.
 #include "dft.cuh"
 
 #define FOR_EACH(i, n)                               \
     u32 i = blockIdx.x * blockDim.x + threadIdx.x; \
     if (i >= (n)) return;
 
-// a·b, narrow and corrected.
+// Computes a·b, narrow and corrected.
 extern "C" __global__ void products(const u64* a, const u64* b, Wide* narrow, u64* lazy, u32 n) {
     FOR_EACH(i, n)
     narrow[i] = mul(a[i], b[i]);
     lazy[i] = correct(mul(a[i], b[i]));
 }
 
-// m·w + c, wide and corrected.
+// Computes m·w + c, wide and corrected.
 extern "C" __global__ void word_products(const u32* m, const u64* w, const u64* c, Wide* wide, u64* lazy, u32 n) {
     FOR_EACH(i, n)
     wide[i] = mul_word(m[i], w[i], c[i]);
@@ -45,7 +45,7 @@ extern "C" __global__ void folded(const Wide* v, Wide* out, u32 n) {
     out[i] = fold(v[i]);
 }
 
-// v + k·q for the k that transforms use.
+// Computes v + k·q for the k that transforms use.
 extern "C" __global__ void biases(const Wide* v, Wide* out, u32 n) {
     FOR_EACH(i, n)
     out[3 * i] = biased<16>(v[i]);
@@ -53,7 +53,7 @@ extern "C" __global__ void biases(const Wide* v, Wide* out, u32 n) {
     out[3 * i + 2] = biased<4096>(v[i]);
 }
 
-// v·2^s for 0 ≤ s < 96.
+// Computes v·2^s for 0 ≤ s < 96.
 extern "C" __global__ void powers(const Wide* v, Wide* out, u32 n) {
     FOR_EACH(i, n)
     unrolled<0, 96>([&](auto s) { out[96 * i + VALUE(s)] = times_power<VALUE(s)>(v[i]); });

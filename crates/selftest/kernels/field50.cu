@@ -1,5 +1,4 @@
-// The arithmetic of f50.cuh, applied to arrays: thread i takes the i-th element
-// and writes the i-th result.
+// The arithmetic of f50.cuh applied to arrays: thread i reads element i and writes result i.
 #include "f50.cuh"
 
 #define FOR_EACH(i, n)                             \

@@ -1,4 +1,4 @@
-//! Exponents, lengths, residues and patterns to try an engine with, drawn from a seed.
+//! Exponents, lengths, residues and patterns for testing an engine, drawn from a seed.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -10,32 +10,32 @@ use warpint_natural::limbs;
 
 use crate::Depth;
 
-/// The generator of a case: the same seed gives the same numbers on every machine.
+/// The random generator of a case: the same seed gives the same numbers on every machine.
 pub type Random = ChaCha8Rng;
 
-/// A generator from a seed.
+/// Creates a generator from a seed.
 #[must_use]
 pub fn random(seed: u64) -> Random {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// How much a place can bear.
+/// The amount of work that a place can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// The kernel simulator, some hundred times slower than the rest: a
-    /// quarter of the cases, and none large.
+    /// The kernel simulator, some hundred times slower than the others: a quarter of the cases, and
+    /// none of them large.
     Small,
     /// The CPU.
     Whole,
-    /// A GPU, which can do what takes too long on a CPU.
+    /// A GPU, which can run tests that take too long on a CPU.
     Large,
-    /// The quick cases of a GPU, where kernels have to be compiled for every length: few and small
-    /// exponents, the same ones in all cases.
+    /// The quick cases of a GPU, on which kernels are compiled for every length: few, small
+    /// exponents, the same in all cases.
     Quick,
 }
 
 impl Scale {
-    /// That of a family's place.
+    /// Returns the scale of a family's place.
     #[must_use]
     pub fn of(family: &dyn EngineFamily) -> Self {
         match family.place() {
@@ -45,7 +45,7 @@ impl Scale {
         }
     }
 
-    /// That of a family's place when its cases are run so thoroughly.
+    /// Returns the scale of a family's place for cases run at a given depth.
     #[must_use]
     pub fn at(family: &dyn EngineFamily, depth: Depth) -> Self {
         match (Self::of(family), depth) {
@@ -54,7 +54,7 @@ impl Scale {
         }
     }
 
-    /// `n`, or a quarter or a 16th of it and at least 1.
+    /// Returns `n`, or a quarter or a 16th of it, but at least 1.
     #[must_use]
     pub fn count(self, n: usize) -> usize {
         match self {
@@ -64,8 +64,8 @@ impl Scale {
         }
     }
 
-    /// `p`, or at most 50,000; of the quick cases 12,500, the least that any case asks for, so that
-    /// all draw the same exponents.
+    /// Returns `p`, but at most 50,000 on the simulator and 12,500 in quick cases. 12,500 is the
+    /// least that any case asks for, so that all draw the same exponents.
     #[must_use]
     pub fn largest(self, p: u32) -> u32 {
         match self {
@@ -76,10 +76,10 @@ impl Scale {
     }
 }
 
-/// The two smallest exponents of a family and `count` more up to `largest`,
-/// spread evenly in log p. Not all are prime: an engine needs no prime, and a
-/// multiple of 64 or of the length puts word boundaries where others do not.
-/// On the simulator there are fewer, and smaller ones ([`Scale`]).
+/// Returns the two smallest exponents of a family and `count` more up to `largest`, spread evenly
+/// in log p. Not all are prime: engines do not need primes, and for a multiple of 64 or of the
+/// length, word boundaries are at unusual places. On the simulator the exponents are fewer and
+/// smaller ([`Scale`]).
 pub fn exponents(
     family: &dyn EngineFamily,
     scale: Scale,
@@ -97,7 +97,7 @@ pub fn exponents(
     drawn
 }
 
-/// `count` prime exponents of a family up to `largest`, spread evenly in log p.
+/// Returns `count` prime exponents of a family up to `largest`, spread evenly in log p.
 pub fn prime_exponents(
     family: &dyn EngineFamily,
     scale: Scale,
@@ -108,21 +108,21 @@ pub fn prime_exponents(
     exponents(family, scale, rng, count, largest)
         .into_iter()
         .map(u64::from)
-        // There is a prime between n and 2n (Chebyshev); downward from a drawn
-        // number it may fall out of the range, and is dropped then.
+        // There is a prime between n and 2n (Chebyshev). Below a random number it may be out of
+        // range, and is then dropped.
         .filter_map(|p| (2..=p).rev().find(|&q| primes::is_prime(q)))
         .map(|q| q as u32)
         .filter(|q| family.exponent_range().contains(q))
         .collect()
 }
 
-/// An integer in from..=to whose logarithm is uniform.
+/// Returns an integer in from..=to whose logarithm is uniform.
 fn log_uniform(rng: &mut Random, from: u32, to: u32) -> u32 {
     let (low, high) = (f64::from(from).ln(), (f64::from(to) + 1.0).ln());
     (rng.random_range(low..=high).exp() as u32).clamp(from, to)
 }
 
-/// The lengths with enough margin for p in `from..=to`, ascending.
+/// Returns the lengths in `from..=to` with enough margin for p, ascending.
 #[must_use]
 pub fn safe_lengths(family: &dyn EngineFamily, p: u32, from: usize, to: usize) -> Vec<usize> {
     let mut lengths = family.lengths(from, to);
@@ -130,7 +130,7 @@ pub fn safe_lengths(family: &dyn EngineFamily, p: u32, from: usize, to: usize) -
     lengths
 }
 
-/// The shortest length with enough margin, or a message that there is none.
+/// Returns the shortest length with enough margin, or a message that none exists.
 pub fn shortest_length(family: &dyn EngineFamily, p: u32) -> Result<usize, String> {
     safe_lengths(family, p, 1, p as usize)
         .first()
@@ -138,19 +138,19 @@ pub fn shortest_length(family: &dyn EngineFamily, p: u32) -> Result<usize, Strin
         .ok_or_else(|| format!("{} has no length for M{p}, which is in its range", family.name()))
 }
 
-/// A residue with every bit drawn.
+/// Returns a residue of random bits.
 pub fn residue(rng: &mut Random, p: u32) -> Residue {
     let x: Vec<u64> = (0..limbs::limbs_for_bits(p)).map(|_| rng.random()).collect();
     Residue::from_limbs(p, &x)
 }
 
-/// The shifts 0, 1, p − 1 and one drawn.
+/// Returns the shifts 0, 1, p − 1 and a random one.
 pub fn shifts(rng: &mut Random, p: u32) -> [Shift; 4] {
     [0, 1, p - 1, rng.random_range(0..p)].map(|s| Shift::new(s, p))
 }
 
-/// Residues that send carries through every word, cancel, or fill words to
-/// their limits, each with a name; `length` is that of the engine under test.
+/// Returns residues with names that send carries through every word, cancel, or fill words to their
+/// limits; `length` is that of the engine under test.
 pub fn patterns(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue)> {
     let repeated = |limb: u64| Residue::from_limbs(p, &vec![limb; limbs::limbs_for_bits(p)]);
     let mut out: Vec<(String, Residue)> = vec![
@@ -173,7 +173,7 @@ pub fn patterns(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue
     out
 }
 
-/// Bits at, just below and just above the borders of a few words and limbs.
+/// Returns bits at, just below and just above the borders of a few words and limbs.
 fn boundary_bits(rng: &mut Random, p: u32, length: usize) -> Vec<u32> {
     let mut bits = vec![1, p / 2, p - 1, 63 % p, 64 % p];
     if length > 1 {
@@ -188,15 +188,15 @@ fn boundary_bits(rng: &mut Random, p: u32, length: usize) -> Vec<u32> {
     bits
 }
 
-/// Residues whose balanced digits are all at an end of their range, where
-/// convolution sums (+), cancellation (±) and worst signs are largest.
+/// Returns residues whose balanced digits are all at an end of their range, for which convolution
+/// sums (+), cancellation (±) and unfavourable signs are extreme.
 fn extreme_words(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue)> {
     const LARGEST_WORD: f64 = 30.0;
     if length == 1 || f64::from(p) / length as f64 > LARGEST_WORD {
         return vec![];
     }
     let layout = WordLayout::new(p, length);
-    // 2^(b−1) on one side only: the digit −2^(b−1) + … stays in balanced range.
+    // 2^(b−1) on one side only: the digit −2^(b−1) + … stays in the balanced range.
     let half = |j: usize| (1i32 << layout.bits(j)) / 2;
     let signs: Vec<bool> = (0..length).map(|_| rng.random()).collect();
     let digits = |name: &str, digit: &dyn Fn(usize) -> i32| {
@@ -211,17 +211,17 @@ fn extreme_words(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residu
     ]
 }
 
-/// 2^k mod M_p, k < p.
+/// Returns 2^k mod M_p for k < p.
 fn power_of_two(p: u32, k: u32) -> Residue {
     Residue::from_u64(p, 1).rotated_left(k)
 }
 
-/// −v mod M_p.
+/// Returns −v mod M_p.
 fn minus(p: u32, v: u64) -> Residue {
     difference(p, &Residue::from_u64(p, 0), v)
 }
 
-/// x − v mod M_p.
+/// Returns x − v mod M_p.
 fn difference(p: u32, x: &Residue, v: u64) -> Residue {
     let v = Residue::from_u64(p, v);
     Residue::from_limbs(p, &limbs::sub_mod(x.limbs(), v.limbs(), p))

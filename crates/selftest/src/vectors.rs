@@ -1,4 +1,4 @@
-//! The known answers of `tests/vectors`, compiled into the program.
+//! The known answers in `tests/vectors`, compiled into the program.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MersennePrimes {
-    /// Where the list is from.
+    /// The source of the list.
     pub source: String,
-    /// The exponents p of the Mersenne primes 2^p − 1, ascending; complete up
-    /// to the last but for what is said in `source`.
+    /// The exponents p of the Mersenne primes 2^p − 1, ascending; complete up to the last, except
+    /// as stated in `source`.
     pub exponents: Vec<u32>,
 }
 
@@ -18,9 +18,9 @@ pub struct MersennePrimes {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmallResidues {
-    /// What computed them.
+    /// The program that computed them.
     pub source: String,
-    /// One for every odd prime p < 2,000, for 4,423 and for 4,441, ascending.
+    /// One entry for every odd prime p < 2,000, for 4,423 and for 4,441, ascending.
     pub residues: Vec<SmallResidue>,
 }
 
@@ -30,9 +30,9 @@ pub struct SmallResidues {
 pub struct SmallResidue {
     /// p.
     pub p: u32,
-    /// res64 of s_(p−2), s_0 = 4: 16 upper-case hexadecimal digits.
+    /// The res64 of s_(p−2), s_0 = 4: 16 upper-case hexadecimal digits.
     pub ll: String,
-    /// res64 of 3^(M_p − 1).
+    /// The res64 of 3^(M_p − 1).
     pub prp: String,
 }
 
@@ -40,7 +40,7 @@ pub struct SmallResidue {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterimResidues {
-    /// What computed them.
+    /// The program that computed them.
     pub source: String,
     /// The residues.
     pub residues: Vec<InterimResidue>,
@@ -52,11 +52,11 @@ pub struct InterimResidues {
 pub struct InterimResidue {
     /// p.
     pub p: u32,
-    /// Which sequence.
+    /// The sequence.
     pub test: Sequence,
-    /// n.
+    /// The number of iterations, n.
     pub iterations: u64,
-    /// 16 upper-case hexadecimal digits.
+    /// The res64 in 16 upper-case hexadecimal digits.
     pub res64: String,
 }
 
@@ -74,7 +74,7 @@ pub enum Sequence {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProofLayout {
-    /// What computed them.
+    /// The program that computed them.
     pub source: String,
     /// The proof files.
     pub proofs: Vec<KnownProof>,
@@ -92,7 +92,7 @@ pub struct KnownProof {
     pub factors: Vec<String>,
     /// Whether M_p, or the cofactor of these factors, is a probable prime to base 3.
     pub prime: bool,
-    /// res64 of 3^(M_p − 1): 16 upper-case hexadecimal digits.
+    /// The res64 of 3^(M_p − 1): 16 upper-case hexadecimal digits.
     pub res64: String,
     /// The size of the file.
     pub bytes: usize,
@@ -100,12 +100,12 @@ pub struct KnownProof {
     pub md5: String,
     /// Its SHA-256, in lower-case hexadecimal digits.
     pub sha256: String,
-    /// All of it, in lower-case hexadecimal digits; absent for larger ones.
+    /// The whole file in lower-case hexadecimal digits; absent for larger files.
     pub hex: Option<String>,
 }
 
 impl KnownProof {
-    /// The file, where all of it is known.
+    /// Returns the file, if its whole content is known.
     #[must_use]
     pub fn file(&self) -> Option<Vec<u8>> {
         let digits = self.hex.as_ref()?;
@@ -114,13 +114,13 @@ impl KnownProof {
     }
 }
 
-/// A file of known answers that cannot be read.
+/// A file of known answers that cannot be parsed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("tests/vectors/{file}: {source}")]
 pub struct VectorError {
-    /// Its name.
+    /// The file's name.
     file: &'static str,
-    /// Why.
+    /// The underlying error.
     source: toml::de::Error,
 }
 
@@ -130,22 +130,22 @@ macro_rules! vector_file {
     };
 }
 
-/// The exponents of the known Mersenne primes.
+/// Returns the exponents of the known Mersenne primes.
 pub fn mersenne_primes() -> Result<MersennePrimes, VectorError> {
     parse(vector_file!("mersenne_primes.toml"))
 }
 
-/// LL and PRP residues of the odd primes p < 2,000, of 4,423 and of 4,441.
+/// Returns the LL and PRP residues of the odd primes p < 2,000, of 4,423 and of 4,441.
 pub fn small_residues() -> Result<SmallResidues, VectorError> {
     parse(vector_file!("small_residues.toml"))
 }
 
-/// Residues of large exponents after 10,000 iterations.
+/// Returns residues of large exponents after 10,000 iterations.
 pub fn interim_residues() -> Result<InterimResidues, VectorError> {
     parse(vector_file!("residues.toml"))
 }
 
-/// Whole proof files of small exponents.
+/// Returns whole proof files of small exponents.
 pub fn proof_layout() -> Result<ProofLayout, VectorError> {
     parse(vector_file!("proof_layout.toml"))
 }

@@ -1,4 +1,4 @@
-//! What every engine must do, with GMP's answers.
+//! The requirements on every engine, compared with GMP.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -9,13 +9,13 @@ use warpint_selftest::{sample, sequence};
 
 use crate::gmp::{self, Ring};
 
-/// The largest exponent of the drawn cases.
+/// The largest exponent of the random cases.
 const LARGEST: u32 = 40_000;
 
-/// A failure, with all it takes to see it again.
+/// An error contains everything needed to reproduce the failure.
 type CaseResult = Result<(), String>;
 
-/// x², x² − 2 and m·x² of drawn residues, n times, at drawn shifts.
+/// Tests x², x² − 2 and m·x² of random residues, n times, at random shifts.
 pub fn squares(family: &'static dyn EngineFamily) -> CaseResult {
     let step = prop_oneof![
         Just(Step::Square),
@@ -36,7 +36,7 @@ pub fn squares(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// x·y, x + y, x − y of drawn residues, and (x + y)(x − y) as a chain.
+/// Tests x·y, x + y, x − y of random residues, and (x + y)(x − y) as a chain.
 pub fn products(family: &'static dyn EngineFamily) -> CaseResult {
     let inputs = (exponent(family), any::<u64>());
     drawn(400, &inputs, |(p, seed)| {
@@ -62,8 +62,8 @@ pub fn products(family: &'static dyn EngineFamily) -> CaseResult {
 /// An operation r[dst] ← r[a] ∘ r[b].
 type Operation = fn(&mut dyn Engine, usize, usize, usize) -> Result<(), EngineError>;
 
-/// Patterns that ripple carries, squared with every step at a drawn shift. A
-/// statistical margin may refuse a pattern by round-off, never answer wrong.
+/// Tests patterns that carry far, squared with every step at a random shift. An engine with a
+/// statistical margin may report round-off for a pattern, but must never give a wrong value.
 pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
     drawn(32, &(exponent(family), any::<u64>()), |(p, seed)| {
         let mut rng = sample::random(seed);
@@ -87,8 +87,8 @@ pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// A drawn residue squared at every safe length near the shortest, and at
-/// about 2, 4 and 8 times that.
+/// Tests a random residue, squared at every safe length near the shortest, and at about 2, 4 and 8
+/// times that.
 pub fn forced_lengths(family: &'static dyn EngineFamily) -> CaseResult {
     drawn(16, &(exponent(family), any::<u64>()), |(p, seed)| {
         let n = sample::shortest_length(family, p)?;
@@ -110,7 +110,7 @@ pub fn forced_lengths(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// s_(p−2) from 4 for every prime p ≤ 3,000 the family takes: all limbs.
+/// Tests all limbs of s_(p−2) from 4 for every prime p ≤ 3,000 that the family supports.
 pub fn lucas_lehmer_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 3_000) {
         lucas_lehmer(family, p, LlStart::Four)?;
@@ -118,7 +118,7 @@ pub fn lucas_lehmer_of_small_primes(family: &'static dyn EngineFamily) -> CaseRe
     Ok(())
 }
 
-/// s_(p−2) from 10 and from 2/3 for every prime p ≤ 700.
+/// Tests s_(p−2) from 10 and from 2/3 for every prime p ≤ 700.
 pub fn lucas_lehmer_starts(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 700) {
         lucas_lehmer(family, p, LlStart::Ten)?;
@@ -127,7 +127,7 @@ pub fn lucas_lehmer_starts(family: &'static dyn EngineFamily) -> CaseResult {
     Ok(())
 }
 
-/// 3^(M_p − 1) for every prime p ≤ 3,000 the family takes: all limbs.
+/// Tests all limbs of 3^(M_p − 1) for every prime p ≤ 3,000 that the family supports.
 pub fn prp_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 3_000) {
         prp(family, p)?;
@@ -135,11 +135,11 @@ pub fn prp_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     Ok(())
 }
 
-/// LL and PRP of a few drawn primes up to 40,000.
+/// Tests LL and PRP of a few random primes up to 40,000.
 pub fn large_primes(family: &'static dyn EngineFamily) -> CaseResult {
     let (from, to) = family.exponent_range().into_inner();
     drawn(3, &(from..=to.min(LARGEST)), |most| {
-        // M_2 = 3 is no modulus for base 3.
+        // M_2 = 3 is not a modulus for base 3.
         let prime = (from.max(3)..=most).rev().find(|&q| primes::is_prime(u64::from(q)));
         let Some(p) = prime else { return Ok(()) };
         lucas_lehmer(family, p, LlStart::Four)?;
@@ -168,11 +168,11 @@ fn prp(family: &dyn EngineFamily, p: u32) -> CaseResult {
 
 fn small_primes(family: &dyn EngineFamily, to: u64) -> impl Iterator<Item = u32> {
     let range = family.exponent_range();
-    // M_2 = 3 is no modulus for base 3.
+    // M_2 = 3 is not a modulus for base 3.
     primes::primes_between(3, to).map(|p| p as u32).filter(move |p| range.contains(p))
 }
 
-/// Exponents of the family up to [`LARGEST`], half of them small.
+/// Returns exponents of the family up to [`LARGEST`], half of them small.
 fn exponent(family: &dyn EngineFamily) -> BoxedStrategy<u32> {
     let (from, to) = family.exponent_range().into_inner();
     let end = |most: u32| to.min(most.max(from));
@@ -196,7 +196,7 @@ fn build(
     family.build(p, length, BuildOptions::new(registers, 1)).map_err(text)
 }
 
-/// Runs a case on drawn inputs; a failure is shrunk and says its inputs.
+/// Runs a case on random inputs; a failure is shrunk and reports its inputs.
 fn drawn<S: Strategy>(cases: u32, inputs: &S, case: impl Fn(S::Value) -> CaseResult) -> CaseResult {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)

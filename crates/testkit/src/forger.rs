@@ -1,14 +1,14 @@
-//! Proofs that are made to deceive, by GMP: a last residue times an element of small order, with a
-//! middle for which the hashes come out right.
+//! Forged proofs, made with GMP: a last residue times an element of small order, with middles
+//! chosen so that the hashes come out right.
 //!
 //! The claim of a proof is B = A^(2^s). If B = A^(2^s)·ε^c with ε of order e, the middle
 //! A^(2^s')·ε^m, s' = ⌈s/2⌉, leads to the claim B' = A'^(2^s')·ε^c' with
 //!
 //! c' = c·(1 or 2) + m·(h − 2^s') mod e, 2 for odd s.
 //!
-//! h is a hash of the middle, so every m is an attempt that succeeds (c' = 0) with odds of 1/e; from
-//! there on the claim is true. Source: Boneh, Bünz, Fisch, *A survey of two verifiable delay
-//! functions* (2018), where soundness rests on there being no such ε.
+//! h is a hash of the middle, so every m is an attempt that succeeds (c' = 0) with probability 1/e;
+//! from there on the claim is true. Source: Boneh, Bünz, Fisch, *A survey of two verifiable delay
+//! functions* (2018), where soundness requires that no such ε exists.
 
 use rug::Integer;
 use sha3::{Digest, Sha3_256};
@@ -27,25 +27,25 @@ pub struct SmallOrder {
 }
 
 impl SmallOrder {
-    /// 1.
+    /// Returns the element 1.
     #[must_use]
     pub fn one() -> Self {
         Self { element: Integer::from(1), order: 1 }
     }
 
-    /// −1.
+    /// Returns the element −1.
     #[must_use]
     pub fn sign(p: u32) -> Self {
         Self { element: mersenne(p) - 1, order: 2 }
     }
 
-    /// 2, of order p.
+    /// Returns the element 2, which has order p.
     #[must_use]
     pub fn two(p: u32) -> Self {
         Self { element: Integer::from(2), order: p }
     }
 
-    /// An element of prime order q modulo a prime M_p; `None` if q does not divide M_p − 1.
+    /// Returns an element of prime order q modulo a prime M_p; `None` if q does not divide M_p − 1.
     #[must_use]
     pub fn modulo_a_prime(p: u32, q: u32) -> Option<Self> {
         let m = mersenne(p);
@@ -61,17 +61,17 @@ impl SmallOrder {
     }
 }
 
-/// A proof with x_p·ε^c as the last residue.
+/// A proof whose last residue is x_p·ε^c.
 #[derive(Debug)]
 pub struct Forgery {
-    /// The proof; its equation holds.
+    /// The proof, whose equation holds.
     pub proof: Proof,
-    /// Hashes of middles that it took.
+    /// The number of middles that were hashed.
     pub hashes: u64,
 }
 
-/// The proof of a power for x_p·ε, whose equation holds; `None` if no middle of any level has the
-/// right hash. An honest proof where ε is 1.
+/// Forges a proof of a power for x_p·ε whose equation holds; `None` if no middle of any level has
+/// the right hash. For ε = 1 the proof is honest.
 #[must_use]
 pub fn forge(p: u32, power: u32, with: &SmallOrder) -> Option<Forgery> {
     let ring = Ring::new(p);
@@ -88,7 +88,7 @@ pub fn forge(p: u32, power: u32, with: &SmallOrder) -> Option<Forgery> {
         span = span.div_ceil(2);
         let right = squared(&ring, base.clone(), span);
         let two_to_span = pow_mod(2, u64::from(span), order);
-        // What the claim is off by for this middle.
+        // The exponent of the error in the claim after this middle.
         let after = |m: u64, h: u64| (error + m * (h % order + order - two_to_span)) % order;
         let mut found = None;
         let mut middle = right.clone();
@@ -115,8 +115,8 @@ pub fn forge(p: u32, power: u32, with: &SmallOrder) -> Option<Forgery> {
     (error == 0).then_some(Forgery { proof, hashes })
 }
 
-/// Whether A^(2^s) = B at the end of a proof, and nothing else: the equation of Pietrzak's protocol,
-/// by GMP.
+/// Returns whether A^(2^s) = B at the end of a proof. This is only the equation of Pietrzak's
+/// protocol, computed by GMP.
 #[must_use]
 pub fn equation_holds(proof: &Proof) -> bool {
     let p = proof.exponent().get();
@@ -138,7 +138,7 @@ pub fn equation_holds(proof: &Proof) -> bool {
     squared(&ring, a, span) == b
 }
 
-/// x^(2^n).
+/// Returns x^(2^n).
 fn squared(ring: &Ring, mut x: Integer, n: u32) -> Integer {
     for _ in 0..n {
         x.square_mut();
@@ -151,7 +151,7 @@ fn pow_mod(a: u64, e: u64, m: u64) -> u64 {
     warpint_arith::primes::pow_mod(a, e, m)
 }
 
-/// The hashes of a proof: SHA3-256 of B, then of the hash before and a middle.
+/// The hashes of a proof: SHA3-256 of B, then of the preceding hash and a middle.
 #[derive(Clone)]
 struct Chain([u8; 32]);
 
@@ -160,7 +160,7 @@ impl Chain {
         Self(Sha3_256::digest(last.to_le_bytes()).into())
     }
 
-    /// The exponent that belongs to the next middle.
+    /// Returns the exponent for the next middle.
     fn absorb(&mut self, middle: &Residue) -> u64 {
         self.0 =
             Sha3_256::new_with_prefix(self.0).chain_update(middle.to_le_bytes()).finalize().into();

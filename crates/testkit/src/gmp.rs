@@ -1,42 +1,42 @@
-//! Arithmetic mod M_p by GMP: the answers that the engines must give.
+//! Arithmetic mod M_p by GMP, which gives the expected results of engines.
 
 use rug::Integer;
 use rug::integer::Order;
 use warpint_mersenne::{LlStart, Residue, Shift, Step};
 
-/// M_p = 2^p − 1.
+/// Returns M_p = 2^p − 1.
 #[must_use]
 pub fn mersenne(p: u32) -> Integer {
     (Integer::from(1) << p) - 1
 }
 
-/// A residue as an integer.
+/// Returns a residue as an integer.
 #[must_use]
 pub fn integer(x: &Residue) -> Integer {
     Integer::from_digits(x.limbs(), Order::Lsf)
 }
 
-/// x mod M_p by GMP's own division, as a residue.
+/// Returns x mod M_p as a residue, by GMP's own division.
 #[must_use]
 pub fn residue(x: &Integer, p: u32) -> Residue {
     let canonical = x.clone().modulo(&mersenne(p));
     Residue::from_limbs(p, &canonical.to_digits(Order::Lsf))
 }
 
-/// Arithmetic mod one M_p, keeping M_p at hand.
+/// Arithmetic mod one M_p, which is computed once.
 pub struct Ring {
     p: u32,
     modulus: Integer,
 }
 
 impl Ring {
-    /// The integers mod M_p.
+    /// Creates the integers mod M_p.
     #[must_use]
     pub fn new(p: u32) -> Self {
         Self { p, modulus: mersenne(p) }
     }
 
-    /// x mod M_p for x ≥ 0, as the sum of its p-bit pieces: 2^p ≡ 1.
+    /// Returns x mod M_p for x ≥ 0, as the sum of its p-bit pieces: 2^p ≡ 1.
     #[must_use]
     pub fn reduce(&self, mut x: Integer) -> Integer {
         while x.significant_bits() > self.p {
@@ -47,7 +47,7 @@ impl Ring {
         if x == self.modulus { Integer::new() } else { x }
     }
 
-    /// The n-fold step of x, held at `shift`.
+    /// Applies a step n times to x, held at `shift`.
     #[must_use]
     pub fn square(&self, mut x: Integer, n: u64, step: Step, shift: Shift) -> Integer {
         let mut s = shift;
@@ -57,7 +57,7 @@ impl Ring {
             match step {
                 Step::Square => {}
                 Step::SquareMinusTwo => {
-                    // 2·2^s taken off, with enough multiples of M_p to stay positive.
+                    // 2·2^s is subtracted, with enough multiples of M_p added to stay positive.
                     x += Integer::from(&self.modulus << 2);
                     x -= Integer::from(2) << s.bits();
                 }
@@ -68,7 +68,7 @@ impl Ring {
         x
     }
 
-    /// s_n of Lucas–Lehmer.
+    /// Returns s_n of Lucas–Lehmer.
     #[must_use]
     pub fn ll_residue(&self, start: LlStart, n: u64) -> Residue {
         let s_0 = match start {
@@ -80,8 +80,8 @@ impl Ring {
         self.to_residue(&self.square(s_0, n, Step::SquareMinusTwo, Shift::ZERO))
     }
 
-    /// 3^(M_p − 1) by GMP's modular power, which shares nothing with a chain
-    /// of squarings and a division by 9.
+    /// Returns 3^(M_p − 1) by GMP's modular power, which is independent of a chain of squarings and
+    /// a division by 9.
     #[must_use]
     pub fn fermat_residue(&self) -> Residue {
         let exponent = Integer::from(&self.modulus - 1);
@@ -89,7 +89,7 @@ impl Ring {
         self.to_residue(&power.unwrap_or_default())
     }
 
-    /// 3^(M_p − 1) as 3^(2^p)/9, cheaper by a third.
+    /// Returns 3^(M_p − 1) as 3^(2^p)/9, which costs a third less.
     #[must_use]
     pub fn prp_residue(&self) -> Residue {
         let three = Integer::from(3).modulo(&self.modulus);
@@ -97,10 +97,10 @@ impl Ring {
         self.to_residue(&(power * self.inverse(9)))
     }
 
-    /// d^(−1) mod M_p.
+    /// Returns d^(−1) mod M_p.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if d has no inverse.
     fn inverse(&self, d: u32) -> Integer {
         let inverse = Integer::from(d).invert(&self.modulus);
         assert!(inverse.is_ok(), "{d} has no inverse mod M{}", self.p);

@@ -1,10 +1,10 @@
-//! Tests only: engines and limbs against GMP.
+//! Code for tests only: engines and limbs compared with GMP.
 //!
 //! * [`gmp`]: arithmetic mod M_p by GMP;
-//! * [`forger`]: proofs that are made to deceive;
-//! * [`cases`] and [`gmp_engine_suite!`]: what every engine must do, one `#[test]` a case;
+//! * [`forger`]: forged proofs;
+//! * [`cases`] and [`gmp_engine_suite!`]: the requirements on every engine, one `#[test]` per case;
 //! * [`tests`]: whole tests of M_p as the program runs them;
-//! * [`on_device`]: a CPU family that pretends to sit on a device;
+//! * [`on_device`]: a CPU family that pretends to be on a device;
 //! * [`vectors`]: the known answers that GMP computes.
 
 pub mod cases;

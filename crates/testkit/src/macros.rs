@@ -1,7 +1,7 @@
-//! The suite against GMP, as tests.
+//! The comparison of an engine with GMP, as tests.
 
-/// A module with one `#[test]` for every case of [`crate::cases`], for the
-/// `&'static dyn EngineFamily` given.
+/// Defines a module with one `#[test]` for every case of [`crate::cases`], for the given `&'static
+/// dyn EngineFamily`.
 ///
 /// `gmp_engine_suite!(word, &warpint_mersenne::engine::word::Word);`
 #[macro_export]

@@ -1,16 +1,15 @@
-//! A CPU family that pretends to sit on a device.
+//! A CPU family that pretends to be on a device.
 
 use std::ops::RangeInclusive;
 
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 
-/// The inner family under the name of another place, with a few variants that
-/// are all the same.
+/// The inner family at another place, with a few identical variants.
 #[derive(Clone, Copy)]
 pub struct OnDevice {
-    /// What computes.
+    /// The family that computes.
     pub inner: &'static dyn EngineFamily,
-    /// The place it is said to be.
+    /// The name of the pretended place.
     pub place: &'static str,
 }
 

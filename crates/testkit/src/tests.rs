@@ -1,4 +1,4 @@
-//! Whole tests of M_p, just as the program runs them but without files.
+//! Whole tests of M_p, as the program runs them but without files.
 
 use warpint_arith::primes;
 use warpint_mersenne::checkpoint::CheckpointStore;
@@ -7,12 +7,12 @@ use warpint_mersenne::{
     TestError, TestKind, TestSpec, Verdict, engine, primality,
 };
 
-/// A test from its plan to its outcome, with all its events.
+/// Runs a test from its plan to its outcome; returns its events too.
 pub fn run(plan: Plan, kind: TestKind) -> (Result<Outcome, TestError>, Vec<Event>) {
     run_to(plan, kind, None)
 }
 
-/// The same as far as some iteration.
+/// Runs a test up to an iteration.
 pub fn run_to(
     plan: Plan,
     kind: TestKind,
@@ -26,8 +26,7 @@ pub fn run_to(
     (outcome, events)
 }
 
-/// One sitting of a test, from the newest checkpoint of the store to the end or
-/// to a stop.
+/// Runs one sitting of a test, from the newest checkpoint of the store to the end or to a stop.
 pub fn sitting(
     plan: Plan,
     kind: TestKind,
@@ -39,7 +38,7 @@ pub fn sitting(
     sitting_of(&spec, plan, store, stop, &RunOptions::default())
 }
 
-/// The same of any test, run in any way.
+/// Runs one sitting of any test with any options.
 pub fn sitting_of(
     spec: &TestSpec,
     plan: Plan,
@@ -53,7 +52,7 @@ pub fn sitting_of(
     (finished, events)
 }
 
-/// The same to its end, without a store.
+/// Runs any test with any options to its end, without a store.
 pub fn run_of(
     spec: &TestSpec,
     plan: Plan,
@@ -67,14 +66,14 @@ pub fn run_of(
     (outcome, events)
 }
 
-/// The plan of a family for p on one thread, or what is wrong with it.
+/// Returns the plan of a family for p with one thread, or an error as text.
 pub fn plan(family: &'static dyn EngineFamily, p: u64) -> Result<Plan, String> {
     let exponent = Exponent::new(p).map_err(|e| e.to_string())?;
     Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())
 }
 
-/// Whether M_p is prime, by Lucas–Lehmer from 4 on one thread; below 64 bits
-/// the family `word` stands in. The outcome must be free of errors.
+/// Returns whether M_p is prime, by Lucas–Lehmer from 4 with one thread; below 64 bits the family
+/// `word` is used. The outcome must be free of errors.
 pub fn is_mersenne_prime(family: &'static dyn EngineFamily, p: u64) -> Result<bool, String> {
     let family = if p < 64 { &engine::word::Word } else { family };
     let (outcome, _) = run(plan(family, p)?, TestKind::Ll(LlStart::Four));
@@ -89,7 +88,7 @@ pub fn is_mersenne_prime(family: &'static dyn EngineFamily, p: u64) -> Result<bo
     }
 }
 
-/// The primes p in `from..=to` for which [`is_mersenne_prime`] holds.
+/// Returns the primes p in `from..=to` for which [`is_mersenne_prime`] holds.
 pub fn sweep(family: &'static dyn EngineFamily, from: u64, to: u64) -> Result<Vec<u32>, String> {
     let mut found = Vec::new();
     for p in primes::primes_between(from, to) {

@@ -7,14 +7,14 @@ use warpint_mersenne::LlStart;
 
 use crate::gmp::Ring;
 
-/// The odd primes below 2,000, and for engines of longer numbers a Mersenne exponent and the
-/// prime after it.
+/// Returns the odd primes below 2,000, and, for engines of longer numbers, a Mersenne exponent and
+/// the prime after it.
 fn small_exponents() -> impl Iterator<Item = u64> {
     primes::primes_between(3, 1_999).chain([4_423, 4_441])
 }
 
-/// The text of `tests/vectors/small_residues.toml`: res64 of s_(p−2), s_0 = 4,
-/// and of 3^(M_p − 1) for every p of `small_exponents`.
+/// Returns the text of `tests/vectors/small_residues.toml`: res64 of s_(p−2), s_0 = 4, and of
+/// 3^(M_p − 1) for every p of `small_exponents`.
 #[must_use]
 pub fn small_residues() -> String {
     let mut text = String::from(

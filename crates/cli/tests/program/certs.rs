@@ -102,7 +102,7 @@ fn another_assignment_is_computed_anew() {
     let line = cert("00000000000000000000000000000001", 1279);
     let ran = site.work(&line);
     assert_eq!((ran.code, site.left()), (Some(2), line), "{ran:?}");
-    assert!(ran.err.contains("w/M1279.cert, the residue that the certification begins with"));
+    assert!(ran.err.contains("w/M1279.cert, the start residue of the certification"));
     assert_eq!(site.results().len(), 4);
 }
 

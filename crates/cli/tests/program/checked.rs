@@ -96,8 +96,8 @@ fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
         let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let says = format!(
-            "it goes on at iteration {begun}, and residues from before are missing: no proof can \
-             be made of it; --restart begins it anew"
+            "the test goes on at iteration {begun}, and residues from before are missing: no proof \
+             can be made; --restart begins it again"
         );
         assert!(ran.err.contains(&says), "{}", ran.err);
         assert!(!ran.err.contains("cannot write the residue"), "{}", ran.err);
@@ -107,7 +107,7 @@ fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
         assert_eq!(warpint(dir.path(), &first).code, Some(0));
         let ran = work(dir.path(), "PRP=N/A,1,2,9689,-1,70,0\n");
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        let says = "no proof can be made of it; the test goes on without one";
+        let says = "no proof can be made; the test goes on without one";
         assert!(ran.err.contains(says) && !ran.err.contains("--restart"), "{}", ran.err);
         let log = fs::read_to_string(dir.path().join("w/warpint.log")).unwrap();
         assert_eq!(log.matches(says).count(), 1, "{log}");
@@ -125,7 +125,7 @@ fn a_proof_that_cannot_be_put_into_place_is_made_by_the_same_command_later() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.err.contains("its proof was not made"), "{}", ran.err);
     assert!(ran.err.contains("M4423-3.proof already: move it away, then"), "{}", ran.err);
-    let before = "warning: there is another w/proof/M4423-3.proof already: move it away before";
+    let before = "warning: another w/proof/M4423-3.proof exists already: move it away before";
     let test = ran.err.find("its proof was not made").unwrap();
     assert!(ran.err.find(before).is_some_and(|said| said < test), "{}", ran.err);
     assert!(results(&dir.path().join("w")).is_empty());
@@ -258,8 +258,7 @@ fn a_second_engine_confirms_a_test() {
     ] {
         let refused = warpint(dir.path(), &format!("{line} --no-tf --dir w"));
         assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{refused:?}");
-        let says =
-            "--verify-with wants another engine, and the test of M4423 is itself computed by";
+        let says = "the second engine must differ from the first, and the test of M4423 is itself";
         assert!(refused.error().starts_with(says), "{refused:?}");
     }
     assert!(dir.path().join("w/M4423/ll-result.json").is_file());

@@ -69,7 +69,8 @@ fn a_proof_is_refused_with_its_reason() {
         });
         let ran = verify(dir.path(), "");
         assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");
-        let line = format!("M1009: the proof of power 3 is WRONG ({reason}: no proof of an honest");
+        let line =
+            format!("M1009: the proof of power 3 is WRONG ({reason}: an honest test never has");
         assert!(ran.out.starts_with(&line), "{ran:?}");
         let json = verify(dir.path(), " --json").json();
         assert_eq!(json["refusal"]["code"], code);

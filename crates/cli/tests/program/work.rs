@@ -163,7 +163,7 @@ fn a_double_check_is_no_copy_of_an_earlier_result() {
     assert_eq!(first.code, Some(0), "{first:?}");
     let line = format!("PRPDC={AID},1,2,1277,-1\n");
     let ran = work(dir.path(), &line, "");
-    assert!(ran.err.contains("no double-check of itself, testing again"), "{ran:?}");
+    assert!(ran.err.contains("not an independent double-check, testing again"), "{ran:?}");
     assert!(ran.err.contains("M1277, PRP-3: engine "), "{ran:?}");
     // Its own result is its own.
     let ran = work(dir.path(), &line, "");
@@ -178,7 +178,7 @@ fn lines_are_added_after_a_look_at_them() {
         ("hello", "--add: hello is not an assignment"),
         ("PRP=1,2,1278,-1", "--add: 1278 is not prime"),
         ("Pminus1=1,2,1277,-1,9,9", "--add: Pminus1 is work for another program"),
-        ("#", "--add: it is no assignment"),
+        ("#", "--add: it is not an assignment"),
         ("Test=1279\nTest=7", "--add: the line is not plain text"),
     ] {
         let args = ["work", "work", "--add", "Test=127", "--add", line];

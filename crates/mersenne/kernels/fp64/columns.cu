@@ -1,33 +1,35 @@
 // Columns: inverse transforms, unweighting, rounding, carries, weighting, transforms.
 //
-// The number Σ d_w·2^⌈pw/N⌉, w < N, is held as n = N/2 = ROWS·COLUMNS complex points
-// z_j = a_(2j)·d_(2j) + i·a_(2j+1)·d_(2j+1), with weights a_w = 2^(⌈pw/N⌉ − pw/N);
-// j = j1·COLUMNS + j2. They are transformed over j1 (here), then with factors e(−j2·k1/n)
-// over j2 (rows.cu). On the way back rows.cu leaves these factors out, and the inverse
-// transforms over k1 have them: its sums are those of e(+k1·(j1·COLUMNS + j2)/n).
+// The number Σ d_w·2^⌈pw/N⌉, w < N, is held as n = N/2 = ROWS·COLUMNS complex points z_j =
+// a_(2j)·d_(2j) + i·a_(2j+1)·d_(2j+1), with weights a_w = 2^(⌈pw/N⌉ − pw/N) and j = j1·COLUMNS +
+// j2. The points are transformed over j1 (here), then over j2 with factors e(−j2·k1/n) (rows.cu).
+// On the way back rows.cu omits these factors, and the inverse transforms over k1 include them:
+// they compute sums with e(+k1·(j1·COLUMNS + j2)/n).
 //
-// A block has WIDTH columns j2, all of them in shared memory; in global memory the spectrum
-// lies as [j2 / CHUNK][kb][kq][ka][j2 % CHUNK], k1 = kq + Q·(ka + A·kb), in which WIDTH divides
+// A block has WIDTH columns j2, all of them in shared memory. In global memory the spectrum is
+// stored as [j2 / CHUNK][kb][kq][ka][j2 % CHUNK], k1 = kq + Q·(ka + A·kb), where WIDTH divides
 // CHUNK.
 //
-// KIND 0 `digits_to_spectrum`: digits → spectrum; 1 `columns`: spectrum → spectrum of the carried product;
-// 2 `spectrum_to_digits`: spectrum → digits. CHECKED: round-off is measured. STEP 0: squares; 1: less 2,
-// wherever the number 1 stands; 2: times a small number.
+// KIND 0 `digits_to_spectrum`: digits → spectrum; 1 `columns`: spectrum → spectrum of the carried
+// product; 2 `spectrum_to_digits`: spectrum → digits. CHECKED: round-off is measured. STEP 0:
+// squares; 1: squares minus 2, at the shift of the number; 2: squares times a small number.
 //
-// Words. A word of b bits is held divided by 2^b, as a digit s with |s| ≤ 1/2 or a little
-// more (as much as carries leave there, see `least_bits`). Since 2^b·a_w = 2^(p/N)·a_(w+1), the factor from s to the transform's point is
-// V_(w+1) = 2^(p/N)·a_(w+1), and no length of a word is in it.
+// Words. A word of b bits is stored divided by 2^b, as a digit s with |s| ≤ 1/2 or a little more
+// (as much as carries add, see `least_bits`). Since 2^b·a_w = 2^(p/N)·a_(w+1), the factor from s to
+// the transform's point is V_(w+1) = 2^(p/N)·a_(w+1), which does not depend on the length of the
+// word.
 //
-// Carries. A thread has points j of one column. A point's two words take what the point before
-// hands on, and hand on what they had without it: carries enter two words and stop there. The
-// point before is that of the thread before, or, for the first column of the tile, one of the
-// block before, which hands its carries on as 64-bit words with the tag of the launch in the
-// upper 12 bits. The block of the first columns needs what the last one hands on, so its work is
-// done twice: by the first block only to hand on, by the last one in full, which hands on the same
-// again and writes when the first has read.
+// Carries. A thread has points j of one column. The two words of a point take in the carries of the
+// preceding point, and pass on the carries that they had without these: a carry enters two words
+// and ends there. The preceding point belongs to the preceding thread or, for the first column of
+// the tile, to the preceding block. That block passes on its carries as 64-bit words with the tag
+// of the launch in the upper 12 bits. The block of the first columns needs the carries of the last
+// block, so its work is done twice: by the first block of the launch only to pass on carries, and
+// by the last block in full, which passes on the same carries again and writes after the first
+// block has read.
 //
-// Blocks take their columns in the order in which they start (a ticket), so that whoever waits,
-// waits for a block that is running already.
+// Blocks take their columns in the order in which they start (a ticket), so that a waiting block
+// always waits for a block that is already running.
 #include "line.cuh"
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
@@ -36,10 +38,11 @@ constexpr u32 ROWS = Q * M;
 constexpr u32 TILES = COLUMNS / WIDTH;
 constexpr u32 U = WIDTH * Q;
 static_assert(THREADS == WIDTH * M && THREADS % 32 == 0, "a thread has one point of every q");
-// So far apart are points of the spectrum whose kb differ by 1, and rows whose q do.
+// The distance of points of the spectrum whose kb differ by 1, and of rows whose q differ by 1.
 constexpr u32 APART = Q * A * CHUNK;
 typedef Slots<U, A, B, WIDTH> Tile;
-// The smallest team of warps that has kq, or q, of its own in the steps over a and b.
+// Returns the threads of the smallest team of warps that has kq, or q, of its own in the steps over
+// a and b.
 constexpr u32 team_threads() {
     for (u32 warps = 1; warps < THREADS / 32; warps++) {
         u32 teams = THREADS / 32 / warps;
@@ -49,8 +52,8 @@ constexpr u32 team_threads() {
 }
 constexpr u32 TEAM = team_threads();
 
-// Where the tables begin, in points of `tables`; the host fills them in this order. [e] goes
-// through the powers that a transform asks for.
+// The start of each table, in points of `tables`; the host fills the tables in this order. [e] runs
+// through the powers that a transform uses.
 constexpr u32 POWERS_Q = powers_of(Q), POWERS_A = powers_of(A), POWERS_B = powers_of(B);
 constexpr u32 FORWARD_A = 0;                               // [e][kq] e(−e·kq/QA)
 constexpr u32 FORWARD_B = FORWARD_A + POWERS_A * Q;        // [e][kq][ka] e(−e·(kq + Q·ka)/ROWS)
@@ -62,37 +65,38 @@ constexpr u32 RECORD_A = RECORD_B + POWERS_B;              // [e] e(e·j2/(AB·C
 constexpr u32 RECORD_Q = RECORD_A + POWERS_A;              // [e] e(e·j2/n) − 1
 constexpr u32 RECORD = RECORD_Q + POWERS_Q;
 
-// Words of `addend`.
+// Indices of `addend`.
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
 
-// Words of `tickets`: the next ticket; that of the last block, when the first has read.
+// Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
+// block has read.
 constexpr u32 NEXT = 0, READ = 1;
 
-// Of `errors`, two words for each of this many launches: the largest distance to an integer, and
-// the largest carry, as the upper words of doubles.
+// The number of launches that `errors` holds, with two words each: the largest distance to an
+// integer, and the largest carry, as the upper words of doubles.
 constexpr u32 MEASURED = 16384;
 
-// 1.5·2^52: adding it, and subtracting it again, rounds to an integer; in between, the integer is
-// in the lower bits.
+// 1.5·2^52: adding and subtracting it rounds to an integer; in between, the integer is in the lower
+// bits.
 #define MAGIC 6755399441055744.0
 
-// Weights of the words 2j + 1 and 2j + 2, for one of a thread's points j.
+// The weights of the words 2j + 1 and 2j + 2, for one of a thread's points j.
 struct Point {
     bool wrapped, long0, long1;
 };
 
-// What is known of a plan's words. One that is long has a bit more.
+// The constants of a plan's words. A long word has one more bit.
 struct Words {
-    // 2^(−(p mod N)/N), and its inverse.
+    // 2^(−(p mod N)/N) and its inverse.
     double ratio, inverse_ratio;
     // ⌊p/N⌋.
     u32 bits;
-    // Fractions u_w = (−pw mod N)/N, times 2^32: the word w is long, by a bit, where u_(w+1) is
-    // above the first, or u_w below the second.
+    // Bounds on fractions u_w = (−pw mod N)/N, times 2^32. Word w is long exactly if u_(w+1) is
+    // above the first bound or, equivalently, u_w is below the second.
     u32 long_above, long_below;
     // 2^−b for a word of b bits.
     DEVICE double unit(bool is_long) const { return high_word(1023 - bits, is_long, 0); }
-    // 1.5·2^(52−b): adding it, and subtracting it again, rounds to multiples of 2^−b.
+    // 1.5·2^(52−b): adding and subtracting it rounds to multiples of 2^−b.
     DEVICE double magic(bool is_long) const { return high_word(1075 - bits, is_long, 1u << 19); }
     // 2^b.
     DEVICE double base(bool is_long) const { return __hiloint2double((i32)((1023 + bits + is_long) << 20), 0); }
@@ -104,13 +108,13 @@ private:
     }
 };
 
-// v·2^e if so.
+// Returns v·2^e if `so`, else v.
 template <int e>
 DEVICE double scaled_if(double v, bool so) {
     return __hiloint2double(__double2hiint(v) + (so ? e * (1 << 20) : 0), __double2loint(v));
 }
 
-// Weights of the points of a thread: rows i·M + m for i < Q.
+// The weights of the points of a thread: rows i·M + m for i < Q.
 struct Weights {
     double forward, inverse;
     u32 fraction;
@@ -127,7 +131,7 @@ struct Weights {
         forward = scaled_if<-1>(of_row.re * of_column.re, wrapped);
         inverse = scaled_if<1>(of_row.im * of_column.im, wrapped);
     }
-    // Of row i·M + m: its u is greater by (−p·i mod Q)/Q.
+    // Returns the weights of row i·M + m, whose u is greater by (−p·i mod Q)/Q.
     template <int i>
     DEVICE Point point() const {
         constexpr u32 numerator = (Q - P_MOD_Q * i % Q) % Q;
@@ -150,7 +154,7 @@ struct Weights {
     }
 };
 
-// An item of the steps over a and b: column c of the tile, b or ka, and q or kq. Threads go
+// An item of the steps over a and b: column c of the tile, b or ka, and q or kq. Threads run
 // through the columns first.
 template <u32 COUNT>
 struct Item {
@@ -159,27 +163,28 @@ struct Item {
     DEVICE u32 u() const { return c + WIDTH * q; }
 };
 
-// Where the spectrum's point (c, ka, kq) of a tile lies for kb = 0, the g-th of them.
+// Returns the place of the spectrum's point (c, ka, kq) of a tile for kb = 0, which is the g-th of
+// them.
 DEVICE u32 position(u32 columns, u32 g) {
     u32 j2 = columns * WIDTH + g % WIDTH;
     return (j2 / CHUNK * ROWS + g / WIDTH) * CHUNK + j2 % CHUNK;
 }
 
-// The record of a thread's column, from an entry on.
+// Returns the record of a thread's column, from an entry on.
 DEVICE const Complex* own_record(const Complex* __restrict__ tables, u32 columns, u32 entry) {
     return tables + RECORDS + (columns * WIDTH + threadIdx.x % WIDTH) * RECORD + entry;
 }
 
-// Before the first step.
+// Runs before the first step.
 DEVICE void last_launch() {
     wait_for_last_launch();
     let_next_launch_begin();
 }
 DEVICE void barrier() { __syncthreads(); }
-// Between the steps over a and b.
+// Runs between the steps over a and b.
 DEVICE void inner_barrier() { barrier_of<TEAM>(); }
 
-// From the spectrum by the inverse transform over kb into slots (u, ka, b).
+// From the spectrum by the inverse transform over kb to slots (u, ka, b).
 DEVICE void inverse_b(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 columns) {
     auto powers = [&](u32) { return Listed<B, 1>(own_record(tables, columns, RECORD_B)); };
     step<B, U * A, TEAM>(last_launch, powers, [&](u32 g, const auto& w) {
@@ -223,7 +228,7 @@ DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 c
     });
 }
 
-// The slot of a thread's point q = 0; the others are WIDTH apart.
+// Returns the slot of a thread's point q = 0; the others follow at distances of WIDTH.
 DEVICE Complex* own_slots(Complex* tile) {
     u32 m = threadIdx.x / WIDTH;
     return tile + Tile::at(threadIdx.x % WIDTH, m / B, m % B);
@@ -252,7 +257,7 @@ DEVICE void to_spectrum(Complex (&x)[Q], Complex* data, const Complex* __restric
     forward_b(data, tables, tile, columns);
 }
 
-// What the host passes of a plan's words, in the order of its arguments.
+// The constants of a plan's words that the host passes, in the order of its arguments.
 #define WORDS_PARAMETERS                                                                                  \
     const Complex *__restrict__ row_weights, const Complex *__restrict__ column_weights,                  \
         const u32 *__restrict__ fractions, double ratio, double inverse_ratio, u32 bits, u32 long_above,   \
@@ -261,7 +266,7 @@ DEVICE void to_spectrum(Complex (&x)[Q], Complex* data, const Complex* __restric
 
 #if KIND == 0
 
-// Digits as [word], |d| < 2^30, → spectrum.
+// From digits as [word], |d| < 2^30, to the spectrum.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables, WORDS_PARAMETERS) {
     DYNAMIC_SHARED(Complex, tile);
@@ -280,7 +285,8 @@ digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex*
 
 #else
 
-// The bits of a double that holds an integer + 1.5·2^52, with a tag instead of the upper 12, which are known.
+// Returns the bits of a double that holds an integer + 1.5·2^52, with a tag in place of the upper
+// 12 bits, which are known.
 DEVICE u64 tagged(double v, u32 tag) {
     return ((u64)__double_as_longlong(v) & ((1ull << 52) - 1)) | (u64)tag << 52;
 }
@@ -288,11 +294,11 @@ DEVICE double untagged(u64 word) {
     return __longlong_as_double((i64)((word & ((1ull << 52) - 1)) | (u64)0x433 << 52));
 }
 
-// Where a warp's threads hand carries from one to the next: in the slots of their own points,
-// which nobody else uses before they are put there again. Of a slot's two words eight threads use
-// the first and the next eight the second, so that sixteen meet no bank conflict; the first
-// column, to which no thread of the tile hands anything, finds in the other word what comes from
-// the tile before.
+// The memory in which a warp's threads pass carries to each other: the slots of their own points,
+// which no other thread uses until the points are stored again. Of the two words of a slot, eight
+// threads use the first and the next eight the second, so that sixteen threads cause no bank
+// conflict. For the first column, which receives nothing from a thread of the tile, the other word
+// holds the carry of the preceding tile.
 struct Handover {
     double *given, *taken;
     DEVICE Handover(Complex* tile) {
@@ -301,18 +307,19 @@ struct Handover {
         given = (double*)own + lane / 8 % 2;
         taken = threadIdx.x % WIDTH == 0 ? (double*)own + (1 - lane / 8 % 2) : (double*)(own - 1) + (lane - 1) / 8 % 2;
     }
-    // Of the point q = i.
+    // Passes on the carry of point q = i.
     DEVICE void give(u32 i, double carry) const { given[2 * WIDTH * i] = carry; }
     DEVICE double take(u32 i) const { return taken[2 * WIDTH * i]; }
 };
 
-// The largest of a warp.
+// Returns the largest value of a warp.
 DEVICE u32 largest_of_warp(u32 v) {
     unrolled<0, 5>([&](auto i) { v = max(v, __shfl_xor_sync(0xffffffffu, v, 1 << VALUE(i))); });
     return v;
 }
 
-// Unweights, rounds, and splits off what each point hands on, as a double that holds it + MAGIC.
+// Unweights, rounds, and splits off the carry of each point, as a double that holds the carry +
+// MAGIC.
 DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& weights, const u64* addend,
                       u64* carries, u32* errors, u32 columns, u32 tag, u32 multiplier) {
     const Words& words = weights.words;
@@ -327,7 +334,7 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
         double r0 = words.magic(p.long0), r1 = words.magic(p.long1);
         double s0 = fma(x[I].re, u0, r0) - r0, s1 = fma(x[I].im, u1, r1) - r1;
 #if CHECKED
-        // The distances are |x·u − s| in units of the word's base.
+        // Distances are |x·u − s| in units of the word's base.
         auto distance = [&](double v, double u, double s, bool is_long) {
             return ((u32)__double2hiint(fma(v, u, -s)) & 0x7fffffffu) + ((words.bits + is_long) << 20);
         };
@@ -363,12 +370,12 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
 #endif
 }
 
-// What the columns before hand on to the first column of the tile, for the rows of a warp, by all
-// of its threads.
+// Receives the carries of the preceding columns for the first column of the tile and the rows of a
+// warp; all threads of the warp take part.
 DEVICE void receive(Complex* tile, const u64* carries, u32 columns, u32 tag) {
     constexpr u32 GROUP = 32 / WIDTH, ITEMS = (Q + WIDTH - 1) / WIDTH;
     const u32 lane = threadIdx.x % 32, m = threadIdx.x / 32 * GROUP + lane % GROUP, first = lane / GROUP;
-    // Before the first columns are the last, one row up.
+    // The first columns are preceded by the last ones, one row up.
     const u64* before = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
     auto read = [&](u32 i) {
         u32 row = i * M + m;
@@ -380,7 +387,7 @@ DEVICE void receive(Complex* tile, const u64* carries, u32 columns, u32 tag) {
         if (Q % WIDTH == 0 || i < Q) word[VALUE(k)] = read(i);
     });
     const u32 owner = WIDTH * (lane % GROUP);
-    // All have taken their points out of the slots.
+    // All threads have taken their points out of the slots.
     __syncwarp();
     double* slot = (double*)(tile + Tile::at(0, m / B, m % B)) + (1 - owner / 8 % 2);
     unrolled<0, ITEMS>([&](auto k) {
@@ -396,21 +403,22 @@ DEVICE void receive(Complex* tile, const u64* carries, u32 columns, u32 tag) {
     __syncwarp();
 }
 
-// A point's digits with what the point before handed on.
+// Returns a point's digits after adding the carry of the preceding point.
 DEVICE Complex carry_in(Complex s, double incoming, const Words& words, Point p) {
     double s0 = fma(incoming - MAGIC, words.unit(p.long0), s.re);
     double carry = (s0 + MAGIC) - MAGIC;
     return {s0 - carry, fma(carry, words.unit(p.long1), s.im)};
 }
 
-// Spectrum → the product's words, carried; as a spectrum again, or as `digits`.
+// From the spectrum to the carried words of the product, and then to a spectrum again or to
+// `digits`.
 //
-// `carries[columns][j1]` and `tickets` are scratch, zero before the first launch. With STEP 2
-// every word is multiplied by `multiplier`, with STEP 1 2·2^bit is subtracted from the word that
+// `carries[columns][j1]` and `tickets` are scratch, zero before the first launch. With STEP 2 every
+// word is multiplied by `multiplier`; with STEP 1, 2·2^bit is subtracted from the word that
 // `addend` names. `errors` has MEASURED pairs, zero before they are used.
 //
-// `addend` is no __restrict__: the kernel of rows writes it when blocks of this one wait already,
-// and loads of constant data may not see that.
+// `addend` is not __restrict__: the kernel of rows writes it when blocks of this kernel are already
+// waiting, and loads of constant data might not see that.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 1
 columns(Complex* data,
@@ -420,8 +428,8 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
         const Complex* __restrict__ tables, WORDS_PARAMETERS, u64* carries, u64* tickets, const u64* addend,
         u32* errors, u32 multiplier) {
     DYNAMIC_SHARED(Complex, tile);
-    // Tickets are no matter of the last launch, but of the last one of such kernels, which had
-    // ended before it.
+    // Tickets depend not on the preceding launch, but on the preceding launch of a kernel of
+    // columns, which had ended before that one.
     u64* const shared_ticket = (u64*)(tile + Tile::COUNT);
     if (threadIdx.x == 0) *shared_ticket = atomicAdd(&tickets[NEXT], 1ull);
     __syncthreads();
@@ -438,7 +446,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     const Handover handover(tile);
     carry_out(x, handover, weights, addend, carries, errors + 2 * (launch % MEASURED), columns_, tag, multiplier);
     if (turn == 0) {
-        // Barriers ago the last of this block's reads was done.
+        // The last read of this block was several barriers ago.
         if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
         return;
     }
@@ -462,7 +470,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #endif
     });
 #if KIND == 1
-    // Others of the warp may still take what lies in this thread's slots.
+    // Other threads of the warp may still read this thread's slots.
     __syncwarp();
     to_spectrum(x, data, tables, tile, columns_);
 #endif

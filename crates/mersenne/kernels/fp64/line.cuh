@@ -1,16 +1,15 @@
 // Lines of Q·A·B complex points in shared memory, several side by side.
 //
-// A line's time index is q·A·B + a·B + b, its frequency index is
-// kq + Q·(ka + A·kb). Between its steps it lies in slots (u, a or ka, b),
-// where u < U numbers what stands side by side: the lines, and q or kq.
-// A step takes the points of one slot digit into registers, transforms them
-// and puts them back where they were.
+// The time index of a line is q·A·B + a·B + b, its frequency index is kq + Q·(ka + A·kb). Between
+// its steps a line is stored in slots (u, a or ka, b), where u < U numbers the transforms that lie
+// side by side: the lines, and q or kq. A step reads the points of one slot digit into registers,
+// transforms them and writes them back to the same slots.
 #pragma once
 #include "fourier.cuh"
 #include "ptx.cuh"
 
-// Where slots lie. SIDE threads with consecutive u, for each of 8/SIDE consecutive a or b, meet no
-// bank conflict.
+// The positions of slots. SIDE threads with consecutive u, for each of 8/SIDE consecutive a or b,
+// cause no bank conflict.
 template <u32 U, u32 A, u32 B, u32 SIDE>
 struct Slots {
     static constexpr u32 padded(u32 n) { return n + (SIDE % 8 + 8 - n % 8) % 8; }
@@ -19,7 +18,7 @@ struct Slots {
     static DEVICE u32 at(u32 u, u32 a, u32 b) { return u + STRIDE_A * a + STRIDE_B * b; }
 };
 
-// The powers of a factor that `transform` asks for, from a list.
+// The powers of a factor that `transform` uses, from a list.
 template <int R, u32 STRIDE>
 struct Listed {
     Complex w[powers_of(R)];
@@ -33,7 +32,7 @@ struct Listed {
     }
 };
 
-// The same for the product of a factor with one near 1, of which the list `excess` has the
+// The powers of the product of a factor with one near 1, for which the list `excess` holds the
 // difference from 1: the product is as accurate as its first factor.
 template <int R, u32 STRIDE>
 struct Turned {
@@ -48,7 +47,7 @@ struct Turned {
     }
 };
 
-// R points at `points`, `stride` apart.
+// The R points at `points`, at distances of `stride`.
 template <int R>
 DEVICE void take(Complex (&x)[R], const Complex* points, u32 stride) {
     unrolled<0, R>([&](auto i) { x[VALUE(i)] = points[VALUE(i) * stride]; });
@@ -58,12 +57,12 @@ template <int R>
 DEVICE void put(const Complex (&x)[R], Complex* points, u32 stride) {
     unrolled<0, R>([&](auto k) { points[VALUE(k) * stride] = x[place_of(R, VALUE(k))]; });
 }
-// The same in global memory, past the first cache.
+// The result of a transform in global memory, bypassing the first-level cache.
 DEVICE Complex load(const Complex* point) {
     double2 v = __ldcg((const double2*)point);
     return {v.x, v.y};
 }
-// With STREAMING, what was stored first is what the second cache gives up first.
+// With STREAMING, the points stored first are the first to be evicted from the second-level cache.
 DEVICE void store(Complex* point, Complex v) {
     double2 w = make_double2(v.re, v.im);
 #if STREAMING
@@ -81,13 +80,14 @@ DEVICE void store(const Complex (&x)[R], Complex* points, u32 stride) {
     unrolled<0, R>([&](auto k) { store(points + VALUE(k) * stride, x[place_of(R, VALUE(k))]); });
 }
 
-// How many of a thread's items of R points are in its registers at a time, of `items` for `threads`.
+// Returns how many of a thread's items of R points are in its registers at a time, for `items`
+// items and `threads` threads.
 constexpr u32 at_once(u32 items, u32 threads, int radix) {
     u32 turns = radix <= 4 ? 4 : radix <= 8 ? 2 : 1;
     return items % (turns * threads) == 0 ? turns : 1;
 }
 
-// A barrier of the runs of so many threads.
+// A barrier for each run of TEAM threads.
 template <u32 TEAM>
 DEVICE void barrier_of() {
     if constexpr (TEAM == 32) {
@@ -99,9 +99,10 @@ DEVICE void barrier_of() {
     }
 }
 
-// A step: barrier(), then work(item, powers(item)) for all items of radix R. Each team, a run of
-// TEAM threads, has an equal share of them in a row. Powers of the first items are fetched while others are awaited, those of the next after the
-// work on these.
+// A step: barrier(), then work(item, powers(item)) for all items of radix R. Each team, which is a
+// run of TEAM threads, has an equal share of consecutive items. The powers of the first items are
+// loaded while other threads are awaited, and those of the next items after the work on the present
+// ones.
 template <int R, u32 ITEMS, u32 TEAM, class Barrier, class Powers, class Work>
 DEVICE void step(const Barrier& barrier, const Powers& powers, const Work& work) {
     constexpr u32 SHARE = ITEMS / (THREADS / TEAM);

@@ -1,13 +1,13 @@
 // Rows: transforms over j2, products of real signals, inverse transforms.
 //
 // The spectrum [j2 / CHUNK][place of k1][j2 % CHUNK] (see columns.cu) is transformed over j2, with
-// factors e(−j2·k1/n), to Z_k, k = k1 + ROWS·k2. Since x is real, products need Z_k and
-// Z_(n−k) together, that is rows k1 and ROWS − k1: a block has PAIRS such pairs, of which the
-// first of all is rows 0 and ROWS/2, each its own partner. Inverse transforms are plain: the
-// factors e(+j2·k1/n) are in those of the columns.
+// factors e(−j2·k1/n), to Z_k, k = k1 + ROWS·k2. Since x is real, products need Z_k and Z_(n−k)
+// together, that is, rows k1 and ROWS − k1. A block has PAIRS such pairs; the first of all pairs is
+// rows 0 and ROWS/2, each of which is its own partner. Inverse transforms omit the factors
+// e(+j2·k1/n), which the inverse transforms of columns include.
 //
-// KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, its points in an
-// order of its own; 2 `multiply_rows`: x ← x·y, y as `forward_rows` left it.
+// KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, with points in an order of
+// its own; 2 `multiply_rows`: x ← x·y, where y is a result of `forward_rows`.
 #include "line.cuh"
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
@@ -15,11 +15,12 @@ constexpr u32 M = A * B;
 constexpr u32 COLUMNS = Q * M;
 constexpr u32 LINES = 2 * PAIRS;
 constexpr u32 U = LINES * Q;
-// Units: what the last step transforms. Unit v = kq + Q·ka has the frequencies k2 = v + UNITS·kb.
+// Units: the groups of points that the last step transforms. Unit v = kq + Q·ka has the frequencies
+// k2 = v + UNITS·kb.
 constexpr u32 UNITS = Q * A;
 typedef Slots<U, A, B, 1> Tile;
-// The smallest team of warps that has units of its own and their partners in the steps over a and
-// b; of the first pair of all, partners may be another team's.
+// Returns the threads of the smallest team of warps that has its own units and their partners in
+// the steps over a and b. In the first of all pairs, partners may belong to another team.
 constexpr u32 team_threads() {
     for (u32 warps = 1; warps < THREADS / 32; warps++) {
         u32 teams = THREADS / 32 / warps;
@@ -29,8 +30,8 @@ constexpr u32 team_threads() {
 }
 constexpr u32 TEAM = THREADS == PAIRS * UNITS ? team_threads() : THREADS;
 
-// Where the tables begin, in points of `tables`; the host fills them in this order. [e] goes
-// through the powers that a transform asks for.
+// The start of each table, in points of `tables`; the host fills the tables in this order. [e] runs
+// through the powers that a transform uses.
 constexpr u32 POWERS_Q = powers_of(Q), POWERS_A = powers_of(A), POWERS_B = powers_of(B);
 constexpr u32 FORWARD_A = 0;                             // [e][kq] e(−e·kq/QA)
 constexpr u32 FORWARD_B = FORWARD_A + POWERS_A * Q;      // [e][kq][ka] e(−e·v/COLUMNS)
@@ -42,24 +43,24 @@ constexpr u32 RECORD_A = RECORD_Q + POWERS_Q;            // [e] e(−e·k1/(QA·
 constexpr u32 RECORD_B = RECORD_A + POWERS_A;            // [e] e(−e·k1/n) − 1
 constexpr u32 RECORD = RECORD_B + POWERS_B;
 
-// Words of `addend`.
+// Indices of `addend`.
 constexpr u32 SHIFT = 0, ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
 
-// The row of a line of the block whose first pair is `first`.
+// Returns the row of a line of the block whose first pair is `first`.
 DEVICE u32 row_of(u32 first, u32 line) {
     u32 pair = first + line % PAIRS;
     return line < PAIRS ? pair : pair == 0 ? ROWS / 2 : ROWS - pair;
 }
-// Where point j2 of a row k1 lies.
+// Returns the place of point j2 of a row k1.
 DEVICE u32 position(u32 row, u32 j2) {
     constexpr u32 CQ = COLUMN_OUTER_RADIX, CA = COLUMN_RADIX_A;
     u32 place = row / CQ % CA + CA * (row % CQ + CQ * (row / (CQ * CA)));
     return (j2 / CHUNK * ROWS + place) * CHUNK + j2 % CHUNK;
 }
-// So far apart are points of a row whose q differ by 1.
+// The distance of points of a row whose q differ by 1.
 constexpr u32 APART = M * ROWS;
 
-// The bit at which the number stands after one more squaring, and the word it lies in.
+// Advances the shift by one squaring, and finds the word and the bit in which it lies.
 DEVICE void advance(u64* addend, u32 p) {
     constexpr u64 length = 2ull * ROWS * COLUMNS;
     u64 shift = 2 * addend[SHIFT] % p;
@@ -71,21 +72,21 @@ DEVICE void advance(u64* addend, u32 p) {
     addend[ADDEND_BIT] = shift - (p * w + length - 1) / length;
 }
 
-// Line and m = a·B + b of an item of the steps over q.
+// The line, and m = a·B + b, of an item of the steps over q.
 struct Item {
     u32 line, m;
     DEVICE Item(u32 g) : line(g / M), m(g % M) {}
     DEVICE Complex* slots(Complex* tile) const { return tile + Tile::at(Q * line, m / B, m % B); }
 };
 
-// Before the first step.
+// Runs before the first step.
 DEVICE void last_launch() {
     wait_for_last_launch();
     let_next_launch_begin();
 }
 DEVICE void barrier() { __syncthreads(); }
 
-// Points of memory → slots, by the transform over q.
+// From points in memory to slots, by the transform over q.
 DEVICE void forward_q(const Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 first) {
     auto powers = [&](u32 g) {
         return Listed<Q, 1>(tables + RECORDS + row_of(first, Item(g).line) * RECORD + RECORD_Q);
@@ -99,7 +100,7 @@ DEVICE void forward_q(const Complex* data, const Complex* __restrict__ tables, C
     });
 }
 
-// After a barrier, slots → points of memory, by the inverse transform over kq.
+// After a barrier, from slots to points in memory, by the inverse transform over kq.
 DEVICE void inverse_q(Complex* data, const Complex* __restrict__ tables, Complex* tile, u32 first) {
     auto powers = [&](u32 g) { return Listed<Q, M>(tables + INVERSE_Q + Item(g).m); };
     step<Q, LINES * M, THREADS>(barrier, powers, [&](u32 g, const auto& w) {
@@ -111,7 +112,7 @@ DEVICE void inverse_q(Complex* data, const Complex* __restrict__ tables, Complex
     });
 }
 
-// An item of the step over a: b, and the kq of a line, next to that of its partner.
+// An item of the step over a: b, and the kq of a line, next to the kq of its partner.
 struct InnerItem {
     u32 b, line, kq;
     DEVICE InnerItem(u32 h) : b(h % B) {
@@ -148,15 +149,16 @@ DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 f
     });
 }
 
-// Two units whose frequencies are each other's partners: with k in the one, n − k is in the other.
+// Two units whose frequencies are partners of each other: if k is in one unit, n − k is in the
+// other.
 struct Partners {
     u32 x_line, x_unit, y_line, y_unit;
-    // Units 0 and UNITS/2 of row 0, each its own partner.
+    // Whether these are units 0 and UNITS/2 of row 0, each of which is its own partner.
     bool alone;
     DEVICE Partners(u32 first, u32 pair, u32 v)
         : x_line(pair), x_unit(v), y_line(PAIRS + pair), y_unit(UNITS - 1 - v), alone(false) {
         if (first + pair > 0) return;
-        // Half of the items for row ROWS/2, and half for row 0.
+        // Half of the items are for row ROWS/2, and half for row 0.
         if (v < UNITS / 2) {
             x_line = y_line;
         } else {
@@ -171,8 +173,8 @@ DEVICE Complex* unit_slots(Complex* tile, u32 line, u32 unit) {
     return tile + Tile::at(Q * line + unit % Q, unit / Q, 0);
 }
 
-// Powers of the factor of a unit's partner: with w for the unit, e(−1/B)/w, or, where w = 1
-// for a unit alone, e(−1/2B).
+// The powers of the factor of a unit's partner: e(−1/B)/w, where w is the unit's factor, or
+// e(−1/2B) if w = 1 for a unit that is its own partner.
 template <class Power>
 struct PartnersPowers {
     const Power& power;
@@ -185,9 +187,9 @@ struct PartnersPowers {
     }
 };
 
-// (x, y) = (Z_k, Z_(n−k)) of a real signal, and (u, v) of another, → those of the product;
-// w = e(−k/n). Let E and O be the transforms of the even and the odd words: Z = E + i·O and
-// conj Z_(n−k) = E − i·O, and products have E = E₁E₂ + w·O₁O₂, O = E₁O₂ + O₁E₂.
+// Replaces (x, y) = (Z_k, Z_(n−k)) of a real signal by those of the product with another signal,
+// given by (u, v); w = e(−k/n). Let E and O be the transforms of the even and the odd words: Z =
+// E + i·O and conj Z_(n−k) = E − i·O, and products have E = E₁E₂ + w·O₁O₂, O = E₁O₂ + O₁E₂.
 DEVICE void product(Complex& x, Complex& y, Complex u, Complex v, Complex w) {
     Complex t = {fma(0.25, w.re, 0.25), 0.25 * w.im};
     Complex a = conjugate(y), b = conjugate(v);
@@ -203,8 +205,8 @@ DEVICE void self_product(Complex& x, Complex& y, Complex w) {
     y = conjugate(square_sub(a, q));
 }
 
-// Products of the points of two units: f(x, y, i of x's, j of y's, w), or, for a point that is
-// its own partner, with a copy for y.
+// The products of the points of two units: f(x, y, i of x's, j of y's, w). For a point that is its
+// own partner, y is a copy.
 template <class F>
 DEVICE void products(Complex (&x)[B], Complex (&y)[B], Complex w, bool alone, const F& f) {
     if (alone) {
@@ -232,7 +234,7 @@ template <class Barrier>
 DEVICE void middle(Complex* data, const Complex* __restrict__ factor, const Complex* __restrict__ tables,
                    Complex* tile, u32 first, const Barrier& before) {
     constexpr u32 ITEMS = PAIRS * UNITS;
-    // Threads go through ka, then kq.
+    // Threads run through ka first, then kq.
     auto partners = [&](u32 g) { return Partners(first, g / UNITS, g / A % Q + Q * (g % A)); };
     auto powers = [&](u32 g) {
         const Partners of = partners(g);
@@ -249,7 +251,7 @@ DEVICE void middle(Complex* data, const Complex* __restrict__ factor, const Comp
         transform<B, FORWARD>(x, power);
         transform<B, FORWARD>(y, PartnersPowers<Turned<B, UNITS>>{power, of.alone});
 #if KIND != 0
-        // The block's own points, in an order that memory likes.
+        // The block's own points, in an order that suits memory.
         auto nth = [&](u32 i) {
             u32 point = i * ITEMS + g;
             return position(row_of(first, point / COLUMNS), point % COLUMNS);

@@ -1,25 +1,24 @@
 // Columns: inverse transforms, unweighting, carries, weighting, transforms.
 //
-// The number Σ d_j·2^⌈pj/N⌉, N = ROWS·COLUMNS, j = j1·COLUMNS + j2, is
-// transformed over j1 (here), multiplied by ω_N^(j2·k1) (here) and transformed
-// over j2 (rows.cu). A block has WIDTH columns j2, all of them in shared
-// memory; in global memory the spectrum lies as [j2 / CHUNK][k1][j2 % CHUNK],
-// in which WIDTH divides CHUNK.
+// The number Σ d_j·2^⌈pj/N⌉, N = ROWS·COLUMNS, j = j1·COLUMNS + j2, is transformed over j1 (here),
+// multiplied by ω_N^(j2·k1) (here) and transformed over j2 (rows.cu). A block has WIDTH columns j2,
+// all of them in shared memory. In global memory the spectrum is stored as [j2 / CHUNK][k1][j2 %
+// CHUNK], where WIDTH divides CHUNK.
 //
-// KIND 0 `digits_to_spectrum`: digits → spectrum; 1 `columns`: spectrum → spectrum of the
-// carried product; 2 `spectrum_to_digits`: spectrum → digits.
+// KIND 0 `digits_to_spectrum`: digits → spectrum; 1 `columns`: spectrum → spectrum of the carried
+// product; 2 `spectrum_to_digits`: spectrum → digits.
 //
-// Carries. WIDTH adjacent words follow one another in a row j1 of the tile.
-// Carries run through them from 0; what leaves the last word is handed to the
-// block of the next columns as one 64-bit word, carry·8 + tag of the launch,
-// and added there into the first word and on. The last word of a tile keeps
-// what then arrives in it: it may lie outside the balanced range by a few
-// units, and nothing has to run on. The block of the first columns needs what
-// the last one hands on, so its work is done twice: by the first block only to
-// hand on, by the last one in full, which writes when the first has read.
+// Carries. The WIDTH adjacent words in row j1 of the tile are consecutive words of the number.
+// Carries run through them, starting from 0. The carry out of the last word is passed to the block
+// of the next columns as one 64-bit word, carry·8 + tag of the launch. That block adds it to its
+// first word and propagates it. The last word of a tile keeps the carry that then arrives in it: it
+// may lie outside the balanced range by a few units, and no further propagation is needed. The
+// block of the first columns needs the carries of the last block, so its work is done twice: by the
+// first block of the launch only to pass on carries, and by the last block in full, which writes
+// after the first block has read.
 //
-// Blocks take their columns in the order in which they start (a ticket), so
-// that whoever waits, waits for a block that is running already.
+// Blocks take their columns in the order in which they start (a ticket), so that a waiting block
+// always waits for a block that is already running.
 #include "goldilocks_tile.cuh"
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
@@ -28,11 +27,11 @@ constexpr u32 ROWS = Q * M;
 constexpr u32 LENGTH = ROWS * COLUMNS;
 constexpr u32 TILES = COLUMNS / WIDTH;
 constexpr u32 U = WIDTH * Q;
-// So far apart are points of the spectrum whose kb differ by 1.
+// The distance of points of the spectrum whose kb differ by 1.
 constexpr u32 APART = Q * A * CHUNK;
 typedef Slots<U, A, B> Tile;
 
-// Where the tables begin, in words of `tables`; the host fills them in this order.
+// The start of each table, in words of `tables`; the host fills the tables in this order.
 constexpr u32 TWIDDLES = 0;                     // [b][ka] ω_M^(b·ka)
 constexpr u32 TWIDDLES_INVERSE = TWIDDLES + M;  // [ka][b] ω_M^(−b·ka)
 constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [m][kq] ω_ROWS^(kq·m)
@@ -42,27 +41,28 @@ constexpr u32 UNWEIGHTS = WEIGHTS + 2 * ROWS;   // [j1][2] 2^(−u(j1)), and twi
 constexpr u32 TWISTS = UNWEIGHTS + 2 * ROWS;    // [j2] 2^u(j2), forward, and 2^(−u(j2))/N, inverse, with
                                                 // the powers of ω = ω_N^(±j2) that `Twist` needs
 
-// Of a column and a direction, in TWISTS: ω^i for i < FINE; const·ω^(FINE·i) for i < COARSE;
-// ω^(Q·A) and its power of B/4, forward, or of 4, inverse.
+// The part of TWISTS for one column and direction: ω^i for i < FINE; const·ω^(FINE·i) for i <
+// COARSE; ω^(Q·A) and its power of B/4 (forward) or of 4 (inverse).
 constexpr u32 FINE = 8, COARSE = (Q * A + FINE - 1) / FINE;
 constexpr u32 TWIST = FINE + COARSE + 2;
 
-// Words of `addend`.
+// Indices of `addend`.
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
 
-// Words of `tickets`: the next ticket; that of the last block, when the first has read.
+// Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
+// block has read.
 constexpr u32 NEXT = 0, READ = 1;
 
-// What a block hands on: carry·2^TAG_BITS + tag, |carry| < 2^60.
+// The word passed between blocks: carry·2^TAG_BITS + tag, |carry| < 2^60.
 constexpr u32 TAG_BITS = 3, TAGS = 1 << TAG_BITS;
 
 struct alignas(16) Pair {
     u64 first, second;
 };
 
-// What stands between the transforms of columns and rows: ω_N^(±j2·k1)·(the column's constant)
-// for k1 = g / WIDTH + k·Q·A, all k < B in the order of `dft`'s points or of its results:
-// in groups of GROUP, each factor `step` times the one before it.
+// The factors between the transforms of columns and of rows: ω_N^(±j2·k1)·(the column's constant)
+// for k1 = g / WIDTH + k·Q·A, all k < B in the order of the points or results of `dft`, in groups
+// of GROUP. Each factor is `step` times the preceding one.
 template <u32 GROUP, bool inverse>
 struct Twist {
     u64 head, next, root, step;
@@ -74,7 +74,7 @@ struct Twist {
         root = twist[FINE + COARSE];
         step = twist[FINE + COARSE + 1];
     }
-    // v times the factor of k = group + (B / GROUP)·(place in the group).
+    // Multiplies v by the factor of k = group + (B / GROUP)·(place in the group).
     template <u32 group, u32 place>
     DEVICE Wide apply(u64 v) {
         if constexpr (place > 0) {
@@ -87,13 +87,13 @@ struct Twist {
     }
 };
 
-// Where the spectrum's point (u, ka, 0) of a tile lies, for g = u + U·ka.
+// Returns the place of the spectrum's point (u, ka, 0) of a tile, for g = u + U·ka.
 DEVICE u32 position(u32 columns, u32 g) {
     u32 j2 = columns * WIDTH + g % WIDTH;
     return (j2 / CHUNK * ROWS + g / WIDTH) * CHUNK + j2 % CHUNK;
 }
 
-// From the spectrum, twisted, by the inverse transform over kb into slots (u, ka, b).
+// From the twisted spectrum, by the inverse transform over kb, to slots (u, ka, b).
 DEVICE void inverse_b(const u64* data, const u64* __restrict__ tables, u64* tile, u32 columns) {
 #pragma unroll 1
     for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
@@ -106,8 +106,8 @@ DEVICE void inverse_b(const u64* data, const u64* __restrict__ tables, u64* tile
     }
 }
 
-// From slots (u, ka, b), with the twiddles between a and b, by the transform over b,
-// twisted, to the spectrum.
+// From slots (u, ka, b), with the twiddles between a and b, by the transform over b, to the twisted
+// spectrum.
 DEVICE void forward_b(u64* data, const u64* __restrict__ tables, const u64* tile, u32 columns) {
 #pragma unroll 1
     for (u32 g = threadIdx.x; g < U * A; g += THREADS) {
@@ -124,8 +124,8 @@ DEVICE void forward_b(u64* data, const u64* __restrict__ tables, const u64* tile
     }
 }
 
-// The transform over a in slots (u, a or ka, b) after the outer twiddles, or its inverse
-// after the inner ones.
+// The transform over a in slots (u, a or ka, b) after the outer twiddles, or its inverse after the
+// inner twiddles.
 template <bool inverse>
 DEVICE void transform_a(const u64* __restrict__ tables, u64* tile) {
 #pragma unroll 1
@@ -152,7 +152,7 @@ template <bool inverse>
 DEVICE void transform_outer(const u64* __restrict__ tables, u64* tile) {
 #pragma unroll 1
     for (u32 g = threadIdx.x; g < WIDTH * M; g += THREADS) {
-        // Threads go through c, then b, then a.
+        // Threads run through c first, then b, then a.
         u32 c = g % WIDTH, m = g / WIDTH;
         u64* slots = tile + Tile::at(c, m / B, m % B);
         if constexpr (inverse) {
@@ -188,17 +188,17 @@ DEVICE void from_spectrum(const u64* data, const u64* __restrict__ tables, u64* 
     }
 }
 
-// A word's length: its bits, and half of its base.
+// The length of a word: its number of bits, and half of its base.
 struct Length {
     u32 bits, half;
-    // The digit of v + half.
+    // Returns the digit of v + half.
     DEVICE i32 digit(u32 v_and_half) const { return (i32)((v_and_half & (2 * half - 1)) - half); }
 };
 
-// The words of a row of the tile, one after the other: their lengths, and which of the
-// row's two weights they have.
+// The words of a row of the tile, one after the other: their lengths, and which of the row's two
+// weights applies.
 struct Words {
-    // N·u(j1) and N·u(j), or N·u(j) − (p mod N), whose sign tells long words from short.
+    // N·u(j1), N·u(j), and N·u(j) − (p mod N), whose sign distinguishes long words from short ones.
     i32 start, fraction, over;
     u32 base_bits, long_below;
     DEVICE Words(const u32* __restrict__ fractions, u32 row, u32 columns, u32 bits, u32 below) {
@@ -209,7 +209,7 @@ struct Words {
         long_below = below;
         over = fraction - (i32)long_below;
     }
-    // u(j1) + u(j2) has passed 1.
+    // Whether u(j1) + u(j2) has passed 1.
     DEVICE bool wrapped() const { return fraction < start; }
     DEVICE Length length() const {
         u32 is_long = (u32)over >> 31;
@@ -221,26 +221,26 @@ struct Words {
     }
 };
 
-// a + b = digit + carry·2^bits with −2^(bits−1) ≤ digit < 2^(bits−1).
+// Splits a + b = digit + carry·2^bits with −2^(bits−1) ≤ digit < 2^(bits−1); returns the digit.
 DEVICE i32 split(i64 a, i64 b, Length length, i64& carry) {
     i64 v = a + b + length.half;
     carry = v >> length.bits;
     return length.digit(low((u64)v));
 }
-// The same, for |a + b| < 2^31 − 2^bits.
+// Splits in the same way, for |a + b| < 2^31 − 2^bits.
 DEVICE i32 split(i32 a, i32 b, Length length, i32& carry) {
     i32 v = a + b + (i32)length.half;
     carry = v >> length.bits;
     return length.digit((u32)v);
 }
 
-// d·2^u, of the row's `weight` (see WEIGHTS); |d| < 2^30.
+// Returns d·2^u with the row's `weight` (see WEIGHTS); |d| < 2^30.
 DEVICE u64 weighted(i32 d, bool wrapped, Pair weight) {
     u32 m = (u32)d + (wrapped ? 0 : (u32)d) + (1u << 31);
     return correct_positive(mul_word(m, weight.first, weight.second));
 }
 
-// Where the words of a row lie in the tile.
+// Returns the slots of the words of a row in the tile.
 DEVICE u64* slots_of(u64* tile, u32 row) {
     u32 q = row / M, m = row % M;
     return tile + Tile::at(q * WIDTH, m / B, m % B);
@@ -250,7 +250,7 @@ DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
 
 #if KIND == 0
 
-// `digits[j]`, |d_j| < 2^30, → spectrum.
+// From `digits[j]`, |d_j| < 2^30, to the spectrum.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 digits_to_spectrum(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
       const u32* __restrict__ fractions, u32 long_below) {
@@ -272,7 +272,8 @@ digits_to_spectrum(u64* data, const i32* __restrict__ digits, const u64* __restr
 
 #else
 
-// The words of a tile: digits from carries within it, and what leaves it handed on.
+// Converts the words of a tile to digits with the carries within the tile, and passes on the
+// carries out of it.
 DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
                          u64* carries, const u64* addend, u32 columns, u32 tag,
                          u32 base_bits, u32 long_below, u32 subtrahend, u32 multiplier,
@@ -322,15 +323,15 @@ DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* _
     }
 }
 
-// What the columns before hand on, into the words: then weighted again, or digits.
+// Adds the carries of the preceding columns to the words; then weights them again or writes digits.
 DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
                           const u64* carries, i32* __restrict__ digits, u32 columns, u32 tag,
                           u32 base_bits, u32 long_below) {
-    // Before the first columns are the last, one row up.
+    // The first columns are preceded by the last ones, one row up.
     const u64* incoming = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
     const u32 up = columns == 0 ? 1 : 0;
     auto load = [&](u32 row) { return load_relaxed(&incoming[min(row - up, ROWS - 1)]); };
-    // As many loads at a time as a thread has rows.
+    // A thread issues the loads of all its rows at once.
     constexpr u32 ITEMS = (ROWS + THREADS - 1) / THREADS;
     u64 word[ITEMS];
     unrolled<0, ITEMS>([&](auto i) {
@@ -364,7 +365,7 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
         const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
         u64 x[WIDTH];
 #endif
-        // What the first word hands on has at most 31 bits.
+        // The carry out of the first word has at most 31 bits.
         i32 carry = 0;
         unrolled<0, WIDTH>([&](auto c) {
             i32 d = digit[VALUE(c)] + carry;
@@ -390,15 +391,15 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
     }
 }
 
-// Spectrum → the product's words, carried; as a spectrum again, or as `digits`.
+// From the spectrum to the carried words of the product, and then to a spectrum again or to
+// `digits`.
 //
-// `carries[columns][j1]` and `tickets` are scratch, zero before the first
-// launch. Every word is multiplied by `multiplier`, and `subtrahend`·2^bit is
-// subtracted from the word that `addend` names. Words have `base_bits` bits, and
-// one more where (−p·j mod N) < `long_below` = p mod N.
+// `carries[columns][j1]` and `tickets` are scratch, zero before the first launch. Every word is
+// multiplied by `multiplier`, and `subtrahend`·2^bit is subtracted from the word that `addend`
+// names. Words have `base_bits` bits, and one more where (−p·j mod N) < `long_below` = p mod N.
 //
-// `addend` is no __restrict__: the kernel of rows writes it when blocks of this one
-// wait already, and loads of constant data may not see that.
+// `addend` is not __restrict__: the kernel of rows writes it when blocks of this kernel are already
+// waiting, and loads of constant data might not see that.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 1
 columns(u64* data, const u64* __restrict__ tables, const u32* __restrict__ fractions,
@@ -428,7 +429,7 @@ spectrum_to_digits(u64* data, i32* __restrict__ digits, const u64* __restrict__ 
     carry_within(tile, tables, fractions, carries, addend, columns_, tag, base_bits, long_below,
                  subtrahend, multiplier, turn != TILES);
     if (turn == 0) {
-        // A barrier ago the last of this block's reads was done.
+        // The last read of this block was before the preceding barrier.
         if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
         return;
     }

@@ -1,10 +1,10 @@
 // Rows: transforms over j2, products, inverse transforms.
 //
-// A block has LINES adjacent rows k1 of the spectrum [j2 / CHUNK][k1][j2 % CHUNK]
-// (see columns.cu), each of COLUMNS = Q·A·B points.
+// A block has LINES adjacent rows k1 of the spectrum [j2 / CHUNK][k1][j2 % CHUNK] (see columns.cu),
+// each of COLUMNS = Q·A·B points.
 //
-// KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, its points in an
-// order of its own; 2 `multiply_rows`: x ← x·y, y as `forward_rows` left it.
+// KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, with points in an order of
+// its own; 2 `multiply_rows`: x ← x·y, where y is a result of `forward_rows`.
 #include "goldilocks_tile.cuh"
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
@@ -13,26 +13,26 @@ constexpr u32 COLUMNS = Q * M;
 constexpr u32 U = LINES * Q;
 typedef Slots<U, A, B> Tile;
 
-// Where the tables begin, in words of `tables`; the host fills them in this order.
+// The start of each table, in words of `tables`; the host fills the tables in this order.
 constexpr u32 TWIDDLES = 0;                     // [b][ka] ω_M^(b·ka)
 constexpr u32 TWIDDLES_INVERSE = TWIDDLES + M;  // [ka][b] ω_M^(−b·ka)
 constexpr u32 OUTER = TWIDDLES_INVERSE + M;     // [m][kq] ω_COLUMNS^(kq·m)
 constexpr u32 OUTER_INVERSE = OUTER + COLUMNS;  // [kq][m] ω_COLUMNS^(−kq·m)
 
-// Words of `addend`.
+// Indices of `addend`.
 constexpr u32 SHIFT = 0, ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
 
-// Where point j2 of row k1 lies.
+// Returns the place of point j2 of row k1.
 DEVICE u32 position(u32 row, u32 j2) { return (j2 / CHUNK * ROWS + row) * CHUNK + j2 % CHUNK; }
-// So far apart are points of a row whose q differ by 1.
+// The distance of points of a row whose q differ by 1.
 constexpr u32 APART = M * ROWS;
 
-// Where the i-th of the points of LINES rows lies, as memory goes.
+// Returns the place of the i-th of the points of LINES rows, in memory order.
 DEVICE u32 nth_position(u32 first, u32 i) {
     return position(first + i / CHUNK % LINES, i % CHUNK + i / (CHUNK * LINES) * CHUNK);
 }
 
-// The bit at which the number stands after one more squaring, and the word it lies in.
+// Advances the shift by one squaring, and finds the word and the bit in which it lies.
 DEVICE void advance(u64* addend, u32 p) {
     constexpr u64 length = (u64)ROWS * COLUMNS;
     u64 shift = 2 * addend[SHIFT] % p;
@@ -43,7 +43,7 @@ DEVICE void advance(u64* addend, u32 p) {
     addend[ADDEND_BIT] = shift - (p * j + length - 1) / length;
 }
 
-// Points of memory → slots, by the transform over q.
+// From points in memory to slots, by the transform over q.
 DEVICE void outer_forward(const u64* data, const u64* __restrict__ tables, u64* tile, u32 first) {
 #pragma unroll (Q > 4 ? 1 : 2)
     for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
@@ -55,7 +55,7 @@ DEVICE void outer_forward(const u64* data, const u64* __restrict__ tables, u64* 
     }
 }
 
-// Slots → points of memory, by the twiddles and the inverse transform over kq.
+// From slots to points in memory, by the twiddles and the inverse transform over kq.
 DEVICE void outer_inverse(u64* data, const u64* __restrict__ tables, const u64* tile, u32 first) {
 #pragma unroll (Q > 4 ? 1 : 2)
     for (u32 g = threadIdx.x; g < LINES * M; g += THREADS) {
@@ -68,20 +68,20 @@ DEVICE void outer_inverse(u64* data, const u64* __restrict__ tables, const u64* 
     }
 }
 
-// The transform over a after the outer twiddles, or its inverse after the inner ones.
-// Where there is no outer step, it comes from memory, and its inverse goes there.
+// The transform over a after the outer twiddles, or its inverse after the inner twiddles. Without
+// an outer step, it reads from memory, and its inverse writes there.
 template <bool inverse>
 DEVICE void transform_a(u64* data, const u64* __restrict__ tables, u64* tile, u32 first) {
 #pragma unroll 1
     for (u32 h = threadIdx.x; h < U * B; h += THREADS) {
         u32 u = h % U, b = h / U;
         if constexpr (Q == 1) {
-            // Threads go through CHUNK words of LINES rows: adjacent in memory.
+            // Threads run through CHUNK words of LINES rows, which are adjacent in memory.
             u = h / CHUNK % LINES;
             b = h % CHUNK + h / (CHUNK * LINES) * CHUNK;
         }
         u64* slots = tile + Tile::at(u, 0, b);
-        // Points B apart are B / CHUNK chunks apart.
+        // Points whose distance is B are B / CHUNK chunks apart.
         constexpr u32 APART = Q == 1 ? B * ROWS : Tile::STRIDE_A;
         u64* points = Q == 1 ? data + position(first + u, b) : slots;
         if constexpr (inverse) {

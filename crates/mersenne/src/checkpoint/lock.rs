@@ -1,27 +1,27 @@
-//! One process at a time in a checkpoint directory.
+//! The lock that reserves a checkpoint directory for one process.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use warpint_files::{FileError, Folder, Lock};
 
-/// The lock's file in the directory.
+/// The name of the lock file.
 pub(super) const LOCK_FILE: &str = "lock";
 
-/// An advisory lock on a file that holds the process id of its holder.
+/// An advisory lock on a file that contains the process id of its holder.
 ///
-/// The operating system drops the lock with the process, however it dies, so
-/// a stale lock never blocks anybody; the id left in the file tells of it.
+/// The operating system releases the lock when the process ends, however it ends. So a stale lock
+/// never blocks another process; the process id left in the file shows that it was stale.
 #[derive(Debug)]
 pub(super) struct DirectoryLock {
     lock: Lock,
 }
 
-/// What came of trying to take the lock.
+/// The result of an attempt to take the lock.
 pub(super) enum Attempt {
-    /// Taken; `stale` is the dead process that never gave it back.
+    /// The lock was taken. `stale` is a dead process that did not release it.
     Taken { lock: DirectoryLock, stale: Option<u32> },
-    /// Held by a living process (0 if the file does not say which).
+    /// A running process holds the lock (0 if the file does not name it).
     Held { pid: u32 },
 }
 
@@ -35,8 +35,8 @@ impl DirectoryLock {
         let lock = lock.enforced().map_err(named)?;
         let mut file = lock.file();
         let stale = pid(file);
-        // The lock holds whether or not its file can say for whom: a full disk
-        // is no reason not to go on.
+        // The lock is effective even if the process id cannot be written, for example because the
+        // disk is full.
         let _ = file
             .set_len(0)
             .and_then(|()| file.seek(SeekFrom::Start(0)))
@@ -44,7 +44,7 @@ impl DirectoryLock {
         Ok(Attempt::Taken { lock: Self { lock }, stale })
     }
 
-    /// Whether its file still has its name: if not, another process can take the lock.
+    /// Returns whether the lock file still has its name. If not, another process can take the lock.
     pub(super) fn is_in_place(&self) -> bool {
         self.lock.is_in_place()
     }
@@ -52,13 +52,13 @@ impl DirectoryLock {
 
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
-        // An empty file says that its last holder left in good order. Should
-        // this fail, the next process reports a stale lock and goes on.
+        // An empty file shows that its last holder released the lock. If emptying it fails, the
+        // next process reports a stale lock and continues.
         let _ = self.lock.file().set_len(0);
     }
 }
 
-/// The process id in a lock's file. Whatever stands there, a few bytes are enough for one.
+/// Reads the process id in a lock file, and no more bytes than a process id can have.
 fn pid(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(32).read_to_string(&mut text).ok()?;

@@ -1,11 +1,11 @@
-//! How a transform is cut into columns and rows, and what a squaring by it asks of a device.
+//! The division of a transform into columns and rows, and the work of a squaring on a device.
 
 use std::fmt;
 use std::time::Duration;
 
 use warpint_device::Rates;
 
-/// A transform of rows·columns points, first along the columns and then along the rows.
+/// A transform of rows·columns points, computed along the columns and then along the rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cut {
     /// R, the length of a column.
@@ -15,12 +15,12 @@ pub struct Cut {
     /// The radices of the steps along a column, in the order of the forward transform. Their
     /// product is R, and none is 1.
     pub column_radices: Vec<u32>,
-    /// The same along a row.
+    /// The radices of the steps along a row, in the same order.
     pub row_radices: Vec<u32>,
 }
 
 impl Cut {
-    /// A cut by the radices of both transforms, of which those of 1 are no steps.
+    /// Creates a cut from the radices of both transforms; radices of 1 are dropped.
     #[must_use]
     pub fn new(column: &[u32], row: &[u32]) -> Self {
         let steps = |radices: &[u32]| radices.iter().copied().filter(|&r| r > 1).collect();
@@ -32,14 +32,14 @@ impl Cut {
         }
     }
 
-    /// The points of the transform.
+    /// Returns the number of points of the transform.
     #[must_use]
     pub fn points(&self) -> usize {
         self.rows as usize * self.columns as usize
     }
 }
 
-/// `1024x2048 16.8.8/16.16.8`: rows × columns, the radices of both.
+/// Formats the cut as `1024x2048 16.8.8/16.16.8`: rows × columns, then the radices of both.
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list =
@@ -49,10 +49,10 @@ impl fmt::Display for Cut {
     }
 }
 
-/// What a squaring in two kernels asks of a device, by count.
+/// The work of a squaring in two kernels, as counts of operations.
 ///
-/// Integer instructions for addresses, for lengths of words and for carries are in none of
-/// these counts, nor is what a kernel does twice for the words at the ends of a tile.
+/// Not counted are integer instructions for addresses, word lengths and carries, and the work that
+/// a kernel repeats for the words at the ends of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Work {
     /// Bytes of the spectrum.
@@ -61,28 +61,29 @@ pub struct Work {
     pub fp64_instructions: f64,
     /// Products mod 2^64 − 2^32 + 1.
     pub products: f64,
-    /// Points·levels of transforms mod 2^64 − 2^32 + 1 by shifts: a radix r has log2(r) levels.
+    /// Points·levels of transforms mod 2^64 − 2^32 + 1 by shifts; a radix r has log2(r) levels.
     pub points_levels: f64,
 }
 
 impl Work {
-    /// Bytes that the two kernels move: each reads the spectrum once and writes it once.
+    /// Returns the bytes that the two kernels move: each reads the spectrum once and writes it
+    /// once.
     #[must_use]
     pub fn traffic_bytes(&self) -> u64 {
         4 * self.spectrum_bytes
     }
 
-    /// The time that the memory of a device needs: [`Work::traffic_bytes`] at the rate of a copy
-    /// in place, of the measured size nearest to the spectrum's. `None` without such a rate.
+    /// Returns the time that memory traffic needs: [`Work::traffic_bytes`] at the rate of a copy in
+    /// place, of the measured size nearest to the spectrum's. `None` without such a rate.
     #[must_use]
     pub fn traffic_floor(&self, rates: &Rates) -> Option<Duration> {
         let rate = rates.copy_near(self.spectrum_bytes)?.in_place;
         seconds(self.traffic_bytes() as f64 / rate)
     }
 
-    /// The time that the arithmetic needs, one kind after the other: FP64 instructions at the rate
-    /// of fused multiply-adds, products at that of chains of products, points·levels at that of
-    /// the fastest transforms in registers. `None` without such rates.
+    /// Returns the time that the arithmetic needs, as the sum over its kinds: FP64 instructions at
+    /// the rate of fused multiply-adds, products at the rate of chains of products, and
+    /// points·levels at the rate of the fastest transforms in registers. `None` without such rates.
     #[must_use]
     pub fn arithmetic_floor(&self, rates: &Rates) -> Option<Duration> {
         let levels = rates.transforms.iter().map(|of| of.rate.per_second).fold(0.0, f64::max);
@@ -95,7 +96,7 @@ impl Work {
     }
 }
 
-/// `None` for what is no time.
+/// Converts seconds to a duration; `None` for values that are not a duration.
 fn seconds(s: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(s).ok()
 }

@@ -1,16 +1,17 @@
-//! The fastest ways to square that were found on GPUs.
+//! The fastest known variants of engines on GPUs.
 //!
-//! A table of a product (`tables/nvidia-h200.txt`) has a line for every engine and length: words,
-//! microseconds of a squaring, and the variant, as `warpint tune --lengths 64K..36M --table FILE`
-//! writes them. Its times hold on that product only; `fp64` takes its variants first elsewhere too.
+//! The table of a GPU product (`tables/nvidia-h200.txt`) has a line for each engine and length:
+//! words, microseconds per squaring, and the variant. `warpint tune --lengths 64K..36M --table
+//! FILE` writes such a table. The times are valid for that product only. On other GPUs, `fp64`
+//! tries the variants of the tables first.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// A product of which there is a table.
+/// A GPU product with a table.
 struct Product {
-    /// As its driver names it.
+    /// The name that the driver reports.
     name: &'static str,
     text: &'static str,
 }
@@ -18,16 +19,16 @@ struct Product {
 const PRODUCTS: [Product; 1] =
     [Product { name: "NVIDIA H200", text: include_str!("../../tables/nvidia-h200.txt") }];
 
-/// The fastest variant of an engine at a length.
+/// The fastest known variant of an engine at a length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Known {
-    /// The family.
+    /// The name of the engine family.
     pub engine: String,
-    /// N, words.
+    /// N, the length in words.
     pub length: usize,
     /// The time of a squaring.
     pub time: Duration,
-    /// Its name among the family's variants.
+    /// The name of the variant.
     pub variant: String,
 }
 
@@ -37,7 +38,8 @@ static TABLES: LazyLock<Vec<(&str, Vec<Known>)>> = LazyLock::new(|| {
 });
 
 impl Known {
-    /// `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`; `None` for a comment.
+    /// Parses a line such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`; `None` for a
+    /// comment.
     fn parse(line: &str) -> Option<Self> {
         let mut parts = line.splitn(4, ' ');
         let engine = parts.next()?.to_owned();
@@ -48,7 +50,7 @@ impl Known {
     }
 }
 
-/// A table in the form in which it ships; `title` becomes its first line.
+/// Formats a table as it is shipped; `title` becomes the first line.
 #[must_use]
 pub fn table(title: &str, ways: &[Known]) -> String {
     let mut text = format!("# {title}: engine, words, microseconds a squaring, variant\n");
@@ -60,19 +62,19 @@ pub fn table(title: &str, ways: &[Known]) -> String {
     text
 }
 
-/// What is known of an engine and length on a product.
+/// Returns the entry for an engine and length in the table of a product.
 #[must_use]
 pub fn on(product: &str, engine: &str, length: usize) -> Option<&'static Known> {
     let (_, ways) = TABLES.iter().find(|(name, _)| *name == product)?;
     ways.iter().find(|way| way.engine == engine && way.length == length)
 }
 
-/// Whether there is a table of a product.
+/// Returns whether a product has a table.
 pub(super) fn is_known(product: &str) -> bool {
     TABLES.iter().any(|(name, _)| *name == product)
 }
 
-/// The variants that were the fastest of an engine and length on any product.
+/// Iterates over the variants that were fastest for an engine and length on any product.
 pub(super) fn variants(engine: &str, length: usize) -> impl Iterator<Item = &'static str> {
     let of = move |way: &&Known| way.engine == engine && way.length == length;
     let ways = TABLES.iter().flat_map(|(_, ways)| ways);

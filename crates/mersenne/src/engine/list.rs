@@ -1,13 +1,15 @@
-//! The list of engine families: all that choose, test or measure engines read it.
+//! The list of engine families, which all code that chooses, tests or measures engines reads.
 //!
-//! A new family is its module and a line of [`for_every_family!`](crate::for_every_family).
+//! To add a family, write its module and add a line to
+//! [`for_every_family!`](crate::for_every_family).
 
 use warpint_device::Device;
 
 use super::EngineFamily;
 
-/// Hands a list of families to another macro, as `name: Family;` lines: those of the CPU, or those on
-/// devices, whose `Family::new` takes the device. Names are those of [`EngineFamily::name`].
+/// Passes the list of families to another macro, as `name: Family;` lines: the families on the CPU,
+/// or those on devices, whose `Family::new` takes the device. The names are those returned by
+/// [`EngineFamily::name`].
 ///
 /// `for_every_family!(cpu => tests_of)` expands to `tests_of! { word: …::Word; … }`.
 #[doc(hidden)]
@@ -30,8 +32,8 @@ macro_rules! for_every_family {
 
 macro_rules! on_cpu {
     ($($name:ident: $family:path;)+) => {
-        /// Every family of this program on the CPU; [`super::places`] has those on devices. Where
-        /// several take an exponent and no times are known, the first is used.
+        /// Returns the families on the CPU; [`super::places`] has those on devices. If several
+        /// accept an exponent and no times are known, the first is used.
         #[must_use]
         pub fn families() -> &'static [&'static dyn EngineFamily] {
             &[$(&$family),+]
@@ -41,7 +43,7 @@ macro_rules! on_cpu {
 
 macro_rules! on_devices {
     ($($name:ident: $family:path;)+) => {
-        /// Every family that computes on devices.
+        /// Returns the families that compute on a device.
         pub(super) fn families_of(device: &Device) -> Vec<Box<dyn EngineFamily>> {
             vec![$(Box::new(<$family>::new(device.clone()))),+]
         }
@@ -51,13 +53,13 @@ macro_rules! on_devices {
 crate::for_every_family!(cpu => on_cpu);
 crate::for_every_family!(device => on_devices);
 
-/// The families of the CPU that take the exponent p.
+/// Returns the families on the CPU that accept the exponent p.
 #[must_use]
 pub fn families_for(p: u32) -> Vec<&'static dyn EngineFamily> {
     families().iter().copied().filter(|family| family.exponent_range().contains(&p)).collect()
 }
 
-/// The family of that name on the CPU.
+/// Returns the family of this name on the CPU.
 #[must_use]
 pub fn family(name: &str) -> Option<&'static dyn EngineFamily> {
     families().iter().copied().find(|family| family.name() == name)

@@ -1,4 +1,4 @@
-//! Register machines on residues mod M_p: the one interface that tests know.
+//! Engines: register machines on residues mod M_p, the interface on which all tests are written.
 //!
 //! | family | arithmetic | length |
 //! |---|---|---|
@@ -6,8 +6,8 @@
 //! | [`fp64`] | complex FP64 FFT, irrational-base weights, balanced digits | 2^a·3^b·5^c·7^d |
 //! | [`goldilocks`] | integers mod 2^64 − 2^32 + 1, exact | 2^k, 5·2^k |
 //!
-//! Lucas–Lehmer, PRP and the Gerbicz–Li check are each written once on
-//! [`Engine`]; nothing above it knows of words, moduli or transforms.
+//! Lucas–Lehmer, PRP and the Gerbicz–Li check are each written once on [`Engine`]. Code above this
+//! interface does not depend on words, moduli or transforms.
 
 mod cut;
 pub mod fp64;
@@ -38,7 +38,8 @@ pub use gpu::OnDevice;
 pub use list::{families, families_for, family};
 pub use profile::{KernelTime, KernelTimer, Profiled};
 
-/// What happens to the square x² before it goes back into its register.
+/// The operation that follows the squaring in each step, before the result goes back to the
+/// register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// x².
@@ -49,98 +50,97 @@ pub enum Step {
     SquareTimes(u32),
 }
 
-/// A machine with a few registers, each holding a residue mod M_p = 2^p − 1.
+/// A machine with a few registers, each of which holds a residue mod M_p = 2^p − 1.
 ///
-/// Registers are numbered from 0; how a register is stored (digits in one
-/// array, residues to two moduli, device memory …) is the engine's own affair.
-/// A register may hold x·2^s for a [`Shift`] s that the caller keeps: the
-/// operations that must know it take it as an argument.
+/// Registers are numbered from 0. The engine decides how a register is stored (digits in one array,
+/// residues to two moduli, device memory …). A register may hold x·2^s for a [`Shift`] s that the
+/// caller keeps; operations that depend on it take it as an argument.
 ///
-/// After an error, the contents of the registers named in the call are
-/// unspecified, the others are intact, and the engine may go on being used.
-/// After [`EngineError::Device`] nothing is left: another engine must be built.
+/// After an error, the contents of the registers named in the call are unspecified, the other
+/// registers are intact, and the engine can still be used. After [`EngineError::Device`] all
+/// registers are lost, and another engine must be built.
 ///
-/// An engine on a device may return before the work is done, and report what
-/// failed in it at any later call; [`Engine::finish`] waits for it.
+/// An engine on a device may return before the work is done, and may report an error of that work
+/// at any later call. [`Engine::finish`] waits for the work.
 ///
 /// # Panics
-/// Any method, if a register's number is not below [`Engine::registers`], or
-/// if a residue is of another exponent.
+/// Every method panics if the number of a register is not below [`Engine::registers`], or if a
+/// residue is of another exponent.
 pub trait Engine: Send {
-    /// The family's name: `fp64`, `goldilocks`, `word`.
+    /// Returns the family's name: `fp64`, `goldilocks` or `word`.
     fn name(&self) -> &'static str;
 
-    /// p.
+    /// Returns p.
     fn exponent(&self) -> u32;
 
-    /// N, the transform length in words of the number (not in complex points).
+    /// Returns N, the transform length in words of the number (not in complex points).
     fn length(&self) -> usize;
 
-    /// The number of registers.
+    /// Returns the number of registers.
     fn registers(&self) -> usize;
 
-    /// `r[dst]` ← `r[src]`.
+    /// Sets `r[dst]` to `r[src]`.
     fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError>;
 
-    /// `r[reg]` ← the n-fold `step` of `r[reg]`.
+    /// Applies `step` n times to `r[reg]`.
     ///
-    /// `shift` is that of `r[reg]` before the call; it doubles mod p with each
-    /// squaring (so [`Step::SquareMinusTwo`] subtracts 2·2^s at the bit where
-    /// the square then stands), and is `shift.after_squarings(n, p)` at the end.
+    /// `shift` is the shift of `r[reg]` before the call. It doubles mod p with each squaring (so
+    /// [`Step::SquareMinusTwo`] subtracts 2·2^s with the shift s of the square), and is
+    /// `shift.after_squarings(n, p)` at the end.
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError>;
 
-    /// `r[dst]` ← `r[a]`·`r[b]`. Any two or all three may be the same register.
+    /// Sets `r[dst]` to `r[a]`·`r[b]`. Any two or all three may be the same register.
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// `r[dst]` ← `r[a]` + `r[b]`. Any two or all three may be the same register.
+    /// Sets `r[dst]` to `r[a]` + `r[b]`. Any two or all three may be the same register.
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// `r[dst]` ← `r[a]` − `r[b]`. Any two or all three may be the same register.
+    /// Sets `r[dst]` to `r[a]` − `r[b]`. Any two or all three may be the same register.
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// The canonical residue x of a register that holds x·2^shift.
+    /// Returns the canonical residue x of a register that holds x·2^shift.
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError>;
 
-    /// `r[reg]` ← x·2^shift.
+    /// Sets `r[reg]` to x·2^shift.
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError>;
 
-    /// `r[reg]` ← v·2^shift, v a small number.
+    /// Sets `r[reg]` to v·2^shift for a small number v.
     fn set(&mut self, reg: usize, v: u64, shift: Shift) -> Result<(), EngineError> {
         let x = Residue::from_u64(self.exponent(), v);
         self.write(reg, &x, shift)
     }
 
-    /// Waits until all work asked for is done.
+    /// Waits until all requested work is done.
     fn finish(&mut self) -> Result<(), EngineError> {
         Ok(())
     }
 
-    /// Error statistics of every product since the engine was built.
+    /// Returns error statistics of all products since the engine was built.
     fn health(&self) -> Health;
 
-    /// The engine as one whose kernels can be timed; `None` for an engine without kernels.
+    /// Returns the interface for timing the engine's kernels; `None` if the engine has no kernels.
     fn kernel_timer(&mut self) -> Option<&mut dyn KernelTimer> {
         None
     }
 }
 
-/// What an engine knows of its own accuracy.
+/// An engine's measurements of its own accuracy.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Health {
-    /// Measured round-off; `None` for an engine that computes in integers.
+    /// Measured round-off; `None` if the engine computes in integers.
     pub round_off: Option<RoundOff>,
 }
 
-/// What can go wrong inside an engine.
+/// Errors of an engine.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// A product came too far from an integer for its rounding to be trusted.
+    /// A word of a product is too far from an integer for its rounding to be trusted.
     #[error("round-off {measured:.4} is above the limit of {limit:.4} at length {length}")]
     RoundOff {
-        /// The distance measured (0.5 when the product was not even finite).
+        /// The measured distance (0.5 if the product was not finite).
         measured: f64,
-        /// The distance allowed.
+        /// The largest allowed distance.
         limit: f64,
         /// N.
         length: usize,
@@ -154,29 +154,29 @@ pub enum EngineError {
         exponent: u32,
         /// N.
         length: usize,
-        /// Why, in a few words.
+        /// The reason, in a few words.
         reason: String,
     },
     /// The device of the engine failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The device has no room for the engine.
+    /// The device does not have enough memory for the engine.
     #[error(
-        "{what} needs {} MiB: {reason}; close what else uses the device, or take --device cpu",
+        "{what} needs {} MiB: {reason}; close other programs that use the device, or compute on the CPU",
         needed.div_ceil(1 << 20)
     )]
     NoRoom {
-        /// Family, place, exponent, length and registers, in words.
+        /// Family, place, exponent, length and registers, as text.
         what: String,
-        /// Bytes that the engine needs in all.
+        /// The bytes that the engine needs in total.
         needed: u64,
-        /// What the device said.
+        /// The device's error.
         reason: String,
     },
 }
 
 impl EngineError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -188,76 +188,76 @@ impl EngineError {
     }
 }
 
-/// How an engine is to be built.
+/// Options for building an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// Registers wanted.
+    /// The number of registers.
     pub registers: usize,
-    /// Threads allowed; 1 keeps all work on the caller's thread.
+    /// The number of threads allowed; 1 keeps all work on the caller's thread.
     pub threads: usize,
-    /// An index into [`Profiled::variants`]; 0 is the default one.
+    /// An index into [`Profiled::variants`]; 0 is the default variant.
     pub variant: usize,
 }
 
 impl BuildOptions {
-    /// The default variant.
+    /// Creates options with the default variant.
     #[must_use]
     pub fn new(registers: usize, threads: usize) -> Self {
         Self { registers, threads, variant: 0 }
     }
 }
 
-/// How far an engine at a length is from making errors.
+/// The margin of an engine at a length: the distance from making errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
-    /// Bits to spare: log2 of the allowed over the expected (or, for an exact
-    /// engine, the largest possible) magnitude. Negative means refused.
+    /// Bits to spare: log2 of the ratio of the allowed magnitude to the expected one (or, for an
+    /// exact engine, to the largest possible one). If negative, the length is refused.
     pub bits: f64,
-    /// Whether the bound is proven for every input, or statistical.
+    /// Whether the bound is proven for every input; otherwise it is statistical.
     pub proven: bool,
 }
 
-/// A kind of engine: which exponents and lengths it takes, and how to build one.
+/// A kind of engine: the exponents and lengths that it accepts, and a way to build engines.
 pub trait EngineFamily: Sync {
-    /// `fp64`, `goldilocks`, `word`. Families of one name on different places
-    /// compute the same.
+    /// Returns the name: `fp64`, `goldilocks` or `word`. Families of the same name at different
+    /// places compute the same.
     fn name(&self) -> &'static str;
 
-    /// Where its engines compute: `cpu`, or the name of a device (`cuda:0`, `sim`).
+    /// Returns where its engines compute: `cpu`, or the name of a device (`cuda:0`, `sim`).
     fn place(&self) -> &str {
         CPU
     }
 
-    /// The shortest length at which a plan that chooses the place takes this
-    /// family on its device rather than the CPU.
+    /// Returns the shortest length at which a plan that chooses the place uses this family on its
+    /// device rather than on the CPU.
     fn shortest_worthwhile(&self) -> usize {
         1
     }
 
-    /// The exponents for which some length of this family has enough margin.
+    /// Returns the exponents for which some length of this family has enough margin.
     fn exponent_range(&self) -> RangeInclusive<u32>;
 
-    /// The transform lengths this family can build in `from..=to`, ascending.
+    /// Returns the transform lengths in `from..=to` that this family can build, ascending.
     fn lengths(&self, from: usize, to: usize) -> Vec<usize>;
 
-    /// Whether a longer length is known to take less time at this place, so that no plan chooses
-    /// this one of itself.
+    /// Returns whether a longer length is known to be faster at this place. No plan chooses such a
+    /// length by itself.
     fn is_dominated(&self, _length: usize) -> bool {
         false
     }
 
-    /// The margin at a length, or why the length cannot be used at all
+    /// Returns the margin at a length, or an error that says why the length cannot be used at all
     /// (more words than bits, not a length of this family …).
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;
 
-    /// Bytes of the device's memory that an engine needs; `None` on the CPU.
+    /// Returns the bytes of device memory that an engine needs; `None` on the CPU.
     fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
         let _ = (p, length, registers);
         None
     }
 
-    /// Builds an engine. The length must be usable ([`EngineFamily::margin`] is
-    /// `Ok`); whether its margin is enough is for the plan to judge.
+    /// Builds an engine. The length must be usable ([`EngineFamily::margin`] returns `Ok`); the
+    /// plan decides whether the margin is large enough.
     fn build(
         &self,
         p: u32,
@@ -265,7 +265,7 @@ pub trait EngineFamily: Sync {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError>;
 
-    /// The family as one whose engines can be built in several ways; `None` if there is but one.
+    /// Returns the interface for families with several variants; `None` if the family has only one.
     fn profiled(&self) -> Option<&dyn Profiled> {
         None
     }

@@ -1,4 +1,4 @@
-//! Where engines compute: on the CPU, or on a device of this machine.
+//! The places where engines compute: the CPU or a device of this machine.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,19 +8,19 @@ use super::list::families_of;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
 
-/// Families of one place.
+/// The families at one place.
 pub type Families = Vec<&'static dyn EngineFamily>;
 
 /// The families of the devices used so far.
 static USED: Mutex<Vec<(DeviceId, Families)>> = Mutex::new(vec![]);
 
-/// The families of a device, which is opened as by [`device_on`].
+/// Returns the families of a device, which is opened as by [`device_on`].
 ///
-/// They are leaked, so that plans can be copied like numbers: a process has a handful of families
-/// on each device.
+/// The families are leaked so that plans are `Copy`. A process has a handful of families per
+/// device.
 ///
 /// # Errors
-/// No such device, no driver.
+/// Returns an error if the device or its driver does not exist.
 pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, families)) = used.iter().find(|(of, _)| *of == id) {
@@ -31,11 +31,11 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
     Ok(families)
 }
 
-/// Families on a device that was opened once more, so that what they do and what those of
-/// [`families_on`] do need not wait for each other. Each call leaks a little memory.
+/// Opens a device once more and returns families on it. Their work and that of the families from
+/// [`families_on`] do not wait for each other. Each call leaks a little memory.
 ///
 /// # Errors
-/// No such device, no driver.
+/// Returns an error if the device or its driver does not exist.
 pub fn families_apart(id: DeviceId) -> Result<Families, DeviceError> {
     Ok(leaked(&Device::open(&id.to_string())?))
 }
@@ -44,17 +44,17 @@ fn leaked(device: &Device) -> Families {
     families_of(device).into_iter().map(|family| &*Box::leak(family)).collect()
 }
 
-/// The families of the CPU.
+/// Returns the families on the CPU.
 #[must_use]
 pub fn families_on_cpu() -> Families {
     families().to_vec()
 }
 
-/// Whether an engine computes 3^32 rightly; its drivers, compilers and kernels
-/// are there then. Uses register 0.
+/// Computes 3^32 on an engine and compares the result, which proves that driver, compiler and
+/// kernels are present. Uses register 0.
 ///
 /// # Errors
-/// What failed; a wrong result is a failure of the device at `place`.
+/// Returns the error that occurred; a wrong result counts as a failure of the device at `place`.
 pub fn probe(engine: &mut dyn Engine, place: &str) -> Result<(), EngineError> {
     const POWER: u64 = 1_853_020_188_851_841;
     let p = engine.exponent();

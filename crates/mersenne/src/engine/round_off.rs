@@ -1,57 +1,55 @@
-//! Round-off of products, and the law of the largest of many errors.
+//! Round-off of products, and the distribution of the largest of many errors.
 
 use std::f64::consts::PI;
 
-/// Distances |z − round(z)| between products and the nearest integers.
+/// Statistics of round-off: the distances |z − round(z)| between products and the nearest integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundOff {
-    /// The largest distance seen in any word of any product.
+    /// The largest distance in any word of any product.
     pub max: f64,
-    /// The mean over products of the largest distance in each.
+    /// The mean over products of the largest distance in each product.
     pub mean: f64,
-    /// The standard deviation over products of the largest distance in each;
-    /// 0 for fewer than two products.
+    /// The standard deviation over products of the largest distance in each product; 0 for fewer
+    /// than two products.
     pub deviation: f64,
-    /// The products measured.
+    /// The number of products measured.
     pub products: u64,
 }
 
 impl RoundOff {
-    /// The products that a [`Gumbel`] distribution is taken from, at least.
+    /// The least number of products from which a [`Gumbel`] distribution is estimated.
     pub const LEAST_PRODUCTS: u64 = 30;
 
-    /// The distribution of the largest error of a product, from mean and
-    /// deviation; `None` for fewer than [`Self::LEAST_PRODUCTS`] products, and
-    /// for products that are all alike.
+    /// Returns the distribution of the largest error of a product, estimated from mean and
+    /// deviation. `None` for fewer than [`Self::LEAST_PRODUCTS`] products, and if the deviation is
+    /// zero.
     ///
-    /// Squarings of small numbers, as at the beginning of a test, have almost
-    /// no round-off. They add to the deviation until others outnumber them, and
-    /// Z is too low till then.
+    /// Squarings of small numbers, as at the beginning of a test, have almost no round-off. They
+    /// increase the deviation, so that Z is too low until other squarings outnumber them.
     #[must_use]
     pub fn gumbel(&self) -> Option<Gumbel> {
         let enough = self.products >= Self::LEAST_PRODUCTS;
         enough.then(|| Gumbel::of_moments(self.mean, self.deviation)).flatten()
     }
 
-    /// [`Gumbel::z`] of [`Self::gumbel`].
+    /// Returns [`Gumbel::z`] of [`Self::gumbel`].
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.gumbel().map(|gumbel| gumbel.z())
     }
 }
 
-/// P(x ≤ t) = exp(−exp(−(t − μ)/β)): the law to which the largest of many
-/// alike quantities tends whose tails fall at least exponentially (Gumbel,
-/// Statistics of Extremes, 1958).
+/// The Gumbel distribution, P(x ≤ t) = exp(−exp(−(t − μ)/β)). The maximum of many similar
+/// quantities tends to it if their tails fall at least exponentially (Gumbel, Statistics of
+/// Extremes, 1958).
 ///
-/// The tails of errors fall faster than exponentially, and so do those of the
-/// largest of N of them: what this law says of values far above the mean is
-/// too much.
+/// The tails of rounding errors fall faster than exponentially, and so do those of the largest of N
+/// errors. So the probabilities that this distribution gives far above the mean are too high.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gumbel {
-    /// μ, the most frequent value.
+    /// μ, the mode.
     pub location: f64,
-    /// β > 0, the width.
+    /// β > 0, the scale.
     pub scale: f64,
 }
 
@@ -59,8 +57,8 @@ pub struct Gumbel {
 const EULER: f64 = 0.577_215_664_901_532_9;
 
 impl Gumbel {
-    /// From mean m and standard deviation s: β = s·√6/π, μ = m − 0.5772·β.
-    /// `None` unless m is finite and s finite and above 0.
+    /// Returns the distribution of mean m and standard deviation s: β = s·√6/π, μ = m − 0.5772·β.
+    /// `None` unless m is finite and s is finite and above 0.
     #[must_use]
     pub fn of_moments(mean: f64, deviation: f64) -> Option<Self> {
         let scale = deviation * 6f64.sqrt() / PI;
@@ -69,17 +67,16 @@ impl Gumbel {
         sound.then_some(Self { location, scale })
     }
 
-    /// Z = (½ − μ)/β: how many widths ½ is away.
+    /// Returns Z = (½ − μ)/β, the distance from μ to ½ in units of the scale.
     ///
-    /// A test of n squarings goes wrong with probability at most P if
-    /// Z ≥ ln n + ln 1/P. PRPLL chooses its longest words for Z = 28.
+    /// A test of n squarings fails with probability at most P if Z ≥ ln n + ln 1/P. PRPLL chooses
+    /// its longest words for Z = 28.
     #[must_use]
     pub fn z(&self) -> f64 {
         (0.5 - self.location) / self.scale
     }
 
-    /// The probability 1 − exp(−exp(−Z)) that the largest error of one product
-    /// is above ½.
+    /// Returns 1 − exp(−exp(−Z)), the probability that the largest error of one product exceeds ½.
     #[must_use]
     pub fn above_half(&self) -> f64 {
         -(-(-self.z()).exp()).exp_m1()
@@ -91,7 +88,8 @@ mod tests {
     use super::*;
     use crate::engine::fp64::engine::Statistics;
 
-    /// The quantiles (i + ½)/n of a distribution, noted as products.
+    /// Returns the statistics of the quantiles (i + ½)/n of a distribution, each recorded as a
+    /// product.
     fn noted(of: Gumbel, n: u32) -> RoundOff {
         let mut statistics = Statistics::default();
         for i in 0..n {
@@ -108,7 +106,7 @@ mod tests {
             let found = measured.gumbel().unwrap();
             assert!((found.location / location - 1.0).abs() < 1e-4, "{found:?}");
             assert!((found.scale / scale - 1.0).abs() < 1e-3, "{found:?}");
-            // Of the standard distribution: mean 0.57722, deviation 1.28255 (Gumbel 1958).
+            // The standard distribution has mean 0.57722 and deviation 1.28255 (Gumbel 1958).
             let standard = (measured.mean - location) / scale;
             assert!((standard - 0.577_22).abs() < 1e-3, "{standard}");
             assert!((measured.deviation / scale - 1.282_55).abs() < 2e-3, "{measured:?}");
@@ -117,8 +115,8 @@ mod tests {
 
     #[test]
     fn z_and_probability_agree() {
-        // At μ the probability is 1 − 1/e, and a test of 2^k squarings with Z = k·ln 2 + ln 1/P
-        // goes wrong with probability P.
+        // P(x > μ) = 1 − 1/e. A test of 2^k squarings with Z = k·ln 2 + ln 1/P fails with
+        // probability P.
         let at_half = Gumbel { location: 0.5, scale: 0.01 };
         assert!((at_half.above_half() - (1.0 - (-1f64).exp())).abs() < 1e-15);
         for (k, allowed) in [(27, 1e-3f64), (31, 2f64.powi(-40)), (0, 1e-12)] {

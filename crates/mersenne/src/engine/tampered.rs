@@ -1,4 +1,4 @@
-//! An engine that errs where a test wants it to.
+//! An engine that makes errors where a test wants them.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -7,25 +7,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
 use crate::{Residue, Shift};
 
-/// What goes wrong, in all engines of a family together.
+/// The errors of all engines of a family.
 struct Error {
-    /// `None`: every one.
+    /// The register; `None` means every register.
     register: Option<usize>,
-    /// Whether the squaring of that number, from 1, comes out wrong.
+    /// Whether the squaring of this number, from 1, gives a wrong result.
     at: Box<dyn Fn(u64) -> bool + Send + Sync>,
     change: fn(&Residue) -> Residue,
     squarings: AtomicU64,
 }
 
-/// A family that is another one, but for some squarings of one register or of all.
+/// A family that behaves like another one, except for some squarings of one register or of all.
 pub(crate) struct Tampered {
     inner: &'static dyn EngineFamily,
     error: Arc<Error>,
 }
 
 impl Tampered {
-    /// The squarings of `register`, or of all registers, whose numbers, from 1, are `at` are changed: the residue as the
-    /// register holds it.
+    /// Returns a leaked family that applies `change` to the result of some squarings, as the
+    /// register holds it: those of `register`, or of all registers, for whose number (from 1) `at`
+    /// is true.
     pub(crate) fn leaked(
         inner: &'static dyn EngineFamily,
         register: impl Into<Option<usize>>,
@@ -38,14 +39,14 @@ impl Tampered {
     }
 }
 
-/// x with its bit 3 flipped.
+/// Returns x with bit 3 flipped.
 pub(crate) fn flipped(x: &Residue) -> Residue {
     let mut limbs = x.limbs().to_vec();
     limbs[0] ^= 8;
     Residue::from_limbs(x.exponent(), &limbs)
 }
 
-/// 0.
+/// Returns 0.
 pub(crate) fn zero(x: &Residue) -> Residue {
     Residue::from_u64(x.exponent(), 0)
 }

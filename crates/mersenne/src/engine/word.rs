@@ -1,4 +1,4 @@
-//! Residues of at most 63 bits in one machine word: no transform below 64 bits.
+//! Residues of at most 63 bits in one machine word. Exponents below 64 need no transform.
 
 use std::ops::RangeInclusive;
 
@@ -111,7 +111,7 @@ impl Engine for WordEngine {
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        // Both below 2^63: no overflow.
+        // Both are below 2^63, so that the sum does not overflow.
         self.registers[dst] = (self.registers[a] + self.registers[b]) % self.modulus();
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! Residues to words and back, in pieces that may go to several threads.
+//! Conversion between residues and words, in pieces that several threads can process.
 //!
-//! A piece is cut as if nothing were carried into it. What it hands on goes into
-//! the next piece afterwards, where it nearly always ends in the first word.
+//! Each piece is first converted as if no carry entered it. Its outgoing carry is then added to the
+//! next piece, where it is nearly always absorbed by the first word.
 
 use rayon::prelude::*;
 use warpint_natural::limbs;
@@ -9,20 +9,20 @@ use warpint_natural::limbs;
 use super::{WordLayout, carry_out};
 use crate::Residue;
 
-/// Words of a piece.
+/// The number of words of a piece.
 const PIECE: usize = 1 << 15;
 
-/// Who does the pieces.
+/// The threads that process the pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hands {
     /// The caller's thread.
     One,
-    /// All threads of the pool that the caller is in.
+    /// All threads of the caller's rayon pool.
     Many,
 }
 
 impl Hands {
-    /// What a function makes of each piece of a slice, in order.
+    /// Applies a function to each piece of a slice; returns the results in order.
     fn of_pieces<T: Sync, R: Send>(
         self,
         whole: &[T],
@@ -34,7 +34,7 @@ impl Hands {
         }
     }
 
-    /// The same of pieces that it may change.
+    /// Applies a function that may change the pieces; returns the results in order.
     fn of_pieces_mut<T: Send, R: Send>(
         self,
         whole: &mut [T],
@@ -50,39 +50,39 @@ impl Hands {
 }
 
 impl WordLayout {
-    /// The balanced digits of a residue. Cost O(N + p/64).
+    /// Returns the balanced digits of a residue. Cost: O(N + p/64).
     ///
-    /// A last carry out of word N − 1 comes back into word 0 (2^p ≡ 1).
+    /// The carry out of word N − 1 is added to word 0 (2^p ≡ 1).
     ///
     /// # Panics
-    /// If the residue is of another exponent, or a word has more than 31 bits.
+    /// Panics if the residue is of another exponent, or if a word has more than 31 bits.
     #[must_use]
     pub fn balanced_digits(&self, x: &Residue) -> Vec<i32> {
         self.digits_by(Hands::One, x)
     }
 
-    /// [`WordLayout::balanced_digits`] by all threads of rayon's pool.
+    /// Computes [`WordLayout::balanced_digits`] with all threads of rayon's pool.
     ///
     /// # Panics
-    /// As that.
+    /// Panics under the same conditions.
     #[must_use]
     pub fn par_balanced_digits(&self, x: &Residue) -> Vec<i32> {
         self.digits_by(Hands::Many, x)
     }
 
-    /// The canonical residue of digits of any size and sign. Cost O(N + p/64).
+    /// Returns the canonical residue of digits of any size and sign. Cost: O(N + p/64).
     ///
     /// # Panics
-    /// If there are not N digits.
+    /// Panics if the number of digits is not N.
     #[must_use]
     pub fn residue(&self, digits: &[i32]) -> Residue {
         self.residue_by(Hands::One, digits)
     }
 
-    /// [`WordLayout::residue`] by all threads of rayon's pool.
+    /// Computes [`WordLayout::residue`] with all threads of rayon's pool.
     ///
     /// # Panics
-    /// As that.
+    /// Panics under the same condition.
     #[must_use]
     pub fn par_residue(&self, digits: &[i32]) -> Residue {
         self.residue_by(Hands::Many, digits)
@@ -115,7 +115,7 @@ impl WordLayout {
                 |carry: i64, (&d, (_, bits)): (&i32, (u64, u32))| (i64::from(d) + carry) >> bits;
             piece.iter().zip(self.places(i * PIECE)).fold(0, step)
         });
-        // What is carried into each piece, and out of the last.
+        // The carries into each piece, and out of the last one.
         let mut carried = vec![0i64];
         for (i, piece) in digits.chunks(PIECE).enumerate() {
             carried.push(self.carry_through(i, piece, carried[i], by_themselves[i]));
@@ -128,7 +128,7 @@ impl WordLayout {
                 *limb |= bits;
             }
         }
-        // What leaves the last word stands for carry·2^p ≡ carry.
+        // The carry out of the last word represents carry·2^p ≡ carry.
         let last = carried[carried.len() - 1];
         limbs::canonicalise(&mut x, self.p);
         if last != 0 {
@@ -142,7 +142,7 @@ impl WordLayout {
         Residue::from_canonical(self.p, x)
     }
 
-    /// The carry out of piece i with a carry into it; `by_itself` is that without one.
+    /// Returns the carry out of piece i for the carry `into`; `by_itself` is the carry out for 0.
     fn carry_through(&self, i: usize, piece: &[i32], into: i64, by_itself: i64) -> i64 {
         let (mut with, mut without) = (into, 0);
         for (&d, (_, bits)) in piece.iter().zip(self.places(i * PIECE)) {
@@ -155,8 +155,8 @@ impl WordLayout {
         with
     }
 
-    /// The plain digits 0 ≤ d_j < 2^b_j of piece i side by side, from the limb on in which its
-    /// first word begins.
+    /// Packs the plain digits 0 ≤ d_j < 2^b_j of piece i side by side, starting with the limb that
+    /// contains the first bit of its first word.
     fn pack(&self, i: usize, piece: &[i32], mut carry: i64) -> Vec<u64> {
         let begin = self.offset(i * PIECE);
         let mut packed = Vec::with_capacity(piece.len() / 2 + 2);
@@ -170,7 +170,7 @@ impl WordLayout {
             if filled >= 64 {
                 packed.push(limb);
                 filled -= 64;
-                // The bits that had no room; 64 of them never have.
+                // The bits of d that did not fit; the case of 64 such bits cannot occur.
                 limb = if filled == 0 { 0 } else { d >> (bits - filled) };
             }
         }
@@ -181,7 +181,7 @@ impl WordLayout {
     }
 }
 
-/// `bits` (at most 63) bits of x from bit `start` on.
+/// Returns `bits` (at most 63) bits of x, starting at bit `start`.
 fn bit_field(x: &[u64], start: u64, bits: u32) -> u64 {
     let (limb, bit) = ((start / 64) as usize, (start % 64) as u32);
     let limb_at = |i: usize| x.get(i).copied().unwrap_or(0);
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    /// Σ d_j·2^⌈pj/N⌉ mod M_p, digit by digit.
+    /// Computes Σ d_j·2^⌈pj/N⌉ mod M_p digit by digit.
     fn slowly(layout: &WordLayout, digits: &[i32]) -> Residue {
         let p = layout.exponent();
         let mut sum = Residue::from_u64(p, 0);
@@ -237,13 +237,14 @@ mod tests {
         let p = 7 * n as u32 + 5;
         let layout = WordLayout::new(p, n);
         let top = |j: usize| (1i32 << layout.bits(j)) - 1;
-        // All ones from word 1 on, or none, and something in word 0 that goes through them all.
+        // All ones from word 1 on, or all zeros, and a digit in word 0 that carries through all
+        // words.
         for first in [-1, 0, 1, i32::MAX, i32::MIN] {
             for ones in [false, true] {
                 let mut digits: Vec<i32> = (0..n).map(|j| if ones { top(j) } else { 0 }).collect();
                 digits[0] = first;
                 let few: Vec<i32> = {
-                    // M_p less word 0 is all ones; so that only word 0 counts, and what it lacks.
+                    // M_p without word 0 is all ones, so that only word 0 and its deficit count.
                     let mut few = vec![0; n];
                     few[0] = first;
                     few

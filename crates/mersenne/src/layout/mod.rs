@@ -1,12 +1,11 @@
-//! A residue as words of a variable base: how every transform engine holds it.
+//! A residue as words of a variable base, which all transform engines use.
 //!
-//! x = Σ x_j·2^⌈pj/N⌉ for j in 0..N (Thall 2011, eq. 1.1), word j having
-//! b_j = ⌈p(j+1)/N⌉ − ⌈pj/N⌉ bits, which is ⌊p/N⌋ or ⌈p/N⌉ (eq. 1.2). Digits are
-//! balanced: −2^(b_j−1) ≤ x_j ≤ 2^(b_j−1).
+//! x = Σ x_j·2^⌈pj/N⌉ for j in 0..N (Thall 2011, eq. 1.1). Word j has b_j = ⌈p(j+1)/N⌉ − ⌈pj/N⌉
+//! bits, which is ⌊p/N⌋ or ⌈p/N⌉ (eq. 1.2). Digits are balanced: −2^(b_j−1) ≤ x_j ≤ 2^(b_j−1).
 
 mod convert;
 
-/// The words of a residue mod 2^p − 1 in a transform of length N.
+/// The layout of the words of a residue mod 2^p − 1 in a transform of length N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WordLayout {
     p: u32,
@@ -14,59 +13,59 @@ pub struct WordLayout {
 }
 
 impl WordLayout {
-    /// p bits in n words.
+    /// Creates the layout of p bits in n words.
     ///
     /// # Panics
-    /// Unless 1 ≤ n ≤ p: every word has at least one bit.
+    /// Panics unless 1 ≤ n ≤ p, because every word has at least one bit.
     #[must_use]
     pub fn new(p: u32, n: usize) -> Self {
         assert!(n >= 1 && n <= p as usize, "{n} words cannot share {p} bits");
         Self { p, n }
     }
 
-    /// p.
+    /// Returns p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.p
     }
 
-    /// N, the number of words.
+    /// Returns N, the number of words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.n
     }
 
-    /// Never: a layout has at least one word.
+    /// Returns false: a layout has at least one word.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// β = p/N, the mean bits of a word.
+    /// Returns β = p/N, the mean number of bits per word.
     #[must_use]
     pub fn bits_per_word(&self) -> f64 {
         f64::from(self.p) / self.n as f64
     }
 
-    /// ⌈pj/N⌉, the bit at which word j begins; j = N gives p.
+    /// Returns ⌈pj/N⌉, the bit at which word j starts; p for j = N.
     #[must_use]
     pub fn offset(&self, j: usize) -> u64 {
-        // p < 2^32 and j ≤ N ≤ p: the product fits.
+        // The product fits in u64, since p < 2^32 and j ≤ N ≤ p.
         (u64::from(self.p) * j as u64).div_ceil(self.n as u64)
     }
 
-    /// b_j, the bits of word j.
+    /// Returns b_j, the number of bits of word j.
     #[must_use]
     pub fn bits(&self, j: usize) -> u32 {
         (self.offset(j + 1) - self.offset(j)) as u32
     }
 
-    /// (⌈pj/N⌉, b_j) for words from j on, without a division a word.
+    /// Iterates over (⌈pj/N⌉, b_j) for the words from j on, without a division per word.
     fn places(&self, j: usize) -> impl Iterator<Item = (u64, u32)> {
         let (n, p) = (self.n as u64, u64::from(self.p));
         let (short, rest) = (p / n, p % n);
         let mut offset = self.offset(j);
-        // N·⌈pj/N⌉ − pj, from 0 to N − 1.
+        // N·⌈pj/N⌉ − pj, which lies between 0 and N − 1.
         let mut excess = n * offset - p * j as u64;
         (j..self.n).map(move |_| {
             let here = offset;
@@ -78,7 +77,7 @@ impl WordLayout {
         })
     }
 
-    /// (−p·j) mod N: the weight of word j is a_j = 2^(this/N) (Thall 2011, eq. 1.3).
+    /// Returns k = (−p·j) mod N. The weight of word j is a_j = 2^(k/N) (Thall 2011, eq. 1.3).
     #[must_use]
     pub fn weight_numerator(&self, j: usize) -> u64 {
         let n = self.n as u64;
@@ -86,10 +85,10 @@ impl WordLayout {
         if pj == 0 { 0 } else { n - pj }
     }
 
-    /// The word in which a bit lies, and its position there: (j, bit − ⌈pj/N⌉).
+    /// Returns the word that contains a bit, and the position of the bit in it: (j, bit − ⌈pj/N⌉).
     ///
     /// # Panics
-    /// If bit ≥ p.
+    /// Panics if bit ≥ p.
     #[must_use]
     pub fn word_at_bit(&self, bit: u32) -> (usize, u32) {
         assert!(bit < self.p, "bit {bit} of a {}-bit residue", self.p);
@@ -98,17 +97,17 @@ impl WordLayout {
         (j, (u64::from(bit) - self.offset(j)) as u32)
     }
 
-    /// Adds a carry out of word N − 1 into word 0 and on as far as it ripples.
+    /// Adds a carry out of word N − 1 to word 0 and propagates it.
     ///
-    /// Two rounds are enough for p ≥ 64 and |carry| < 2^62: the first leaves a
-    /// carry of −1, 0 or 1, and where it has passed on, words at the opposite end
-    /// of their range, in which the second ends. Should more ever come, it stays
-    /// in word 0: the value is right whatever range a digit lies in.
+    /// Two rounds are enough for p ≥ 64 and |carry| < 2^62. The first round leaves a carry of −1, 0
+    /// or 1. The words that it passed are then at the opposite end of their range, so that the
+    /// second round ends in one of them. If a carry is left even then, it is added to word 0: the
+    /// value stays right, although the digit may leave its range.
     pub fn wrap_carry(&self, digits: &mut [i32], carry: i64) {
         self.carry_into(digits, self.n, carry);
     }
 
-    /// Adds a carry into word `start` (N: word 0) and on as far as it ripples.
+    /// Adds a carry to word `start` (N means word 0) and propagates it to the last word.
     fn carry_into(&self, digits: &mut [i32], start: usize, mut carry: i64) {
         for j in (start..self.n).chain(0..self.n).chain(0..self.n) {
             if carry == 0 {
@@ -123,7 +122,7 @@ impl WordLayout {
     }
 }
 
-/// The carry that leaves −2^(bits−1) ≤ v − carry·2^bits < 2^(bits−1).
+/// Returns the carry for which −2^(bits−1) ≤ v − carry·2^bits < 2^(bits−1).
 #[inline]
 #[must_use]
 pub fn carry_out(v: i64, bits: u32) -> i64 {

@@ -6,22 +6,22 @@ use super::Plan;
 use crate::Exponent;
 use crate::engine::{Cut, EngineFamily};
 
-/// Two plans with one number of rows, one of columns, and the same radices along both.
+/// Two plans with the same number of rows and of columns, and the same radices along both.
 #[derive(Debug, Clone)]
 pub struct Alike {
-    /// How both are cut.
+    /// The cut of both transforms.
     pub cut: Cut,
-    /// A plan of each family, for the largest exponent that its length holds.
+    /// A plan of each family, for the largest exponent that its length supports.
     pub plans: [Plan; 2],
 }
 
-/// At most `most` pairs of plans of two families, each at a length of its own, whose transforms
-/// are cut alike: those first that both families expect most of, by the sum of the places that the
-/// cut has in their lists. Of all variants of a cut the first is taken, and each plan is for the
-/// largest prime exponent that its length holds with margin.
+/// Returns at most `most` pairs of plans of two families whose transforms are cut alike, each pair
+/// at another length. Pairs are ordered by the sum of the positions of the cut in the two families'
+/// lists, which begin with the most promising variants. The first variant of a cut is used. Each
+/// plan is for the largest prime exponent that its length supports with margin.
 ///
-/// A transform of n complex points is one of 2n words, so `fp64` at 2n words and `goldilocks` at n
-/// can be cut alike.
+/// A transform of n complex points is a transform of 2n words, so `fp64` at 2n words and
+/// `goldilocks` at n words can be cut alike.
 #[must_use]
 pub fn plans_cut_alike(
     families: [(&'static dyn EngineFamily, usize); 2],
@@ -51,20 +51,20 @@ pub fn plans_cut_alike(
     common.into_iter().take(most).filter_map(alike).collect()
 }
 
-/// Each cut once, with the first variant that has it.
+/// Returns each cut once, with the first variant that has it.
 fn distinct(cuts: Vec<Cut>) -> Vec<(Cut, usize)> {
     let mut seen = HashSet::new();
     let new = |(variant, cut): (usize, Cut)| seen.insert(cut.clone()).then_some((cut, variant));
     cuts.into_iter().enumerate().filter_map(new).collect()
 }
 
-/// The largest prime p that a length holds with margin; `None` if it holds none.
+/// Returns the largest prime p that a length supports with margin; `None` if it supports none.
 pub(super) fn largest_exponent(family: &dyn EngineFamily, length: usize) -> Option<Exponent> {
     let holds = |p: u64| {
         u32::try_from(p)
             .is_ok_and(|p| family.margin(p, length).is_ok_and(|margin| margin.bits >= 0.0))
     };
-    // Exponents that a length holds lie side by side; words have at most 64 bits.
+    // The exponents that a length supports are contiguous, and words have at most 64 bits.
     let half = (length as u64).div_ceil(2);
     let below = (1..128).rev().filter_map(|bits| half.checked_mul(bits)).find(|&p| holds(p))?;
     let (mut held, mut too_long) = (below, below + half);
@@ -116,7 +116,7 @@ mod tests {
             for Alike { cut, plans: [a, b] } in &pairs {
                 assert_eq!((a.engine(), b.engine()), ("fp64", "goldilocks"));
                 assert_eq!((a.length(), b.length(), cut.points()), (2 * points, points, points));
-                // The names of variants say the same, with radices of 1.
+                // The names of the variants agree, apart from radices of 1.
                 for plan in [a, b].into_iter().filter(|_| log < 16) {
                     assert_eq!(plan.cut().as_ref(), Some(cut));
                     let name = plan.variant();

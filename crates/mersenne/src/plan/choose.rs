@@ -1,4 +1,4 @@
-//! Which plan: the place, then the fastest of the families and lengths there.
+//! The choice of a plan: the place, then the fastest of the families and lengths there.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -12,8 +12,8 @@ use crate::Exponent;
 use crate::engine::places::{self, Families, probe};
 use crate::engine::{EngineError, EngineFamily};
 
-/// Below this exponent no device is looked for: opening one takes longer than
-/// a whole test on the CPU.
+/// Below this exponent no device is used by default: opening one takes longer than a whole test on
+/// the CPU.
 const LEAST_FOR_DEVICES: u32 = 40_000;
 
 /// Below this exponent a whole test takes less time than a measurement.
@@ -28,20 +28,20 @@ const EACH: Duration = Duration::from_millis(50);
 /// A longer transform must be this much faster than the shortest.
 const GAIN: f64 = 0.97;
 
-/// What a stored time is of: a squaring mod any M_p that needs this length.
+/// What a stored time is for: squarings modulo any M_p that needs this length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TimingKey {
-    /// The family.
+    /// The name of the engine family.
     pub engine: &'static str,
-    /// `cpu`, `cuda:0`, …
+    /// The place: `cpu`, `cuda:0`, …
     pub place: &'static str,
-    /// N, words.
+    /// N, the length in words.
     pub length: usize,
     /// Threads on the CPU; `None` on a device.
     pub threads: Option<usize>,
 }
 
-/// `goldilocks 4194304`, `fp64 393216, 2 threads`: the place is not part of it.
+/// Formats the key as `goldilocks 4194304` or `fp64 393216, 2 threads`, without the place.
 impl fmt::Display for TimingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.engine, self.length)?;
@@ -49,10 +49,10 @@ impl fmt::Display for TimingKey {
     }
 }
 
-/// The fastest way known to square at a length.
+/// The fastest known variant at a length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredTime {
-    /// Its name among the family's variants.
+    /// The name of the variant.
     pub variant: String,
     /// The time of a squaring.
     pub time: Duration,
@@ -60,11 +60,11 @@ pub struct StoredTime {
 
 /// Times of squarings measured earlier on this machine.
 pub trait StoredTimes {
-    /// What is known of a length.
+    /// Returns the stored time of a length.
     fn get(&self, key: &TimingKey) -> Option<StoredTime>;
 }
 
-/// No times at all.
+/// A store without times.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTimes;
 
@@ -77,23 +77,22 @@ impl StoredTimes for NoTimes {
 /// A request whose place is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The same with [`DeviceChoice::Cpu`] or [`DeviceChoice::On`].
+    /// The request, with [`DeviceChoice::Cpu`] or [`DeviceChoice::On`].
     pub request: PlanRequest,
-    /// Why a GPU that is there is not used, in one line.
+    /// Why an existing GPU is not used, in one line.
     pub warning: Option<String>,
 }
 
 impl PlanRequest {
-    /// Decides where to compute, and tries it: on a device, an engine is built
-    /// and computes a small power. Takes no time for the CPU, and as long as it
-    /// takes to open a device and to compile its kernels.
+    /// Decides where to compute, and tries a device: an engine is built on it and computes a small
+    /// power. Takes no time for the CPU; for a device, the time to open it and to compile its
+    /// kernels.
     ///
-    /// `Auto` is the first GPU if it works and the transform for p is long
-    /// enough to be worth it ([`EngineFamily::shortest_worthwhile`]), otherwise
-    /// the CPU.
+    /// `Auto` means the first GPU if it works and the transform for p is long enough
+    /// ([`EngineFamily::shortest_worthwhile`]), otherwise the CPU.
     ///
     /// # Errors
-    /// Of the device asked for: there is none, or it cannot be used.
+    /// Returns an error if the requested device does not exist or cannot be used.
     pub fn resolved(&self, exponent: Exponent) -> Result<Resolved, PlanError> {
         let at = |device| PlanRequest { device, ..*self };
         match self.device {
@@ -114,7 +113,7 @@ impl PlanRequest {
         }
     }
 
-    /// Decides where to compute, but does not try a device that was asked for.
+    /// Decides where to compute, but does not try a requested device.
     fn decided(&self, exponent: Exponent) -> Result<Self, PlanError> {
         match self.device {
             DeviceChoice::Auto => Ok(self.resolved(exponent)?.request),
@@ -122,16 +121,16 @@ impl PlanRequest {
         }
     }
 
-    /// Whether a request whose place is decided is one for the CPU.
+    /// Returns whether a request whose place is decided is for the CPU.
     #[must_use]
     pub fn is_on_cpu(&self) -> bool {
         !matches!(self.device, DeviceChoice::On(_))
     }
 
-    /// The families of the place and its name; that of `Auto` is the CPU.
+    /// Returns the families at the place, and the place's name; for `Auto`, those of the CPU.
     ///
     /// # Errors
-    /// There is no such device.
+    /// Returns an error if the device does not exist.
     pub fn families(&self) -> Result<(Families, String), PlanError> {
         match self.device {
             DeviceChoice::On(id) => {
@@ -143,7 +142,7 @@ impl PlanRequest {
     }
 }
 
-/// The GPU, if it suits and works; a warning if it only suits.
+/// Returns the GPU if it is suitable and works; a warning if it is suitable but does not work.
 pub(super) fn device_or_cpu(
     exponent: Exponent,
     id: DeviceId,
@@ -161,7 +160,8 @@ pub(super) fn device_or_cpu(
     let place = id.to_string();
     let plan = match Plan::default_among(exponent, &families, &place, request) {
         Ok(plan) if plan.length() >= plan.family.shortest_worthwhile() => plan,
-        // An exponent, engine or length that is none of the device's is no fault of it.
+        // An exponent, engine or length that the device does not support is not a fault of the
+        // device.
         _ => return (DeviceChoice::Cpu, None),
     };
     match plan.try_out() {
@@ -171,30 +171,28 @@ pub(super) fn device_or_cpu(
 }
 
 impl Plan {
-    /// The plan for p, without a measurement: the engine asked for (or, on the
-    /// CPU, `word` below 64 bits and `fp64` above), at the length asked for (or
-    /// the shortest with enough margin).
+    /// Returns the plan for p without a measurement: with the requested engine (or, on the CPU,
+    /// `word` below 64 bits and `fp64` above), at the requested length (or the shortest with enough
+    /// margin).
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
         Self::default_among(exponent, &families, &place, &request)
     }
 
-    /// The fastest plan for p: [`Plan::fastest`] without stored times.
+    /// Returns the fastest plan for p: [`Plan::fastest`] without stored times.
     pub fn measured(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         Self::fastest(exponent, request, &NoTimes)
     }
 
-    /// The fastest plan for p, by stored times where there are some, otherwise
-    /// by a measurement that takes some tenths of a second, and as long as about
-    /// twenty squarings where one takes longer.
+    /// Returns the fastest plan for p, by stored times if they exist. Otherwise measures, which
+    /// takes some tenths of a second, or about twenty squarings if that is longer.
     ///
-    /// Of a family only lengths at most an eighth longer than the shortest are
-    /// tried, and a longer one must be faster by 3 %. All families of a device
-    /// are tried; on the CPU only that which [`Plan::new`] takes and those with
-    /// a stored time, since `goldilocks` takes two to four times as long as
-    /// `fp64` there. Nothing is measured if the request names a length, or if p
-    /// is so small that a whole test takes less time.
+    /// Within a family only lengths at most an eighth longer than the shortest are tried, and a
+    /// longer length must be faster by 3 %. On a device all families are tried. On the CPU only the
+    /// family that [`Plan::new`] uses and families with a stored time are tried, since `goldilocks`
+    /// takes two to four times as long as `fp64` there. Nothing is measured if the request names a
+    /// length, or if p is so small that a whole test takes less time.
     pub fn fastest(
         exponent: Exponent,
         request: &PlanRequest,
@@ -205,20 +203,20 @@ impl Plan {
         Self::fastest_among(exponent, &families, &place, &request, stored)
     }
 
-    /// Every plan that `warpint tune` times: all families of the place (or the
-    /// one asked for) at every length tried and in every variant.
+    /// Returns every plan that `warpint tune` times: all families at the place (or the requested
+    /// one) at every length tried, in every variant.
     pub fn candidates(exponent: Exponent, request: &PlanRequest) -> Result<Vec<Self>, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
         Self::candidates_among(exponent, &families, &place, &request)
     }
 
-    /// Of every family of the place (or the one asked for) every length in a range, ascending, for
-    /// the largest exponent that it holds, in its first `most` variants: what `warpint tune
-    /// --lengths` times.
+    /// Returns the plans that `warpint tune --lengths` times: for all families at the place (or the
+    /// requested one), every length in a range, ascending, for the largest exponent that it
+    /// supports, in its first `most` variants.
     ///
     /// # Errors
-    /// There is no such device.
+    /// Returns an error if the device does not exist.
     pub fn of_lengths(
         request: &PlanRequest,
         range: &RangeInclusive<usize>,
@@ -258,9 +256,9 @@ impl Plan {
         Ok(plans)
     }
 
-    /// The first family of a list that takes p (of the name asked for, if one
-    /// is), at its shortest length or that asked for. On the CPU, whose list
-    /// begins `word`, `fp64`, that is the faster one.
+    /// Returns the plan of the first family of a list that supports p (with the requested name, if
+    /// any), at its shortest length or the requested one. On the CPU, whose list begins with `word`
+    /// and `fp64`, that family is the faster one.
     pub(super) fn default_among(
         exponent: Exponent,
         families: &[&'static dyn EngineFamily],
@@ -317,7 +315,7 @@ impl Plan {
         Ok(best.map_or(first, |(plan, _)| plan))
     }
 
-    /// This plan and those at lengths at most an eighth longer.
+    /// Returns this plan and those at lengths at most an eighth longer.
     fn near_lengths(self) -> Vec<Self> {
         let longest = self.length + self.length / 8;
         let longer = self.family.lengths(self.length + 1, longest).into_iter();
@@ -327,13 +325,13 @@ impl Plan {
         [self].into_iter().chain(longer).collect()
     }
 
-    /// This plan in every variant.
+    /// Iterates over this plan in every variant.
     fn with_variants(self) -> impl Iterator<Item = Self> {
         let variants = self.variants().len();
         (0..variants.max(1)).map(move |variant| Self { variant, ..self })
     }
 
-    /// What a stored time of this plan is kept under.
+    /// Returns the key under which the time of this plan is stored.
     #[must_use]
     pub fn timing_key(&self) -> TimingKey {
         TimingKey {
@@ -344,14 +342,14 @@ impl Plan {
         }
     }
 
-    /// This length in the variant that is known to be the fastest, in seconds.
+    /// Returns the plan at this length in the fastest known variant, and its time in seconds.
     fn stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         let found = stored.get(&self.timing_key())?;
         let variant = self.variants().iter().position(|name| *name == found.variant)?;
         Some((Self { variant, ..self }, found.time.as_secs_f64()))
     }
 
-    /// The fastest of the near lengths by stored times, if the shortest has one.
+    /// Returns the fastest of the near lengths by stored times, if the shortest one has a time.
     fn fastest_stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         self.stored(stored)?;
         self.near_lengths()
@@ -360,7 +358,7 @@ impl Plan {
             .min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// The fastest of the near lengths by a short measurement, if it pays.
+    /// Returns the fastest of the near lengths by a short measurement, if measuring is worthwhile.
     fn fastest_measured(self) -> Option<(Self, f64)> {
         let p = self.exponent.get();
         if p < LEAST_WORTH_MEASURING || (self.is_on_cpu() && p > MOST_WORTH_MEASURING) {
@@ -380,7 +378,7 @@ impl Plan {
         Some(best)
     }
 
-    /// Builds the engine and lets it compute a small power.
+    /// Builds the engine and computes a small power.
     fn try_out(&self) -> Result<(), EngineError> {
         probe(self.build(1)?.as_mut(), self.place())
     }

@@ -1,4 +1,4 @@
-//! From an exponent to an engine, a place and a transform length.
+//! Plans: from an exponent to an engine, a place and a transform length.
 
 use std::time::{Duration, Instant};
 
@@ -21,27 +21,26 @@ pub use near::PlanRefusal;
 pub use timer::SquaringTimer;
 pub use tuned::TunedTimes;
 
-/// `fp64` on the CPU, `goldilocks on cuda:0` elsewhere.
+/// Formats an engine and its place: `fp64` on the CPU, `goldilocks on cuda:0` elsewhere.
 #[must_use]
 pub fn engine_at(engine: &str, place: &str) -> String {
     if place == CPU { engine.into() } else { format!("{engine} on {place}") }
 }
 
-/// What the user asks of a plan.
+/// The user's request for a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlanRequest {
-    /// A family by name; `None` lets the plan choose.
+    /// The name of an engine family; `None` lets the plan choose.
     pub engine: Option<&'static str>,
     /// Where to compute.
     pub device: DeviceChoice,
     /// A transform length in words; `None` lets the plan choose.
     pub length: Option<usize>,
-    /// Threads of the CPU; `None` takes all there are.
+    /// Threads of the CPU; `None` uses all.
     pub threads: Option<usize>,
 }
 
-/// An engine family, a length and a way to build it (a variant) for one
-/// exponent, with enough margin.
+/// An engine family, a length and a variant for one exponent, with enough margin.
 #[derive(Clone, Copy)]
 pub struct Plan {
     exponent: Exponent,
@@ -52,53 +51,53 @@ pub struct Plan {
     threads: usize,
 }
 
-/// Why there is no plan.
+/// Why no plan is possible.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// There is no such family there.
-    #[error("there is no engine {engine} on {place}, which has {known}")]
+    /// The place has no such family.
+    #[error("{place} does not have engine {engine}; it has {known}")]
     NoEngine {
-        /// What was asked for.
+        /// The requested family.
         engine: &'static str,
-        /// Where.
+        /// The place.
         place: String,
-        /// The families that there are.
+        /// The families at the place.
         known: String,
     },
-    /// The family does not take this exponent.
+    /// The family does not support this exponent.
     #[error("engine {engine} takes exponents from {from} to {to}, not {exponent}")]
     OutOfRange {
         /// The family.
         engine: &'static str,
         /// p.
         exponent: u32,
-        /// Its smallest exponent.
+        /// The smallest exponent of the family.
         from: u32,
-        /// Its largest exponent.
+        /// The largest exponent of the family.
         to: u32,
     },
-    /// A length was asked for that the family cannot use for this exponent.
+    /// The family cannot use the requested length for this exponent.
     #[error(transparent)]
     Unusable(#[from] EngineError),
-    /// A length was asked for whose error margin is not enough.
+    /// The margin at the requested length is not enough.
     #[error(
         "length {length} is too short for M{exponent} with engine {engine} ({bits:.2} bits of \
-         margin); the shortest that is safe is {shortest}"
+         margin); the shortest safe length is {shortest}"
     )]
     TooShort {
         /// The family.
         engine: &'static str,
         /// p.
         exponent: u32,
-        /// The length asked for.
+        /// The requested length.
         length: usize,
-        /// Its margin (negative).
+        /// The margin at that length (negative).
         bits: f64,
         /// The shortest length with enough margin.
         shortest: usize,
     },
-    /// No length of the family is long enough, or none is left that is longer.
+    /// No length of the family is long enough, or no longer one exists.
     #[error("no transform length of engine {engine} is long enough for M{exponent}")]
     NoLength {
         /// The family.
@@ -109,7 +108,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -123,7 +122,7 @@ impl PlanError {
 }
 
 impl Plan {
-    /// The plan for p with a given family, which need not be a built-in one.
+    /// Returns the plan for p with a given family, which need not be a built-in one.
     pub fn of_family(
         exponent: Exponent,
         family: &'static dyn EngineFamily,
@@ -169,7 +168,8 @@ impl Plan {
         Ok(Self { exponent, family, length, variant: 0, margin, threads })
     }
 
-    /// The next longer length with enough margin: after a round-off error.
+    /// Returns the plan at the next longer length with enough margin, for use after a round-off
+    /// error.
     pub fn longer(&self) -> Result<Self, PlanError> {
         let p = self.exponent.get();
         let (length, margin) = self
@@ -182,7 +182,8 @@ impl Plan {
         Ok(Self { length, margin, variant: 0, ..*self })
     }
 
-    /// The same engine at the shortest safe length of at least `length` words.
+    /// Returns the plan with the same engine at the shortest safe length of at least `length`
+    /// words.
     pub fn at_least(&self, length: usize) -> Result<Self, PlanError> {
         Self { length: length.saturating_sub(1), ..*self }.longer()
     }
@@ -190,7 +191,7 @@ impl Plan {
     /// Builds the engine.
     ///
     /// # Errors
-    /// What the family says; a device without room is [`EngineError::NoRoom`].
+    /// Returns errors of the family; [`EngineError::NoRoom`] if the device has not enough memory.
     pub fn build(&self, registers: usize) -> Result<Box<dyn Engine>, EngineError> {
         let (p, length) = (self.exponent.get(), self.length);
         let options = BuildOptions { registers, threads: self.threads, variant: self.variant };
@@ -209,11 +210,11 @@ impl Plan {
         })
     }
 
-    /// Builds an engine whose one register holds a residue of mixed bits.
+    /// Builds an engine with one register that holds a residue of mixed bits.
     fn build_to_time(&self) -> Result<Box<dyn Engine>, EngineError> {
         let mut engine = self.build(1)?;
         let p = self.exponent.get();
-        // Limbs without a pattern, as the words of a test are (SplitMix64, Steele and others 2014).
+        // Limbs without a pattern, like the words of a test (SplitMix64, Steele and others 2014).
         let limbs: Vec<u64> = (1..=u64::from(p).div_ceil(64))
             .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
             .map(|x| (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9))
@@ -224,10 +225,9 @@ impl Plan {
         Ok(engine)
     }
 
-    /// The least time of a squaring over `budget`, on a residue of mixed bits, in laps
-    /// of 10 ms on the CPU, where other processes only ever add time, and of 100 ms on a
-    /// device, as the stretches of a test are; of four squarings at least. Building the
-    /// engine does not count.
+    /// Measures the least time of a squaring over `budget`, on a residue of mixed bits, with at
+    /// least four squarings. Laps take 10 ms on the CPU, where other processes can only add time,
+    /// and 100 ms on a device, like the stretches of a test. Building the engine is not included.
     pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
         let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
         let mut engine = self.build_to_time()?;
@@ -248,80 +248,82 @@ impl Plan {
         }
     }
 
-    /// p.
+    /// Returns p.
     #[must_use]
     pub fn exponent(&self) -> Exponent {
         self.exponent
     }
 
-    /// The engine's name.
+    /// Returns the engine's name.
     #[must_use]
     pub fn engine(&self) -> &'static str {
         self.family.name()
     }
 
-    /// Where it computes: `cpu`, `cuda:0`, `sim`.
+    /// Returns where the engine computes: `cpu`, `cuda:0`, `sim`.
     #[must_use]
     pub fn place(&self) -> &'static str {
         self.family.place()
     }
 
-    /// Whether it computes on the CPU.
+    /// Returns whether the engine computes on the CPU.
     #[must_use]
     pub fn is_on_cpu(&self) -> bool {
         self.place() == CPU
     }
 
-    /// The ways to build the engine ([`Profiled::variants`](crate::Profiled::variants)); an empty name where there is but one.
+    /// Returns the names of the variants ([`Profiled::variants`](crate::Profiled::variants)); one
+    /// empty name if the family has only one.
     fn variants(&self) -> Vec<String> {
         let named = self.family.profiled().map(|family| family.variants(self.length));
         named.unwrap_or_else(|| vec![String::new()])
     }
 
-    /// The name of the way the engine is built ([`Profiled::variants`](crate::Profiled::variants)); empty where there is but
-    /// one.
+    /// Returns the name of the variant ([`Profiled::variants`](crate::Profiled::variants)); empty
+    /// if the family has only one.
     #[must_use]
     pub fn variant(&self) -> String {
         self.variants().into_iter().nth(self.variant).unwrap_or_default()
     }
 
-    /// The same plan in that of [`Profiled::variants`](crate::Profiled::variants); `None` if there are fewer.
+    /// Returns the same plan in another of [`Profiled::variants`](crate::Profiled::variants);
+    /// `None` if the number is too large.
     #[must_use]
     pub fn in_variant(&self, variant: usize) -> Option<Self> {
         (variant < self.variants().len()).then_some(Self { variant, ..*self })
     }
 
-    /// How the transform is cut, where it is ([`Profiled::cuts`](crate::Profiled::cuts)).
+    /// Returns the cut of the transform, if it is cut ([`Profiled::cuts`](crate::Profiled::cuts)).
     #[must_use]
     pub fn cut(&self) -> Option<Cut> {
         self.family.profiled()?.cuts(self.length).into_iter().nth(self.variant)
     }
 
-    /// What a squaring asks of the device, where that is known ([`Profiled::work`](crate::Profiled::work)).
+    /// Returns the work of a squaring, if it is known ([`Profiled::work`](crate::Profiled::work)).
     #[must_use]
     pub fn work(&self) -> Option<Work> {
         self.family.profiled()?.work(self.length, self.variant)
     }
 
-    /// N, words.
+    /// Returns N, the length in words.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// β = p/N.
+    /// Returns β = p/N, the mean bits of a word.
     #[must_use]
     pub fn bits_per_word(&self) -> f64 {
         f64::from(self.exponent.get()) / self.length as f64
     }
 
-    /// How far the length is from making errors.
+    /// Returns the margin at the length.
     #[must_use]
     pub fn margin(&self) -> Margin {
         self.margin
     }
 
-    /// Threads.
+    /// Returns the number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads

@@ -1,4 +1,4 @@
-//! What to say of a transform length that cannot be used: those near it that can.
+//! Hints for an unusable transform length: the nearest usable lengths.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use warpint_progress::units::words;
 use super::{PlanError, PlanRequest};
 use crate::engine::{EngineError, EngineFamily};
 
-/// Why there is no plan for a request, with the nearest shorter and longer lengths that would do if
-/// it is about the length: `…; near it, 10K and 16K would do`.
+/// Why a request has no plan. If the reason is the length, includes the nearest shorter and longer
+/// usable lengths: `…; near it, 10K and 16K would do`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanRefusal {
-    /// Why.
+    /// The error.
     pub error: PlanError,
     /// The lengths, ascending; at most two.
     pub near: Vec<usize>,
 }
 
 impl PlanRefusal {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.error.kind()
@@ -44,7 +44,7 @@ impl std::error::Error for PlanRefusal {
 }
 
 impl PlanError {
-    /// The error with the lengths near that of `request`, whose place is decided.
+    /// Adds the lengths near that of `request`, whose place is decided, to the error.
     #[must_use]
     pub fn of_request(self, request: &PlanRequest) -> PlanRefusal {
         let near = near(&self, request).unwrap_or_default();
@@ -62,8 +62,8 @@ fn near(error: &PlanError, request: &PlanRequest) -> Option<Vec<usize>> {
     Some(shorter.into_iter().chain(longer).collect())
 }
 
-/// The longest length below `n` and the shortest above it that hold M_p with
-/// enough margin.
+/// Returns the longest length below `n` and the shortest above it that support M_p with enough
+/// margin.
 fn neighbours(family: &dyn EngineFamily, p: u32, n: usize) -> (Option<usize>, Option<usize>) {
     let usable = |n: &usize| family.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
     let shorter = family.lengths(1, n.saturating_sub(1)).into_iter().rev().find(usable);
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn a_refused_length_is_answered_with_its_neighbours() {
         for (p, engine, length, said) in [
-            // No length of the family, within and beyond the lengths that would do.
+            // Not a length of the family: within and beyond the usable lengths.
             (216_091, "fp64", 12_000, "; near it, 11520 and 12096 would do"),
             (216_091, "goldilocks", 12_000, "; near it, 10K and 16K would do"),
-            // Words too long, words too short, and a number of words beyond all.
+            // Words too long, words too short, and more words than any length has.
             (216_091, "goldilocks", 16, "; near it, 10K would do"),
             (216_091, "goldilocks", 1 << 18, "; near it, 160K would do"),
             (61, "word", usize::MAX, "; near it, 1 would do"),

@@ -1,4 +1,4 @@
-//! The choice of a plan, with a stand-in for a device.
+//! The choice of a plan, with a substitute for a device.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use crate::engine::places::families_on_cpu;
 use crate::plan::{StoredTime, StoredTimes, TimingKey};
 use warpint_device::DeviceId;
 
-/// `goldilocks` under another place, in two variants, from 1K words on.
+/// The family `goldilocks` at another place, in two variants, from 1K words on.
 struct OnGpu {
     works: Result<(), DeviceError>,
     /// A length that a longer one dominates; 0 for none.
@@ -110,7 +110,8 @@ fn auto_takes_a_gpu_that_suits_and_works() {
     };
     let any = PlanRequest::default();
     assert_eq!(choice(216_091, &SOUND, any), (DeviceChoice::On(gpu), None));
-    // Too small, of an engine or a length that is not on the device: the CPU, in silence.
+    // Too small, or an engine or a length that the device does not have: the CPU, without a
+    // warning.
     assert_eq!(choice(44_497, &SOUND, any), (DeviceChoice::Cpu, None));
     let fp64 = PlanRequest { engine: Some("fp64"), ..any };
     assert_eq!(choice(216_091, &SOUND, fp64), (DeviceChoice::Cpu, None));
@@ -122,7 +123,7 @@ fn auto_takes_a_gpu_that_suits_and_works() {
     assert_eq!(device, DeviceChoice::Cpu);
     let expected = "cuda:0 cannot be used, the CPU computes instead: NVRTC is missing: install it";
     assert_eq!(warning.as_deref(), Some(expected));
-    // One that does not suit is not even tried.
+    // A device that is not suitable is not even tried.
     assert_eq!(choice(44_497, broken(missing.clone()), any), (DeviceChoice::Cpu, None));
     let (device, warning) = device_or_cpu(exponent(216_091), gpu, Err(missing), &any);
     assert_eq!((device, warning.as_deref()), (DeviceChoice::Cpu, Some(expected)));
@@ -165,7 +166,7 @@ fn stored_times_decide_over_engines_lengths_and_variants() {
     assert_eq!(fastest(&times, &request), ("fp64", longer.length()));
     let only = PlanRequest { engine: Some("goldilocks"), ..request };
     assert_eq!(fastest(&times, &only).0, "goldilocks");
-    // Times of other numbers of threads are not of this plan.
+    // Times with other numbers of threads do not apply to this plan.
     let two = PlanRequest { threads: Some(2), ..request };
     assert_eq!(fastest(&times, &two).0, "fp64");
 
@@ -191,11 +192,11 @@ fn a_length_that_is_dominated_is_not_chosen_but_there() {
         let request = PlanRequest { length, ..PlanRequest::default() };
         Plan::fastest_among(p, &gpu, "cuda:0", &request, &Times::default())
     };
-    // In 10K words if it were not so, as above.
+    // Without the domination it would be 10K words, as above.
     assert_eq!(plan(None).unwrap().length(), 16 << 10);
     let asked_for = plan(Some(10 << 10)).unwrap();
     assert_eq!(asked_for.length(), 10 << 10);
-    // Beside a shorter one no measurement tries it, and after an error it is the next.
+    // With a shorter length available, no measurement tries it; after an error it is the next.
     let smaller = exponent(160_001);
     let short = Plan::of_family(smaller, &DOMINATED, None, Some(1)).unwrap();
     assert_eq!(short.length(), 8 << 10);
@@ -222,5 +223,5 @@ fn an_engine_that_a_place_has_not_is_answered_with_those_it_has() {
     let gpu: [&'static dyn EngineFamily; 1] = [&SOUND];
     let request = PlanRequest { engine: Some("fp64"), ..PlanRequest::default() };
     let error = Plan::default_among(exponent(216_091), &gpu, "cuda:0", &request).unwrap_err();
-    assert_eq!(error.to_string(), "there is no engine fp64 on cuda:0, which has goldilocks");
+    assert_eq!(error.to_string(), "cuda:0 does not have engine fp64; it has goldilocks");
 }

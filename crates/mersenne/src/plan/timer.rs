@@ -8,21 +8,21 @@ use crate::engine::{Engine, EngineError, KernelTime, Step};
 
 /// An engine and the times of its squarings.
 ///
-/// Timers of several plans take their laps in turns, so that a slow moment of the machine strikes
-/// none of them alone.
+/// Timers of several plans take laps in turns, so that a slow moment of the machine does not affect
+/// only one of them.
 pub struct SquaringTimer {
     engine: Box<dyn Engine>,
     squarings: u64,
     time: Duration,
-    /// Of the fastest and of the slowest lap, a squaring.
+    /// The time of a squaring in the fastest lap and in the slowest lap.
     extremes: (Duration, Duration),
 }
 
 impl Plan {
-    /// An engine to be timed, with a residue of mixed bits.
+    /// Builds an engine to be timed, with a residue of mixed bits.
     ///
     /// # Errors
-    /// As [`Plan::build`].
+    /// Returns the errors of [`Plan::build`].
     pub fn timer(&self) -> Result<SquaringTimer, EngineError> {
         Ok(SquaringTimer {
             engine: self.build_to_time()?,
@@ -34,13 +34,13 @@ impl Plan {
 }
 
 impl SquaringTimer {
-    /// Squarings that are not timed: kernels are loaded and clocks wake meanwhile.
+    /// Does squarings that are not timed, while kernels are loaded and clocks rise.
     pub fn warm_up(&mut self, squarings: u64) -> Result<(), EngineError> {
         self.engine.square(0, squarings, Step::Square, Shift::ZERO)?;
         self.engine.finish()
     }
 
-    /// One lap of so many squarings, from digits to digits.
+    /// Does one lap of `squarings` squarings, from digits to digits.
     pub fn lap(&mut self, squarings: u64) -> Result<(), EngineError> {
         let begin = Instant::now();
         self.warm_up(squarings)?;
@@ -53,26 +53,26 @@ impl SquaringTimer {
         Ok(())
     }
 
-    /// The squarings of all laps.
+    /// Returns the number of squarings of all laps.
     #[must_use]
     pub fn squarings(&self) -> u64 {
         self.squarings
     }
 
-    /// The mean time of a squaring over all laps; zero before the first.
+    /// Returns the mean time of a squaring over all laps; zero before the first.
     #[must_use]
     pub fn mean(&self) -> Duration {
         self.time.div_f64(self.squarings.max(1) as f64)
     }
 
-    /// The time of a squaring in the fastest and in the slowest lap.
+    /// Returns the time of a squaring in the fastest lap and in the slowest lap.
     #[must_use]
     pub fn extremes(&self) -> (Duration, Duration) {
         self.extremes
     }
 
-    /// [`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times) of the engine; none for an
-    /// engine without kernels, which computes nothing then.
+    /// Returns [`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times) of the engine; an
+    /// empty list, without computing, if the engine has no kernels.
     pub fn kernel_times(&mut self, squarings: u64) -> Result<Vec<KernelTime>, EngineError> {
         self.engine.kernel_timer().map_or(Ok(vec![]), |timer| timer.kernel_times(0, squarings))
     }
@@ -104,7 +104,7 @@ mod tests {
         let (least, most) = timer.extremes();
         let mean = timer.mean();
         assert!(Duration::ZERO < least && least <= mean && mean <= most, "{timer:?}");
-        // An engine without kernels has no times of them.
+        // An engine without kernels has no kernel times.
         assert_eq!(timer.kernel_times(8), Ok(vec![]));
     }
 }

@@ -8,41 +8,40 @@ use warpint_device::{Tuning, TuningError, TuningKey, TuningStore, Warned, device
 use super::{Plan, StoredTime, StoredTimes, TimingKey};
 use crate::engine::known;
 
-/// The times that `warpint tune` has stored, by product, driver and version of
-/// this program, and where there is none that with which the program comes
-/// ([`known`]).
+/// The times that `warpint tune` has stored, by product, driver and version of this program. Where
+/// no time is stored, the times shipped with the program are used ([`known`]).
 #[derive(Debug)]
 pub struct TunedTimes {
     store: Option<TuningStore>,
-    /// What was found wrong so far; each line once.
+    /// The warnings so far, each line once.
     warnings: RefCell<Vec<String>>,
 }
 
 impl TunedTimes {
-    /// Those of this user; none for a user without a home.
+    /// Opens the times of this user; without times for a user without a home directory.
     #[must_use]
     pub fn open() -> Self {
         Self::of(TuningStore::open().ok())
     }
 
-    /// Those of a store.
+    /// Returns the times in a store.
     #[must_use]
     pub fn of(store: Option<TuningStore>) -> Self {
         Self { store, warnings: RefCell::default() }
     }
 
-    /// Whether times can be stored. Makes the folder if it is not there.
+    /// Checks whether times can be stored. Makes the folder if it is missing.
     ///
     /// # Errors
-    /// There is no store, or it cannot be written.
+    /// Returns an error if there is no store or it cannot be written.
     pub fn check(&self) -> Result<(), TuningError> {
         self.store.as_ref().ok_or(TuningError::NoFolder)?.check()
     }
 
-    /// Stores the time of a squaring by a plan as the least of its length.
+    /// Stores the time of a squaring by a plan as the fastest of its length.
     ///
     /// # Errors
-    /// There is no store, or it cannot be written.
+    /// Returns an error if there is no store or it cannot be written.
     pub fn put(&self, plan: &Plan, time: Duration) -> Result<(), TuningError> {
         let store = self.store.as_ref().ok_or(TuningError::NoFolder)?;
         let tuning = Tuning { choice: plan.variant(), microseconds: time.as_secs_f64() * 1e6 };
@@ -52,14 +51,14 @@ impl TunedTimes {
         Ok(())
     }
 
-    /// What was found wrong since the last call, a line each.
+    /// Returns the warnings since the last call, one line each.
     pub fn take_warnings(&self) -> Vec<String> {
         self.warnings.take()
     }
 
     fn measured_here(&self, key: &TuningKey) -> Option<StoredTime> {
         let found = self.store.as_ref()?.get(key);
-        // A matter of speed only: without the store a plan is measured.
+        // The store only affects speed: without it, a plan is measured.
         let tuning = self.note(found.ok()?)?;
         let time = Duration::try_from_secs_f64(tuning.microseconds * 1e-6).ok()?;
         Some(StoredTime { variant: tuning.choice, time })
@@ -78,13 +77,13 @@ impl StoredTimes for TunedTimes {
     }
 }
 
-/// What is known of a product that was measured elsewhere.
+/// Returns the shipped time of a product.
 fn shipped(product: &str, of: &TimingKey) -> Option<StoredTime> {
     let way = known::on(product, of.engine, of.length)?;
     Some(StoredTime { variant: way.variant.clone(), time: way.time })
 }
 
-/// `None` for a device that is not in use.
+/// Returns the key of the store; `None` for a device that is not in use.
 fn key(of: &TimingKey) -> Option<TuningKey> {
     let (device, driver) = device_model(of.place)?;
     let program = env!("CARGO_PKG_VERSION").into();

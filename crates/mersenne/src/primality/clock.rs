@@ -1,11 +1,11 @@
-//! The time of a run: a seam at which tests put clocks that jump.
+//! The clock of a run. Tests replace it by clocks that jump.
 
 use std::fmt;
 use std::time::Instant;
 
-/// Whoever knows the time.
+/// A source of the present time.
 pub trait Clock: fmt::Debug + Sync {
-    /// Now. It should not go back, but a run bears it: no work is lost by it.
+    /// Returns the present time. It should not decrease, but a run loses no work if it does.
     fn now(&self) -> Instant;
 }
 

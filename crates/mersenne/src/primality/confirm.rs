@@ -1,4 +1,4 @@
-//! What the Jacobi checks of a Lucas–Lehmer test find, and what is done then.
+//! The Jacobi checks of a Lucas–Lehmer test: their results, and recovery when one fails.
 
 use super::driver::{Driver, Pending};
 use super::recovery::Trusted;
@@ -8,34 +8,35 @@ use super::{Finished, TestError};
 use crate::checkpoint::{Confirmation, State};
 use crate::{Check, DigestedResidue, Event, Residue};
 
-/// What the last check of all has found.
+/// The result of the check of the final residue.
 pub(super) enum LastCheck {
     Passed,
     Failed(Suspect),
-    /// Somebody asked for a stop before it knew.
+    /// A stop was requested before the check finished.
     Stopped,
 }
 
-/// A residue whose Jacobi symbol was found to be wrong.
+/// A residue whose Jacobi symbol is wrong.
 pub(super) struct Suspect {
     iteration: u64,
     residue: Residue,
 }
 
-/// Where a test goes on after a Jacobi check has failed.
+/// Where a test continues after a failed Jacobi check.
 pub(super) enum Back {
     /// From this state.
     To(Box<State>),
-    /// From where it is: the check had gone wrong itself.
+    /// From where it is: the check itself was wrong.
     Nowhere,
-    /// Somebody asked for a stop before it was known whether the check had.
+    /// A stop was requested before it was known whether the check itself was wrong.
     Interrupted,
-    /// Somebody asked for a stop before a state to go on from was found.
+    /// A stop was requested before a state to go back to was found.
     Stopped(Finished),
 }
 
 impl Driver<'_> {
-    /// The check of a last residue that is not made yet: Jacobi's, and of a state still under way.
+    /// Makes the outstanding checks of the final residue: its Jacobi check, and the check still
+    /// under way.
     pub(super) fn last_check(
         &mut self,
         check: Check,
@@ -43,7 +44,7 @@ impl Driver<'_> {
         last: &Residue,
     ) -> Result<LastCheck, TestError> {
         if check != Check::Jacobi {
-            // What has its own checks has made the last of them.
+            // A sequence with checks of its own has already made the last of them.
             self.send(Event::Verified { check, iteration });
         }
         let stop = self.stop;
@@ -65,7 +66,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Keeps a state that a Jacobi check has confirmed; gives it back where it has not.
+    /// Keeps a state that a Jacobi check has confirmed; returns the residue as a suspect if the
+    /// check failed.
     pub(super) fn take_judged(&mut self, judged: Judged) -> Option<Suspect> {
         let Judged { state, seal, passed } = judged;
         if !passed {
@@ -79,11 +81,12 @@ impl Driver<'_> {
         None
     }
 
-    /// Goes back from a residue whose symbol is wrong, and is so again when it is computed once
-    /// more, to the newest older state from which no sound computation comes to such a one.
-    /// Checkpoints that are as old as the residue, or newer, and those found wrong on the way, are
-    /// set aside, also those that a check or a second engine has confirmed: it was wrong, or what
-    /// it has confirmed is not what is there now.
+    /// Handles a residue whose symbol is wrong. Computes the symbol again; if it is wrong again,
+    /// goes back to the newest older state from which no sound computation reaches such a residue.
+    ///
+    /// Sets aside the checkpoints of the residue's iteration and later ones, and those found wrong
+    /// in the search. This includes checkpoints that a Jacobi check or a second engine confirmed:
+    /// either the confirmation was wrong, or the state has changed since.
     pub(super) fn after_jacobi_failure(
         &mut self,
         sequence: &dyn Sequence,
@@ -100,7 +103,7 @@ impl Driver<'_> {
             return Ok(Back::Nowhere);
         }
         self.send(Event::Searching { check, iteration });
-        // What was computed since is not to be written.
+        // Residues computed since then must not be written.
         self.pending.clear();
         self.set_aside_from(iteration, "it follows a residue whose Jacobi symbol is wrong")?;
         let mut before = iteration;
@@ -111,7 +114,7 @@ impl Driver<'_> {
             before = candidate.iteration;
             let candidate = self.stamped(candidate);
             if saved {
-                // The counts must outlive a kill.
+                // The error counts must survive a kill.
                 self.write(&candidate)?;
             }
             let possible = !sequence.impossible(before, &candidate.residue);
@@ -137,8 +140,8 @@ impl Driver<'_> {
         Ok(Back::To(Box::new(back_to)))
     }
 
-    /// The newest state before an iteration, on disk or else in memory, and whether it is on disk.
-    /// Beside a second engine only what is verified.
+    /// Returns the newest state before an iteration, from disk or else from memory, and whether it
+    /// is on disk. With a second engine, only verified states count.
     fn older_state(&mut self, before: u64) -> Result<Option<(State, bool)>, TestError> {
         let only_verified = self.options.verify_with.is_some();
         let on_disk = match self.store.as_deref_mut() {
@@ -171,7 +174,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Tells what the store has to tell.
+    /// Sends the notices of the store as events.
     pub(super) fn tell_notices(&mut self) {
         let notices = self.store.as_deref_mut().map(|store| store.take_notices());
         for notice in notices.unwrap_or_default() {
@@ -209,7 +212,7 @@ mod tests {
         store.save(&state).unwrap();
 
         let mut driver = Driver::new(&spec, plan, Some(&mut store), &mut tell, &stop, &options);
-        // As if the symbol had come out wrong beside the test.
+        // As if the check beside the test had computed a wrong symbol.
         let suspect = Suspect { iteration: 1, residue };
         let back = driver.after_jacobi_failure(&ll, &suspect).unwrap();
         assert!(matches!(back, Back::Nowhere));
@@ -218,7 +221,7 @@ mod tests {
 
         stop.stop();
         let back = driver.after_jacobi_failure(&ll, &suspect).unwrap();
-        // A symbol of 127 bits is found before anybody looks whether to stop.
+        // A symbol of 127 bits is computed before the first look at the stop token.
         assert!(matches!(back, Back::Nowhere | Back::Interrupted));
         drop(driver);
         assert_eq!(store.load_newest().unwrap().map(|(state, _)| state), Some(state));

@@ -1,11 +1,11 @@
-//! A Lucas–Lehmer test that a second engine computes too, stretch by stretch.
+//! A Lucas–Lehmer test that a second engine recomputes, stretch by stretch.
 //!
-//! The second engine begins each stretch with the last residue on which both
-//! agreed, with a shift of its own, and must end it with the same residue. An
-//! error of one of them, or of a transform that handles some digits wrongly, is
-//! found at the end of the stretch. The test takes the time of both. It goes on
-//! from verified checkpoints only: what neither a second engine nor a Jacobi check
-//! has confirmed is computed again.
+//! The second engine starts each stretch with the last residue on which both engines agreed, at a
+//! shift of its own, and must end the stretch with the same residue. At the end of a stretch this
+//! detects any error that only one engine made, including a transform that handles some digits
+//! wrongly. The test takes the sum of the times of both engines. It resumes from verified
+//! checkpoints only: what neither a second engine nor a Jacobi check has confirmed is computed
+//! again.
 
 use std::time::{Duration, Instant};
 
@@ -15,33 +15,35 @@ use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, State};
 use crate::{Check, DigestedResidue, Engine, EngineError, Plan, Residue, Verdict};
 
-/// How long a stretch takes the first engine: work that an error costs.
+/// The time that a stretch takes on the first engine. An error costs at most this much work.
 const STRETCH: Duration = Duration::from_secs(20);
 
-/// s_0, s_1, … by two engines.
+/// The sequence s_0, s_1, … computed by two engines.
 pub(super) struct Doubled {
     first: LucasLehmer,
     second: LucasLehmer,
     plan: Plan,
     engine: Option<Box<dyn Engine>>,
-    /// Whether the second engine has failed since that was asked last.
+    /// Whether the second engine has failed since the last call of `failed_place`.
     failed: bool,
-    /// The last residue on which both agreed.
+    /// The last residue on which both engines agreed, and its iteration.
     agreed: (u64, DigestedResidue),
-    /// What is known of it: [`Confirmation::Twice`] if both have computed everything before it.
+    /// What has confirmed that residue: [`Confirmation::Twice`] if both engines have computed
+    /// everything before it.
     confirmed: Confirmation,
     clock: &'static dyn Clock,
     begun: Instant,
-    /// At the end of a stretch: the residue of the first engine there.
+    /// The residue of the first engine at the end of a stretch, until the second has reached that
+    /// iteration too.
     reached: Option<Residue>,
 }
 
 impl Doubled {
-    /// A sequence, and the plan of whoever computes it again.
+    /// Combines a sequence with the plan of the second engine.
     pub(super) fn new(first: LucasLehmer, plan: Plan, clock: &'static dyn Clock) -> Self {
         let p = plan.exponent().get();
         let start = first.first();
-        // Far from the first, whatever that is: half of p further.
+        // The second shift is p/2 further than the first, hence far from it for every first shift.
         let second = first.clone().shifted((start.shift + p / 2) % p);
         let agreed = (0, DigestedResidue::new(start.residue));
         let begun = clock.now();
@@ -60,19 +62,19 @@ impl Doubled {
         }
     }
 
-    /// The state on which both agreed.
+    /// Returns the state on which both engines agreed.
     fn agreed_state(&self) -> State {
         let (iteration, residue) = (self.agreed.0, self.agreed.1.residue().clone());
         let confirmed = if iteration > 0 { self.confirmed } else { Confirmation::No };
         State { iteration, residue, confirmed, ..self.first.first() }
     }
 
-    /// Some squarings by the second engine; at the end of the stretch, the comparison.
+    /// Does some squarings on the second engine; at the end of the stretch, compares the residues.
     fn follow(&mut self, reached: Residue, most: u64) -> Result<Advance, EngineError> {
         let n = most.min(self.first.iteration() - self.second.iteration());
         let stepped = self.step(n);
         let residue = match self.noted(stepped) {
-            // The plan of the second engine is its own affair.
+            // A round-off error of the second engine changes only the second engine's plan.
             Err(EngineError::RoundOff { measured, limit, length }) => {
                 self.lengthen(measured, limit, length)?;
                 None
@@ -96,7 +98,7 @@ impl Doubled {
         Ok(Advance::Verified)
     }
 
-    /// Takes a longer transform, to begin the stretch again.
+    /// Changes to a longer transform, so that the stretch is repeated.
     fn lengthen(&mut self, measured: f64, limit: f64, length: usize) -> Result<(), EngineError> {
         self.engine = None;
         self.plan = self.plan.longer().map_err(|_| EngineError::Unusable {
@@ -110,7 +112,7 @@ impl Doubled {
         Ok(())
     }
 
-    /// Drops a second engine that has failed, so that another is built.
+    /// Drops the second engine if it has failed, so that a new one is built.
     fn noted<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         if matches!(done, Err(EngineError::Device(_))) {
             self.engine = None;
@@ -119,7 +121,7 @@ impl Doubled {
         done
     }
 
-    /// n squarings by the second engine, and its residue at the end of the stretch.
+    /// Does n squarings on the second engine; returns its residue at the end of the stretch.
     fn step(&mut self, n: u64) -> Result<Option<Residue>, EngineError> {
         let agreed = self.agreed_state();
         let is_new = self.engine.is_none();
@@ -166,7 +168,7 @@ impl Sequence for Doubled {
         self.confirmed = if state.iteration == 0 {
             Confirmation::Twice
         } else {
-            // It goes on from nothing less.
+            // A doubled test resumes only from states confirmed at least by a Jacobi check.
             state.confirmed.max(Confirmation::Jacobi)
         };
         self.begun = self.clock.now();
@@ -195,7 +197,7 @@ impl Sequence for Doubled {
         self.first.iteration()
     }
 
-    /// Only what both agree on is worth keeping.
+    /// Returns the state on which both engines agree; no other state is worth saving.
     fn snapshot(&self, _: &mut dyn Engine) -> Result<State, EngineError> {
         Ok(self.agreed_state())
     }

@@ -1,4 +1,4 @@
-//! What every long test shares: pace, progress, checkpoints, recovery.
+//! The driver that all long tests share: pace, progress, checkpoints, recovery.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
 use crate::checkpoint::{CheckpointStore, LeastLength, State};
 use crate::{Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict};
 
-/// After a save has failed, the next attempt comes at the latest after this.
+/// The longest time between a failed save and the next attempt.
 const RETRY: Duration = Duration::from_secs(10);
 
 pub(super) struct Driver<'a> {
@@ -25,30 +25,31 @@ pub(super) struct Driver<'a> {
     pub(super) clock: &'static dyn Clock,
     pub(super) errors: ErrorCounts,
     pub(super) least_length: Option<LeastLength>,
-    /// Time of earlier sittings.
+    /// Computing time of earlier sittings.
     pub(super) earlier: Duration,
     begun: Instant,
-    /// `None`: never, the interval being too long for the clock.
+    /// When the next checkpoint is due; `None` means never, because the interval overflows the
+    /// clock.
     next_save: Option<Instant>,
     next_progress: Instant,
     pub(super) pace: Pace,
     pub(super) failures: Failures,
-    /// The newest checkpoint on disk.
+    /// The newest checkpoint on disk: iteration and file.
     pub(super) on_disk: Option<(u64, PathBuf)>,
-    /// The iteration from which the test went on after the device failed.
+    /// The iteration from which the test continued after the device failed.
     pub(super) device_failed_at: Option<u64>,
-    /// What is to be written while the device computes on, in this order.
+    /// Items to write while the device computes, in this order.
     pub(super) pending: Vec<Pending>,
-    /// Jacobi checks, for a Lucas–Lehmer test; beside a second engine only that at the end.
+    /// Jacobi checks of a Lucas–Lehmer test; with a second engine, only the check at the end.
     pub(super) watch: Option<JacobiWatch>,
-    /// The state confirmed last by such a check.
+    /// The last state that a Jacobi check has confirmed.
     pub(super) confirmed: Option<Trusted>,
 }
 
-/// Something for the disk.
+/// An item to write to disk.
 pub(super) enum Pending {
     Checkpoint(Box<State>),
-    /// A residue that [`super::ResidueSink`] wants.
+    /// A residue that [`super::ResidueSink`] has asked for, with its iteration.
     Residue(u64, Residue),
 }
 
@@ -88,7 +89,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs a sequence to its target, from the newest checkpoint if there is one.
+    /// Runs a sequence to its target, from the newest checkpoint if the store has one.
     pub(super) fn drive(&mut self, sequence: &mut dyn Sequence) -> Result<Finished, TestError> {
         let mut good = self.resume(sequence)?;
         if let Some(residues) = &self.options.residues {
@@ -107,7 +108,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs on one engine, from the state `good`, which follows as it is saved.
+    /// Runs on one engine from the state `good`, which is updated whenever a state is saved.
     fn drive_engine(
         &mut self,
         sequence: &mut dyn Sequence,
@@ -121,10 +122,10 @@ impl<'a> Driver<'a> {
         loop {
             let before = sequence.iteration();
             let advanced = sequence.advance(engine, self.pace.stride());
-            // A device computes on behind our back: time enough to write.
+            // The device computes asynchronously, which leaves time for writing.
             self.write_pending()?;
             let advanced = advanced?;
-            // The pace is that of finished work.
+            // The pace is measured from finished work.
             engine.finish()?;
             match advanced {
                 Advance::Going => {}
@@ -199,14 +200,14 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Ends the run with the state that was good last.
+    /// Ends the run with the last good state.
     fn stop_at(&mut self, good: &State) -> Result<Finished, TestError> {
         self.write_pending()?;
         let saved = self.save(good)?;
         Ok(Finished::Stopped { iteration: good.iteration, saved })
     }
 
-    /// Writes what waits for it. A residue goes before a checkpoint that is further.
+    /// Writes the pending items. A residue is written before any checkpoint of a later iteration.
     fn write_pending(&mut self) -> Result<(), TestError> {
         for pending in std::mem::take(&mut self.pending) {
             match pending {
@@ -225,7 +226,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Whether it is time for a checkpoint; a clock that went back does not put it off.
+    /// Returns whether a checkpoint is due. A clock that was set back does not delay it.
     fn save_is_due(&mut self) -> bool {
         let now = self.clock.now();
         let latest = now.checked_add(self.options.checkpoint_interval);
@@ -258,13 +259,14 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// A state with the time, errors and length up to now.
+    /// Returns the state with the present elapsed time, error counts and transform length filled
+    /// in.
     pub(super) fn stamped(&self, state: State) -> State {
         let least_length = self.least_length.clone();
         State { elapsed: self.elapsed(), errors: self.errors, least_length, ..state }
     }
 
-    /// Saves a state, and has it checked if it is time for that; whether it is now on disk.
+    /// Saves a state and, if a check is due, starts one; returns whether the state is on disk.
     pub(super) fn save(&mut self, state: &State) -> Result<bool, TestError> {
         let saved = self.write(state)?;
         if let Some(watch) = &mut self.watch {
@@ -273,12 +275,13 @@ impl<'a> Driver<'a> {
         Ok(saved)
     }
 
-    /// Saves a state; whether it is now on disk.
+    /// Saves a state; returns whether it is on disk.
     pub(super) fn write(&mut self, state: &State) -> Result<bool, TestError> {
         check_seal(state)?;
         let mut wait = self.options.checkpoint_interval;
         let mut saved = false;
-        // One that a check has confirmed later on does not put off that which is due.
+        // A state confirmed later, behind the newest checkpoint, does not postpone the next
+        // checkpoint.
         let newest = self.on_disk.as_ref().is_none_or(|(newest, _)| *newest <= state.iteration);
         if let Some(store) = self.store.as_deref_mut() {
             let event = match store.save(state) {
@@ -369,7 +372,7 @@ mod tests {
     use crate::checkpoint::Confirmation;
     use crate::engine::fp64::Fp64;
 
-    /// A clock that goes on when it is told to.
+    /// A clock that advances only when a test advances it.
     #[derive(Debug)]
     struct ByHand(Mutex<Instant>);
 

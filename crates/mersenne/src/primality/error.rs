@@ -1,4 +1,4 @@
-//! Why a test could not go on.
+//! Errors that end a test.
 
 use std::path::PathBuf;
 
@@ -8,30 +8,30 @@ use warpint_files::ErrorKind;
 use crate::checkpoint::CheckpointError;
 use crate::{Check, EngineError, PlanError};
 
-/// Why a run could not go on. The checkpoints are kept in every case.
+/// Why a run ended. The checkpoints are kept in every case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TestError {
-    /// The engine failed in a way that no longer transform mends.
+    /// The engine failed in a way that a longer transform cannot correct.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The device failed, twice from the same state or beyond hope.
+    /// The device failed twice from the same state, or is unusable.
     #[error("{place} failed: {error}; {kept}")]
     Device {
-        /// Its name.
+        /// The device's name.
         place: String,
-        /// What happened.
+        /// The device's error.
         error: DeviceError,
-        /// Where the last checkpoint is, in words.
+        /// A text that says where the last checkpoint is.
         kept: String,
     },
-    /// No usable plan, in particular no longer length after a round-off error.
+    /// No plan is usable; in particular, no longer transform exists after a round-off error.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The checkpoint directory cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The checkpoint is further than the iterations asked for.
+    /// The checkpoint is past the iterations asked for.
     #[error(
         "the checkpoint is at iteration {found}, past the {wanted} asked for: use another directory"
     )]
@@ -41,31 +41,31 @@ pub enum TestError {
         /// The iterations asked for.
         wanted: u64,
     },
-    /// A Lucas–Lehmer sequence got to 0, 2 or −2 before its end, or to zero in a
-    /// PRP test: no sound computation does.
+    /// A Lucas–Lehmer sequence reached 0, 2 or −2 before its end, or a PRP test reached 0. No sound
+    /// computation does.
     #[error(
         "the residue at iteration {iteration} is impossible (res64 {res64}): this machine computes \
-         unreliably; the same command goes on from the last checkpoint, or try --engine goldilocks"
+         unreliably; the same command goes on from the last checkpoint, or try engine goldilocks"
     )]
     Impossible {
-        /// Where it was seen.
+        /// The iteration of the residue.
         iteration: u64,
-        /// Its low 64 bits.
+        /// The low 64 bits of the residue.
         res64: String,
     },
-    /// A certification without the residue that it begins with.
-    #[error("a certification needs the residue that it begins with")]
+    /// The spec of a certification lacks the start residue.
+    #[error("a certification needs its start residue")]
     NoStart,
-    /// What known factors leave of M_p was raised twice, with different results.
+    /// Two computations of 3^(d−1), d the product of known factors, gave different results.
     #[error(
-        "3^(d−1) mod M{exponent}, d the product of known factors, came out in two ways: this \
-         machine computes unreliably; the same command tries again from the last checkpoint"
+        "3^(d−1) mod M{exponent}, with the product d of the known factors, was computed twice with \
+         different results: this machine computes unreliably; the same command tries again from the last checkpoint"
     )]
     CofactorDiffers {
         /// p.
         exponent: u32,
     },
-    /// The state a test would go back to has changed in memory.
+    /// The state to which the test would go back has changed in memory.
     #[error(
         "the copy in memory of the verified state at iteration {verified} has changed: this \
          machine's memory is unreliable; the same command goes on from the last checkpoint"
@@ -74,37 +74,38 @@ pub enum TestError {
         /// The last verified iteration.
         verified: u64,
     },
-    /// The same wrong residue twice: not chance, but the hardware or the program.
+    /// A check failed twice with the same wrong residue. This is not chance, but a fault of the
+    /// hardware or the program.
     #[error(
         "the {check} at iteration {iteration} failed twice with the same residue {res64}: \
-         not a chance error, but this machine or the arithmetic ({arithmetic}); the verified state \
-         at iteration {verified} is kept. The same command goes on from it: try --engine \
-         goldilocks, a longer --length, or another machine"
+         this is not chance, but a fault of this machine or of the arithmetic ({arithmetic}); the verified state \
+         at iteration {verified} is kept. The same command goes on from it: try engine \
+         goldilocks, a longer transform length, or another machine"
     )]
     RepeatedError {
-        /// Which check.
+        /// The check.
         check: Check,
-        /// Engine, length and margin, in words.
+        /// Engine, length and margin, as text.
         arithmetic: String,
-        /// Where the check was made.
+        /// The iteration at which the check was made.
         iteration: u64,
         /// The last verified iteration.
         verified: u64,
-        /// The residue that came twice.
+        /// The residue that was found twice.
         res64: String,
     },
-    /// Three checks in a row failed, each differently.
+    /// Three checks in a row failed with different residues.
     #[error(
         "three checks in a row failed, the last a {check} at iteration {iteration}: this machine \
          computes unreliably, or the arithmetic does not suffice ({arithmetic}); the verified \
          state at iteration {verified} is kept, and the same command goes on from it"
     )]
     Unreliable {
-        /// Which check was the last.
+        /// The last check that failed.
         check: Check,
-        /// Engine, length and margin, in words.
+        /// Engine, length and margin, as text.
         arithmetic: String,
-        /// Where the last check was made.
+        /// The iteration at which the last check was made.
         iteration: u64,
         /// The last verified iteration.
         verified: u64,
@@ -112,7 +113,7 @@ pub enum TestError {
 }
 
 impl TestError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -122,7 +123,7 @@ impl TestError {
             | Self::Engine(EngineError::Device(_) | EngineError::NoRoom { .. }) => {
                 ErrorKind::Device
             }
-            // A plan or an engine that fails in mid-run is no fault of the request.
+            // A plan or an engine that fails during a run is not an error in the request.
             Self::Plan(_)
             | Self::Engine(_)
             | Self::Impossible { .. }
@@ -135,7 +136,8 @@ impl TestError {
 }
 
 impl TestError {
-    /// [`TestError::Device`], with the checkpoint (iteration, file) that is on disk.
+    /// Returns [`TestError::Device`] for a device error and the checkpoint (iteration, file) on
+    /// disk.
     pub(super) fn device(
         place: String,
         error: DeviceError,

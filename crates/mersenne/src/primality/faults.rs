@@ -1,4 +1,4 @@
-//! Errors in single squarings: what the checks of a test must find, on the word engine.
+//! Errors in single squarings that the checks of a test must detect, on the word engine.
 
 use warpint_arith::primes::{mul_mod, pow_mod};
 use warpint_natural::euclid::jacobi_binary;
@@ -27,7 +27,7 @@ fn an_error_in_any_squaring_of_a_prp_test_is_found() {
     for p in [59u32, 61] {
         let m = (1u64 << p) - 1;
         let right = pow_mod(3, m - 1, m);
-        // A check of one block covers the test: as far as iteration 70.
+        // One check of one block covers the test, up to iteration 70.
         for (register, squarings) in [(X, 70), (POWER, 14), (LAST, 10)] {
             for n in 1..=squarings {
                 let family = Tampered::leaked(&Word, register, move |k| k == n, flipped);
@@ -58,7 +58,7 @@ fn zeros_are_no_residues_of_a_prp_test() {
     assert!(matches!(end_of(&mut prp, engine.as_mut()), Advance::CheckFailed { .. }));
 }
 
-/// A PRP test of M59 which has reached x_59, in the last block as far as 70.
+/// A PRP test of M59 that has reached x_59, in the last block, which ends at 70.
 fn at_the_end_of_m59() -> (Prp, Box<dyn Engine>) {
     let mut engine = Word.build(59, 1, BuildOptions::new(registers::COUNT, 1)).unwrap();
     let mut prp = Prp::new(TestKind::Prp, Residue::from_u64(59, 3), 59);
@@ -84,8 +84,8 @@ fn the_last_residue_must_lead_to_the_end_of_its_block() {
     let p = 59;
     let (mut prp, mut engine) = at_the_end_of_m59();
     assert!(matches!(end_of(&mut prp, engine.as_mut()), Advance::Finished(_)));
-    // Another number and its square for the residue before the last and the last: what the
-    // sequence goes on with is right, and so is the equation of Gerbicz and Li.
+    // Replaces the last two residues by another number and its square. The registers from which the
+    // sequence continues are right, so that the Gerbicz–Li equation holds.
     let (mut prp, mut engine) = at_the_end_of_m59();
     engine.write(LAST, &Residue::from_u64(p, 5), Shift::ZERO).unwrap();
     prp.forget_last(Residue::from_u64(p, 25));

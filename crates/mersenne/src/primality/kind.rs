@@ -1,4 +1,4 @@
-//! The kinds of tests, and their names.
+//! The kinds of tests and their names.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 
 use crate::Residue;
 
-/// The first term of a Lucas–Lehmer sequence. Each of these is a universal
-/// starting value: s_(p−2) = 0 exactly when M_p is prime, for every odd p.
+/// The first term of a Lucas–Lehmer sequence. Each of these is a universal starting value: s_(p−2)
+/// = 0 exactly when M_p is prime, for every odd p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LlStart {
-    /// 4, the customary one.
+    /// 4, the usual start.
     #[default]
     Four,
     /// 10.
@@ -19,27 +19,27 @@ pub enum LlStart {
     TwoThirds,
 }
 
-/// Which test.
+/// The kind of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestKind {
-    /// Fermat's test to base 3, residue type 1, guarded by Gerbicz–Li checks.
+    /// Fermat's test to base 3 with residue type 1, guarded by Gerbicz–Li checks.
     Prp,
-    /// Lucas–Lehmer.
+    /// The Lucas–Lehmer test.
     Ll(LlStart),
-    /// Squarings of a given residue, guarded as PRP is: certification of a proof.
+    /// The certification of a proof: squarings of a given residue, guarded by Gerbicz–Li checks.
     Cert(Certification),
 }
 
-/// Which certification: its squarings, and what tells one from another.
+/// The identity of a certification: the number of squarings and a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certification {
     squarings: u64,
-    /// The first bytes of the SHA-256 of the start residue and the count.
+    /// The first bytes of the SHA-256 of the start residue and the number of squarings.
     digest: [u8; 8],
 }
 
 impl Certification {
-    /// That of so many squarings of a residue.
+    /// Returns the certification of `squarings` squarings of a residue.
     #[must_use]
     pub fn new(start: &Residue, squarings: u64) -> Self {
         let mut hasher = Sha256::new();
@@ -52,7 +52,7 @@ impl Certification {
 }
 
 impl TestKind {
-    /// GIMPS's work type: `PRP-3`, `LL` or `Cert`.
+    /// Returns GIMPS's work type: `PRP-3`, `LL` or `Cert`.
     #[must_use]
     pub fn work_type(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl TestKind {
         }
     }
 
-    /// A short name for files, different for every kind: `prp`, `ll`, `ll-10`, `ll-2_3`,
+    /// Returns a short name for files, different for every kind: `prp`, `ll`, `ll-10`, `ll-2_3`,
     /// `cert-0123456789abcdef`.
     #[must_use]
     pub fn slug(self) -> String {
@@ -75,7 +75,7 @@ impl TestKind {
         }
     }
 
-    /// Whether Gerbicz–Li checks guard it.
+    /// Returns whether Gerbicz–Li checks guard the test.
     #[must_use]
     pub fn is_checked(self) -> bool {
         match self {
@@ -84,8 +84,8 @@ impl TestKind {
         }
     }
 
-    /// The squarings of a whole test: p for PRP (3^(2^p)/9 = 3^(M_p − 1)),
-    /// p − 2 for LL, what was asked for of a certification.
+    /// Returns the squarings of a whole test: p for PRP (3^(2^p)/9 = 3^(M_p − 1)), p − 2 for LL,
+    /// and the requested number for a certification.
     #[must_use]
     pub fn iterations(self, p: u32) -> u64 {
         match self {

@@ -1,11 +1,11 @@
-//! The Lucas–Lehmer test (Thall 2011, §1.1): s_(k+1) = s_k² − 2, and M_p is
-//! prime exactly when s_(p−2) = 0.
+//! The Lucas–Lehmer test (Thall 2011, §1.1): s_(k+1) = s_k² − 2, and M_p is prime exactly when
+//! s_(p−2) = 0.
 //!
-//! A machine that has died and returns zeros would seem to prove every number
-//! prime. So the last residue is not believed alone: s_(p−2) = 0 means
-//! s_(p−3)² ≡ 2 ≡ 2^(p+1), which for M_p prime has just the two roots
-//! s_(p−3) = ±2^((p+1)/2). The residue before the last is read and must be one
-//! of these; and if it is, s_(p−2) = 2^(p+1) − 2 = 0 whatever the machine does.
+//! A machine that fails and returns only zeros would seem to prove every number prime. So a final
+//! residue of 0 is not accepted alone. s_(p−2) = 0 means s_(p−3)² ≡ 2 ≡ 2^(p+1), which for M_p
+//! prime has exactly the two roots s_(p−3) = ±2^((p+1)/2). The residue before the last is read and
+//! must be one of these roots. If it is, then s_(p−2) = 2^(p+1) − 2 = 0 by arithmetic alone,
+//! whatever the machine computed.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{Check, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdi
 
 const S: usize = 0;
 
-/// s_0, s_1, … mod M_p as far as s_target.
+/// The sequence s_0, s_1, … mod M_p up to s_target.
 #[derive(Clone)]
 pub(super) struct LucasLehmer {
     p: u32,
@@ -26,7 +26,7 @@ pub(super) struct LucasLehmer {
     target: u64,
     iteration: u64,
     first_shift: Shift,
-    /// s_(p−3), once it is reached.
+    /// s_(p−3), once the sequence has reached it.
     penultimate: Option<Residue>,
 }
 
@@ -35,18 +35,18 @@ impl LucasLehmer {
         Self { p, start, target, iteration: 0, first_shift: Shift::ZERO, penultimate: None }
     }
 
-    /// The same with a shift of s_0.
+    /// Sets the shift of s_0.
     pub(super) fn shifted(mut self, shift: u32) -> Self {
         self.first_shift = Shift::new(shift, self.p);
         self
     }
 
-    /// The iterations of a whole test.
+    /// Returns the number of iterations of a whole test.
     fn end(&self) -> u64 {
         TestKind::Ll(self.start).iterations(self.p)
     }
 
-    /// Whether s_(p−3) = ±2^((p+1)/2).
+    /// Returns whether s_(p−3) = ±2^((p+1)/2).
     fn is_proven(&self) -> bool {
         let root = Residue::from_u64(self.p, 1).rotated_left(self.p.div_ceil(2));
         let zero = Residue::from_u64(self.p, 0);
@@ -58,14 +58,14 @@ impl LucasLehmer {
         self.first_shift.after_squarings(self.iteration, self.p)
     }
 
-    /// s_0 mod M_p, p odd.
+    /// Returns s_0 mod M_p, for odd p.
     fn start_residue(&self) -> Residue {
         let value = |v| Residue::from_u64(self.p, v);
         match self.start {
             LlStart::Four => value(4),
             LlStart::Ten => value(10),
-            // For odd p, M_p ≡ 1 mod 3, so 2/3 ≡ (2 + M_p)/3 = (2^p + 1)/3:
-            // the bits 1, 3, 5, … below p − 1, and bit 0.
+            // For odd p, M_p ≡ 1 mod 3, so 2/3 ≡ (2 + M_p)/3 = (2^p + 1)/3. Its set bits are bit 0
+            // and the odd bits 1, 3, 5, … below p − 1.
             LlStart::TwoThirds => {
                 let n = (self.p as usize).div_ceil(64);
                 let mut limbs = vec![0xaaaa_aaaa_aaaa_aaaa_u64; n];
@@ -146,11 +146,11 @@ impl Sequence for LucasLehmer {
         None
     }
 
-    /// From 0 the sequence goes on with −2, 2, 2, …, and never leaves 2: these
-    /// are what a broken machine arrives at. 0 is right at the very end only,
-    /// and only after ±2^((p+1)/2).
+    /// Returns whether the residue shows an error. After 0 the sequence continues with −2, 2, 2, …
+    /// and stays at 2; a defective machine produces these values. 0 is correct only at the very
+    /// end, after ±2^((p+1)/2).
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool {
-        // The smallest exponents do meet such values by themselves.
+        // For smaller exponents the sequence can take these values without an error.
         const SMALLEST: u32 = 13;
         if residue.is(0) && iteration == self.end() {
             return !self.is_proven();

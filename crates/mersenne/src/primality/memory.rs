@@ -1,16 +1,17 @@
-//! The memory that keeps a state: a seam at which tests put memory that fails.
+//! The memory in which a run keeps states. Tests replace it by memory that fails.
 
 use std::fmt;
 
 use crate::checkpoint::State;
 
-/// Whoever keeps the states of a run between two looks at them.
+/// Test hook: storage for in-memory run states.
 pub trait Memory: fmt::Debug + Sync {
-    /// A state as it is found again: one that is about to be saved, or to be gone back to.
+    /// Returns a stored state when it is used again: before it is saved, or when the test goes back
+    /// to it.
     fn recalled(&self, state: State) -> State;
 }
 
-/// The memory of this machine, taken for sound.
+/// The memory of this machine, assumed to be sound.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SoundMemory;
 

@@ -1,7 +1,7 @@
-//! The tests themselves, written once on [`Engine`](crate::Engine).
+//! Primality tests, written once for all engines ([`Engine`](crate::Engine)).
 //!
-//! [`run`] → a driver (time, checkpoints, events, errors) → a sequence
-//! (Lucas–Lehmer, or PRP with its Gerbicz–Li checks) → engine operations.
+//! Layers: [`run`] → a driver (time, checkpoints, events, errors) → a sequence (Lucas–Lehmer, or
+//! PRP with its Gerbicz–Li checks) → engine operations.
 
 mod clock;
 mod confirm;
@@ -38,34 +38,34 @@ pub use kind::{Certification, LlStart, TestKind};
 pub use memory::{Memory, SoundMemory};
 pub(crate) use prp::LARGEST_BLOCK;
 
-/// What to test.
+/// The specification of a test.
 #[derive(Debug, Clone)]
 pub struct TestSpec {
-    /// LL, PRP or a certification.
+    /// The kind of test.
     pub kind: TestKind,
     /// p, a prime.
     pub exponent: Exponent,
-    /// Stop after this many iterations with [`crate::Verdict::Interim`];
-    /// `None`, or as many as the whole test has, for a verdict.
+    /// Stop after this number of iterations with [`crate::Verdict::Interim`]. `None`, or the number
+    /// of iterations of the whole test, gives a verdict.
     pub iterations: Option<u64>,
-    /// The shift with which a test begins; one that goes on keeps its own. Two runs with shifts
-    /// drawn at random share no systematic error.
+    /// The shift with which a test starts; a resumed test keeps its own. Two runs with shifts drawn
+    /// at random share no systematic error.
     pub shift: u32,
-    /// PRP: factors of M_p, so that the rest is judged.
+    /// PRP: known factors of M_p. The verdict is about the cofactor.
     pub known_factors: KnownFactors,
-    /// Certifications: x_0, which the kind knows by a digest.
+    /// Certifications: x_0. The kind contains only a digest of it.
     pub start: Option<Residue>,
 }
 
 impl TestSpec {
-    /// A whole test without shift. Certifications are made by [`TestSpec::certification`].
+    /// Specifies a whole test without shift. For certifications use [`TestSpec::certification`].
     #[must_use]
     pub fn new(kind: TestKind, exponent: Exponent) -> Self {
         let known_factors = KnownFactors::default();
         Self { kind, exponent, iterations: None, shift: 0, known_factors, start: None }
     }
 
-    /// So many squarings of a residue mod M_p.
+    /// Specifies a certification: `squarings` squarings of a residue mod M_p.
     ///
     /// # Panics
     /// If the residue is of another exponent.
@@ -77,31 +77,32 @@ impl TestSpec {
     }
 }
 
-/// Takes residues on the way: those from which a proof is made.
+/// Receives residues during a test, from which a proof is built.
 pub trait ResidueSink: fmt::Debug + Send + Sync {
-    /// The iterations at which it wants them, ascending, of a test that begins or goes on at
-    /// `reached`. Those up to there it has had from earlier sittings, or never gets.
+    /// Returns the iterations whose residues it wants, ascending, for a test that starts or resumes
+    /// at `reached`. Residues up to `reached` were kept in earlier sittings or are lost.
     fn iterations(&self, reached: u64) -> Vec<u64>;
 
-    /// Takes x at an iteration, and returns once it is on disk, or is not wanted any more.
+    /// Stores x, the residue at an iteration. Returns once the residue is on disk or no longer
+    /// wanted.
     ///
     /// # Errors
-    /// Those of the disk; the test goes on all the same.
+    /// Returns errors of the disk. The test continues after an error.
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()>;
 }
 
-/// How to run it.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// Time between checkpoints (60 s by default).
+    /// The time between checkpoints; 60 s by default.
     pub checkpoint_interval: Duration,
-    /// Lucas–Lehmer: every stretch is computed again by this plan, with another shift.
+    /// Lucas–Lehmer: the plan by which every stretch is computed again, at another shift.
     pub verify_with: Option<Plan>,
-    /// PRP: whoever wants residues on the way.
+    /// PRP: the sink that receives residues during the test.
     pub residues: Option<Arc<dyn ResidueSink>>,
-    /// The time.
+    /// The clock.
     pub clock: &'static dyn Clock,
-    /// The memory that keeps states.
+    /// The memory that keeps states; tests replace it.
     pub memory: &'static dyn Memory,
 }
 
@@ -117,29 +118,29 @@ impl Default for RunOptions {
     }
 }
 
-/// How a run ended, if not with an error.
+/// How a run ended without an error.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finished {
-    /// With an answer.
+    /// The test finished with a verdict.
     Done(Box<Outcome>),
-    /// By the stop token.
+    /// The stop token ended the run.
     Stopped {
         /// Iterations done.
         iteration: u64,
-        /// Whether a checkpoint of just this iteration is on disk.
+        /// Whether a checkpoint of exactly this iteration is on disk.
         saved: bool,
     },
 }
 
-/// Runs a test to its end, to `spec.iterations`, or until `stop`.
+/// Runs a test to its end, to `spec.iterations`, or until `stop` is set.
 ///
-/// Resumes from the newest sound checkpoint of `store`; without a store
-/// nothing is saved. `events` is called between two strides, on the thread that computes: what takes
-/// long there belongs on another.
-/// Between checkpoints at most `options.checkpoint_interval` of work is at risk.
+/// Resumes from the newest sound checkpoint of `store`; without a store nothing is saved. `events`
+/// is called between two strides on the computing thread, so that slow work belongs on another
+/// thread. At most `options.checkpoint_interval` of work is lost if the process is killed between
+/// checkpoints.
 ///
-/// M2 = 3 is answered directly: prime, residue 0 for LL and 1 for PRP by
-/// convention (neither sequence says anything mod 3).
+/// M2 = 3 is answered without a test: prime, with residue 0 for LL and 1 for PRP by convention,
+/// since neither sequence is meaningful mod 3.
 pub fn run(
     spec: &TestSpec,
     plan: Plan,

@@ -1,25 +1,25 @@
-//! How fast a run is.
+//! The measured speed of a run.
 
 use std::time::{Duration, Instant};
 
 use super::Clock;
 
-/// Work between two looks at the clock and the stop token, on the CPU and on a device, where each
-/// look waits for the device.
+/// The work between two looks at the clock and the stop token, on the CPU and on a device. On a
+/// device each look waits for the device.
 const STRIDE_ON_CPU: Duration = Duration::from_millis(200);
 const STRIDE_ON_A_DEVICE: Duration = Duration::from_secs(1);
 
-/// How fast the run is, and so how many squarings fill a stride.
+/// The speed of a run, from which the number of squarings of a stride follows.
 pub(super) struct Pace {
     clock: &'static dyn Clock,
     stride: Duration,
     lap: Instant,
-    /// Time and squarings lately: of what was a lap ago, e^(−lap/[`LATELY`]) counts.
+    /// Time and squarings, averaged: values from one lap ago have the weight e^(−lap/[`LATELY`]).
     seconds: f64,
     squarings: f64,
 }
 
-/// The time over which a pace is averaged.
+/// The time constant of the average.
 const LATELY: Duration = Duration::from_secs(3);
 
 impl Pace {
@@ -28,24 +28,24 @@ impl Pace {
         Self { clock, stride, lap: clock.now(), seconds: 0.0, squarings: 0.0 }
     }
 
-    /// Leaves the time since the last lap out of the account.
+    /// Excludes the time since the last lap.
     pub(super) fn skip(&mut self) {
         self.lap = self.clock.now();
     }
 
-    /// The time of a stride.
+    /// Returns the duration of a stride.
     pub(super) fn stride_time(&self) -> Duration {
         self.stride
     }
 
     pub(super) fn stride(&self) -> u64 {
         let strides = self.stride.as_secs_f64() * self.squarings / self.seconds;
-        // From 1 to 2^20, whatever the clock says (0/0 at first is 1).
+        // Clamped to 1 … 2^20 for every clock; 0/0 before the first lap gives 1.
         if strides.is_finite() { strides.clamp(1.0, 1_048_576.0) as u64 } else { 1 }
     }
 
-    /// n squarings of the sequence have been done since the last call; time
-    /// spent on checks counts towards the next ones.
+    /// Records n squarings of the sequence since the last call. Time spent on checks counts towards
+    /// the following squarings.
     pub(super) fn note(&mut self, n: u64) {
         if n == 0 {
             return;

@@ -1,26 +1,25 @@
 //! The probable-prime test to base 3 with Gerbicz–Li checks, and certifications.
 //!
-//! x_k = 3^(2^k) mod M_p; a certification begins with another x_0. Type 1
-//! residue: 3^(M_p − 1) = x_p / 9, which is 1 when M_p is prime. The check of a
-//! stretch from a verified iteration v on, in blocks of B squarings: with
-//! D_t = Π x_(v+iB), i = 0 … t,
+//! x_k = 3^(2^k) mod M_p; a certification starts with another x_0. The residue of type 1 is 3^(M_p
+//! − 1) = x_p / 9, which is 1 if M_p is prime. A check covers a stretch that starts at a verified
+//! iteration v and consists of blocks of B squarings. With D_t = Π x_(v+iB), i = 0 … t,
 //!
 //!   D_t = x_v · D_(t−1)^(2^B),
 //!
-//! since raising to 2^B moves every factor one block on. The left side costs a
-//! product a block, the right side B squarings a check; a wrong squaring
-//! anywhere in the stretch spoils the equation (Gerbicz; Li 2017). With a
-//! product as dear as c squarings, B = √(cL) makes a check of L squarings
-//! cheapest: 2√(c/L) of the time, 0.25 % for L = 2·10^6 and c = 3.
+//! since raising to the power 2^B moves every factor by one block. The left side costs one product
+//! per block, the right side B squarings per check. A wrong squaring anywhere in the stretch
+//! violates the equation (Gerbicz; Li 2017). If a product costs as much as c squarings, B = √(cL)
+//! minimises the cost of a check of L squarings. Its share of the time is then 2√(c/L): 0.25 % for
+//! L = 2·10^6 and c = 3.
 //!
-//! The run goes on past its last iteration T to the end E of that block, so
-//! that a check covers it. Then x_T as it was read must be the square of x_(T−1),
-//! which a register has kept, and squared E − T times it must be x_E: the second
-//! alone would let −x_T pass. Whatever is reported or kept is read to the host
-//! first and written back into the registers that the check reads, so that an
-//! error in reading is found too; and the next stretch is checked against what
-//! the host holds, so that an error in between is found by it. Residues for a
-//! proof are read only: the proof is verified when it is made.
+//! The run continues past its last iteration T to the end E of the block, so that a check covers T.
+//! Then two conditions must hold: x_T as read must be the square of x_(T−1), which a register has
+//! kept; and x_T squared E − T times must be x_E. The second condition alone would accept −x_T.
+//!
+//! A residue that is reported or kept is first read to the host, then written back into the
+//! registers that the check reads. So the check also detects an error in reading. The next stretch
+//! is checked against the copy on the host, which detects an error in between. Residues for a proof
+//! are only read: the proof is verified when it is built.
 
 use std::time::Duration;
 
@@ -30,27 +29,27 @@ use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, GerbiczState, State};
 use crate::{DigestedResidue, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
 
-/// Squarings that a product costs, with what it takes to leave the squarings for it: four on an
-/// H200 at 82,589,933 (184 µs of 68 for the product), less on a CPU.
+/// The cost of a product in squarings, including the interruption of the squarings: four on an H200
+/// at 82,589,933 (184 µs for the product, 68 µs for a squaring), less on a CPU.
 const PRODUCT_COST: u64 = 3;
-/// The most squarings that one check is to cover, but for the rest of a block: as few as keep its
-/// cost at 0.25 %.
+/// The most squarings that one check covers, apart from the rest of a block. It is the smallest
+/// number for which a check costs 0.25 %.
 const LONGEST_STRETCH: u64 = 2_000_000;
-/// B for that: √(6·10^6), and [`GROUP`].
+/// The block B for [`LONGEST_STRETCH`]: √(6·10^6), adjusted to [`GROUP`].
 pub(crate) const LARGEST_BLOCK: u64 = 2_465;
-/// Long blocks are whole groups of squarings and one more: devices do groups at a time, and one
-/// squaring apart at the end.
+/// Long blocks consist of whole groups of squarings and one more squaring: devices do squarings in
+/// groups, and the last one of a block separately.
 const GROUP: u64 = 32;
 
-/// x_0, x_1, … as far as x_target, checked.
+/// The sequence x_0, x_1, … up to x_target, with checks.
 pub(super) struct Prp {
     kind: TestKind,
     p: u32,
     start: Residue,
     target: u64,
-    /// The iterations whose residues are asked for, ascending.
+    /// The iterations whose residues are wanted, ascending.
     wanted: Vec<u64>,
-    /// k; runs past the target to the end of its block.
+    /// k, the present iteration; it runs past the target to the end of the block.
     iteration: u64,
     first_shift: Shift,
     block: u64,
@@ -58,24 +57,24 @@ pub(super) struct Prp {
     /// The shift of x_v in its register.
     verified_shift: Shift,
     product_iteration: u64,
-    /// The shift of D: the sum of its factors' shifts.
+    /// The shift of D, which is the sum of its factors' shifts.
     product_shift: Shift,
-    /// x_(target−1), once k has reached it; then LAST holds it too.
+    /// x_(target−1), once k has reached it; from then on the register LAST holds it too.
     before_last: Option<Residue>,
     /// x_target, once k has reached it.
     last: Option<Residue>,
     check: Option<Check>,
 }
 
-/// A check under way at a block's end.
+/// A check under way at the end of a block.
 struct Check {
-    /// Squarings done: B of D_(t−1), then at the end of the run E − T of x_T.
+    /// Squarings done: first B of D_(t−1), then, at the end of the run, E − T of x_T.
     done: u64,
     /// x_k, which the check is to confirm.
     residue: DigestedResidue,
 }
 
-/// B for the stretch that begins with `left` squarings to go.
+/// Returns B for a stretch that starts `left` squarings before the end.
 fn block_for(left: u64) -> u64 {
     let product = PRODUCT_COST * left.min(LONGEST_STRETCH);
     let root = product.isqrt();
@@ -85,13 +84,13 @@ fn block_for(left: u64) -> u64 {
     whole.clamp(1, LARGEST_BLOCK)
 }
 
-/// The squarings after which a check is due, in blocks of B.
+/// Returns the number of squarings between two checks, for blocks of B.
 fn stretch_of(block: u64) -> u64 {
     block * block / PRODUCT_COST
 }
 
 impl Prp {
-    /// The squarings of a residue as far as a target.
+    /// Creates the sequence of squarings of a residue up to a target.
     pub(super) fn new(kind: TestKind, start: Residue, target: u64) -> Self {
         Self {
             kind,
@@ -112,18 +111,18 @@ impl Prp {
         }
     }
 
-    /// The same with a shift of x_0.
+    /// Sets the shift of x_0.
     pub(super) fn shifted(mut self, shift: u32) -> Self {
         self.first_shift = Shift::new(shift, self.p);
         self
     }
 
-    /// The first iteration wanted after k.
+    /// Returns the first wanted iteration after k.
     fn next_wanted(&self, k: u64) -> Option<u64> {
         self.wanted.get(self.wanted.partition_point(|&w| w <= k)).copied()
     }
 
-    /// The shift of x_k.
+    /// Returns the shift of x_k.
     fn shift_at(&self, iteration: u64) -> Shift {
         self.first_shift.after_squarings(iteration, self.p)
     }
@@ -140,7 +139,7 @@ impl Prp {
             least_length: None,
             confirmed: Confirmation::No,
             gerbicz: Some(GerbiczState {
-                // At most LARGEST_BLOCK.
+                // The block is at most LARGEST_BLOCK, which fits.
                 block: self.block as u32,
                 verified_iteration: self.verified.0,
                 verified: self.verified.1.clone(),
@@ -150,7 +149,7 @@ impl Prp {
         }
     }
 
-    /// The last verified state.
+    /// Returns the last verified state.
     fn verified_state(&self) -> State {
         let iteration = self.verified.0;
         let residue = self.verified.1.residue();
@@ -161,14 +160,14 @@ impl Prp {
         state
     }
 
-    /// Takes x_k as the verified state, with D = x_k and a block for what is left; the register
-    /// READ has it with the shift of k.
+    /// Makes x_k the verified state, with D = x_k and a block length for the squarings left. The
+    /// register READ holds x_k with the shift of k.
     fn take_verified(
         &mut self,
         engine: &mut dyn Engine,
         verified: DigestedResidue,
     ) -> Result<(), EngineError> {
-        // X keeps what it has: if that is no longer x_k, the next check will say so.
+        // Register X keeps its content. If that is no longer x_k, the next check will fail.
         engine.copy(V, READ)?;
         engine.copy(D, V)?;
         self.verified = (self.iteration, verified);
@@ -179,7 +178,7 @@ impl Prp {
         Ok(())
     }
 
-    /// At the end of a block: D_t = D_(t−1)·x_k; begins a check if one is due.
+    /// Ends a block: D_t = D_(t−1)·x_k. Starts a check if one is due.
     fn end_block(&mut self, engine: &mut dyn Engine) -> Result<(), EngineError> {
         let shift = self.shift_at(self.iteration);
         let due = self.iteration >= self.target
@@ -198,14 +197,15 @@ impl Prp {
         Ok(())
     }
 
-    /// Up to `most` squarings of the check; after the last, its result.
+    /// Does up to `most` squarings of the check; after the last one, returns the result of the
+    /// check.
     fn go_on_checking(
         &mut self,
         engine: &mut dyn Engine,
         mut check: Check,
         most: u64,
     ) -> Result<Advance, EngineError> {
-        // First D_(t−1)^(2^B); at the end of the run also x_T^(2^(E−T)).
+        // First D_(t−1)^(2^B), then, at the end of the run, x_T^(2^(E−T)).
         let tail = self.iteration.saturating_sub(self.target);
         let (register, begun, squarings) = if check.done < self.block {
             (POWER, self.product_shift.after_squarings(check.done, self.p), self.block - check.done)
@@ -232,7 +232,7 @@ impl Prp {
             let power = engine.read(POWER, shift)?;
             let shift = self.product_shift.of_product(self.shift_at(self.iteration), self.p);
             let next = engine.read(NEXT, shift)?;
-            // 0 satisfies every such equation, and no power of 3 is 0 mod M_p.
+            // 0 satisfies every such equation, but no power of 3 is 0 mod M_p.
             if power != next || next.is(0) {
                 return failed(&power, &next);
             }
@@ -270,12 +270,12 @@ impl Prp {
 
 #[cfg(test)]
 impl Prp {
-    /// Whether x_target is known.
+    /// Returns whether x_target is known.
     pub(super) fn has_reached_its_end(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Takes another residue for x_target, on the host alone.
+    /// Replaces the host's copy of x_target only.
     pub(super) fn forget_last(&mut self, instead: Residue) {
         self.last = Some(instead);
     }
@@ -324,7 +324,7 @@ impl Sequence for Prp {
             self.product_iteration = g.product_iteration;
             engine.write(V, g.verified.residue(), Shift::ZERO)?;
             engine.write(D, &g.product, Shift::ZERO)?;
-            // Nothing is bound to an old block at the start of a stretch.
+            // At the start of a stretch the block length may change.
             if g.verified_iteration == state.iteration {
                 self.block = block_for(self.target - state.iteration);
             }
@@ -337,7 +337,7 @@ impl Sequence for Prp {
             return self.go_on_checking(engine, check, most);
         }
         let mut left = most;
-        // Over the ends of blocks, so that a device need not wait at each.
+        // Continues over the ends of blocks, so that a device need not wait at each.
         while left > 0 && self.check.is_none() {
             if self.iteration + 1 == self.target && self.before_last.is_none() {
                 engine.copy(LAST, X)?;
@@ -351,7 +351,7 @@ impl Sequence for Prp {
             };
             let wanted = self.next_wanted(self.iteration);
             stop = stop.min(wanted.unwrap_or(stop));
-            // A block is not cut, if it is not much in itself.
+            // A block is not split if it is short.
             let whole = stop - self.iteration;
             let n = if self.block <= most { whole } else { left.min(whole) };
             engine.square(X, n, Step::Square, self.shift_at(self.iteration))?;
@@ -391,7 +391,7 @@ impl Sequence for Prp {
             engine.read(D, self.product_shift)?
         };
         let (iteration, residue) = match (&self.before_last, &self.last) {
-            // From T − 1 a second sitting can check x_T as the first would have.
+            // From the state at T − 1 a later sitting can check x_T as this one would have.
             (Some(before), Some(_)) => (self.target - 1, before.clone()),
             (None, Some(last)) => (self.target, last.clone()),
             (_, None) => (self.iteration, engine.read(X, self.shift_at(self.iteration))?),
@@ -414,7 +414,7 @@ impl Sequence for Prp {
         if matches!(self.kind, TestKind::Cert(_)) {
             return (Verdict::Certified, last);
         }
-        // 9 is invertible mod M_p for odd p: 2^p − 1 ≡ 1 mod 3.
+        // 9 is invertible mod M_p for odd p, since 2^p − 1 ≡ 1 mod 3.
         let residue = last.divided_by(9).unwrap_or(last);
         let verdict = if residue.is(1) { Verdict::ProbablePrime } else { Verdict::Composite };
         (verdict, residue)
@@ -450,7 +450,7 @@ mod tests {
         while prp.last.is_none() {
             prp.advance(engine.as_mut(), 1).unwrap();
         }
-        // Its squares are those of the right one.
+        // −x has the same square as the right residue x.
         let zero = Residue::from_u64(p, 0);
         let right = prp.last.take().unwrap();
         let wrong = limbs::sub_mod(zero.limbs(), right.limbs(), p);
@@ -472,7 +472,7 @@ mod tests {
             let block = block_for(left);
             assert!(stretch_of(block) >= left.min(LONGEST_STRETCH), "{left}");
             assert!((1..=LARGEST_BLOCK).contains(&block));
-            // No longer than need be.
+            // The block is no longer than necessary.
             assert!(stretch_of(block.saturating_sub(GROUP)) < left.max(1), "{left}");
         }
         assert_eq!(block_for(u64::from(u32::MAX)), LARGEST_BLOCK);

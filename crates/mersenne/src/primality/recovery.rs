@@ -1,5 +1,5 @@
-//! What a run does when something has gone wrong: back to the last good state,
-//! with a longer transform, a new engine, or not at all.
+//! Recovery from errors: going back to the last good state with a longer transform or a new engine,
+//! or giving up.
 
 use warpint_device::DeviceError;
 
@@ -10,11 +10,11 @@ use super::{Memory, TestError};
 use crate::checkpoint::{LeastLength, State};
 use crate::{Check, DigestedResidue, Event};
 
-/// Failed checks in a row that are taken for chance.
+/// The number of failed checks in a row that are attributed to chance.
 const FAILURES_ALLOWED: usize = 2;
 
 impl Driver<'_> {
-    /// Takes the next longer transform, to go on from the last good state.
+    /// Changes to the next longer transform and goes back to the last good state.
     pub(super) fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
         let longer = self.plan.longer()?;
         self.errors.round_off = self.errors.round_off.saturating_add(1);
@@ -29,14 +29,14 @@ impl Driver<'_> {
         self.least_length =
             Some(LeastLength { engine: self.plan.engine().to_owned(), length: self.plan.length() });
         *good = self.stamped(good.clone());
-        // The length and the counts must outlive a kill.
+        // The transform length and the error counts must survive a kill.
         self.save(good)?;
         Ok(())
     }
 
-    /// Decides whether a device that has failed gets another engine, to go on
-    /// from the last good state: once from each such state, for a device that
-    /// is lost or broken would fail again and again.
+    /// Decides whether a new engine replaces one whose device failed, to continue from the last
+    /// good state. This is done once per state: a device that is lost or defective would fail again
+    /// and again.
     pub(super) fn after_device_failure(
         &mut self,
         sequence: &mut dyn Sequence,
@@ -45,7 +45,7 @@ impl Driver<'_> {
     ) -> Result<(), TestError> {
         let again = self.device_failed_at == Some(good.iteration);
         let second = sequence.failed_place();
-        // Only a failed call may have been a passing trouble.
+        // Only a failed call can be a passing error.
         if again || !matches!(error, DeviceError::Failed { .. }) {
             let place = second.unwrap_or(self.plan.place()).to_owned();
             return Err(TestError::device(place, error, self.on_disk.clone()));
@@ -60,7 +60,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// After a failed check of the sequence's own: its last verified state, or the first.
+    /// Goes back after a failed check of the sequence itself: to its last verified state, or to the
+    /// first state.
     pub(super) fn after_check_failure(
         &mut self,
         sequence: &dyn Sequence,
@@ -78,12 +79,12 @@ impl Driver<'_> {
         check_seal(&state)?;
         let verified = state.iteration;
         self.count(check);
-        // What was computed since is not to be written.
+        // Residues computed since then must not be written.
         self.pending.clear();
         if let Some(store) = self.store.as_deref_mut()
             && let Err(e) = store.discard_after(verified)
         {
-            // The wrong checkpoints that stay would only be found wrong again.
+            // If wrong checkpoints stay, they will only be found wrong again.
             self.send(Event::SaveFailed { reason: e.to_string() });
         }
         self.forget_on_disk(|newest| newest > verified);
@@ -100,8 +101,8 @@ impl Driver<'_> {
         *count = count.saturating_add(1);
     }
 
-    /// After a failed check, which is counted: saves the state to go back to, and decides whether
-    /// the test does go on from it.
+    /// Counts a failed check, saves the state to go back to, and decides whether the test continues
+    /// from it.
     pub(super) fn go_back_to(
         &mut self,
         check: Check,
@@ -111,7 +112,7 @@ impl Driver<'_> {
     ) -> Result<State, TestError> {
         let verified = state.iteration;
         let state = self.stamped(state);
-        // The counts must outlive a kill, and the end of this run.
+        // The error counts must survive a kill and the end of this run.
         self.save(&state)?;
         let repeats = self.failures.repeats(check, iteration, res64);
         if repeats || self.failures.count(check) > FAILURES_ALLOWED {
@@ -132,25 +133,25 @@ impl Driver<'_> {
         Ok(state)
     }
 
-    /// Forgets which checkpoint is the newest on disk, where that one is no more.
+    /// Forgets the newest checkpoint on disk if `gone` says that it was removed.
     pub(super) fn forget_on_disk(&mut self, gone: impl Fn(u64) -> bool) {
         self.on_disk = self.on_disk.take().filter(|(newest, _)| !gone(*newest));
     }
 }
 
-/// A state that a Jacobi check has confirmed, kept for as long as it takes to confirm another.
+/// A state that a Jacobi check has confirmed. It is kept until another one is confirmed.
 pub(super) struct Trusted {
     state: State,
     seal: DigestedResidue,
 }
 
 impl Trusted {
-    /// One whose residue was sealed before it was confirmed.
+    /// Wraps a state whose residue was sealed before the check.
     pub(super) fn new(state: State, seal: DigestedResidue) -> Self {
         Self { state, seal }
     }
 
-    /// One that was just read, with its checksum.
+    /// Wraps a state that was just read from a file with its checksum.
     pub(super) fn read(state: State) -> Self {
         let seal = DigestedResidue::new(state.residue.clone());
         Self { state, seal }
@@ -160,7 +161,7 @@ impl Trusted {
         self.state.iteration
     }
 
-    /// The state, unless memory has changed it.
+    /// Returns the state, or an error if memory has changed it.
     pub(super) fn state(&self, memory: &dyn Memory) -> Result<State, TestError> {
         let state = memory.recalled(self.state.clone());
         if self.seal.is_intact() && *self.seal.residue() == state.residue {
@@ -171,7 +172,7 @@ impl Trusted {
     }
 }
 
-/// Refuses a state that memory has changed since it was verified.
+/// Returns an error if memory has changed the state since it was verified.
 pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
     match &state.gerbicz {
         Some(g) if !state.is_intact() => Err(TestError::Memory { verified: g.verified_iteration }),
@@ -179,15 +180,15 @@ pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
     }
 }
 
-/// Failed checks, each sort since the last of that sort that passed: a second engine that agrees
-/// says nothing of what the Jacobi symbol has shown.
+/// Failed checks, counted for each kind of check since the last check of that kind that passed. A
+/// second engine that agrees says nothing about a wrong Jacobi symbol.
 #[derive(Default)]
 pub(super) struct Failures {
     seen: Vec<(Check, u64, [u64; 3])>,
 }
 
 impl Failures {
-    /// Notes a failure; whether the same residue has failed here before.
+    /// Records a failure; returns whether the same residue has failed at this iteration before.
     fn repeats(&mut self, check: Check, iteration: u64, res64: [u64; 3]) -> bool {
         let failure = (check, iteration, res64);
         let repeated = self.seen.contains(&failure);
@@ -199,7 +200,7 @@ impl Failures {
         self.seen.iter().filter(|failure| failure.0 == check).count()
     }
 
-    /// Such a check has passed.
+    /// Records that a check of this kind has passed.
     pub(super) fn clear(&mut self, check: Check) {
         self.seen.retain(|failure| failure.0 != check);
     }
@@ -237,7 +238,7 @@ mod tests {
         let product = prp().first().gerbicz.map(|g| GerbiczState { product: other(), ..g });
         let broken = State { gerbicz: product, ..prp().first() };
         assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
-        // Further on they are numbers of their own.
+        // At a later iteration D and x are different numbers.
         assert!(check_seal(&State { iteration: 5, residue: other(), ..prp().first() }).is_ok());
     }
 
@@ -250,7 +251,7 @@ mod tests {
         assert!(!note(Check::Second, 3));
         assert!(note(Check::Jacobi, 3));
         assert_eq!((failures.count(Check::Jacobi), failures.count(Check::Second)), (3, 1));
-        // What one check finds sound is none of another's business.
+        // A check that passes clears only failures of its own kind.
         failures.clear(Check::Second);
         assert_eq!((failures.count(Check::Jacobi), failures.count(Check::Second)), (3, 0));
         failures.clear(Check::Jacobi);

@@ -1,4 +1,4 @@
-//! Where a run begins: at the newest sound checkpoint, or at the beginning.
+//! The start of a run: the newest sound checkpoint, or the first state.
 
 use std::io;
 
@@ -10,11 +10,11 @@ use crate::Event;
 use crate::checkpoint::{CheckpointError, CheckpointStore, Confirmation, State};
 
 impl Driver<'_> {
-    /// The newest sound checkpoint, or the beginning.
+    /// Returns the newest sound checkpoint, or the first state if none exists.
     pub(super) fn resume(&mut self, sequence: &dyn Sequence) -> Result<State, TestError> {
         let mut found = None;
         if let Some(store) = self.store.as_deref_mut() {
-            // Beside a second engine nothing is gone on from that no check has confirmed.
+            // With a second engine, the test resumes only from states that a check has confirmed.
             let doubled = self.options.verify_with.is_some();
             let newest = |store: &mut CheckpointStore| {
                 if doubled { store.load_newest_verified() } else { store.load_newest() }

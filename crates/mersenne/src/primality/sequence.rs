@@ -1,79 +1,81 @@
-//! What the driver knows of a test: a sequence that advances, and its states.
+//! The driver's view of a test: a sequence that advances, and its states.
 
 use crate::checkpoint::State;
 use crate::{Check, Engine, EngineError, Residue, Verdict};
 
-/// A sequence of squarings being computed on an engine, with its own checks.
+/// A sequence of squarings that is computed on an engine and makes its own checks.
 ///
-/// The engine is passed in because the driver may replace it in mid-run.
+/// The engine is an argument of each call because the driver may replace it during a run.
 pub(super) trait Sequence {
-    /// The check that guards it from within, if one does.
+    /// Returns the kind of check that guards the sequence.
     fn check(&self) -> Check;
 
-    /// Registers needed.
+    /// Returns the number of registers needed.
     fn registers(&self) -> usize;
 
-    /// Halts at each of these iterations ([`Advance::Reached`]), ascending, if it is made for that.
+    /// Sets the iterations, ascending, at which the sequence halts with [`Advance::Reached`].
+    /// Sequences that do not support this ignore it.
     fn stop_at(&mut self, _iterations: Vec<u64>) {}
 
-    /// The state before the first squaring.
+    /// Returns the state before the first squaring.
     fn first(&self) -> State;
 
-    /// The iterations after which the run ends.
+    /// Returns the iteration at which the run ends.
     fn target(&self) -> u64;
 
-    /// Goes (back) to a state, on a new engine or on the same one.
+    /// Loads a state into an engine, which may be a new one or the same one.
     fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError>;
 
-    /// Does about `most` squarings (at least one, unless finished): fewer when
-    /// something is to be done in between, and more to end what is not to be cut.
+    /// Does about `most` squarings, and at least one unless finished. It does fewer if something
+    /// must be done in between, and more to finish a block that is not split.
     fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError>;
 
-    /// Squarings of the sequence done so far (at most the target).
+    /// Returns the squarings of the sequence done so far, at most the target.
     fn iteration(&self) -> u64;
 
-    /// The state to save; `elapsed`, `errors` and `least_length` are the driver's
-    /// to fill in, and `confirmed` where a Jacobi check has confirmed it. After the end it is the
-    /// state at the target.
+    /// Returns the state to save; after the end, the state at the target. The driver fills in
+    /// `elapsed`, `errors` and `least_length`, and `confirmed` if a Jacobi check has confirmed the
+    /// state.
     fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError>;
 
-    /// The last verified state, for a sequence that has checks.
+    /// Returns the last verified state, if the sequence has checks.
     fn verified(&self) -> Option<State>;
 
-    /// Whether what memory keeps of the last verified state is still what it was.
+    /// Returns whether the last verified state is unchanged in memory.
     fn is_intact(&self) -> bool {
         true
     }
 
-    /// Whether two engines have computed all of it, and agreed.
+    /// Returns whether two engines have computed the whole sequence and agreed.
     fn is_twice(&self) -> bool {
         false
     }
 
-    /// The place of an engine of its own, if that is what has failed since this was asked last.
+    /// Returns the place of the sequence's own (second) engine if that engine has failed since the
+    /// last call.
     fn failed_place(&mut self) -> Option<&'static str> {
         None
     }
 
-    /// Whether no sound computation can have this residue at this iteration.
+    /// Returns whether this residue at this iteration proves an error.
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool;
 
-    /// The answer a final residue gives, and the residue to report.
+    /// Returns the verdict that a final residue gives, and the residue to report.
     fn verdict(&self, last: Residue) -> (Verdict, Residue);
 }
 
-/// What came of a call to [`Sequence::advance`].
+/// The result of a call of [`Sequence::advance`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Advance {
-    /// Some squarings were done, of the sequence or of a check.
+    /// Some squarings of the sequence or of a check were done.
     Going,
-    /// An iteration was reached whose residue is wanted: this one.
+    /// The sequence reached an iteration whose residue is wanted; this is the residue.
     Reached(Residue),
     /// A check passed at the present iteration.
     Verified,
-    /// A check failed here; `res64` are those of all that was compared, which
-    /// tell an error that repeats itself from another one.
+    /// A check failed at the present iteration. `res64` belong to the residues compared; they
+    /// distinguish a repeated error from a new one.
     CheckFailed { iteration: u64, res64: [u64; 3] },
-    /// The sequence at the target, checked as far as the test can.
+    /// The residue at the target, checked as far as the test can.
     Finished(Residue),
 }

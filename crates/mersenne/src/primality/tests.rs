@@ -1,4 +1,4 @@
-//! Whole tests on the word engine, and recovery from planted errors.
+//! Whole tests on the word engine, and recovery from injected errors.
 
 use super::*;
 use crate::PlanRequest;

@@ -1,11 +1,10 @@
-//! Jacobi checks of a Lucas–Lehmer test, beside it on the CPU.
+//! Jacobi checks of a Lucas–Lehmer test, made on the CPU while the test runs.
 //!
-//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2),
-//! and s_n + 2 = s_(n−1)² is a square from n = 1 on, so that from n = 2 on the
-//! symbol no longer changes; and (s_1 − 2 | M_p) = (s_0 − 2 | M_p)(s_0 + 2 | M_p) is −1
-//! for the starts 4, 10 and 2/3. After an error it is either sign with probability ½,
-//! and by the same identity stays what it is from the second squaring on: an error is
-//! seen by the next check, or by none.
+//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2), and
+//! s_n + 2 = s_(n−1)² is a square for n ≥ 1, so the symbol does not change from n = 2 on; and (s_1 − 2
+//! | M_p) = (s_0 − 2 | M_p)(s_0 + 2 | M_p) is −1 for the starts 4, 10 and 2/3. After an error the
+//! symbol has either sign with probability ½. By the same identity it keeps that sign from the
+//! second squaring on. So an error is detected by the next check or by none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,11 +17,11 @@ use crate::jacobi::jacobi_of_ll;
 use crate::{DigestedResidue, Plan, Residue};
 use warpint_natural::limbs;
 
-/// Between two checks at least this many times as long as one takes: on the CPU, where the test
-/// is slower by as much, and beside a device.
+/// The minimum time between two checks, as a multiple of the duration of one check: on the CPU,
+/// where checks slow the test down by that fraction, and beside a device.
 const PAUSES_ON_CPU: u32 = 100;
 const PAUSES_BESIDE_A_DEVICE: u32 = 10;
-/// A check has little use for more threads.
+/// The most threads of a check; more threads save little time.
 const THREADS: usize = 4;
 
 /// Checks one state at a time.
@@ -31,7 +30,7 @@ pub(super) struct JacobiWatch {
     threads: usize,
     pauses: u32,
     running: Option<Running>,
-    /// When the next check may begin; `None`: at once.
+    /// When the next check may start; `None` means at once.
     next: Option<Instant>,
 }
 
@@ -39,15 +38,15 @@ struct Running {
     state: State,
     begun: Instant,
     cancelled: Arc<AtomicBool>,
-    /// Of the residue as it was when the check began.
+    /// The seal of the residue, made when the check started.
     seal: DigestedResidue,
     thread: JoinHandle<Option<bool>>,
 }
 
-/// A state, and what its check has found.
+/// A state and the result of its check.
 pub(super) struct Judged {
     pub(super) state: State,
-    /// Of its residue, from before the check.
+    /// The seal of the residue, made before the check.
     pub(super) seal: DigestedResidue,
     pub(super) passed: bool,
 }
@@ -59,7 +58,7 @@ impl JacobiWatch {
         Self { clock, threads, pauses, running: None, next: None }
     }
 
-    /// A state that may be checked, if it is time for one.
+    /// Starts a check of the state if a check is due.
     pub(super) fn offer(&mut self, state: &State) {
         let early = self.next.is_some_and(|next| self.clock.now() < next);
         if early || self.running.is_some() || state.iteration == 0 || state.is_verified() {
@@ -70,31 +69,31 @@ impl JacobiWatch {
         let seal = DigestedResidue::new(residue.clone());
         let stop = Arc::clone(&cancelled);
         let work = move || agrees(&residue, threads, &|| stop.load(Ordering::Relaxed));
-        // Where there is no thread to be had, the check at the end will do.
+        // If no thread can be started, the check at the end must do.
         if let Ok(thread) = thread::Builder::new().name("jacobi".into()).spawn(work) {
             let (state, begun) = (state.clone(), self.clock.now());
             self.running = Some(Running { state, begun, cancelled, seal, thread });
         }
     }
 
-    /// The check under way, if it has come to its end.
+    /// Returns the check under way if it has finished.
     pub(super) fn poll(&mut self) -> Option<Judged> {
         if self.running.as_ref()?.thread.is_finished() { self.wait() } else { None }
     }
 
-    /// The same, however long it takes.
+    /// Waits for the check under way and returns it.
     pub(super) fn wait(&mut self) -> Option<Judged> {
         let Running { state, begun, seal, thread, .. } = self.running.take()?;
         let passed = thread.join().ok()??;
         let now = self.clock.now();
         let pause = now.saturating_duration_since(begun).saturating_mul(self.pauses);
         self.next = now.checked_add(pause.max(Duration::from_millis(1)));
-        // What memory has changed meanwhile was not checked, or not as it is.
+        // If memory changed the state during the check, the check says nothing about it.
         let intact = seal.is_intact() && *seal.residue() == state.residue;
         intact.then_some(Judged { state, seal, passed })
     }
 
-    /// The same, unless `cancelled` says that it is no longer wanted: then nothing comes of it.
+    /// Waits for the check under way, unless `cancelled` returns true; then the check is dropped.
     pub(super) fn wait_unless(&mut self, cancelled: &dyn Fn() -> bool) -> Option<Judged> {
         const LOOK_EVERY: Duration = Duration::from_millis(5);
         while !self.running.as_ref()?.thread.is_finished() {
@@ -107,15 +106,15 @@ impl JacobiWatch {
         self.wait()
     }
 
-    /// Breaks off the check under way: of a state that is no more.
+    /// Abandons the check under way, because its state has been discarded.
     pub(super) fn forget(&mut self) {
         if let Some(Running { cancelled, .. }) = self.running.take() {
             cancelled.store(true, Ordering::Relaxed);
         }
     }
 
-    /// The check of a residue, here and now; `None` if `cancelled` says so. Before the first
-    /// squaring there is nothing to check.
+    /// Checks a residue on the calling thread; returns `None` if `cancelled` returned true. Before
+    /// the first squaring every residue passes.
     pub(super) fn allows(
         &self,
         iteration: u64,
@@ -125,9 +124,9 @@ impl JacobiWatch {
         if iteration == 0 { Some(true) } else { agrees(residue, self.threads, cancelled) }
     }
 
-    /// Whether all later residues will be allowed if they are computed soundly: the symbol of
-    /// s_n + 2 must be right too. A state in which an error is new can pass the one without the
-    /// other.
+    /// Returns whether all later residues will pass if they are computed soundly. For this the
+    /// symbol of s_n + 2 must be right too: right after an error, a state can pass one of the two
+    /// conditions without the other.
     pub(super) fn will_allow(&self, state: &State, cancelled: &dyn Fn() -> bool) -> Option<bool> {
         let (residue, p) = (&state.residue, state.exponent);
         if !self.allows(state.iteration, residue, cancelled)? {
@@ -151,8 +150,8 @@ impl Drop for JacobiWatch {
     }
 }
 
-/// Whether the symbol is what it should be; `None` if the work was cancelled. A symbol of 0, of a
-/// number that has a factor in common with M_p, says nothing.
+/// Returns whether the symbol is right; `None` if the work was cancelled. A symbol of 0, from a
+/// number that shares a factor with M_p, is no evidence of an error.
 fn agrees(residue: &Residue, threads: usize, cancelled: &dyn Fn() -> bool) -> Option<bool> {
     jacobi_of_ll(residue, threads, cancelled).map(|symbol| symbol != 1)
 }
@@ -187,7 +186,7 @@ mod tests {
             let mut watch = JacobiWatch::new(&plan, &SystemClock);
             watch.offer(&state());
             if changed && let Some(running) = &mut watch.running {
-                // As if the limbs that state and seal share had changed.
+                // As if memory had changed the limbs that state and seal share.
                 let changed = Residue::from_u64(127, 15);
                 running.state.residue = changed.clone();
                 running.seal = running.seal.clone().changed_to(changed);

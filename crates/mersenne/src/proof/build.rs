@@ -1,4 +1,4 @@
-//! Making a proof from the residues that a test has kept.
+//! Building a proof from the residues that a test has kept.
 
 use std::ops::RangeInclusive;
 
@@ -10,22 +10,23 @@ use super::watch::{Halt, PER_POWER, Watch, lengthening, or_stopped};
 use super::{Proof, ProofError};
 use crate::{Plan, Residue, Shift, StopToken};
 
-/// Builds the proof of this power and verifies it. `last` is x_p; `progress` is told the share that
-/// is done, some times a second; `None` comes back if `stop` asks for it.
+/// Builds the proof of this power and verifies it. `last` is x_p. `progress` is called some times a
+/// second with the share that is done. Returns `None` if `stop` was set.
 ///
-/// The middle of level l = 1 … power is the product of 2^(l−1) kept residues x_k, those at the odd
-/// multiples of the span s_l = p/2^l (rounded as [`Points`] does), each with an exponent that is a
-/// product of the h of earlier levels: two neighbours x, y of a level become x^h·y, and so on up.
+/// The middle of level l = 1 … power is a product over 2^(l−1) kept residues x_k, at the odd
+/// multiples k of the span s_l = p/2^l (rounded as in [`Points`]). Each residue is raised to a
+/// product of exponents h of earlier levels: two neighbours x, y of a level become x^h·y, and so on
+/// up the tree.
 ///
-/// Errors of the machine in all this are found by verifying the proof; a wrong one is built once
-/// more. Round-off that is too high is answered by a longer length, from the level begun.
+/// Errors of the machine are detected by verifying the proof. A wrong proof is built once more.
+/// After a round-off error, building continues with a longer transform from the level begun.
 ///
 /// # Errors
-/// Those of plan and engine; [`ProofError::Residue`] for a file that is missing or unsound
-/// ([`build_largest`] goes on without it); [`ProofError::Wrong`] if the proof is wrong twice.
+/// Returns errors of plan and engine; [`ProofError::Residue`] for a missing or unsound file
+/// ([`build_largest`] continues without it); [`ProofError::Wrong`] if the proof is wrong twice.
 ///
-/// Cost: 95·(2^power − power − 1) products, each residue read once, and the cost of
-/// [`verify`](super::verify); power + 1 registers.
+/// Cost: 95·(2^power − power − 1) products, one read of each residue, and the cost of
+/// [`verify`](super::verify). Uses power + 1 registers.
 pub fn build(
     mut plan: Plan,
     power: u32,
@@ -47,13 +48,13 @@ pub fn build(
     or_stopped(build_twice(&mut plan, &points, folder, last, once, &mut watch))
 }
 
-/// Builds the proof of the largest of these powers that the residues in the folder allow.
+/// Builds the proof of the largest of these powers for which the folder has all residues.
 ///
-/// A residue that turns out unsound is set aside ([`ResidueFolder::set_aside`]), and a lower power
-/// taken.
+/// An unsound residue is renamed ([`ResidueFolder::set_aside`]), and a lower power is tried.
 ///
 /// # Errors
-/// As [`build`], but for unsound residues; [`ProofError::NoResidues`] if not even the least power is left.
+/// Returns the errors of [`build`] except those for unsound residues; [`ProofError::NoResidues`] if
+/// residues are missing even for the least power.
 pub fn build_largest(
     plan: Plan,
     powers: RangeInclusive<u32>,
@@ -106,7 +107,7 @@ fn build_twice(
     }
 }
 
-/// M_1 … M_power.
+/// Computes M_1 … M_power.
 fn middles(
     plan: &mut Plan,
     points: &Points,
@@ -118,7 +119,7 @@ fn middles(
     let mut exponents = Exponents::new(last);
     let mut levels = Levels { middles: vec![], h: vec![] };
     lengthening(plan, |plan| {
-        // The registers of a level's tree, and one for a power on its way.
+        // One register for each level of the tree, and one for a power in progress.
         let mut engine = plan.build(power + 1)?;
         while levels.middles.len() < power {
             let done = watch.done();
@@ -135,17 +136,17 @@ fn middles(
     Ok(levels.middles)
 }
 
-/// The levels that are done.
+/// The levels that are complete.
 struct Levels {
     middles: Vec<Residue>,
     h: Vec<u64>,
 }
 
 impl Levels {
-    /// The middle of the level after them.
+    /// Computes the middle of the next level.
     ///
-    /// The tree is walked depth first: register i holds the product of a complete subtree, and two
-    /// subtrees of one size are joined as soon as the later one is complete.
+    /// The tree is walked depth first: register i holds the product of a complete subtree. Two
+    /// subtrees of the same size are joined as soon as the second one is complete.
     fn next(
         &self,
         engine: &mut dyn crate::Engine,
@@ -158,7 +159,7 @@ impl Levels {
         let span = 1usize << (spare - level - 1);
         let mut top = 0;
         for i in 0..1usize << level {
-            // There is a point at each of 1 … 2^power spans.
+            // Each of 1 … 2^power spans ends at a point.
             let Some(k) = points.get(span * (2 * i + 1) - 1) else { continue };
             engine.write(top, &folder.load(k)?, Shift::ZERO)?;
             for h in self.h.iter().rev().take(i.trailing_ones() as usize) {

@@ -1,17 +1,18 @@
-//! The hashes that choose the exponents of a proof.
+//! The hashes that determine the exponents of a proof.
 
 use sha3::{Digest, Sha3_256};
 
 use crate::Residue;
 
-/// SHA3-256 (FIPS 202) of the ⌈p/8⌉ little-endian bytes of a residue. Cost: one pass over p/8 bytes.
+/// Computes SHA3-256 (FIPS 202) of the ⌈p/8⌉ little-endian bytes of a residue. Cost: one pass over
+/// p/8 bytes.
 #[must_use]
 pub fn sha3_256_of(x: &Residue) -> [u8; 32] {
     digest(None, x)
 }
 
-/// [`sha3_256_of`] as certificates of GIMPS have it: the 32 bytes taken as one little-endian number,
-/// in 64 upper-case hexadecimal digits (so the last byte comes first).
+/// Returns [`sha3_256_of`] in the form used by certificates of GIMPS: the 32 bytes read as one
+/// little-endian number, in 64 upper-case hexadecimal digits (the last byte comes first).
 #[must_use]
 pub fn sha3_256_text(x: &Residue) -> String {
     sha3_256_of(x).iter().rev().map(|byte| format!("{byte:02X}")).collect()
@@ -20,16 +21,16 @@ pub fn sha3_256_text(x: &Residue) -> String {
 /// The exponents h_1, h_2, … of a proof: g_0 = SHA3-256(B), g_i = SHA3-256(g_(i−1) ‖ M_i), and h_i
 /// is the first 8 bytes of g_i, little-endian.
 ///
-/// So no middle can be chosen after its exponent is known (Fiat and Shamir 1986).
+/// So a middle cannot be chosen after its exponent is known (Fiat and Shamir 1986).
 pub(super) struct Exponents([u8; 32]);
 
 impl Exponents {
-    /// Begins with B, the last residue.
+    /// Starts with B, the last residue.
     pub(super) fn new(last: &Residue) -> Self {
         Self(sha3_256_of(last))
     }
 
-    /// The exponent that belongs to the next middle.
+    /// Returns the exponent for the next middle.
     pub(super) fn next(&mut self, middle: &Residue) -> u64 {
         self.0 = digest(Some(&self.0), middle);
         let [a, b, c, d, e, f, g, h, ..] = self.0;
@@ -56,7 +57,8 @@ mod tests {
 
     #[test]
     fn it_is_the_hash_of_the_bytes_of_the_residue() {
-        // python3: hashlib.sha3_256(bytes([0xef, 0x1e])).hexdigest(), and of that ‖ bytes([9, 0]).
+        // Computed with python3: hashlib.sha3_256(bytes([0xef, 0x1e])).hexdigest(), and the hash of
+        // that ‖ bytes([9, 0]).
         let x = Residue::from_u64(13, 0x1eef);
         assert_eq!(hex(&sha3_256_of(&x)), X_HASH);
         let text = sha3_256_text(&x);

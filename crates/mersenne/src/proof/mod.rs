@@ -1,17 +1,18 @@
-//! Proofs that a PRP test was done: made from residues that the test has kept, and verified in a
-//! small part of its time.
+//! Proofs of PRP tests: they are built from residues that the test keeps, and verified in a small
+//! part of the time of the test.
 //!
-//! A proof of power n holds B = x_p, x_k = 3^(2^k) mod M_p, and n *middles*. It shows that B comes
-//! from 3 by p squarings, by halving the claim n times: A^(2^s) = B becomes, with the middle M that
-//! should be A^(2^⌈s/2⌉) and an exponent h that depends on M,
+//! A proof of power n holds B = x_p, where x_k = 3^(2^k) mod M_p, and n *middles*. It shows that B
+//! results from 3 by p squarings. The claim is halved n times. A^(2^s) = B becomes, with the middle
+//! M that should be A^(2^⌈s/2⌉) and an exponent h that depends on M,
 //!
 //! (A^h·M)^(2^⌈s/2⌉) = M^h·B', with B' = B² for odd s and B for even s.
 //!
-//! What is left after n halvings, ⌈p/2^n⌉ squarings, is done. Source: Pietrzak, *Simple verifiable
-//! delay functions* (ITCS 2019, §3); the proofs of version 2 of GpuOwl and Prime95.
+//! After n halvings, ⌈p/2^n⌉ squarings are left, and the verifier computes them. Source: Pietrzak,
+//! *Simple verifiable delay functions* (ITCS 2019, §3); the proofs of version 2 of GpuOwl and
+//! Prime95.
 //!
-//! The straight line: [`power_for`] → [`Points`] → [`ResidueFolder::keep`] during the test →
-//! [`build_largest`] → [`Proof`] → [`verify`].
+//! The main sequence of calls: [`power_for`] → [`Points`] → [`ResidueFolder::keep`] during the test
+//! → [`build_largest`] → [`Proof`] → [`verify`].
 
 use warpint_files::ErrorKind;
 
@@ -47,22 +48,22 @@ pub struct Proof {
     middles: Vec<Residue>,
 }
 
-/// Why there is no proof, or no answer about one.
+/// Why a proof could not be built, read or verified.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// The engine failed in a way that no longer transform mends.
+    /// The engine failed in a way that a longer transform cannot correct.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// No usable plan, in particular no longer length after a round-off error.
+    /// No plan is usable; in particular, no longer transform exists after a round-off error.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A residue is missing or damaged.
     #[error(transparent)]
     Residue(#[from] ResidueFileError),
-    /// There is no proof of this power.
+    /// Proofs of this power do not exist for the exponent.
     #[error(
-        "there is no proof of power {power} of M{exponent}: the power is from 1 to {LARGEST_POWER}, and less for small exponents"
+        "M{exponent} has no proof of power {power}: powers are from 1 to {LARGEST_POWER}, and less for small exponents"
     )]
     Power {
         /// p.
@@ -70,32 +71,30 @@ pub enum ProofError {
         /// The power.
         power: usize,
     },
-    /// Residues of different exponents were put together.
-    #[error("a residue mod M{found} is no part of a proof of M{exponent}")]
+    /// A residue of another exponent was given.
+    #[error("a residue mod M{found} cannot be part of a proof of M{exponent}")]
     Foreign {
         /// p.
         exponent: u32,
         /// The other exponent.
         found: u32,
     },
-    /// The exponent is no prime, or too large.
+    /// The exponent is not prime, or is too large.
     #[error(transparent)]
     Exponent(#[from] ExponentError),
-    /// A known factor is none.
+    /// A known factor is invalid.
     #[error(transparent)]
     Factor(#[from] FactorError),
-    /// Some bytes are no residue.
+    /// Some bytes are not a residue.
     #[error("residue {number}: {source}")]
     Bytes {
-        /// Its number, from 1; the first is B.
+        /// The number of the residue, from 1; the first is B.
         number: usize,
-        /// What is wrong.
+        /// What is wrong with the bytes.
         source: ResidueError,
     },
-    /// The folder does not even have the residues of the least power.
-    #[error(
-        "the residues of M{exponent} that a proof of power {least} or more needs are not in {folder}"
-    )]
+    /// The folder lacks residues that even the least power needs.
+    #[error("{folder} lacks residues of M{exponent} that a proof of power {least} or more needs")]
     NoResidues {
         /// p.
         exponent: u32,
@@ -104,24 +103,24 @@ pub enum ProofError {
         /// The folder.
         folder: String,
     },
-    /// A proof that was just built is wrong, and so is the one built after it.
+    /// Two proofs built one after the other are both wrong.
     #[error(
         "the proof of power {power} of M{exponent} was built twice and is wrong ({}): {}",
         if *repeated { "the same each time" } else { "different each time" },
-        if *repeated { "a residue kept during the test is wrong, or this machine errs again and again" } else { "this machine computes unreliably" }
+        if *repeated { "a residue kept during the test is wrong, or this machine makes the same error repeatedly" } else { "this machine computes unreliably" }
     )]
     Wrong {
         /// p.
         exponent: u32,
         /// The power.
         power: u32,
-        /// Whether both were the same.
+        /// Whether both proofs were the same.
         repeated: bool,
     },
-    /// Two verifications have refused a proof, with different numbers.
+    /// Two verifications refused a proof with different numbers.
     #[error(
-        "two verifications of the proof of M{exponent} came to different numbers: this machine \
-         computes unreliably, and nothing is known of the proof; try --engine goldilocks or \
+        "two verifications of the proof of M{exponent} gave different numbers: this machine \
+         computes unreliably, and nothing is known of the proof; try engine goldilocks or \
          another machine"
     )]
     Unreliable {
@@ -131,7 +130,7 @@ pub enum ProofError {
 }
 
 impl ProofError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -143,7 +142,7 @@ impl ProofError {
             Self::Residue(e) => e.kind(),
             Self::NoResidues { .. } => ErrorKind::Io,
             Self::Engine(EngineError::Device(_) | EngineError::NoRoom { .. }) => ErrorKind::Device,
-            // A plan or an engine that fails in mid-run is no fault of the request.
+            // A plan or an engine that fails during the work is not an error in the request.
             Self::Plan(_) | Self::Engine(_) | Self::Wrong { .. } | Self::Unreliable { .. } => {
                 ErrorKind::Unsound
             }
@@ -152,12 +151,13 @@ impl ProofError {
 }
 
 impl Proof {
-    /// The proof that a file has: p, known factors of M_p in decimal digits, then B and the
-    /// middles, ⌈p/8⌉ little-endian bytes each. Nothing is computed but divisions by the factors.
+    /// Assembles a proof from the parts of a file: p, known factors of M_p in decimal digits, then
+    /// B and the middles, ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the
+    /// factors.
     ///
     /// # Errors
-    /// [`ProofError::Exponent`], [`ProofError::Factor`] and [`ProofError::Bytes`] for parts that
-    /// are none; those of [`Proof::new`].
+    /// Returns [`ProofError::Exponent`], [`ProofError::Factor`] or [`ProofError::Bytes`] for
+    /// invalid parts, and the errors of [`Proof::new`].
     pub fn from_parts(
         p: u32,
         factors: &[impl AsRef<str>],
@@ -174,12 +174,11 @@ impl Proof {
         Ok(Self::new(exponent, last, residues.collect())?.with_factors(factors))
     }
 
-    /// Puts a proof together: B = x_p and the middles, whose number is the power. Nothing is
-    /// computed.
+    /// Assembles a proof from B = x_p and the middles, whose number is the power. Computes nothing.
     ///
     /// # Errors
-    /// [`ProofError::Power`] if [`Points::new`] has no points for it, [`ProofError::Foreign`] for
-    /// residues that are not of M_p.
+    /// Returns [`ProofError::Power`] if [`Points::new`] returns `None` for this power, and
+    /// [`ProofError::Foreign`] for residues that are not mod M_p.
     pub fn new(
         exponent: Exponent,
         last: Residue,
@@ -196,52 +195,52 @@ impl Proof {
         Ok(Self { exponent, factors: KnownFactors::default(), last, middles })
     }
 
-    /// The same proof, told of the cofactor of these factors of M_p.
+    /// Returns the same proof as a statement about the cofactor of these factors of M_p.
     #[must_use]
     pub fn with_factors(self, factors: KnownFactors) -> Self {
         Self { factors, ..self }
     }
 
-    /// p.
+    /// Returns p.
     #[must_use]
     pub fn exponent(&self) -> Exponent {
         self.exponent
     }
 
-    /// The number of middles.
+    /// Returns the power, which is the number of middles.
     #[must_use]
     pub fn power(&self) -> u32 {
-        // At most LARGEST_POWER.
+        // The number is at most LARGEST_POWER.
         self.middles.len() as u32
     }
 
-    /// The known factors; none if the proof is of M_p itself.
+    /// Returns the known factors; none if the proof is of M_p itself.
     #[must_use]
     pub fn factors(&self) -> &KnownFactors {
         &self.factors
     }
 
-    /// B, which is x_p if the proof is right.
+    /// Returns B, which is x_p if the proof is right.
     #[must_use]
     pub fn last(&self) -> &Residue {
         &self.last
     }
 
-    /// M_1, …, M_power.
+    /// Returns the middles M_1, …, M_power.
     #[must_use]
     pub fn middles(&self) -> &[Residue] {
         &self.middles
     }
 
-    /// B/9 = 3^(M_p − 1), if the proof is right: the residue of type 1 (and of type 5, with known
-    /// factors).
+    /// Returns B/9, which is 3^(M_p − 1) if the proof is right: the residue of type 1, and with
+    /// known factors also of type 5.
     #[must_use]
     pub fn residue(&self) -> Residue {
         // 9 is invertible mod M_p for odd p.
         self.last.divided_by(9).unwrap_or_else(|| self.last.clone())
     }
 
-    /// B and the middles, ⌈p/8⌉ little-endian bytes each, as a proof file has them.
+    /// Returns B and the middles as in a proof file, ⌈p/8⌉ little-endian bytes each.
     #[must_use]
     pub fn residue_bytes(&self) -> Vec<Vec<u8>> {
         [&self.last].into_iter().chain(&self.middles).map(Residue::to_le_bytes).collect()

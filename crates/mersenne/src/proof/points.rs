@@ -1,18 +1,18 @@
-//! The iterations whose residues a proof is built from.
+//! The iterations whose residues are needed to build a proof.
 
-/// The largest power of a proof: 2^15 residues, which is also what Prime95's verifier takes at most.
+/// The largest power of a proof: 2^15 residues. Prime95's verifier has the same limit.
 pub const LARGEST_POWER: u32 = 15;
 
-/// The smallest exponent that a test makes a proof of of itself.
+/// The smallest exponent for which a test builds a proof by default.
 const SMALLEST_EXPONENT: u32 = 4096;
 
-/// The power of the proof of a test of M_p: 10 + ⌊log4(p / 60·10^6)⌋, but from 8 to 11, as PRPLL
-/// has it for the exponents of today. Each step up doubles the disk space and halves the squarings
-/// that a certificate takes.
+/// Returns the default power of the proof of a test of M_p: 10 + ⌊log4(p / 60·10^6)⌋, limited to 8
+/// … 11, as in PRPLL for today's exponents. Each step up doubles the disk space and halves the
+/// squarings of a certification.
 ///
-/// `None` below p = 4,096, where the last span of a proof of power 8 would be less than 16
-/// squarings: a file for every 16 squarings costs more than the whole test. ([`super::build`]
-/// itself takes any power that [`Points::new`] does.)
+/// Returns `None` below p = 4,096, where the last span of a proof of power 8 would be less than 16
+/// squarings: writing a file every 16 squarings costs more than the whole test. ([`super::build`]
+/// accepts any power for which [`Points::new`] returns points.)
 #[must_use]
 pub fn power_for(p: u32) -> Option<u32> {
     if p < SMALLEST_EXPONENT {
@@ -23,17 +23,18 @@ pub fn power_for(p: u32) -> Option<u32> {
     Some(8 + steps.into_iter().filter(|&from| p >= from).count() as u32)
 }
 
-/// The least power worth making where residues for the power that was asked for are missing: three
-/// less, at which a certificate takes eight times as many squarings; 1 for powers up to 4.
+/// Returns the least power worth building if residues for the requested power are missing: three
+/// less than requested, at which a certification has eight times as many squarings; 1 for powers up
+/// to 4.
 ///
-/// What verifies a proof of power 1 does half of the test again.
+/// Verifying a proof of power 1 repeats half of the test.
 #[must_use]
 pub fn least_power(asked: u32) -> u32 {
     asked.saturating_sub(3).max(1)
 }
 
-/// The bytes that the residues of a proof take on disk until it is built: 2^power − 1 files (the
-/// last residue is not among them) of ⌈p/8⌉ bytes and a header of at most 128 with its checksum.
+/// Returns the bytes on disk of the residues of a proof until it is built: 2^power − 1 files (all
+/// but the last residue) of ⌈p/8⌉ bytes, plus at most 128 bytes for header and checksum.
 #[must_use]
 pub fn disk_bytes(p: u32, power: u32) -> u64 {
     let files = (1u64 << power.min(LARGEST_POWER)) - 1;
@@ -42,25 +43,24 @@ pub fn disk_bytes(p: u32, power: u32) -> u64 {
 
 /// The iterations 0 < k_1 < … < k_(2^power) = p of a proof.
 ///
-/// Spans s_1 = ⌈p/2⌉, s_(i+1) = ⌈s_i/2⌉, i up to the power; the points are the sums of all subsets
-/// of the spans, with p in the place of the empty one. Those of a lower power are among those of a
-/// higher one. Memory: 4·2^power bytes.
+/// The spans are s_1 = ⌈p/2⌉, s_(i+1) = ⌈s_i/2⌉, for i up to the power. The points are the sums of
+/// all subsets of the spans, except that p replaces the empty sum. The points of a lower power are
+/// a subset of those of a higher power. Memory: 4·2^power bytes.
 ///
-/// Source: the proofs of version 2 of GpuOwl (`ProofSet`) and Prime95; halving with ceilings is
-/// that of Pietrzak, *Simple verifiable delay functions* (ITCS 2019, §3.2), where T is odd.
+/// Source: the proofs of version 2 of GpuOwl (`ProofSet`) and Prime95. Halving with ceilings is
+/// Pietrzak's method for odd T, *Simple verifiable delay functions* (ITCS 2019, §3.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points {
     power: u32,
-    /// Ascending.
+    /// The iterations, ascending.
     iterations: Vec<u32>,
 }
 
 impl Points {
-    /// The points of a proof of M_p.
+    /// Computes the points of a proof of M_p.
     ///
-    /// `None` if the power is 0 or above [`LARGEST_POWER`], or if p is so small that points would
-    /// fall together: there is no proof of that power then. From p = 2^(power + 4) on there always
-    /// is, for power up to 15.
+    /// Returns `None` if the power is 0 or above [`LARGEST_POWER`], or if p is so small that two
+    /// points would coincide. For p ≥ 2^(power + 4) and powers up to 15 the points always exist.
     #[must_use]
     pub fn new(p: u32, power: u32) -> Option<Self> {
         if power == 0 || power > LARGEST_POWER {
@@ -80,29 +80,29 @@ impl Points {
         distinct.then_some(Self { power, iterations })
     }
 
-    /// The power.
+    /// Returns the power.
     #[must_use]
     pub fn power(&self) -> u32 {
         self.power
     }
 
-    /// All of them, ascending; the last is p.
+    /// Iterates over all points, ascending; the last is p.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.iterations.iter().map(|&k| u64::from(k))
     }
 
-    /// The i-th, from 0.
+    /// Returns point i, counted from 0.
     pub(super) fn get(&self, i: usize) -> Option<u64> {
         self.iterations.get(i).map(|&k| u64::from(k))
     }
 
-    /// Whether the residue of iteration k is wanted.
+    /// Returns whether k is a point, so that the residue at iteration k is needed.
     #[must_use]
     pub fn contains(&self, k: u64) -> bool {
         u32::try_from(k).is_ok_and(|k| self.iterations.binary_search(&k).is_ok())
     }
 
-    /// The first point after k; `None` from p on.
+    /// Returns the first point after k; `None` for k ≥ p.
     #[must_use]
     pub fn next_after(&self, k: u64) -> Option<u64> {
         let i = self.iterations.partition_point(|&point| u64::from(point) <= k);
@@ -110,7 +110,7 @@ impl Points {
     }
 }
 
-/// The squarings that are left when all middles are used: p halved `power` times, rounded up.
+/// Returns the squarings left after all middles are used: p halved `power` times, rounded up.
 pub(super) fn last_span(p: u32, power: u32) -> u32 {
     (0..power).fold(p, |span, _| span.div_ceil(2))
 }

@@ -1,13 +1,13 @@
-//! Why a proof is refused.
+//! Reasons to refuse a proof.
 
 use std::fmt;
 
-/// Why a proof is refused; `Display` says it in words.
+/// Why a proof is refused. `Display` writes it as a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// A residue has a factor in common with M_p, such as 0: no power of 3 has.
+    /// A residue has a common factor with M_p (0, for example); no power of 3 does.
     NotAUnit {
-        /// Its number, from 1; the first is B.
+        /// The number of the residue, from 1; the first is B.
         number: usize,
     },
     /// The Jacobi symbol (B | M_p) is −1, but x_p is a square.
@@ -21,18 +21,19 @@ pub enum Refusal {
     },
     /// A^(2^s) ≠ B at the end.
     Equation,
-    /// The residue is not that of a prime, but is so when raised to a smooth number: it differs
-    /// from that of a prime by a factor of small order.
+    /// The residue is not that of a prime, but becomes that of a prime when raised to a smooth
+    /// number: they differ by a factor of small order.
     SmallOrder,
 }
 
 impl Refusal {
-    /// Whether it was found by exact arithmetic on the host, so that no second run is needed.
+    /// Returns whether the reason was found by exact arithmetic on the host, so that no second run
+    /// is needed.
     pub(super) fn is_exact(self) -> bool {
         !matches!(self, Self::Equation | Self::SmallOrder)
     }
 
-    /// One word for it, for programs: `not-a-unit`, `jacobi`, `power-of-two`, `equation`,
+    /// Returns a word for programs: `not-a-unit`, `jacobi`, `power-of-two`, `equation` or
     /// `small-order`.
     #[must_use]
     pub fn code(self) -> &'static str {
@@ -62,6 +63,6 @@ impl fmt::Display for Refusal {
                 f.write_str("the last residue is that of a prime times an element of small order")?;
             }
         }
-        f.write_str(": no proof of an honest test ends so")
+        f.write_str(": an honest test never has such a proof")
     }
 }

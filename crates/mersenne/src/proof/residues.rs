@@ -1,4 +1,4 @@
-//! The folder in which a test keeps the residues of its proof.
+//! The folder in which a test keeps the residues for its proof.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,44 +16,44 @@ const EXTENSION: &str = "residue";
 
 /// The residues that a PRP test of M_p keeps, one file each, in `root/M<p>/proof`.
 ///
-/// A file `<iteration, ten digits>.residue` is one text line (exponent, iteration, res64), the
-/// ⌈p/8⌉ little-endian bytes of the residue, and the SHA-256 of all that. `….tmp` is being written,
-/// `….bad` was found unsound and set aside.
+/// A file `<iteration, ten digits>.residue` consists of one text line (exponent, iteration, res64),
+/// the ⌈p/8⌉ little-endian bytes of the residue, and the SHA-256 of both. `….tmp` is a file that is
+/// being written, `….bad` a file that was found unsound.
 ///
-/// The folder is that of one process: whoever has the lock of the exponent's directory
-/// ([`crate::checkpoint::CheckpointStore`]).
+/// Only the process that holds the lock of the exponent's directory
+/// ([`crate::checkpoint::CheckpointStore`]) may use the folder.
 #[derive(Debug, Clone)]
 pub struct ResidueFolder {
     folder: Folder,
     exponent: u32,
 }
 
-/// Why a residue cannot be had from its file.
+/// Why a residue cannot be loaded from its file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResidueFileError {
-    /// It is not there, or cannot be read.
+    /// The file does not exist or cannot be read.
     #[error("cannot read the residue {}: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// It is not what was written.
+    /// The content of the file is not what was written.
     #[error("the residue {} is not sound: {reason}", path.display())]
     Unsound {
         /// The file.
         path: PathBuf,
-        /// Its iteration by its name.
+        /// The iteration in the file's name.
         iteration: u64,
-        /// What is wrong.
+        /// What is wrong with the file.
         reason: &'static str,
     },
 }
 
 impl ResidueFileError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -64,30 +64,31 @@ impl ResidueFileError {
 }
 
 impl ResidueFolder {
-    /// The folder of M_p below `root`. Touches nothing: the first [`ResidueFolder::keep`] makes it.
+    /// Returns the folder of M_p below `root`. Does not access the disk: the first
+    /// [`ResidueFolder::keep`] makes the folder.
     #[must_use]
     pub fn new(root: &Path, exponent: u32) -> Self {
         Self { folder: Folder::at(root).inside(format!("M{exponent}")).inside("proof"), exponent }
     }
 
-    /// `root/M<p>/proof`.
+    /// Returns the path `root/M<p>/proof`.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.folder.path()
     }
 
-    /// p.
+    /// Returns p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
 
-    /// Writes x_k to a new file, syncs it and renames it into place: one that is there is replaced
-    /// whole or not at all. A folder that is missing is made. Cost: a pass of SHA-256 and one of the
-    /// disk over p/8 bytes.
+    /// Writes x_k to a new file, syncs it and renames it into place, so that an existing file is
+    /// replaced whole or not at all. Makes the folder if it is missing. Cost: one pass of SHA-256
+    /// over p/8 bytes, and writing them to disk.
     ///
     /// # Errors
-    /// Those of the file system, and `InvalidInput` for a residue of another exponent.
+    /// Returns errors of the file system, and `InvalidInput` for a residue of another exponent.
     pub fn keep(&self, iteration: u64, residue: &Residue) -> io::Result<()> {
         if residue.exponent() != self.exponent {
             let what = format!("a residue mod M{} for M{}", residue.exponent(), self.exponent);
@@ -99,8 +100,8 @@ impl ResidueFolder {
         Ok(self.folder.replace(name(iteration), &[header.as_bytes(), &bytes, &checksum])?)
     }
 
-    /// Reads x_k, believing nothing that has not been checked, and never more bytes than a sound
-    /// file has.
+    /// Reads x_k. Every part is checked before it is used, and no more bytes are read than a sound
+    /// file contains.
     pub fn load(&self, iteration: u64) -> Result<Residue, ResidueFileError> {
         let path = self.path(iteration);
         let unsound = |reason| ResidueFileError::Unsound { path: path.clone(), iteration, reason };
@@ -128,17 +129,18 @@ impl ResidueFolder {
         Ok(residue)
     }
 
-    /// Whether there is a file of the right size for x_k. Cost: one look at the directory.
+    /// Returns whether a file of the right size exists for x_k. Cost: one look at the directory.
     #[must_use]
     pub fn has(&self, iteration: u64) -> bool {
         let body = (Residue::byte_len(self.exponent) + CHECKSUM) as u64;
-        // The res64 has always the same number of digits.
+        // The length of the header does not depend on the res64.
         let header = self.header(iteration, &Residue::from_u64(self.exponent, 0)).len() as u64;
         self.folder.size(name(iteration)).is_ok_and(|size| size == Some(body + header))
     }
 
-    /// The largest power, at most `most`, of which all points up to iteration `reached` are there
-    /// ([`ResidueFolder::has`]; the last point p is never looked for); 0 if there is none.
+    /// Returns the largest power, at most `most`, for which files exist at all points up to
+    /// iteration `reached` ([`ResidueFolder::has`]); the last point p is not looked for. Returns 0
+    /// if no power qualifies.
     #[must_use]
     pub fn largest_complete_power(&self, most: u32, reached: u64) -> u32 {
         let complete = |power: &u32| {
@@ -150,33 +152,37 @@ impl ResidueFolder {
         (1..=most.min(LARGEST_POWER)).rev().find(complete).unwrap_or(0)
     }
 
-    /// Removes the residues after an iteration: a failed check has shown that some may be wrong.
+    /// Removes the residues after an iteration, because a failed check has shown that some may be
+    /// wrong.
     pub fn forget_after(&self, iteration: u64) -> io::Result<()> {
         self.remove(|found| found > iteration)
     }
 
-    /// Removes the residues that are not among these points: those that only a proof of a higher
-    /// power needs.
+    /// Removes the residues that are not at these points, which only a proof of a higher power
+    /// needs.
     pub fn forget_all_but(&self, points: &Points) -> io::Result<()> {
         self.remove(|found| !points.contains(found))
     }
 
-    /// Removes all residues, once the proof is safely elsewhere, and the folder if that empties it.
+    /// Removes all residues, and the folder if it is then empty. Call this only when the proof is
+    /// stored elsewhere.
     pub fn remove_all(&self) -> io::Result<()> {
         self.remove(|_| true)?;
-        // It stays if something else is in it.
+        // The folder stays if it contains anything else.
         let _ = std::fs::remove_dir(self.dir());
         Ok(())
     }
 
-    /// Renames an unsound residue to `….bad` and gives its path; where that fails it stays.
+    /// Renames an unsound residue to `….bad` and returns the new path; if that fails, the file
+    /// stays.
     pub fn set_aside(&self, iteration: u64) -> PathBuf {
         let (name, bad) = (name(iteration), format!("{iteration:010}.bad"));
         let renamed = self.folder.rename(&name, &bad);
         self.folder.file(if renamed.is_ok() { bad } else { name })
     }
 
-    /// As many as can be removed; the first error. A directory is not ours.
+    /// Removes all matching files that can be removed; returns the first error. Directories are
+    /// skipped.
     fn remove(&self, unwanted: impl Fn(u64) -> bool) -> io::Result<()> {
         let mut removed = Ok(());
         for entry in self.folder.list()? {
@@ -212,7 +218,7 @@ fn extension(name: &OsStr) -> Option<&str> {
     Path::new(name).extension()?.to_str()
 }
 
-/// The iteration that the name of a file says.
+/// Parses the iteration in the name of a file.
 fn iteration_of(name: &OsStr) -> Option<u64> {
     let digits = Path::new(name).file_stem()?.to_str()?;
     let ten_digits = digits.len() == 10 && digits.bytes().all(|b| b.is_ascii_digit());
@@ -258,7 +264,7 @@ mod tests {
     fn a_file_takes_no_more_than_the_disk_was_reckoned_with() {
         let p = 2_147_483_647;
         let folder = ResidueFolder::new(Path::new("nowhere"), p);
-        // The longest numbers; the residue itself may be any.
+        // The largest numbers in the header; the residue may be any.
         let header = folder.header(u64::from(p) - 1, &Residue::from_u64(P, 3)).len();
         assert!(header + CHECKSUM <= 128, "{header}");
         assert_eq!(folder.largest_file(), disk_bytes(p, 1));
@@ -381,7 +387,7 @@ mod tests {
         for k in points(3).iter() {
             folder.keep(k, &x(k)).unwrap();
         }
-        // What is in the way of a residue is no reason to leave others.
+        // A file that cannot be removed does not stop the removal of others.
         fs::create_dir(folder.path(1)).unwrap();
         folder.forget_all_but(&points(2)).unwrap();
         let left: Vec<u64> = points(3).iter().filter(|&k| folder.has(k)).collect();
@@ -402,13 +408,13 @@ mod tests {
         assert_eq!(folder.largest_complete_power(8, end), 3);
         assert_eq!(folder.largest_complete_power(2, end), 2);
         let mut first_gap = None;
-        // A point that only the power 3 has, one of 2 and 3, and the one that all have.
+        // A point of power 3 only, a point of powers 2 and 3, and the point that all powers share.
         for (power, left) in [(3, 2), (2, 1), (1, 0)] {
             let fewer = |k| power > 1 && points(power - 1).contains(k);
             let k = points(power).iter().find(|&k| !fewer(k)).unwrap();
             folder.set_aside(k);
             assert_eq!(folder.largest_complete_power(8, end), left);
-            // In a test that has not come as far as the first gap, nothing is missing yet.
+            // If a test has not reached the first missing point, its residues are still complete.
             assert_eq!(folder.largest_complete_power(3, first_gap.unwrap_or(k) - 1), 3);
             first_gap = first_gap.or(Some(k));
         }

@@ -1,7 +1,7 @@
-//! Factors of a last residue that a proof's equation does not see: elements of small order.
+//! Factors of small order in a last residue, which the equation of a proof does not detect.
 //!
-//! Where the residue of a test is multiplied by an element ε of order e, the equation still holds
-//! if the middles are multiplied by powers of ε for which a hash comes out right modulo e; that
+//! If the residue of a test is multiplied by an element ε of order e, the equation still holds if
+//! the middles are multiplied by suitable powers of ε and a hash has the right value modulo e. That
 //! takes about e attempts. If N = M_p/d is prime, the orders of (Z/N)* are the divisors of N − 1.
 
 use warpint_arith::primes::pow_mod;
@@ -9,18 +9,20 @@ use warpint_natural::limbs;
 
 use crate::{KnownFactors, Residue};
 
-/// Primes up to here are in the exponent: a forger who takes an element of larger order needs about
-/// as many hashes of p/8 bytes.
+/// The largest primes in the exponent E. A forger who uses an element of a larger order needs about
+/// as many hashes of p/8 bytes as this bound.
 const BOUND: u64 = 1 << 20;
 
-/// E, the part of N − 1 that consists of p and of primes up to 2^20, N = M_p/d: little-endian limbs.
+/// Computes E, the part of N − 1 that consists of p and of primes up to 2^20, as little-endian
+/// limbs; N = M_p/d.
 ///
-/// An element of (Z/N)*, N prime, whose order consists of such primes becomes 1 when raised to E.
-/// A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d, for d = 1 when 2^(p−1) ≡ 1
-/// mod m; p divides it always, since every divisor of M_p is 1 mod p.
+/// If N is prime, an element of (Z/N)* whose order consists of such primes becomes 1 when raised to
+/// E. A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d; for d = 1 exactly when
+/// 2^(p−1) ≡ 1 mod m. p always divides N − 1, since every divisor of M_p is 1 mod p.
 ///
-/// Its bits depend on the divisors of p − 1: some hundreds, thousands where these are very many
-/// (`docs/checks/proofs.md`). Cost: a power modulo each of 82,025 primes; for d = 1 modulo few of them.
+/// The size of E depends on the divisors of p − 1: some hundreds of bits, or thousands if p − 1 has
+/// very many divisors (`docs/checks/proofs.md`). Cost: a power modulo each of 82,025 primes; for d
+/// = 1 modulo few of them.
 pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
     let mut order = vec![1];
     let large = (u64::from(p) > BOUND).then_some(u64::from(p));
@@ -41,21 +43,21 @@ pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
     order
 }
 
-/// `false` where it is plain that a prime q does not divide N − 1.
+/// Returns `false` if a quick test shows that a prime q does not divide N − 1.
 fn may_divide(p: u32, factors: &KnownFactors, q: u64) -> bool {
     if !factors.is_empty() || q == 2 {
         return true;
     }
-    // The order of 2 divides both p − 1 and q − 1 then, and is more than log2(q).
+    // If q divides N − 1, the order of 2 divides both p − 1 and q − 1, and exceeds log2(q).
     let order = gcd(u64::from(p) - 1, q - 1);
     order >= 64 || 1 << order > q
 }
 
-/// Whether m, a power of a prime, divides N − 1.
+/// Returns whether m, a power of a prime, divides N − 1.
 fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
     let d = factors.product();
     if gcd(m, limbs::rem_small(d, m)) == 1 {
-        // d divides 2^p − 1 anyway.
+        // m and d are coprime, and d divides 2^p − 1: the condition modulo m is enough.
         return pow_mod(2, u64::from(p), m) == (limbs::rem_small(d, m) + 1) % m;
     }
     let modulus = limbs::mul(d, &[m]);
@@ -66,11 +68,11 @@ fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
         .is_some_and(|power| limbs::trimmed(&power) == limbs::trimmed(&expected))
 }
 
-/// The a and the sign of x = ±2^a with 0 < a < p.
+/// Returns a and whether the sign is − if x = ±2^a with 0 < a < p.
 pub(super) fn power_of_two(x: &Residue) -> Option<(u32, bool)> {
     let p = x.exponent();
     let ones: u32 = x.limbs().iter().map(|limb| limb.count_ones()).sum();
-    // −2^a has every bit but that one.
+    // −2^a has every bit except bit a.
     let negative = match ones {
         1 => false,
         _ if ones + 1 == p => true,
@@ -107,7 +109,7 @@ mod tests {
 
     const NONE: &[&str] = &[];
 
-    /// The part of n that consists of p and of primes up to the bound.
+    /// Returns the part of n that consists of p and of primes up to the bound.
     fn smooth_part(n: u64, p: u32) -> u64 {
         let small = prime_factors(n).into_iter().filter(|&q| q <= BOUND || q == u64::from(p));
         small.fold(1, |part, q| {
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_exponent_of_a_large_number_has_the_primes_that_divide_it_and_no_others() {
-        // The second is 1 modulo 2^19·3·5.
+        // N − 1 of the second is divisible by 2^19·3·5.
         for p in [136_279_841u32, 117_964_801] {
             let order = smooth_order(p, &KnownFactors::new(p, NONE).unwrap());
             for q in primes_between(3, 20_000).chain([u64::from(p)]) {

@@ -1,4 +1,4 @@
-//! Proofs of small numbers on the word engine: what is refused, and why.
+//! Proofs of small numbers on the word engine, and the reasons to refuse them.
 
 use warpint_arith::primes::{is_prime, mul_mod, pow_mod, primes_between};
 
@@ -21,13 +21,13 @@ fn modulus(p: u32) -> u64 {
     (1 << p) - 1
 }
 
-/// B and one middle.
+/// A proof with the given B and one middle.
 fn proof(p: u32, last: u64, middle: u64) -> Proof {
     let exponent = Exponent::new(u64::from(p)).unwrap();
     Proof::new(exponent, Residue::from_u64(p, last), vec![Residue::from_u64(p, middle)]).unwrap()
 }
 
-/// x_p and x_⌈p/2⌉.
+/// Returns x_p and x_⌈p/2⌉.
 fn right(p: u32) -> [u64; 2] {
     [p, p.div_ceil(2)].map(|k| pow_mod(3, 1 << k, modulus(p)))
 }
@@ -48,7 +48,7 @@ fn minus_nine_is_refused_for_its_symbol() {
         let [_, middle] = right(p);
         assert_eq!(found(&proof(p, modulus(p) - 9 % modulus(p), middle)), Err(Refusal::NotASquare));
     }
-    // The sign of a composite.
+    // The sign of a composite's residue.
     for p in [11, 23, 29, 59] {
         let [last, middle] = right(p);
         assert_eq!(found(&proof(p, modulus(p) - last, middle)), Err(Refusal::NotASquare));
@@ -93,7 +93,7 @@ fn residues_that_are_no_units_are_refused() {
     let not_a_unit = |number| Err(Refusal::NotAUnit { number });
     assert_eq!(found(&proof(61, 0, 1)), not_a_unit(1));
     assert_eq!(found(&proof(61, 9, 0)), not_a_unit(2));
-    // M11 = 23·89: both sides are 0, whatever the last residue is.
+    // M11 = 23·89: both sides of the equation are 0 for every last residue.
     let residue = |x| Residue::from_u64(11, x);
     let middles = vec![residue(23), residue(89)];
     let with = |last| Proof::new(Exponent::new(11).unwrap(), residue(last), middles.clone());
@@ -107,7 +107,7 @@ fn what_an_engine_finds_is_believed_after_a_second_run() {
     let right = proof(59, last, middle);
     let wrong = proof(59, last, middle + 1);
     for register in 0..4 {
-        // One error in the first run, wherever it is.
+        // One error in the first run, at any position.
         for n in [1, 7, 20] {
             let family = Tampered::leaked(&Word, register, move |k| k == n, flipped);
             assert_eq!(verified_by(family, &right).finding, Ok(Verdict::Composite));
@@ -123,7 +123,7 @@ fn what_an_engine_finds_is_believed_after_a_second_run() {
     }
     let once = Tampered::leaked(&Word, 0, |k| k == 1, flipped);
     assert!(verified_by(once, &right).erred && !verified_by(&Word, &right).erred);
-    // Zeros on both sides are an equation that holds.
+    // Zeros on both sides satisfy the equation.
     let dead = Tampered::leaked(&Word, None, |_| true, zero);
     let plan = Plan::of_family(right.exponent(), dead, None, Some(1)).unwrap();
     let result = verify(plan, &right, &mut |_| {}, &StopToken::new());

@@ -1,4 +1,4 @@
-//! Whether a proof is right.
+//! Verification of proofs.
 
 use super::hash::Exponents;
 use super::points::last_span;
@@ -9,66 +9,67 @@ use super::{Proof, ProofError};
 use crate::jacobi::jacobi_symbol;
 use crate::{Engine, Plan, Residue, RoundOff, Shift, Step, StopToken, Verdict};
 
-/// What a verification found, and by which means.
+/// The result of a verification, with the engine that computed it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
-    /// What the residue says of M_p, or of its cofactor with known factors; or why the proof is
+    /// The verdict on M_p, or on its cofactor if factors are known; or the reason why the proof is
     /// refused.
     pub finding: Result<Verdict, Refusal>,
-    /// Whether the first run refused what the second has found right, or refused it for another
-    /// reason: the machine has erred.
+    /// Whether the first run refused a proof that the second run found right or refused for another
+    /// reason. If so, the machine has made an error.
     pub erred: bool,
     /// The engine's name.
     pub engine: &'static str,
-    /// Where it computed.
+    /// Where the engine computed.
     pub place: &'static str,
-    /// N, the transform length in words at the end.
+    /// N, the final transform length in words.
     pub length: usize,
     /// Round-off of the last run.
     pub round_off: Option<RoundOff>,
 }
 
 impl Verification {
-    /// Whether the proof is right.
+    /// Returns whether the proof is right.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.finding.is_ok()
     }
 }
 
-/// Verifies a proof. `progress` is told the share that is done, some times a second; `None` comes
-/// back if `stop` asks for it. `plan` is one for the exponent of the proof.
+/// Verifies a proof. `progress` is called some times a second with the share that is done. Returns
+/// `None` if `stop` was set. `plan` must be for the exponent of the proof.
 ///
-/// From A = 3, B and the span s = p, for each middle M with its exponent h (a hash of B and the
-/// middles so far): B ← B² if s is odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The equation is
-/// A^(2^s) = B at the end. Beyond it, with N = M_p/d for the product d of the known factors:
+/// Start with A = 3, B and the span s = p. For each middle M with its exponent h (a hash of B and
+/// the middles so far): B ← B² if s is odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The equation at
+/// the end is A^(2^s) = B. Further conditions, with N = M_p/d for the product d of the known
+/// factors:
 ///
-/// * All residues must be units modulo M_p: modulo a factor that a middle shares with M_p the
-///   equation says nothing.
+/// * All residues must be units modulo M_p: modulo a common factor of a middle and M_p the equation
+///   proves nothing.
 /// * The Jacobi symbol (B | M_p) must be 1, since x_p = 3^(2^p) is a square. For odd p the equation
-///   squares B and does not see its sign; −1 is no square, as M_p ≡ 3 mod 4.
-/// * For d = 1, B/9 must not be ±2^a with a ≠ 0: 2 has order p.
-/// * Where B/9 says that N is composite, (B/9)^E must say so too, for a number E that the small
-///   prime factors of N − 1 make up: else B is the residue of a prime N times an element of small
+///   squares B, so that it does not depend on the sign of B; −1 is not a square, as M_p ≡ 3 mod 4.
+/// * For d = 1, B/9 must not be ±2^a with a ≠ 0, because 2 has order p.
+/// * If B/9 says that N is composite, (B/9)^E must say so too, where E is composed of the small
+///   prime factors of N − 1. Otherwise B is the residue of a prime N times an element of small
 ///   order.
 ///
-/// A wrong square cannot make a wrong proof pass, but it makes a right one fail. So what an engine
-/// has found against a proof is believed only after a second run, at a longer transform length where
-/// there is one, has come to the same A and B; what the host computes exactly is believed at once.
-/// Round-off that is too high is answered by a longer length too.
+/// A wrong squaring cannot make a wrong proof pass, but it makes a right proof fail. So a refusal
+/// found by the engine counts only after a second run has computed the same A and B, at a longer
+/// transform length if one exists. A refusal computed exactly on the host counts at once. A
+/// round-off error also leads to a longer length.
 ///
-/// What a right proof shows: that B is x_p up to a factor of small order mod M_p. An error of chance
-/// passes with odds of about power/2^64; whoever sets out to deceive needs about as many hashes as
-/// that factor has order. What that means, with derivations: `docs/checks/proofs.md`.
+/// A proof that passes shows that B is x_p up to a factor of small order mod M_p. A random error
+/// passes with probability about power/2^64. A forger needs about as many hashes as that factor has
+/// order. For the consequences, with derivations, see `docs/checks/proofs.md`.
 ///
 /// # Errors
-/// Those of plan and engine; [`ProofError::Foreign`] for a plan of another exponent;
+/// Returns errors of plan and engine; [`ProofError::Foreign`] for a plan of another exponent;
 /// [`ProofError::Unreliable`] if two runs refuse with different numbers.
 ///
-/// Cost: 190·power products and ⌈p/2^power⌉ squarings, for a residue of a composite 1.5·log2(E)
-/// products (some hundreds, at most some thousands) and with known factors twice that and 4·log2(d),
-/// then a Jacobi symbol on the host by the plan's threads; twice that for a proof that the equation
-/// or the last test refuses. Four registers.
+/// Cost: 190·power products and ⌈p/2^power⌉ squarings; for a residue of a composite 1.5·log2(E)
+/// more products (some hundreds, at most some thousands), and with known factors twice as many and
+/// 4·log2(d) more; then a Jacobi symbol on the host with the plan's threads. Twice all this for a
+/// proof that the equation or the last condition refuses. Uses four registers.
 pub fn verify(
     mut plan: Plan,
     proof: &Proof,
@@ -80,12 +81,12 @@ pub fn verify(
     or_stopped(check(&mut plan, proof, &mut watch))
 }
 
-/// The products of one run through a proof of M_p.
+/// Returns the number of products of one run through a proof of M_p.
 pub(super) fn products(p: u32, power: u32) -> u64 {
     2 * PER_POWER * u64::from(power) + u64::from(last_span(p, power))
 }
 
-/// [`verify`] within something larger; the plan is lengthened as need be.
+/// Does the work of [`verify`] as part of a larger task; lengthens the plan if necessary.
 pub(super) fn check(
     plan: &mut Plan,
     proof: &Proof,
@@ -129,7 +130,7 @@ pub(super) fn check(
     Ok(Verification::of(plan, finding, second.round_off, erred))
 }
 
-/// What is wrong with a proof at first sight.
+/// Finds reasons for refusal that need no computation.
 fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     let residues = [proof.last()].into_iter().chain(proof.middles());
     let zero = residues.zip(1..).find(|(x, _)| x.is(0));
@@ -141,8 +142,8 @@ fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     })
 }
 
-/// The first residue that has a factor in common with M_p, or else that B is no square; computed on
-/// the host.
+/// Finds the first residue that has a common factor with M_p, or else that B is not a square.
+/// Computed on the host.
 fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<Refusal>, Halt> {
     let mut refusal = None;
     let residues = [proof.last()].into_iter().chain(proof.middles());
@@ -156,7 +157,7 @@ fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<
     Ok(refusal)
 }
 
-/// (x | M_p).
+/// Computes (x | M_p).
 fn symbol(x: &Residue, plan: &Plan, watch: &Watch<'_>) -> Result<i8, Halt> {
     jacobi_symbol(x, plan.threads(), &|| watch.is_stopped()).ok_or(Halt::Stopped)
 }
@@ -176,15 +177,15 @@ impl Verification {
 const A: usize = 0;
 const B: usize = 1;
 const M: usize = 2;
-/// A power on its way.
+/// The register of a power in progress.
 const POWER: usize = 3;
 
-/// What one run has found.
+/// The result of one run.
 #[derive(Debug, PartialEq)]
 enum Found {
     Verdict(Verdict),
     Refusal(Refusal),
-    /// The product that tests units and squares is no square, but the residues are sound.
+    /// The product that tests for units and squares is not a square, but the residues are sound.
     Error,
 }
 
@@ -227,15 +228,15 @@ impl Run {
     }
 }
 
-/// What B is worth where the equation holds; the register A has A^(2^s).
+/// Judges B if the equation holds; register A holds A^(2^s).
 fn judge(
     engine: &mut dyn Engine,
     plan: &Plan,
     proof: &Proof,
     watch: &mut Watch<'_>,
 ) -> Result<Found, Halt> {
-    // A^(2^s) is a square, and a unit only if 3 and all middles are: one symbol tests all of them,
-    // and the square of B.
+    // A^(2^s) is a square, and it is a unit only if 3 and all middles are units. So one symbol
+    // tests all of them, and also whether B is a square.
     engine.write(M, proof.last(), Shift::ZERO)?;
     engine.mul(M, A, M)?;
     let both = engine.read(M, Shift::ZERO)?;

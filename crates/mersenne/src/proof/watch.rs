@@ -1,15 +1,15 @@
-//! Powers on an engine, with progress and a way out.
+//! Powers on an engine, with progress reports and cancellation.
 
 use std::time::{Duration, Instant};
 
 use super::ProofError;
 use crate::{Engine, EngineError, Plan, Shift, Step, StopToken};
 
-/// Why a computation did not come to its end.
+/// Why a computation ended early.
 pub(super) enum Halt {
-    /// A stop was asked for.
+    /// A stop was requested.
     Stopped,
-    /// It failed.
+    /// The computation failed.
     Failed(ProofError),
 }
 
@@ -19,7 +19,7 @@ impl<E: Into<ProofError>> From<E> for Halt {
     }
 }
 
-/// `None` for a stop.
+/// Converts a stop into `None`.
 pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofError> {
     match result {
         Ok(done) => Ok(Some(done)),
@@ -28,10 +28,11 @@ pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofE
     }
 }
 
-/// Products of a power with an exponent of 64 bits: 63 squarings and half as many others.
+/// Products of a power with a 64-bit exponent: 63 squarings and, on average, half as many
+/// multiplications.
 pub(super) const PER_POWER: u64 = 95;
 
-/// Counts products, tells the share that is done, and looks at the stop token.
+/// Counts products, reports the share that is done, and looks at the stop token.
 pub(super) struct Watch<'a> {
     progress: &'a mut dyn FnMut(f64),
     stop: &'a StopToken,
@@ -49,17 +50,17 @@ impl<'a> Watch<'a> {
         self.done
     }
 
-    /// What has been done since `done` products has to be done again.
+    /// Resets the count to `done` products, because the later ones must be repeated.
     pub(super) fn back_to(&mut self, done: u64) {
         self.done = done;
     }
 
-    /// More is to be done than was thought.
+    /// Increases the expected number of products.
     pub(super) fn expect_more(&mut self, products: u64) {
         self.total = self.total.saturating_add(products);
     }
 
-    /// n products are done.
+    /// Records that n products are done.
     fn note(&mut self, n: u64) -> Result<(), Halt> {
         const TELL_EVERY: Duration = Duration::from_millis(200);
         self.done = self.done.saturating_add(n);
@@ -70,15 +71,16 @@ impl<'a> Watch<'a> {
         if self.stop.is_stopped() { Err(Halt::Stopped) } else { Ok(()) }
     }
 
-    /// Whether a stop was asked for.
+    /// Returns whether a stop was requested.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.is_stopped()
     }
 
-    /// `r[dst]` ← `r[src]`^h, from the top bit of h down (little-endian limbs); 1 for h = 0.
+    /// Sets `r[dst]` to `r[src]`^h, from the top bit of h down (h in little-endian limbs); to 1 for
+    /// h = 0.
     ///
     /// # Panics
-    /// If `dst` is `src`.
+    /// Panics if `dst` is `src`.
     pub(super) fn raise(
         &mut self,
         engine: &mut dyn Engine,
@@ -100,11 +102,12 @@ impl<'a> Watch<'a> {
                 self.note(1)?;
             }
         }
-        // A device computes on behind our back: progress is that of finished work.
+        // A device computes asynchronously, so that finished work must be waited for to measure
+        // progress.
         Ok(engine.finish()?)
     }
 
-    /// `r[reg]` ← `r[reg]`^(2^n).
+    /// Sets `r[reg]` to `r[reg]`^(2^n).
     pub(super) fn square(
         &mut self,
         engine: &mut dyn Engine,
@@ -130,7 +133,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Runs `work` with a plan, and with ever longer ones as long as round-off is too much.
+/// Runs `work` with a plan, and again with longer plans as long as round-off is too high.
 pub(super) fn lengthening<T>(
     plan: &mut Plan,
     mut work: impl FnMut(&Plan) -> Result<T, Halt>,

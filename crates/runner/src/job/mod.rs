@@ -1,4 +1,4 @@
-//! A test from its request to its report: a test of its own and an assignment differ in their
+//! A test from its request to its report. Tests with and without an assignment differ in their
 //! [`Job`].
 
 mod relay;
@@ -28,14 +28,14 @@ use crate::stored::StoredResult;
 use crate::warning::Warning;
 use crate::work::{self, Watch};
 
-/// Above this exponent it takes seconds to choose a transform length.
+/// Above this exponent, choosing a transform length takes seconds.
 const SLOW_TO_PLAN: u32 = 10_000_000;
 
-/// A good limit for trial factoring: about a tenth of a second at the largest exponents.
+/// A reasonable limit for trial factoring: about a tenth of a second at the largest exponents.
 pub const TF_LIMIT: u64 = 2_000_000;
 
-/// A test to be run: what is to be computed, how, and what becomes of the result. [`Job::new`] makes one with
-/// defaults, whose fields may then be changed.
+/// A test to be run: what to compute, how, and where the result goes. [`Job::new`] sets defaults;
+/// the fields can then be changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Job<'a> {
@@ -43,36 +43,37 @@ pub struct Job<'a> {
     pub spec: TestSpec,
     /// How and where to compute it.
     pub request: PlanRequest,
-    /// PRP: the power of the proof to be made, one that [`Points::new`] has points for.
+    /// PRP: the power of the proof to be made, for which [`Points::new`] must return points.
     pub proof: Option<u32>,
-    /// Lucas–Lehmer: with what everything is computed once more.
+    /// Lucas–Lehmer: the request for the second engine, which recomputes the test.
     pub verify_with: Option<PlanRequest>,
-    /// Where checkpoints, stored results and results are.
+    /// The directory of checkpoints, stored results and results.
     pub dir: &'a Path,
-    /// Another results file than that of the directory.
+    /// A results file other than that of the directory.
     pub results: Option<&'a Path>,
-    /// Time between checkpoints.
+    /// The time between checkpoints.
     pub checkpoint_interval: Duration,
-    /// Look for factors 2kp + 1 with k up to this.
+    /// Look for factors 2kp + 1 with k up to this limit.
     pub tf_limit: Option<u64>,
-    /// Forget what is there of this test.
+    /// Discard the existing files of this test.
     pub restart: bool,
-    /// The assignment that it is done for.
+    /// The assignment for which the test is done.
     pub order: Option<Order<'a>>,
 }
 
-/// What an assignment adds to a job.
+/// The parts of a job that come from an assignment.
 #[derive(Debug)]
 pub struct Order<'a> {
-    /// For whom.
+    /// To whom the result is credited.
     pub credit: Credit,
-    /// An earlier result of this machine is no check of itself.
+    /// The assignment is a double check, for which an earlier result of this machine does not
+    /// count.
     pub double_check: bool,
     /// The worker's log and status.
     pub watch: &'a Watch,
 }
 
-/// A job under way.
+/// A job in progress.
 struct Run<'a> {
     job: &'a Job<'a>,
     /// p.
@@ -83,24 +84,24 @@ struct Run<'a> {
     store: CheckpointStore,
 }
 
-/// The plan of a test, and that of a second engine.
+/// The plan of a test, and the plan of a second engine.
 struct Plans {
     first: Plan,
     second: Option<Plan>,
 }
 
-/// A shift for a test of M_p, drawn at random: from 0 to p − 1.
+/// Returns a random shift for a test of M_p, from 0 to p − 1.
 #[must_use]
 pub fn random_shift(p: u32) -> u32 {
-    // Keys of hashes are random numbers of the system's.
+    // The keys of `RandomState` are random numbers from the operating system.
     let drawn = RandomState::new().hash_one(p) % u64::from(p.max(1));
-    // Below p.
+    // The value is below p.
     drawn as u32
 }
 
 impl<'a> Job<'a> {
-    /// A test for no assignment: with checkpoints every 60 s, without proof, second engine and trial
-    /// factoring.
+    /// Creates a job without an assignment, with checkpoints every 60 s and without proof, second
+    /// engine or trial factoring.
     #[must_use]
     pub fn new(spec: TestSpec, dir: &'a Path) -> Self {
         Self {
@@ -117,22 +118,22 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Runs the test, from its newest checkpoint if there is one, until its result is where it
-    /// belongs, or until `stop`. The files are
+    /// Runs the test, from its newest checkpoint if one exists, until its result is stored and
+    /// recorded, or until `stop` is set. The files are:
     ///
     /// | | |
     /// |---|---|
     /// | `DIR/M<p>/` | checkpoints, residues for the proof, the stored result |
-    /// | `DIR/results.txt` | a line for each result, JSON |
+    /// | `DIR/results.txt` | a line of JSON for each result |
     /// | `DIR/proof/` | proofs |
     ///
     /// A result is stored, delivered to the observer and recorded, in this order; then the
-    /// checkpoints go. A process that is killed in between finds the rest to be done when the job is
-    /// run again.
+    /// checkpoints are removed. If the process is killed in between, running the job again does the
+    /// rest.
     ///
     /// # Errors
-    /// [`RunError`]: a request that cannot be met, before anything is touched; what the test cannot
-    /// go on from; a result that could not be stored, delivered or recorded.
+    /// Returns [`RunError`]: for an impossible request, before any file is changed; for a test that
+    /// cannot continue; and for a result that could not be stored, delivered or recorded.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Report, RunError> {
         let (kind, exponent) = (self.spec.kind, self.spec.exponent);
         let p = exponent.get();
@@ -144,7 +145,7 @@ impl<'a> Job<'a> {
             }
             return reporter.deliver(Report::Test(Box::new(TestReport::of_m2(kind))));
         }
-        // A request that no plan can meet is refused before anything is touched.
+        // An impossible request is refused before any file is changed.
         if let Some(power) = self.proof.filter(|&power| Points::new(p, power).is_none()) {
             return Err(ProofError::Power { exponent: p, power: power as usize }.into());
         }
@@ -154,7 +155,7 @@ impl<'a> Job<'a> {
         if let Some(factor) = self.small_factor() {
             return result::finish_by_factor(FactorReport::new(p, factor), self, &reporter);
         }
-        // With a second engine, both are known before anything is touched.
+        // With a second engine, both plans are made before any file is changed.
         let both = match &self.verify_with {
             Some(second) => {
                 self.say_choosing(&request, &reporter);
@@ -177,8 +178,8 @@ impl<'a> Job<'a> {
         run.compute(&request, both)
     }
 
-    /// Where a result goes: one done for an assignment to its worker's file, so
-    /// that a worker who finds it done does not report it once more.
+    /// Returns the path of the results file. The result of an assignment goes to its worker's file,
+    /// so that a worker that finds the test finished does not report it again.
     fn results_path(&self, credit: Option<&Credit>) -> PathBuf {
         match self.results {
             Some(path) => path.to_owned(),
@@ -186,7 +187,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// That of the directory is the program's own; another one is named by the user.
+    /// Opens the results file: the directory's file belongs to the program; another file is named
+    /// by the user.
     fn results_file<'p>(&self, path: &'p Path) -> ResultsFile<'p> {
         match self.results {
             Some(_) => ResultsFile::Given(path),
@@ -202,14 +204,14 @@ impl<'a> Job<'a> {
         self.order.as_ref().map(|order| order.watch)
     }
 
-    /// Whether it asks for a verdict.
+    /// Returns whether the job asks for a verdict.
     fn is_whole(&self) -> bool {
         let total = self.spec.kind.iterations(self.spec.exponent.get());
         self.spec.iterations.is_none_or(|k| k >= total)
     }
 
-    /// A residue asked for by its iteration is wanted even of a number with a factor, and known
-    /// factors are no news.
+    /// Returns a small factor of M_p. Does not look for one if an interim residue is requested,
+    /// which is wanted even if M_p has a factor, or if factors are known already.
     fn small_factor(&self) -> Option<u64> {
         let wanted = self.spec.iterations.is_none() && self.spec.known_factors.is_empty();
         trial_factor(self.spec.exponent, self.tf_limit.filter(|_| wanted)?)
@@ -224,7 +226,7 @@ impl<'a> Job<'a> {
 }
 
 impl Run<'_> {
-    /// A test that was finished before.
+    /// Handles a test that was finished before.
     fn again(mut self, finished: TestReport, second: Option<Plan>) -> Result<Report, RunError> {
         let job = self.job;
         let report = Report::Test(Box::new(finished.clone()));
@@ -245,7 +247,7 @@ impl Run<'_> {
         }
     }
 
-    /// The test itself.
+    /// Runs the test itself.
     fn compute(
         mut self,
         request: &PlanRequest,
@@ -262,7 +264,7 @@ impl Run<'_> {
             proof.check_folders()?;
         }
         let plans = self.plans(job.spec.exponent, request, both)?;
-        // Until now there was nothing new to save.
+        // Before this point there was nothing new to save.
         self.reporter.event(&RunEvent::Saves(true));
         if let Some(watch) = job.watch() {
             watch.planned(&plans.first, kind);
@@ -307,7 +309,7 @@ impl Run<'_> {
         Ok(plans)
     }
 
-    /// A test that has come to its end: its proof, and what becomes of the result.
+    /// Handles a finished test: makes its proof, then stores and records the result.
     fn finish_test(
         mut self,
         outcome: &Outcome,
@@ -325,7 +327,7 @@ impl Run<'_> {
             match proof.make(plans.first, outcome, &job.spec.known_factors, self.stop) {
                 Ok(Some(made)) => report = report.proven(made),
                 Ok(None) => return self.stopped(outcome.iterations, true),
-                // What is left of its residues goes with the result.
+                // The remaining residues are removed with the result.
                 Err(e @ MakeError::GivenUp(_)) => {
                     let reason = with_causes(&e);
                     self.reporter.warn(&Warning::NoProof { exponent, reason });

@@ -1,5 +1,5 @@
-//! The events of a test on their way to the observer: on a thread of their own, so that the test
-//! waits neither for a terminal nor for the disk of a log.
+//! Passes the events of a test to the observer on a separate thread, so that the test does not wait
+//! for a terminal or for the disk of a log.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -11,7 +11,7 @@ use super::Run;
 use crate::RunError;
 use crate::observer::{Reporter, RunEvent};
 
-/// How soon a request to stop is answered with an event.
+/// The time between a stop request and the event that reports it, at most.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 impl Run<'_> {
@@ -26,7 +26,7 @@ impl Run<'_> {
             let mut tell = |event| drop(sender.send(event));
             let finished = primality::run(&job.spec, plan, Some(store), &mut tell, stop, options);
             drop(sender);
-            // An observer that failed has no part in the result.
+            // An observer that panicked does not affect the result.
             let _ = relay.join();
             finished
         });
@@ -35,7 +35,7 @@ impl Run<'_> {
     }
 }
 
-/// Passes events on until the sender is gone.
+/// Passes events on until the sender is dropped.
 fn relay(events: &Receiver<Event>, stop: &StopToken, reporter: &Reporter) {
     let mut told = false;
     loop {

@@ -1,4 +1,5 @@
-//! The result of a test: found again, kept, delivered and recorded, and what it lets go.
+//! The result of a test: loading, storing, delivering and recording it, and removing files that it
+//! makes obsolete.
 
 use std::fs;
 
@@ -17,8 +18,8 @@ use crate::stored::{Loaded, StoredError};
 use crate::warning::Warning;
 
 impl Reporter {
-    /// Delivers a report. An assignment that is recorded is done even if nobody
-    /// listens: that is told and no more.
+    /// Delivers a report. If delivery of an assignment's result fails, the assignment still counts
+    /// as done: the failure is only reported as a warning.
     pub(super) fn deliver(&self, report: Report) -> Result<Report, RunError> {
         let delivered = self.observer.result(&report);
         self.log(&report);
@@ -34,7 +35,7 @@ impl Reporter {
 }
 
 impl Run<'_> {
-    /// The result of this test, if it was finished before.
+    /// Returns the result of this test if it was finished before.
     pub(super) fn load(&mut self) -> Result<Option<TestReport>, RunError> {
         let (job, exponent) = (self.job, self.exponent);
         let path = self.stored.path().to_owned();
@@ -50,14 +51,15 @@ impl Run<'_> {
                     return Ok(Some(*report));
                 }
                 let refused = match job.spec.kind {
-                    _ if order.double_check => Some("no double-check of itself"),
-                    // Whoever gives out a certification wants it computed.
+                    _ if order.double_check => Some("not an independent double-check"),
+                    // A certification is repeated, because the server that assigned it wants it
+                    // computed.
                     TestKind::Cert(_) => Some("that of another assignment"),
                     TestKind::Prp | TestKind::Ll(_) => None,
                 };
                 if let Some(reason) = refused {
                     self.reporter.say(&Note::NotThisResult { exponent, path, reason });
-                    // Its last state would be taken for the end of this test.
+                    // Otherwise its last state would count as the end of this test.
                     self.clear_leftovers(&report);
                     return Ok(None);
                 }
@@ -73,8 +75,8 @@ impl Run<'_> {
         }
     }
 
-    /// Keeps, delivers and records a result, in an order that loses it at no instant
-    /// and shows it whatever becomes of the results file; the checkpoints go last.
+    /// Stores, delivers and records a result. The order ensures that the result is on disk at every
+    /// instant and is shown even if the results file fails; the checkpoints are removed last.
     pub(super) fn finish(&mut self, report: TestReport) -> Result<Report, RunError> {
         let kept = self.keep(&report);
         let cleared = if kept.is_ok() { self.remove_residues() } else { Ok(()) };
@@ -91,7 +93,7 @@ impl Run<'_> {
         Ok(delivered)
     }
 
-    /// Stores a result, which is worth more than what its proof was made of.
+    /// Stores a result. If the disk is full, the residues of its proof are removed to make room.
     fn keep(&self, report: &TestReport) -> Result<(), RunError> {
         match self.stored.keep(report) {
             Err(StoredError::Write { source, .. }) if is_want_of_room(&source) => {
@@ -102,8 +104,8 @@ impl Run<'_> {
         }
     }
 
-    /// Removes what the proof of a PRP test is made of, also of one that was begun with a proof and
-    /// ended without. Other tests of the exponent have no part in it.
+    /// Removes the residues of the proof of a PRP test, including those of a test that was started
+    /// with a proof and finished without one. Other tests of the exponent do not use them.
     fn remove_residues(&self) -> Result<(), RunError> {
         match self.job.spec.kind {
             TestKind::Prp => {
@@ -115,8 +117,8 @@ impl Run<'_> {
         }
     }
 
-    /// Says at once, not after the test, that its result cannot be recorded: it is
-    /// kept all the same, so the test need not wait for it.
+    /// Warns before the test, not after it, that its result cannot be recorded. The result will be
+    /// stored in any case, so that the test need not wait.
     pub(super) fn try_results(&self) {
         let job = self.job;
         if let Err(e) = gimps::try_results_file(job.results_file(&job.results_path(job.credit()))) {
@@ -128,7 +130,7 @@ impl Run<'_> {
         }
     }
 
-    /// Sees to it that the results file has the result; whether it is one for that file.
+    /// Ensures that the results file has the result; returns whether the result belongs there.
     pub(super) fn record(&self, report: &TestReport) -> Result<bool, RunError> {
         let job = self.job;
         let Some(line) = report.result_line() else {
@@ -142,12 +144,12 @@ impl Run<'_> {
         }
     }
 
-    /// Removes what the finished test left if it was killed right behind its result: its last state
-    /// and, of a PRP test, the residues of its proof.
+    /// Removes what a finished test left if it was killed directly after storing its result: its
+    /// last state and, for a PRP test, the residues of its proof.
     ///
-    /// M_p and what known factors leave of it share checkpoints, and all PRP tests of M_p residues: a
-    /// state of an earlier iteration, or with another shift, is that of a test that is still to be
-    /// finished, and stays with all that it needs.
+    /// M_p and its cofactors share checkpoints, and all PRP tests of M_p share residues. A state of
+    /// an earlier iteration, or with another shift, belongs to a test that is still unfinished; it
+    /// is kept with all its files.
     pub(super) fn clear_leftovers(&mut self, report: &TestReport) {
         let (exponent, kind) = (self.exponent, self.job.spec.kind);
         let newest = self.store.load_newest();
@@ -161,7 +163,8 @@ impl Run<'_> {
                 if state.iteration == kind.iterations(exponent)
                     && state.shift == report.shift_count() =>
             {
-                // A process that is killed between the two leaves the state by which the rest is known.
+                // Residues are removed first: if the process is killed in between, the state still
+                // identifies the rest.
                 self.remove_residues().and(self.store.remove_all().map_err(RunError::from))
             }
             Ok(_) => Ok(()),
@@ -178,7 +181,7 @@ impl Run<'_> {
     }
 }
 
-/// Delivers a factor that makes the test needless, and records it.
+/// Delivers and records a factor that makes the test unnecessary.
 pub(super) fn finish_by_factor(
     factor: FactorReport,
     job: &Job<'_>,

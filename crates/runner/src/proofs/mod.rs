@@ -1,4 +1,4 @@
-//! The proof of a PRP test: residues kept on the way, and at the end the file.
+//! The proof of a PRP test: the residues kept during the test, and the file made from them.
 
 mod verify;
 
@@ -18,29 +18,29 @@ use crate::observer::{Observer, ProofStage, Reporter, RunEvent};
 use crate::warning::{Warning, prospect};
 pub use verify::verify_file;
 
-/// The directory of proofs in that of a job.
+/// The directory of proofs within a job's directory.
 pub(crate) const PROOFS: &str = "proof";
 
 /// Why no proof was made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MakeError {
-    /// There is nothing that it could be made of, or no room: trying again would not help.
+    /// Residues or disk space are missing, so that another attempt would not succeed.
     #[error("{0}")]
     GivenUp(String),
-    /// It could not be built.
+    /// The proof could not be built.
     #[error(transparent)]
     Proof(#[from] ProofError),
-    /// It has no form as a file.
+    /// The proof cannot be written in the file format.
     #[error(transparent)]
     Format(#[from] ProofFormatError),
-    /// The file could not be put into its place.
+    /// The file could not be put in its place.
     #[error(transparent)]
     File(#[from] ProofFileError),
 }
 
 impl MakeError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -52,14 +52,14 @@ impl MakeError {
     }
 }
 
-/// What a test keeps for its proof, and where the proof goes.
+/// The residues of a test for its proof, and the place of the proof.
 ///
-/// As a [`ResidueSink`] it takes the residues of a test, `DIR/M<p>/…`; [`ProofWork::make`] builds the
-/// proof of them, `DIR/proof/M<p>-<power>.proof`.
+/// As a [`ResidueSink`] it keeps the residues of a test in `DIR/M<p>/…`. [`ProofWork::make`] builds
+/// the proof from them, `DIR/proof/M<p>-<power>.proof`.
 #[derive(Debug)]
 pub struct ProofWork {
     power: u32,
-    /// That which is still possible, as far as has been told; 0 for none.
+    /// The largest power still possible, as last reported; 0 for none.
     possible: Mutex<u32>,
     exponent: u32,
     residues: ResidueFolder,
@@ -68,7 +68,7 @@ pub struct ProofWork {
 }
 
 impl ProofWork {
-    /// That of M_p in a directory, for a power from 1 to
+    /// Creates the work for M_p in a directory, for a power from 1 to
     /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER); `None` for an exponent too small
     /// for the power.
     #[must_use]
@@ -82,15 +82,15 @@ impl ProofWork {
         Some(Self { power, possible: Mutex::new(power), exponent: p, residues, proofs, reporter })
     }
 
-    /// Whether its files could go where they belong, before the test begins.
+    /// Checks before the test whether its files can be put in their folders.
     ///
     /// # Errors
-    /// [`ProofFileError::NotAFolder`].
+    /// Returns [`ProofFileError::NotAFolder`].
     pub fn check_folders(&self) -> Result<(), ProofFileError> {
         [self.residues.dir(), &self.proofs].into_iter().try_for_each(check_proof_folder)
     }
 
-    /// Says before the test, not after it, that its proof will find its place taken.
+    /// Warns before the test, not after it, if another file has the name of the proof.
     pub fn warn_of_what_is_in_the_way(&self, factors: &KnownFactors) {
         let (exponent, factors) = (self.exponent, factors.texts());
         if let Some(path) = ProofFile::in_the_way(&self.proofs, exponent, factors, self.power) {
@@ -98,7 +98,7 @@ impl ProofWork {
         }
     }
 
-    /// What it needs, before the test begins.
+    /// Returns a note on the disk space needed.
     #[must_use]
     pub fn room(&self) -> Note {
         Note::ProofRoom {
@@ -109,12 +109,13 @@ impl ProofWork {
         }
     }
 
-    /// Builds the proof, of a lower power where residues are missing, verifies it and puts it into
-    /// its place; `None` if `stop` asked for it.
+    /// Builds the proof, with a lower power if residues are missing, verifies it and puts it in its
+    /// place; `None` if `stop` was set.
     ///
     /// # Errors
-    /// [`MakeError::GivenUp`] where another attempt would find nothing more: no residue is left that
-    /// a proof could be made of, or the disk is full even without them.
+    /// Returns [`MakeError::GivenUp`] if another attempt would not succeed: no residues from which
+    /// a proof can be made are left, or the disk is full even without them. Other errors may be
+    /// temporary.
     pub fn make(
         &self,
         plan: Plan,
@@ -133,7 +134,7 @@ impl ProofWork {
         let (exponent, power) = (self.exponent, proof.power());
         if power < self.power {
             let warning = Warning::LowerPower { exponent, power, wanted: self.power };
-            // What was missing from the beginning has been told then.
+            // A reduction at the start of the test has been reported then.
             if power < *self.possible() {
                 self.reporter.warn(&warning);
             } else {
@@ -145,7 +146,7 @@ impl ProofWork {
         Ok(Some(ProofInfo::version_2(power, md5)))
     }
 
-    /// The proof of the largest power that the residues allow, verified.
+    /// Builds and verifies the proof of the largest power that the residues allow.
     fn build(
         &self,
         plan: Plan,
@@ -174,8 +175,8 @@ impl ProofWork {
         built
     }
 
-    /// Puts a proof into its place. The result must not wait for room: the proof gets that of its
-    /// residues, or is given up.
+    /// Writes a proof to its place. The result must not wait for disk space: residues are removed
+    /// to make room for the proof, or the proof is given up.
     fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
         let factors = proof.factors().texts().to_vec();
         let file = ProofFile::new(self.exponent, factors, proof.residue_bytes())?;
@@ -192,11 +193,11 @@ impl ProofWork {
         self.possible.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on this power is the most that is possible, or none if it is too low to be worth
-    /// anything; residues that it does not need leave the disk to the rest.
+    /// Lowers the largest possible power, or sets it to 0 if the power is too low to be useful.
+    /// Removes residues that the power does not need, which makes room for the others.
     fn lower(&self, possible: &mut u32, power: u32) {
         *possible = if power < proof::least_power(self.power) { 0 } else { power };
-        // What cannot be removed takes its place on the disk, and no more.
+        // A residue that cannot be removed only takes disk space.
         let _ = match Points::new(self.exponent, *possible) {
             Some(points) => self.residues.forget_all_but(&points),
             None => self.residues.remove_all(),
@@ -204,12 +205,13 @@ impl ProofWork {
     }
 }
 
-/// Whether it is the disk, or the user's share of it, that is full.
+/// Returns whether an error means that the disk, or the user's quota, is full.
 pub(crate) fn is_want_of_room(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Where residues are kept: all points but the last, which the test ends with.
+/// Returns the iterations at which residues are kept: all points except the last, at which the test
+/// ends.
 fn points(p: u32, power: u32) -> Option<Vec<u64>> {
     Some(Points::new(p, power)?.iter().filter(|&k| k < u64::from(p)).collect())
 }
@@ -235,8 +237,9 @@ impl ResidueSink for ProofWork {
         points(p, power).unwrap_or_default()
     }
 
-    /// On a disk that is full, residues of the highest power make room for those of lower ones: an
-    /// error comes back once for each change of the power, and says which is possible now.
+    /// Keeps a residue. If the disk is full, residues of the highest power are removed to make room
+    /// for those of lower powers. An error is returned once for each change of the power; it says
+    /// which power is still possible.
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()> {
         let mut possible = self.possible();
         let mut trouble = None;
@@ -310,7 +313,7 @@ mod tests {
         let x = |k| Residue::from_u64(P, k);
         let mut told = vec![];
         for k in of(5) {
-            // Power 1 alone has none but the middle of the test.
+            // The only residue of power 1 is that of the middle of the test.
             if !of(2).contains(&k) {
                 work.keep(k, &x(k)).unwrap();
             } else if of(1) != [k] {
@@ -323,7 +326,7 @@ mod tests {
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].ends_with("; no proof can be made"), "{told:?}");
         assert!(of(5).into_iter().all(|k| !work.residues.has(k)));
-        // The same of what is missing when a test goes on: power 1 would be possible.
+        // The same for residues that are missing when a test resumes: power 1 would be possible.
         let work = ProofWork::new(dir.path(), P, 5, Arc::new(Unobserved)).unwrap();
         let middle = of(1)[0];
         work.keep(middle, &x(middle)).unwrap();

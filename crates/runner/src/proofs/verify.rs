@@ -1,4 +1,4 @@
-//! Verifying a proof file.
+//! Verification of a proof file.
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,12 +13,12 @@ use crate::place::resolved;
 use crate::report::ProofReport;
 use crate::warning::Warning;
 
-/// Verifies a proof file, with the fastest plan that meets a request; `None` if `stop` asked for it.
-/// Nothing is written.
+/// Verifies a proof file with the fastest plan for a request; `None` if `stop` was set. Writes
+/// nothing.
 ///
 /// # Errors
-/// A file that is none, or cannot be read; a request that no plan meets; those of
-/// [`proof::verify`]. That the proof is wrong is none: [`ProofReport::is_valid`].
+/// Returns an error for a file that is not a proof or cannot be read, for a request without a plan,
+/// and those of [`proof::verify`]. A wrong proof is not an error: see [`ProofReport::is_valid`].
 pub fn verify_file(
     path: &Path,
     request: &PlanRequest,

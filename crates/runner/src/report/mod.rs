@@ -1,4 +1,4 @@
-//! What a run reports: as text (`Display`) one line for people, as JSON (`Serialize`) one object.
+//! Reports of runs: one line of text (`Display`), or one JSON object (`Serialize`).
 
 mod no_result;
 mod proof;
@@ -20,15 +20,15 @@ pub use proof::{ProofReport, Refused};
 
 use crate::proofs::PROOFS;
 
-/// What came of a job.
+/// The report of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Report {
-    /// A residue, with a verdict or without one yet.
+    /// A residue, with a verdict if the test is finished.
     Test(Box<TestReport>),
-    /// A factor, which made the test needless.
+    /// A factor, which made the test unnecessary.
     Factor(FactorReport),
-    /// Nothing yet: it was asked to stop.
+    /// No result: the job was stopped on request.
     Stopped(StopReport),
 }
 
@@ -42,27 +42,27 @@ impl Display for Report {
     }
 }
 
-/// A finished test: all that is printed and stored of it.
+/// The result of a test, with all fields that are printed and stored.
 ///
-/// Reads back what it was written as, also by earlier versions.
+/// `Deserialize` reads what `Serialize` wrote, also in earlier versions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TestReport {
     status: Status,
     exponent: u32,
-    /// `PRP-3` or `LL`.
+    /// GIMPS's work type: `PRP-3` or `LL`.
     worktype: String,
-    /// LL: `4`, `10` or `2/3`.
+    /// LL: the start, `4`, `10` or `2/3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     start: Option<String>,
     iterations: u64,
-    /// The iterations of the whole test.
+    /// Iterations of the whole test.
     total: u64,
     res64: String,
     /// PRP only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     res2048: Option<String>,
-    /// Absent when no engine was needed.
+    /// Absent if no engine was needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     engine: Option<String>,
     /// Absent on the CPU.
@@ -78,24 +78,24 @@ pub struct TestReport {
     seconds: f64,
     program: Program,
     timestamp: String,
-    /// PRP: the factors without which the rest was tested.
+    /// PRP: the known factors; the test is of the cofactor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     known_factors: Vec<String>,
     /// PRP: the proof that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<ProofInfo>,
-    /// Lucas–Lehmer: what computed everything once more.
+    /// Lucas–Lehmer: the second engine, which recomputed the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     second_engine: Option<String>,
-    /// Certifications: that of the residue.
+    /// Certifications: the SHA3-256 of the residue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha3_hash: Option<String>,
-    /// The assignment that it was done for, if there is one.
+    /// The assignment for which the test was done, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     credit: Option<Credit>,
 }
 
-/// For whom a test was done.
+/// To whom the result of a test is credited.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Credit {
@@ -110,21 +110,21 @@ pub struct Credit {
     /// The name of the computer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computer: Option<String>,
-    /// The number of the worker, in whose file the result is.
+    /// The number of the worker whose results file has the result.
     pub worker: u32,
-    /// Whether that file has the number in its name even if it is 0.
+    /// Whether the name of that file contains the number even if it is 0.
     #[serde(default)]
     pub numbered: bool,
 }
 
 impl Credit {
-    /// The number in the name of the results file, if there is one.
+    /// Returns the number in the name of the results file, if it contains one.
     #[must_use]
     pub fn results_number(&self) -> Option<u32> {
         (self.numbered || self.worker > 0).then_some(self.worker)
     }
 
-    /// Whether both are of one assignment.
+    /// Returns whether both are for the same assignment.
     fn is_for(&self, other: &Self) -> bool {
         (&self.assignment, &self.aid) == (&other.assignment, &other.aid)
     }
@@ -140,7 +140,7 @@ enum Status {
     /// A certification.
     #[serde(rename = "certified")]
     Certified,
-    /// Not at the end yet.
+    /// The test is not finished.
     #[serde(rename = "interim")]
     Interim,
 }
@@ -150,8 +150,8 @@ struct RoundOff {
     max: f64,
     mean: f64,
     products: u64,
-    /// How many widths of the Gumbel distribution of largest errors ½ is away;
-    /// absent after few products, and in reports of earlier versions.
+    /// Z, the distance from the typical maximum error to ½, in units of the distribution's scale.
+    /// Absent after few products, and in reports of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     z: Option<f64>,
 }
@@ -175,7 +175,7 @@ impl From<ErrorCounts> for Errors {
 }
 
 impl TestReport {
-    /// The report of an outcome, stamped now.
+    /// Creates the report of an outcome, with the present time.
     #[must_use]
     pub fn new(outcome: &Outcome) -> Self {
         Self {
@@ -215,8 +215,8 @@ impl TestReport {
         }
     }
 
-    /// M2 = 3, prime, which neither test applies to (p = 2 is even, 2/3 does
-    /// not exist mod 3, and 3 = 0): by convention res64 is that of a prime.
+    /// Returns the report for M2 = 3, which is prime. Neither test applies to it (p = 2 is even,
+    /// 2/3 does not exist mod 3, and 3 = 0); by convention res64 is that of a prime.
     #[must_use]
     pub fn of_m2(kind: TestKind) -> Self {
         let prp = matches!(kind, TestKind::Prp);
@@ -246,7 +246,7 @@ impl TestReport {
         }
     }
 
-    /// Whether this is the report of the whole test `kind` of M_p with these known factors.
+    /// Returns whether this is the report of the whole test `kind` of M_p with these known factors.
     #[must_use]
     pub fn is_of(&self, kind: TestKind, p: u32, known_factors: &[String]) -> bool {
         self.exponent == p
@@ -256,44 +256,44 @@ impl TestReport {
             && self.is_final()
     }
 
-    /// The same, done for an assignment.
+    /// Returns the report with the given credit.
     #[must_use]
     pub fn credited(self, credit: Option<Credit>) -> Self {
         Self { credit, ..self }
     }
 
-    /// The same with a proof.
+    /// Returns the report with the given proof.
     #[must_use]
     pub fn proven(self, proof: ProofInfo) -> Self {
         Self { proof: Some(proof), ..self }
     }
 
-    /// The same, computed by a second engine too.
+    /// Returns the report with the given second engine.
     #[must_use]
     pub fn doubled_by(self, engine: Option<&str>) -> Self {
         Self { second_engine: engine.map(str::to_owned), ..self }
     }
 
-    /// The shift with which the test began.
+    /// Returns the shift with which the test started.
     #[must_use]
     pub fn shift_count(&self) -> u32 {
         self.shift_count
     }
 
-    /// p.
+    /// Returns p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
 
-    /// The squarings that were done.
+    /// Returns the number of squarings done.
     #[must_use]
     pub fn iterations(&self) -> u64 {
         self.iterations
     }
 
-    /// Whether M_p is prime, or for PRP a probable prime; with known factors, what they leave of M_p. `None` of a
-    /// test that is not at its end, and of a certification.
+    /// Returns whether M_p, or its cofactor if factors are known, is prime, or for PRP a probable
+    /// prime. `None` for a test that is not finished, and for a certification.
     #[must_use]
     pub fn is_prime(&self) -> Option<bool> {
         match self.status {
@@ -303,19 +303,19 @@ impl TestReport {
         }
     }
 
-    /// The low 64 bits of the residue, 16 upper-case hexadecimal digits.
+    /// Returns the low 64 bits of the residue as 16 upper-case hexadecimal digits.
     #[must_use]
     pub fn res64(&self) -> &str {
         &self.res64
     }
 
-    /// Whether a proof was made of it.
+    /// Returns whether a proof was made.
     #[must_use]
     pub fn has_proof(&self) -> bool {
         self.proof.is_some()
     }
 
-    /// Where the proof is that was made of it, if its job had the directory `dir`.
+    /// Returns the path of the proof, if one was made, for a job in the directory `dir`.
     #[must_use]
     pub fn proof_path(&self, dir: &Path) -> Option<PathBuf> {
         let proof = self.proof.as_ref()?;
@@ -323,39 +323,39 @@ impl TestReport {
         Some(dir.join(PROOFS).join(name))
     }
 
-    /// Whether two engines have computed it, of which this is one.
+    /// Returns whether two engines computed the test and `engine` was one of them.
     #[must_use]
     pub fn is_doubled_with(&self, engine: &str) -> bool {
         let second = self.second_engine.as_deref();
         second.is_some() && [self.engine.as_deref(), second].contains(&Some(engine))
     }
 
-    /// The assignment that it was done for, if there is one.
+    /// Returns the assignment for which the test was done, if any.
     #[must_use]
     pub fn credit(&self) -> Option<&Credit> {
         self.credit.as_ref()
     }
 
-    /// Whether it was done for just this assignment.
+    /// Returns whether the test was done for exactly this assignment.
     #[must_use]
     pub fn is_for(&self, credit: &Credit) -> bool {
         self.credit.as_ref().is_some_and(|own| own.is_for(credit))
     }
 
-    /// Whether the test came to its end.
+    /// Returns whether the test is finished.
     #[must_use]
     pub fn is_final(&self) -> bool {
         self.status != Status::Interim
     }
 
-    /// The line for the results file. Interim residues have none, nor have LL
-    /// residues of another start than 4: nothing in the line would tell them apart.
+    /// Returns the line for the results file. Interim residues have none. LL residues with a start
+    /// other than 4 have none either, because the line does not contain the start.
     #[must_use]
     pub fn result_line(&self) -> Option<ResultLine> {
         let status = match self.status {
             Status::Prime => gimps::Status::Prime,
             Status::Composite => gimps::Status::Composite,
-            // A certification has no verdict, and its line none.
+            // A certification has no verdict, and its line has no status.
             Status::Certified => gimps::Status::Composite,
             Status::Interim => return None,
         };
@@ -387,12 +387,12 @@ impl TestReport {
     }
 }
 
-/// Whether the results of such a test go into the results file.
+/// Returns whether results of such a test go into the results file.
 pub(crate) fn is_recorded(kind: TestKind) -> bool {
     matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four) | TestKind::Cert(_))
 }
 
-/// The starting value of a Lucas–Lehmer test, as text.
+/// Returns the start of a Lucas–Lehmer test as text.
 fn start(kind: TestKind) -> Option<String> {
     let start = match kind {
         TestKind::Prp | TestKind::Cert(_) => return None,

@@ -1,4 +1,4 @@
-//! What is reported of a test that ended without a residue: by a factor, or by the user.
+//! Reports of tests that ended without a residue: because of a factor, or stopped by the user.
 
 use std::fmt::{self, Display};
 
@@ -8,7 +8,7 @@ use warpint_mersenne::TestKind;
 
 use super::Credit;
 
-/// A test that trial factoring made needless.
+/// A test that trial factoring made unnecessary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FactorReport {
     /// `F`.
@@ -16,7 +16,7 @@ pub struct FactorReport {
     exponent: u32,
     /// `TF`.
     worktype: &'static str,
-    /// Decimal digits: a factor need not fit into a JSON number.
+    /// The factor in decimal digits, as it need not fit into a JSON number.
     factors: [String; 1],
     program: Program,
     timestamp: String,
@@ -25,7 +25,7 @@ pub struct FactorReport {
 }
 
 impl FactorReport {
-    /// q = 2kp + 1 divides M_p.
+    /// Reports that q = 2kp + 1 divides M_p.
     #[must_use]
     pub fn new(exponent: u32, factor: u64) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl FactorReport {
         }
     }
 
-    /// The line for the results file.
+    /// Returns the line for the results file.
     #[must_use]
     pub fn result_line(&self, credit: Option<&Credit>) -> ResultLine {
         let [factor] = &self.factors;
@@ -74,7 +74,8 @@ pub struct StopReport {
 }
 
 impl StopReport {
-    /// A test of M_p that stopped after some of its squarings; whether the state then is on disk.
+    /// Reports that a test of M_p stopped after a number of squarings, and whether that state is on
+    /// disk.
     #[must_use]
     pub fn new(kind: TestKind, exponent: u32, iterations: u64, saved: bool) -> Self {
         let total = kind.iterations(exponent);

@@ -1,4 +1,4 @@
-//! What the verification of a proof file has found.
+//! The report of the verification of a proof file.
 
 use std::fmt::{self, Display};
 use std::path::Path;
@@ -11,7 +11,7 @@ use warpint_mersenne::Verdict;
 use warpint_mersenne::proof::{Proof, Verification};
 use warpint_progress::units;
 
-/// A proof that was verified: right, or wrong and why.
+/// The result of a verification: the proof is right, or wrong for a stated reason.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ProofReport {
@@ -22,13 +22,13 @@ pub struct ProofReport {
     power: u32,
     md5: String,
     valid: bool,
-    /// `P` or `C`; absent for a proof that is wrong.
+    /// `P` or `C`; absent if the proof is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'static str>,
-    /// Why it is refused; absent for a proof that is right.
+    /// Why the proof is refused; absent if it is right.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<Refused>,
-    /// What the file claims, if it is wrong.
+    /// The residue that the file claims.
     res64: String,
     residue_type: u8,
     engine: &'static str,
@@ -36,24 +36,24 @@ pub struct ProofReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<&'static str>,
     fft_length: usize,
-    /// The largest; absent for engines that compute in integers.
+    /// The largest round-off; absent for engines that compute in integers.
     #[serde(skip_serializing_if = "Option::is_none")]
     round_off: Option<f64>,
     seconds: f64,
     program: Program,
 }
 
-/// Why a proof is refused, for programs and in words.
+/// Why a proof is refused, as a code and as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// One word.
+    /// The code, one word.
     pub code: &'static str,
-    /// The same in words.
+    /// The reason as text.
     pub reason: String,
 }
 
 impl ProofReport {
-    /// Whether the proof is right.
+    /// Returns whether the proof is right.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.valid
@@ -93,7 +93,8 @@ impl ProofReport {
     }
 }
 
-/// `M216091 is a probable prime: the proof of power 8 is right, res64 0000000000000001, md5 …`
+/// Formats the report: `M216091 is a probable prime: the proof of power 8 is right, res64
+/// 0000000000000001, md5 …`.
 impl Display for ProofReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number: String = self.known_factors.iter().map(|factor| format!("/{factor}")).collect();

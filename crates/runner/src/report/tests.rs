@@ -1,4 +1,4 @@
-//! What is printed, stored and recorded of a test.
+//! The printed, stored and recorded forms of a result.
 
 use std::time::Duration;
 

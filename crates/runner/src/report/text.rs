@@ -1,4 +1,4 @@
-//! A finished test as a line for people.
+//! A result as a line of text.
 
 use std::fmt::{self, Display};
 use std::time::Duration;

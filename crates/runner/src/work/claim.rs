@@ -1,4 +1,4 @@
-//! One worker at a time at a number or at an assignment.
+//! Claims: only one worker at a time uses a number or works on an exponent.
 
 use std::ffi::OsStr;
 use std::io;
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 
 use warpint_files::{FileError, Folder, Lock};
 
-/// A lock of the operating system on an empty file, which stays; the lock goes
-/// with the process, however that ends.
+/// A lock of the operating system on an empty file. The file stays; the lock is released when the
+/// process ends, however it ends.
 #[derive(Debug)]
 pub struct Claim {
     _lock: Lock,
 }
 
-/// The file of the claim of an exponent.
+/// The name of the claim file of an exponent.
 const OF_EXPONENT: &str = "claim";
 
 impl Claim {
-    /// Takes it; `None` if another process has it.
+    /// Takes the claim; `None` if another process has it.
     ///
     /// # Errors
-    /// The file cannot be made or locked.
+    /// Returns an error if the file cannot be made or locked.
     pub fn try_take(path: &Path) -> io::Result<Option<Self>> {
         let take = || {
             let (folder, name) = place(path)?;
@@ -30,27 +30,27 @@ impl Claim {
         Ok(lock.map(|lock| Self { _lock: lock }))
     }
 
-    /// Whether some process has it. Makes no file.
+    /// Returns whether some process has the claim. Does not make the file.
     #[must_use]
     pub fn is_taken(path: &Path) -> bool {
         place(path).is_ok_and(|(folder, name)| folder.is_locked(name))
     }
 
-    /// The claim of a worker's number.
+    /// Returns the claim file of a worker's number.
     #[must_use]
     pub fn of_worker(dir: &Path, worker: u32) -> PathBuf {
         dir.join(format!("worker-{worker}.lock"))
     }
 
-    /// The claim of all assignments of one exponent.
+    /// Returns the claim file of all assignments of an exponent.
     #[must_use]
     pub fn of_exponent(dir: &Path, p: u32) -> PathBuf {
         dir.join(format!("M{p}")).join(OF_EXPONENT)
     }
 }
 
-/// The directory of a claim, and the name in it. That of an exponent is made by this program, and is
-/// no link.
+/// Returns the directory of a claim, and the file's name in it. This program makes the directory of
+/// an exponent, which must not be a symbolic link.
 fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     let (folder, name) = Folder::of(path)?;
     let own = name == OF_EXPONENT;

@@ -1,6 +1,6 @@
-//! Several workers on one directory: each a process of its own.
+//! Several workers on one directory, each a process of its own.
 //!
-//! A process that crashes, as by a fault of the driver, so leaves the others alone.
+//! So a process that crashes, for example because of a driver, does not affect the others.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,9 +14,9 @@ use crate::RunError;
 use crate::observer::{Observer, RunEvent};
 use crate::warning::Warning;
 
-/// How soon the end of a worker, or a request to stop, is seen.
+/// The delay after which the end of a worker, or a stop request, is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Numbers of workers are below this.
+/// The upper bound on worker numbers, exclusive.
 pub const MOST_WORKERS: usize = 1000;
 
 /// A worker to be started.
@@ -30,25 +30,26 @@ pub struct Seat {
     pub threads: Option<usize>,
 }
 
-/// Workers to be started as processes, each by a command that works as [`Worker`](super::Worker)
-/// does.
+/// Workers to be started as processes, each by a command that does the work of
+/// [`Worker`](super::Worker).
 #[derive(Debug)]
 pub struct Crew {
-    /// The command of each.
+    /// The workers and their commands.
     pub commands: Vec<(Seat, Command)>,
-    /// Whether a process ended as it should; others are warned of.
+    /// Returns whether a process ended as expected; otherwise a warning is sent.
     pub is_orderly: fn(ExitStatus) -> bool,
-    /// Asks a process to stop. A Ctrl-C on a terminal has reached it already: both must be one
-    /// request to it.
+    /// Asks a process to stop. Ctrl-C on a terminal has already reached the process: it must treat
+    /// both as one request.
     pub ask: fn(&Child),
 }
 
 impl Crew {
-    /// Starts the workers, passes on what they write, line by line, and waits for their ends; `stop`
-    /// is passed on too. How each ended, `None` for one that could not be started or waited for.
+    /// Starts the workers, passes on their output line by line, passes on `stop`, and waits until
+    /// all have ended. Returns how each ended; `None` for a worker that could not be started or
+    /// waited for.
     #[must_use]
     pub fn run(self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Vec<Option<ExitStatus>> {
-        // The workers save; this process has nothing to lose, but waits for them.
+        // The workers save their work; this process loses nothing, but waits for them.
         observer.event(&RunEvent::Saves(true));
         let Self { commands, is_orderly, ask } = self;
         let start = |(seat, mut command): (Seat, Command)| {
@@ -58,7 +59,7 @@ impl Crew {
         let mut passed_on = false;
         loop {
             if stop.is_stopped() && !passed_on {
-                // None is waited for yet: their numbers are their own still.
+                // No process has been waited for yet, so that the process ids are still theirs.
                 crew.iter().filter_map(|running| running.child.as_ref()).for_each(ask);
                 passed_on = true;
             }
@@ -72,11 +73,11 @@ impl Crew {
     }
 }
 
-/// Workers 0, 1, …, `each` a device. Those that compute on the CPU share its cores, if the threads of
-/// each are not given.
+/// Returns `each` workers on every device, numbered 0, 1, …. If the threads of each worker are not
+/// given, workers on the CPU share its cores.
 ///
 /// # Errors
-/// [`RunError::TooManyWorkers`].
+/// Returns [`RunError::TooManyWorkers`].
 pub fn seats(
     devices: &[DeviceChoice],
     each: usize,
@@ -102,7 +103,7 @@ struct Running {
     /// `worker 1 (cuda:1)`.
     name: String,
     child: Option<Child>,
-    /// They pass on what it writes.
+    /// The threads that pass on its output.
     readers: Vec<JoinHandle<()>>,
     ended: Option<ExitStatus>,
     is_orderly: fn(ExitStatus) -> bool,
@@ -110,7 +111,7 @@ struct Running {
 }
 
 impl Running {
-    /// One that cannot be started has ended, and that is told.
+    /// Starts a worker. A worker that cannot be started counts as ended, with a warning.
     fn start(
         seat: Seat,
         command: &mut Command,
@@ -152,7 +153,7 @@ impl Running {
         self.observer.event(&RunEvent::Warning(&warning));
     }
 
-    /// Sees whether it has ended; `Some` while it has not.
+    /// Looks whether the process has ended; returns `Some` if it has not.
     fn look(&mut self) -> Option<()> {
         let status = match self.child.as_mut()?.try_wait() {
             Ok(None) => return Some(()),
@@ -175,14 +176,14 @@ impl Running {
 
     fn join(self) -> Option<ExitStatus> {
         for reader in self.readers {
-            // A reader that failed has no part in the end.
+            // A reader that panicked does not affect the worker's end.
             let _ = reader.join();
         }
         self.ended
     }
 }
 
-/// Hands over each line, with its end, until there is no more.
+/// Passes on each line, with its line ending, until the output ends.
 fn pass(
     from: impl Read + Send + 'static,
     mut to: impl FnMut(&str) + Send + 'static,

@@ -1,4 +1,4 @@
-//! Lines for `DIR/worktodo.txt`.
+//! Adding lines to `DIR/worktodo.txt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use warpint_mersenne::Exponent;
 use super::PATIENCE;
 use crate::RunError;
 
-/// Whether a line is an assignment for this program.
+/// Checks that a line is an assignment for this program.
 ///
 /// # Errors
-/// [`RunError::NoAssignment`], [`RunError::Exponent`].
+/// Returns [`RunError::NoAssignment`] or [`RunError::Exponent`].
 pub fn check_line(line: &str) -> Result<(), RunError> {
     let refused = match Line::parse(line.as_bytes()) {
         Line::Work(assignment) => {
@@ -21,24 +21,25 @@ pub fn check_line(line: &str) -> Result<(), RunError> {
         }
         Line::Foreign(why) => why.to_string(),
         Line::Malformed(why) => why.to_string(),
-        Line::Blank | Line::Comment => "it is no assignment".into(),
+        Line::Blank | Line::Comment => "it is not an assignment".into(),
     };
     Err(RunError::NoAssignment(refused))
 }
 
-/// What [`append`] did.
+/// The result of [`append`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appended {
     /// The list.
     pub path: PathBuf,
-    /// Locks that were taken over from dead processes, in words.
+    /// Locks that were taken over from dead processes, as text.
     pub notices: Vec<String>,
 }
 
-/// Appends lines to the list of a directory, which is made if it is not there: all of them or none.
+/// Appends lines to the list of a directory: all of them or none. Makes the directory if it is
+/// missing.
 ///
 /// # Errors
-/// The directory cannot be made, or the list not be written.
+/// Returns an error if the directory cannot be made or the list cannot be written.
 pub fn append(dir: &Path, lines: &[String]) -> Result<Appended, RunError> {
     fs::create_dir_all(dir)
         .map_err(|source| RunError::Directory { path: dir.to_owned(), source })?;

@@ -1,4 +1,4 @@
-//! `warpint.log`: what a worker did and when, a line each.
+//! `warpint.log`: the actions of a worker with their times, one per line.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use warpint_gimps as gimps;
 use crate::observer::{Observer, RunEvent};
 use crate::warning::Warning;
 
-/// A file this long makes way for a new one: 1 MB.
+/// The size at which a new file is started: 1 MB.
 const LONGEST: u64 = 1_000_000;
-/// Older files that are kept: `warpint.log.1` (the newest) … `.3`.
+/// The number of older files that are kept: `warpint.log.1` (the newest) … `.3`.
 const OLDER: u32 = 3;
 
-/// `YYYY-MM-DD HH:MM:SS <where>: <what>`, in UTC. A log that cannot be written
-/// is told of once, and again after it could be.
+/// A log with lines `YYYY-MM-DD HH:MM:SS <where>: <what>`, in UTC. If the log cannot be written, a
+/// warning is sent once, and again only after writing has worked in between.
 pub(crate) struct Log {
     path: PathBuf,
     failing: bool,
@@ -54,7 +54,7 @@ impl Log {
             }
             folder.rename(name, older(1))?;
         }
-        // Lines are of use while the machine runs; a power cut may take the last ones.
+        // The lines need not be synced: a power cut may lose the last ones.
         folder.append_unsynced(name, line.as_bytes())
     }
 }

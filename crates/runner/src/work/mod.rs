@@ -1,18 +1,19 @@
-//! Workers on a list of assignments, beside each other on one directory.
+//! Workers that share a directory and its list of assignments.
 //!
-//! A worker takes the first line that it can do and that nobody else has ([`Claim`]), runs it as a
-//! [`Job`](crate::Job), removes the line, and goes on. Its files in the directory, for worker N of
-//! several (N is left out for the only one, but in its claim and status, where it is 0):
+//! A worker takes the first line that it can do and that no other worker has taken ([`Claim`]),
+//! runs it as a [`Job`](crate::Job), removes the line, and continues. The table lists its files in
+//! the directory, for worker N of several. For the only worker, N is left out, except in its claim
+//! and status, where N is 0:
 //!
 //! | file | content |
 //! |---|---|
-//! | `worktodo-N.txt` | lines for this worker alone, done before those of `worktodo.txt` |
+//! | `worktodo-N.txt` | lines for this worker only, done before those of `worktodo.txt` |
 //! | `results-N.txt` | its results |
-//! | `warpint-N.log` | what it did and when |
-//! | `status-N.json` | what it is doing ([`WorkerStatus`]) |
+//! | `warpint-N.log` | its actions with their times |
+//! | `status-N.json` | its present state ([`WorkerStatus`]) |
 //! | `worker-N.lock` | the claim of its number |
 //! | `M<p>/claim` | the claim of all assignments of an exponent |
-//! | `M<p>.cert` | the residue that a certification begins with ([`StartFile`]) |
+//! | `M<p>.cert` | the start residue of a certification ([`StartFile`]) |
 
 mod claim;
 mod crew;
@@ -39,16 +40,17 @@ pub use tests_of::spec_of;
 pub use watch::Watch;
 pub use worker::{Ended, Tally, Worker};
 
-/// Other programs hold their lock while they talk to a server.
+/// Other programs keep their lock while they talk to a server.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// `results.txt`, and `results-N.txt` for worker N of several, N from 0: PRPLL names the files of
-/// its workers so, and AutoPrimeNet watches them there.
+/// Returns `results.txt`, or `results-N.txt` for worker N of several, from 0. PRPLL uses the same
+/// names for its workers, and AutoPrimeNet watches these files.
 pub(crate) fn results_path(dir: &Path, worker: Option<u32>) -> PathBuf {
     numbered(dir, "results", worker, "txt")
 }
 
-/// `DIR/stem.extension` for the only worker, `DIR/stem-N.extension` for worker N of several.
+/// Returns `DIR/stem.extension` for the only worker, `DIR/stem-N.extension` for worker N of
+/// several.
 fn numbered(dir: &Path, stem: &str, worker: Option<u32>, extension: &str) -> PathBuf {
     dir.join(match worker {
         None => format!("{stem}.{extension}"),

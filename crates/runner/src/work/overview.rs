@@ -1,4 +1,4 @@
-//! What the workers of a directory do, and what is left for them.
+//! The state of the workers of a directory, and the work left for them.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -14,35 +14,35 @@ use crate::RunError;
 /// A directory and its workers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
-    /// All that have been here, by number. One whose process is gone and did not say so is
-    /// [`State::Killed`].
+    /// All workers that have run in the directory, by number. A worker whose process ended without
+    /// notice is [`State::Killed`].
     pub workers: Vec<WorkerStatus>,
-    /// The list of all workers, `worktodo.txt`.
+    /// The list shared by all workers, `worktodo.txt`.
     pub lines: ListStatus,
-    /// Those of `worktodo-N.txt`.
+    /// The lists `worktodo-N.txt`.
     #[serde(rename = "own-lists", skip_serializing_if = "Vec::is_empty")]
     pub own_lists: Vec<ListStatus>,
 }
 
-/// What is in a list.
+/// The content of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ListStatus {
     /// Its path.
     pub file: String,
-    /// Lines that are left to be done.
+    /// Lines still to be done.
     pub assignments: u32,
-    /// Lines that are none of any program's.
+    /// Lines that no program can interpret.
     pub malformed: u32,
     /// Lines for other programs.
     pub foreign: u32,
 }
 
 impl Overview {
-    /// Reads the files of a directory; and a line on each status that cannot be read. Changes
-    /// nothing.
+    /// Reads the files of a directory; also returns a line of text for each status file that cannot
+    /// be read. Changes nothing.
     ///
     /// # Errors
-    /// The directory or a list cannot be read.
+    /// Returns an error if the directory or a list cannot be read.
     pub fn of(dir: &Path) -> Result<(Self, Vec<String>), RunError> {
         let unreadable = |source| RunError::Unreadable { path: dir.to_owned(), source };
         let (mut workers, warnings) = WorkerStatus::all(dir).map_err(unreadable)?;
@@ -80,7 +80,7 @@ impl ListStatus {
     }
 }
 
-/// The workers that have lists of their own, ascending.
+/// Returns the numbers of the workers that have lists of their own, ascending.
 fn numbers(dir: &Path) -> io::Result<Vec<u32>> {
     let number = |name: OsString| {
         name.to_str()?.strip_prefix("worktodo-")?.strip_suffix(".txt")?.parse::<u32>().ok()

@@ -1,4 +1,4 @@
-//! A worker at work on its lists.
+//! The loop of a worker over the lines of its lists.
 
 use std::collections::HashSet;
 use std::fs;
@@ -20,18 +20,18 @@ use crate::observer::{Reporter, RunEvent};
 use crate::report::{Credit, Report};
 use crate::warning::Warning;
 
-/// A worker that waits reads the lists this often.
+/// The interval at which a waiting worker reads the lists.
 const POLL: Duration = Duration::from_secs(2);
-/// How soon a request to stop is seen meanwhile.
+/// The delay after which a stop request is noticed while waiting.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A line, and the list that it is in.
+/// A line and its list.
 struct Place {
     list: usize,
     line: NumberedLine,
 }
 
-/// A line to be worked on.
+/// A line to be done.
 struct Task {
     place: Place,
     assignment: Assignment,
@@ -42,16 +42,16 @@ struct Task {
 /// A worker at work.
 pub(super) struct Shift<'a> {
     options: &'a Worker,
-    /// The first that has a line that can be done gives the next one.
+    /// The lists. The next task comes from the first list that has a line that can be done.
     lists: Vec<WorkFile>,
     watch: &'a Watch,
     reporter: Reporter,
     stop: &'a StopToken,
-    /// Lines that a person has been told of.
+    /// Lines that have been reported to the user.
     told: HashSet<Vec<u8>>,
-    /// Lines that failed, or that could not be removed: not tried again.
+    /// Lines that failed or could not be removed. They are not tried again.
     given_up: HashSet<Vec<u8>>,
-    /// What was last said of additions that could not be moved over.
+    /// The last message about additions that could not be moved.
     stuck: Option<String>,
     tally: Tally,
 }
@@ -77,7 +77,7 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Until there is no line left that this worker can do, or until it is stopped.
+    /// Works until no line is left that this worker can do, or until it is stopped.
     pub(super) fn all(mut self) -> Result<Ended, RunError> {
         let reporter = self.reporter.clone();
         StartFile::clear_finished(&self.options.dir, &mut |note| reporter.say(&note));
@@ -115,7 +115,7 @@ impl<'a> Shift<'a> {
         Ok(Ended::NoWorkLeft(self.tally))
     }
 
-    /// Moves over what others have put into the files of additions.
+    /// Moves the lines that other programs have put into the files of additions.
     fn merge_added(&mut self) {
         for list in 0..self.lists.len() {
             let merged = self.lists[list].merge_added();
@@ -128,7 +128,7 @@ impl<'a> Shift<'a> {
                     self.stuck = None;
                     self.reporter.say(&Note::MovedOver { lines, from: added });
                 }
-                // What is in the list itself can be done all the same.
+                // The lines of the list itself can still be done.
                 Err(e) => {
                     let warning = Warning::AdditionsStay { file: added, reason: e.to_string() };
                     let line = warning.to_string();
@@ -141,12 +141,12 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// The first line that can be done and that no other worker has. Certifications come before
-    /// all others: they are short, and the credit of somebody else's test waits for them.
+    /// Returns the first line that can be done and that no other worker has taken. Certifications
+    /// come first: they are short, and somebody else's credit for a test waits for them.
     fn next(&mut self) -> Result<Option<Task>, RunError> {
         'again: loop {
             let mut places = self.read()?;
-            // All at once, while the numbers are those that a person sees.
+            // All lines are reported at once, while the line numbers match those in the file.
             self.tell_of_others(&places);
             self.tally.busy = 0;
             places.sort_by_key(|place| !is_cert(&place.line));
@@ -176,7 +176,7 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// All lines, list by list.
+    /// Returns all lines, list by list.
     fn read(&self) -> Result<Vec<Place>, RunError> {
         let mut places = vec![];
         for (list, file) in self.lists.iter().enumerate() {
@@ -185,8 +185,7 @@ impl<'a> Shift<'a> {
         Ok(places)
     }
 
-    /// Counts the lines that are no work for this program, and tells of those
-    /// that are new.
+    /// Counts the lines that are not assignments for this program, and reports new ones.
     fn tell_of_others(&mut self, places: &[Place]) {
         (self.tally.malformed, self.tally.foreign) = (0, 0);
         for place in places {
@@ -215,13 +214,13 @@ impl<'a> Shift<'a> {
             .map_err(|source| RunError::Claim { path: folder.to_owned(), source })
     }
 
-    /// Whether a line is in its list still: another worker may have done it.
+    /// Returns whether a line is still in its list; another worker may have done it.
     fn is_there(&self, place: &Place) -> Result<bool, RunError> {
         let lines = self.lists[place.list].read()?;
         Ok(lines.iter().any(|other| other.bytes == place.line.bytes))
     }
 
-    /// Runs a task; whether it was stopped.
+    /// Runs a task; returns whether it was stopped.
     fn work(&mut self, task: &Task) -> bool {
         let (options, work) = (self.options, &task.assignment.work);
         let spec = match spec_of(&options.dir, work, task.exponent) {
@@ -234,7 +233,7 @@ impl<'a> Shift<'a> {
         let (p, kind) = (task.exponent.get(), spec.kind);
         let credit = self.credit(&task.assignment);
         self.watch.begin(p, kind, &credit);
-        // What the server gives out has been searched for factors.
+        // Exponents assigned by the server have been searched for factors.
         let searched = task.assignment.aid.is_some() || work.has_factoring_history();
         let double_check = work.is_double_check();
         let wants_proof = kind == TestKind::Prp && options.proofs;
@@ -271,9 +270,9 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// The result is recorded: the line may go, and then the residue that a certification began
-    /// with. A process that is killed between the two leaves the residue for
-    /// [`StartFile::clear_finished`].
+    /// Finishes a task whose result is recorded: removes the line, then the start residue of a
+    /// certification. If the process is killed in between, [`StartFile::clear_finished`] removes
+    /// the residue.
     fn finish(&mut self, task: &Task, kind: TestKind) {
         let place = &task.place;
         let removed = self.lists[place.list].remove_line(&place.line.bytes);
@@ -293,8 +292,8 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Removes the residue that a finished certification began with, unless an equal certification
-    /// (of the same exponent and number of squarings) waits for it too.
+    /// Removes the start residue of a finished certification, unless an equal certification (with
+    /// the same exponent and number of squarings) also needs it.
     fn remove_start(&self, work: &Work, kind: TestKind) {
         let start = StartFile::new(&self.options.dir, work.exponent());
         let removed = self.read().and_then(|places| {
@@ -319,7 +318,7 @@ impl<'a> Shift<'a> {
         self.watch.ended(false);
     }
 
-    /// `worktodo.txt, line 3`.
+    /// Formats a place: `worktodo.txt, line 3`.
     fn at(&self, place: &Place) -> String {
         format!("{}, line {}", self.lists[place.list].path().display(), place.line.number)
     }
@@ -341,7 +340,7 @@ impl<'a> Shift<'a> {
         );
         for (n, what) in [
             (failed, "failed"),
-            (busy, "in the hands of other workers"),
+            (busy, "taken by other workers"),
             (malformed, "malformed"),
             (foreign, "for other programs"),
         ] {
@@ -357,7 +356,7 @@ fn is_cert(line: &NumberedLine) -> bool {
     matches!(&line.line, Line::Work(Assignment { work: Work::Cert { .. }, .. }))
 }
 
-/// Waits until the lists are to be read again; not if it was asked to stop.
+/// Waits until the lists are to be read again; returns false if a stop was requested.
 fn pause(stop: &StopToken) -> bool {
     let begin = Instant::now();
     while begin.elapsed() < POLL {

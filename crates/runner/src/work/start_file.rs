@@ -1,4 +1,4 @@
-//! `M<p>.cert`: the residue that a certification begins with.
+//! `M<p>.cert`: the start residue of a certification.
 
 use std::fs;
 use std::io;
@@ -12,10 +12,11 @@ use super::Claim;
 use crate::note::Note;
 use crate::stored::{StoredCertification, certifications};
 
-/// `DIR/M<p>.cert`: ⌈p/8⌉ little-endian bytes and nothing else.
+/// The file `DIR/M<p>.cert`, which consists of ⌈p/8⌉ little-endian bytes.
 ///
-/// It belongs to one certification and goes with it. A program that fetches these files takes one
-/// that is there for the right one: a later certification of M_p would begin with the old residue.
+/// It belongs to one certification and is removed after it. A program that fetches these files
+/// assumes that an existing file is the right one; if the file stayed, a later certification of M_p
+/// would start with the old residue.
 #[derive(Debug)]
 pub struct StartFile {
     dir: PathBuf,
@@ -23,41 +24,41 @@ pub struct StartFile {
     p: u32,
 }
 
-/// Why the residue that a certification begins with cannot be used.
+/// Why the start residue of a certification cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartFileError {
-    /// Something else is at its path, or too large a file.
+    /// The path is not a regular file, or the file is too large.
     #[error(transparent)]
     NotAFile(FileError),
-    /// It cannot be read.
-    #[error("cannot read {}, the residue that the certification begins with", path.display())]
+    /// The file cannot be read.
+    #[error("cannot read {}, the start residue of the certification", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// It is no residue.
+    /// The content is not a residue.
     #[error("{}: {source}", path.display())]
     NotAResidue {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What is wrong with the content.
         source: ResidueError,
     },
-    /// It cannot be removed.
-    #[error("cannot remove {}, which is of no more use", path.display())]
+    /// The file cannot be removed.
+    #[error("cannot remove {}, which is no longer needed", path.display())]
     Remove {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
 }
 
 impl StartFileError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -69,7 +70,7 @@ impl StartFileError {
 }
 
 impl StartFile {
-    /// That of M_p. Touches nothing.
+    /// Returns the file of M_p. Does not access the disk.
     #[must_use]
     pub fn new(dir: &Path, p: u32) -> Self {
         Self { dir: dir.to_owned(), path: dir.join(format!("M{p}.cert")), p }
@@ -78,7 +79,7 @@ impl StartFile {
     /// Reads the residue.
     ///
     /// # Errors
-    /// [`StartFileError`], but [`StartFileError::Remove`].
+    /// Returns any [`StartFileError`] except [`StartFileError::Remove`].
     pub fn read(&self) -> Result<Residue, StartFileError> {
         let (path, p) = (self.path.clone(), self.p);
         let size = Residue::byte_len(p) as u64;
@@ -96,11 +97,11 @@ impl StartFile {
         }
     }
 
-    /// Removes the file if it holds the residue that this certification began with. One that is
-    /// gone, or holds another by now, is left as it is.
+    /// Removes the file if it contains the start residue of this certification. If the file is
+    /// missing or contains another residue, does nothing.
     ///
     /// # Errors
-    /// [`StartFileError::Remove`].
+    /// Returns [`StartFileError::Remove`].
     pub fn remove(&self, kind: TestKind) -> Result<(), StartFileError> {
         if !self.path.is_file() || !self.begins(kind) {
             return Ok(());
@@ -119,8 +120,9 @@ impl StartFile {
     }
 
     /// Removes the files of a directory whose certification is finished, recorded and no longer in
-    /// a list: a process was killed behind the removal of the line. What cannot be removed or is
-    /// in doubt stays; `say` is told of what goes.
+    /// a list. Such a file is left if a process was killed after it removed the line. A file stays
+    /// if it cannot be removed or its state is in doubt. `say` receives a note on each removed
+    /// file.
     pub fn clear_finished(dir: &Path, say: &mut dyn FnMut(Note)) {
         let Ok(entries) = fs::read_dir(dir) else { return };
         for entry in entries.flatten() {
@@ -136,7 +138,7 @@ impl StartFile {
         }
     }
 
-    /// Whether a certification of before began with it, and none is in a list.
+    /// Returns whether an earlier certification used the residue, and no list contains one.
     fn is_finished(&self) -> bool {
         let folder = self.dir.join(format!("M{}", self.p));
         let finished = certifications(&folder);
@@ -155,7 +157,8 @@ impl StartFile {
             })
     }
 
-    /// Whether a line of a list asks for a certification of M_p, whatever program keeps the list.
+    /// Returns whether a line of any list, of this or another program, asks for a certification of
+    /// M_p.
     fn is_awaited(&self) -> bool {
         let Ok(entries) = fs::read_dir(&self.dir) else { return true };
         entries.flatten().any(|entry| {
@@ -167,16 +170,16 @@ impl StartFile {
         })
     }
 
-    /// Whether it could be removed, with nobody at work on M_p.
+    /// Removes the file if no process works on M_p; returns whether it was removed.
     fn remove_finished(&self) -> bool {
         let claim = Claim::try_take(&Claim::of_exponent(&self.dir, self.p));
         matches!(claim, Ok(Some(_))) && fs::remove_file(&self.path).is_ok()
     }
 }
 
-/// Whether a list asks for a certification of M_p; one that cannot be read might.
+/// Returns whether a list asks for a certification of M_p; true if the list cannot be read.
 fn asks_for_cert(list: &Path, p: u32) -> bool {
-    /// A larger file is no list.
+    /// A larger file is not a list.
     const MOST_BYTES: u64 = 16 << 20;
     let Ok(bytes) = given::read(list, MOST_BYTES) else { return true };
     let of_p = |line: &[u8]| {
@@ -206,7 +209,7 @@ mod tests {
         (file, residue)
     }
 
-    /// Keeps the result of a certification, as of a second from now.
+    /// Stores the result of a certification, dated a second from now.
     fn keep(dir: &Path, start: &Residue, squarings: u64) -> TestKind {
         let exponent = Exponent::new(P.into()).unwrap();
         let spec = TestSpec::certification(exponent, start.clone(), squarings);

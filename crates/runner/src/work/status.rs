@@ -1,4 +1,4 @@
-//! `status-N.json`: what a worker is doing, for whoever asks from outside.
+//! `status-N.json`: the state of a worker, for other programs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,53 +7,53 @@ use serde::{Deserialize, Serialize};
 use warpint_device::Telemetry;
 use warpint_files::{FileError, Folder};
 
-/// A status file has less; more is not read.
+/// The most bytes that are read. Status files are shorter.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// The whole file `status-N.json`.
+/// The content of `status-N.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct WorkerStatus {
     /// The worker's number.
     pub worker: u32,
-    /// Its process.
+    /// The worker's process id.
     pub pid: u32,
-    /// What it is doing.
+    /// What the worker is doing.
     pub state: State,
-    /// When the process began, UTC.
+    /// When the process started, UTC.
     pub since: String,
-    /// When this was written, UTC.
+    /// When the file was written, UTC.
     pub updated: String,
-    /// Assignments that this process has done.
+    /// Assignments that this process has finished.
     pub done: u32,
     /// Assignments that failed in this process.
     pub failed: u32,
-    /// The test that it is at, or was at when it stopped.
+    /// The present test, or the test at which the worker stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<TestStatus>,
 }
 
-/// What a worker is doing.
+/// The state of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// Between two assignments, or choosing a transform.
     Preparing,
-    /// A test runs.
+    /// Running a test.
     Testing,
-    /// The test is done, and its proof is being built.
+    /// Building the proof of a finished test.
     Proving,
-    /// No work is left, and it waits for some.
+    /// Waiting for work, because none is left.
     Waiting,
-    /// There was no work left.
+    /// Ended, because no work was left.
     Finished,
-    /// By the user; the same command goes on.
+    /// Stopped by the user; the same command resumes.
     Stopped,
-    /// The process is gone and did not say so.
+    /// The process ended without notice.
     Killed,
 }
 
-/// The test that runs.
+/// The present test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TestStatus {
@@ -61,62 +61,63 @@ pub struct TestStatus {
     pub exponent: u32,
     /// `PRP-3`, `LL` …
     pub worktype: String,
-    /// The assignment's digits.
+    /// The identifier of the assignment (AID).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
     /// `cpu`, `cuda:0` …; absent while it is being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Absent while it is being chosen.
+    /// The engine; absent while it is being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
-    /// Words; absent while it is being chosen.
+    /// The transform length in words; absent while it is being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fft_length: Option<usize>,
-    /// When this sitting began, UTC.
+    /// When this sitting started, UTC.
     pub since: String,
     /// Iterations done.
     pub iteration: u64,
-    /// Iterations in all.
+    /// Iterations of the whole test.
     pub total: u64,
-    /// The same in percent.
+    /// Iterations done, in percent.
     pub percent: f64,
-    /// How much of the proof is built; absent before the end of the test.
+    /// The share of the proof that is built, in percent; absent before the end of the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof_percent: Option<f64>,
-    /// The time of an iteration lately, µs.
+    /// The recent time of an iteration, in µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub us_per_iteration: Option<f64>,
-    /// The time left, s.
+    /// The estimated time left, in s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eta_seconds: Option<u64>,
-    /// Where the last checkpoint is.
+    /// The iteration of the last checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<u64>,
-    /// Up to where a Gerbicz–Li check covers it.
+    /// The iteration up to which a Gerbicz–Li check has verified the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<u64>,
-    /// Absent for engines that compute in integers.
+    /// Round-off; absent for engines that compute in integers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_off: Option<RoundOffStatus>,
-    /// What the sensors of the device said last; absent where it has none.
+    /// The last readings of the device's sensors; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensors: Option<Telemetry>,
-    /// Errors overcome in this sitting.
+    /// Errors in this sitting from which the test recovered.
     pub errors: ErrorStatus,
 }
 
 /// Round-off since the engine was built.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RoundOffStatus {
-    /// The largest.
+    /// The largest round-off.
     pub max: f64,
-    /// The distance from ½, in widths of the distribution; absent after few products.
+    /// Z, the distance from the typical maximum round-off to ½, in units of the distribution's
+    /// scale; absent after few products.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
 }
 
-/// Errors overcome.
+/// Errors from which the test recovered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ErrorStatus {
@@ -129,16 +130,16 @@ pub struct ErrorStatus {
 }
 
 impl WorkerStatus {
-    /// The file of a worker.
+    /// Returns the path of a worker's file.
     #[must_use]
     pub fn path(dir: &Path, worker: u32) -> PathBuf {
         dir.join(format!("status-{worker}.json"))
     }
 
-    /// Replaces the file; whoever reads finds the old or the new one.
+    /// Replaces the file atomically: readers find the old or the new content.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Returns errors of the disk.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         let path = Self::path(dir, self.worker);
         let mut text = serde_json::to_string(self)?;
@@ -147,22 +148,22 @@ impl WorkerStatus {
             let (folder, name) = Folder::of(&path)?;
             let mut file = folder.begin(name)?;
             file.write(text.as_bytes())?;
-            // The next one comes soon: it need not survive a power cut.
+            // The next write comes soon, so that this one need not survive a power cut.
             file.finish_unsynced()
         };
         write().map_err(|e: FileError| e.in_message_of(&path))
     }
 
-    /// Removes what a killed process was writing.
+    /// Removes the incomplete file of a killed process.
     pub fn clear_away(dir: &Path) {
         Folder::at(dir).clear_away(|name| name.starts_with("status-") && name.ends_with(".json"));
     }
 
-    /// All that are in a directory, by number. What cannot be read is left out,
-    /// with a line that says so.
+    /// Reads all status files of a directory, by number. Files that cannot be read are left out,
+    /// with a line of text about each.
     ///
     /// # Errors
-    /// The directory cannot be read.
+    /// Returns an error if the directory cannot be read.
     pub fn all(dir: &Path) -> io::Result<(Vec<Self>, Vec<String>)> {
         let (mut found, mut unreadable) = (vec![], vec![]);
         let folder = Folder::at(dir);

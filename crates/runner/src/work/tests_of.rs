@@ -1,4 +1,4 @@
-//! Which test an assignment asks for.
+//! The test that an assignment asks for.
 
 use std::path::Path;
 
@@ -9,11 +9,12 @@ use super::StartFile;
 use crate::RunError;
 use crate::job::random_shift;
 
-/// The test of an assignment in a directory, with a shift drawn at random. A certification begins
-/// with the residue in `DIR/M<p>.cert`.
+/// Returns the test of an assignment in a directory, with a random shift. The start residue of a
+/// certification is read from `DIR/M<p>.cert`.
 ///
 /// # Errors
-/// Factors that are none; a certification that has too many squarings, or no residue to begin with.
+/// Returns an error for invalid factors, and for a certification with too many squarings or without
+/// a start residue.
 pub fn spec_of(dir: &Path, work: &Work, exponent: Exponent) -> Result<TestSpec, RunError> {
     let p = exponent.get();
     let spec = match work {

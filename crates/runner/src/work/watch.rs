@@ -1,4 +1,4 @@
-//! What a worker tells of itself while it works: to its log, and to its status file.
+//! The reports of a worker about its work: its log and its status file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use super::status::{ErrorStatus, RoundOffStatus, State, TestStatus, WorkerStatus
 use crate::observer::Observer;
 use crate::report::Credit;
 
-/// The status file is written anew this often while a test runs.
+/// The interval at which the status file is written while a test runs.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
 
-/// Shared by the worker and the thread that takes a test's events. Neither log
-/// nor status can stop the work: what cannot be written is left out.
+/// The reports, shared by the worker and the thread that receives a test's events. Neither log nor
+/// status can stop the work: errors in writing them are ignored.
 #[derive(Clone)]
 pub struct Watch(Arc<Mutex<Told>>);
 
@@ -27,11 +27,11 @@ struct Told {
     log: Log,
     status: WorkerStatus,
     written: Instant,
-    /// When the proof of the test was begun, if it is being built.
+    /// When building the proof of the test started, if it is being built.
     proof_begun: Instant,
-    /// The last progress, as a person reads it.
+    /// The last progress line.
     progress: String,
-    /// Those of the device of the test.
+    /// The sensors of the test's device.
     sensors: WatchedSensors,
 }
 
@@ -42,7 +42,8 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    /// That of a worker in a directory, which is there; with a number of its own, or the only one.
+    /// Creates the reports of a worker in an existing directory: a worker with a number, or the
+    /// only one.
     #[must_use]
     pub fn new(dir: &Path, worker: Option<u32>, observer: Arc<dyn Observer>) -> Self {
         WorkerStatus::clear_away(dir);
@@ -70,12 +71,12 @@ impl Watch {
         Self(Arc::new(Mutex::new(told)))
     }
 
-    /// A line in the log, which says the number: a leading `M<p>` is left out.
+    /// Writes a line to the log, without a leading `M<p>`, since the log states the number.
     pub fn log(&self, line: &str) {
         self.told().say(line);
     }
 
-    /// An assignment begins.
+    /// Records that an assignment starts.
     pub fn begin(&self, p: u32, kind: TestKind, credit: &Credit) {
         let mut told = self.told();
         told.progress.clear();
@@ -103,7 +104,7 @@ impl Watch {
         told.write();
     }
 
-    /// Its transform is chosen, and the test begins.
+    /// Records that the transform is chosen and the test starts.
     pub fn planned(&self, plan: &Plan, kind: TestKind) {
         let mut told = self.told();
         told.status.state = State::Testing;
@@ -117,7 +118,7 @@ impl Watch {
         told.write();
     }
 
-    /// Something happened in the test.
+    /// Records an event of the test.
     pub fn event(&self, event: &Event) {
         let mut told = self.told();
         if let Some(line) = told.take(event) {
@@ -129,7 +130,7 @@ impl Watch {
         }
     }
 
-    /// So large a share of the proof is built.
+    /// Records the share of the proof that is built.
     pub fn proving(&self, share: f64) {
         let mut told = self.told();
         let begins = told.status.state != State::Proving;
@@ -148,7 +149,7 @@ impl Watch {
         }
     }
 
-    /// An assignment is done, or has failed.
+    /// Records that an assignment is done or has failed.
     pub fn ended(&self, done: bool) {
         let mut told = self.told();
         told.status.test = None;
@@ -158,14 +159,14 @@ impl Watch {
         told.write();
     }
 
-    /// There is no work, and the worker waits for some.
+    /// Records that the worker waits for work.
     pub fn waits(&self) {
         let mut told = self.told();
         told.status.state = State::Waiting;
         told.write();
     }
 
-    /// The worker ends; a test that it was at stays in the status.
+    /// Records that the worker ends; a test in progress stays in the status.
     pub fn leave(&self, state: State) {
         let mut told = self.told();
         told.status.state = state;
@@ -199,18 +200,19 @@ impl Told {
         if let Some(test) = &mut self.status.test {
             test.sensors = self.sensors.look(self.written).cloned();
         }
-        // A status that is missing or old harms nothing.
+        // A missing or old status does no harm.
         let _ = self.status.write(&self.dir);
     }
 
-    /// Notes an event; a line for the log if it is worth one.
+    /// Records an event; returns a line for the log if the event deserves one.
     fn take(&mut self, event: &Event) -> Option<String> {
         let Self { status, progress, .. } = self;
         let test = status.test.as_mut()?;
         match event {
             Event::Progress { iteration, total, per_iteration, round_off } => {
                 *progress = progress_line(*iteration, *total, *per_iteration, *round_off);
-                // A test that goes on at its end computes nothing of which this could be told.
+                // A test that resumes at its end computes nothing, so that it has no time per
+                // iteration.
                 let each = (!per_iteration.is_zero()).then_some(per_iteration.as_secs_f64());
                 let left = total.saturating_sub(*iteration) as f64;
                 test.us_per_iteration = each.map(|each| each * 1e6);
@@ -313,7 +315,7 @@ mod tests {
         assert_eq!((test.eta_seconds, test.saved), (Some(94), Some(60)));
         assert_eq!(test.errors, ErrorStatus { checks: 1, ..ErrorStatus::default() });
         assert_eq!(test.aid, credit.aid);
-        // At the end of the test, nothing having been computed in this sitting.
+        // At the end of the test, if nothing was computed in this sitting.
         watch.event(&Event::Progress {
             iteration: 127,
             total: 127,
@@ -326,7 +328,7 @@ mod tests {
         for share in [0.0, 0.25, 0.5] {
             watch.proving(share);
         }
-        // The first share at once, and others every two seconds.
+        // The first share is written at once, and the others every two seconds.
         let (proving, test) = (status().state, status().test.unwrap());
         assert_eq!((proving, test.proof_percent), (State::Proving, Some(0.0)));
         assert_eq!((test.iteration, test.percent, test.eta_seconds), (127, 100.0, None));

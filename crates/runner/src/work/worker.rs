@@ -15,47 +15,50 @@ use crate::RunError;
 use crate::error::with_causes;
 use crate::observer::{Observer, Reporter};
 
-/// Whoever looks at the workers may hold a claim for an instant.
+/// Attempts to take a claim, because a process that looks at the workers may hold it for an
+/// instant.
 const CLAIM_TRIES: u32 = 20;
 
-/// A worker on the lists of a directory. [`Worker::new`] makes one with defaults, whose fields may then be changed.
+/// A worker on the lists of a directory. [`Worker::new`] sets defaults; the fields can then be
+/// changed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Worker {
     /// The directory of lists, results, checkpoints, log and status.
     pub dir: PathBuf,
-    /// Its number, if there are several: below [`MOST_WORKERS`](super::MOST_WORKERS).
+    /// Its number, if there are several workers: below [`MOST_WORKERS`](super::MOST_WORKERS).
     pub number: Option<u32>,
     /// How and where to compute.
     pub request: PlanRequest,
-    /// Whether it waits for new lines when none is left that can be done.
+    /// Whether it waits for new lines when no line is left that it can do.
     pub wait: bool,
-    /// The name on the GIMPS server, for results.
+    /// The user's name on the GIMPS server, for results.
     pub user: Option<String>,
     /// The name of the computer, for results.
     pub computer: Option<String>,
-    /// Whether PRP tests get proofs.
+    /// Whether proofs of PRP tests are made.
     pub proofs: bool,
-    /// The power of proofs; `None` for that which GIMPS uses.
+    /// The power of proofs; `None` for the power that GIMPS uses.
     pub proof_power: Option<u32>,
-    /// Time between checkpoints.
+    /// The time between checkpoints.
     pub checkpoint_interval: Duration,
 }
 
-/// What became of the lines.
+/// The outcomes of the lines.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
-    /// `no work left`.
+    /// The text `no work left`.
     pub status: &'static str,
     /// Absent for the only worker of a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<u32>,
     /// Assignments that this worker has done.
     pub done: u32,
-    /// Assignments that failed. Their lines are kept, as are the following ones.
+    /// Assignments that failed. Their lines are kept, as are the lines that the following fields
+    /// count.
     pub failed: u32,
-    /// Lines that are none of any program's.
+    /// Lines that no program can interpret.
     pub malformed: u32,
     /// Lines for other programs.
     pub foreign: u32,
@@ -66,17 +69,17 @@ pub struct Tally {
     pub errors: Vec<RunError>,
 }
 
-/// How a worker ended, if not with an error.
+/// How a worker ended without an error.
 #[derive(Debug)]
 pub enum Ended {
-    /// There is no line left that it can do.
+    /// No line is left that it can do.
     NoWorkLeft(Tally),
-    /// By the stop token.
+    /// It was stopped by the stop token.
     Stopped,
 }
 
 impl Worker {
-    /// A worker alone in a directory, which is there: with proofs, and checkpoints every 60 s.
+    /// Creates the only worker of an existing directory, with proofs, and checkpoints every 60 s.
     #[must_use]
     pub fn new(dir: &Path) -> Self {
         Self {
@@ -92,16 +95,17 @@ impl Worker {
         }
     }
 
-    /// Works until there is no line left that it can do, or, if it waits, until `stop`.
+    /// Works until no line is left that it can do, or, if it waits, until `stop` is set.
     ///
-    /// An assignment that fails is reported and its line is kept; the worker goes on with the next.
+    /// If an assignment fails, it is reported, its line is kept, and the worker continues with the
+    /// next line.
     ///
     /// # Errors
-    /// The results file or a list cannot be one; another worker has this number; a list that cannot
-    /// be read; a tally that could not be delivered.
+    /// Returns an error if the path of the results file or of a list is unusable, if another worker
+    /// has this number, if a list cannot be read, or if a tally could not be delivered.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Ended, RunError> {
         gimps::check_results_path(ResultsFile::Own(&results_path(&self.dir, self.number)))?;
-        // The same of what is no list: a folder, a FIFO.
+        // The same applies to paths that cannot be lists: a folder, a FIFO.
         let lists = self.lists(stop);
         for list in &lists {
             list.read()?;
@@ -121,7 +125,7 @@ impl Worker {
         ended
     }
 
-    /// What it works on: its own list, if it has a number, and that of all.
+    /// Returns the lists that it works on: its own list, if it has a number, and the shared list.
     fn lists(&self, stop: &StopToken) -> Vec<WorkFile> {
         let own = self.number.map(|worker| WorkFile::of_worker(&self.dir, worker, PATIENCE));
         let stopped_by = |list: WorkFile| {

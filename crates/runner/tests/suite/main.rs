@@ -14,12 +14,12 @@ use warpint_runner::{Job, Observer, Report, RunError, RunEvent, Undelivered, Uno
 
 const P: u32 = 1_279;
 
-/// Keeps what it hears.
+/// An observer that keeps what it receives.
 #[derive(Default)]
 struct Heard {
     lines: Mutex<Vec<String>>,
     reports: Mutex<Vec<Report>>,
-    /// Nobody takes reports.
+    /// Whether reports cannot be delivered.
     deaf: bool,
 }
 
@@ -153,7 +153,7 @@ fn a_worker_does_its_list_and_says_so() {
     assert_eq!(overview.workers.len(), 1);
     assert_eq!((overview.workers[0].state, overview.workers[0].done), (State::Finished, 1));
 
-    // An order to stop ends it before it takes a line.
+    // A stop request ends it before it takes a line.
     append(dir.path(), &lines[..1]).unwrap();
     let stop = StopToken::new();
     stop.stop();

@@ -1,4 +1,4 @@
-//! What is done limb by limb.
+//! Operations that work limb by limb.
 
 use rand::RngExt;
 
@@ -6,7 +6,7 @@ use super::elementwise::oracle::{compare, limb, negative, shifted, times};
 use super::numbers::{Failure, Numbers, check, check_flags, check_values, width};
 use crate::sample::Random;
 
-/// Each operation of one number and of two, and one number with all.
+/// Tests each operation of one number and of two, and one number with all.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     of_one(a)?;
     shifts(rng, a)?;
@@ -17,7 +17,7 @@ pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Fail
     Ok(())
 }
 
-/// The lowest limbs, with zeros above those that are there.
+/// Returns the lowest limbs, extended by zeros.
 fn resized(a: &[u32], limbs: usize) -> Vec<u32> {
     (0..limbs).map(|j| limb(a, j)).collect()
 }

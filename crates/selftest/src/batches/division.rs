@@ -12,7 +12,7 @@ use crate::sample::Random;
 /// The degree of square roots.
 const TWO: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
-/// Both orders, one number with all, and multiples of b with what is one less.
+/// Tests both orders, one number with all, and multiples of b with those numbers minus 1.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     let executor = a.batch.executor();
@@ -49,7 +49,7 @@ fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     check("⌊a/b⌋", &q, a.limbs, count, quotient)?;
     check("a mod b", &r, b.limbs, count, remainder)?;
     check_flags("a by b", &flags, all.iter().map(|x| x.2))?;
-    // Where something else was.
+    // The destination holds other numbers before the call.
     (q, r) = (q.not()?, r.not()?);
     a.batch.div_rem_into(&b.batch, &mut q, &mut r, &mut flags)?;
     check("⌊a/b⌋ into", &q, a.limbs, count, quotient)?;
@@ -63,7 +63,7 @@ fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     check_flags("a/b", &inexact, (0..count).map(|i| !divides(i)))
 }
 
-/// gcd(a, b), one number with all, and with a factor in common.
+/// Tests gcd(a, b), one number with all, and numbers with a common factor.
 pub(super) fn divisors(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let of = |a: &Numbers, b: &Numbers| {
         let count = a.count().max(b.count());
@@ -81,8 +81,8 @@ pub(super) fn divisors(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(),
     of(&times(a)?, &times(b)?)
 }
 
-/// Inverses modulo b, and modulo odd numbers, with one number for all, with a factor in common; and cofactors of
-/// the same.
+/// Tests inverses modulo b and modulo odd numbers, with one number for all, with a common factor;
+/// and cofactors of the same numbers.
 pub(super) fn inverses(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     let executor = a.batch.executor();
@@ -103,8 +103,8 @@ pub(super) fn inverses(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(),
     inverses_of(&times(a)?, &times(b)?)
 }
 
-/// That a·x ≡ 1 mod b with x < b or there is a factor in common; that x·a + y·b is the divisor g and |x| at most
-/// half of b/g, which no other x is but its negative.
+/// Checks inverses: a·x ≡ 1 mod b with x < b, or a and b have a common factor. Checks cofactors:
+/// x·a + y·b is the divisor g, and |x| is at most half of b/g, which determines x up to its sign.
 fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let count = a.count().max(b.count());
     let (inverse, none) = a.batch.mod_inv(&b.batch)?;
@@ -133,7 +133,7 @@ fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
         if !(if has_none(i) { is_zero(&inverse[i]) } else { is_inverse() }) {
             return wrong("the inverse");
         }
-        // What is positive, and what is negative, of x·a + y·b − g.
+        // The positive and the negative terms of x·a + y·b − g.
         let mut sides = [vec![], gcds[i].clone()];
         for (negative, product) in
             [(x_negative[i], limbs::mul(&x[i], a)), (y_negative[i], limbs::mul(&y[i], b))]
@@ -145,7 +145,7 @@ fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
         if limbs::trimmed(&sides[0]) != limbs::trimmed(&sides[1]) {
             return wrong("a cofactor");
         }
-        // 2·|x|·g to b: equal sizes are positive.
+        // Compares 2·|x|·g with b; if they are equal, x is positive.
         let mut double = limbs::mul(&x[i], &gcds[i]);
         double.push(0);
         limbs::mul_small_assign(&mut double, 2);
@@ -162,8 +162,8 @@ fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     Ok(())
 }
 
-/// a^e mod m of odd, even and any b, for exponents of one limb and of two. Of the widest numbers, which take
-/// long limb by limb, devices give what the CPU gives.
+/// Tests a^e mod m for odd, even and any b, for exponents of one limb and of two. For the widest
+/// numbers, for which limb-by-limb computation is slow, compares devices with the CPU.
 pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     const WIDEST: usize = 1024;
     let executor = a.batch.executor();
@@ -198,7 +198,7 @@ pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), F
     Ok(())
 }
 
-/// So many powers of a few numbers, again and again.
+/// Tests many powers of a few numbers, repeatedly.
 pub(super) fn many_powers(
     executor: &Executor,
     rng: &mut Random,
@@ -221,7 +221,7 @@ pub(super) fn many_powers(
     check_flags("a^e mod m", &zeros, (0..count).map(|i| expected[i % few].is_none()))
 }
 
-/// a^e mod b and a·e mod b on a device and on the CPU.
+/// Compares a^e mod b and a·e mod b on a device with the CPU.
 fn wide_powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let e = Numbers::new(a.batch.executor(), 1, drawn(rng, 1, a.count().max(b.count())))?;
     let on_cpu = |x: &Numbers| x.batch.try_clone()?.to(&Executor::cpu());
@@ -239,8 +239,8 @@ fn wide_powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure
     Ok(())
 }
 
-/// ⌊√a⌋ and a − ⌊√a⌋², of numbers, of their squares, and of what is one less and twice a number more: that
-/// with the same root, and no larger one.
+/// Tests ⌊√a⌋ and a − ⌊√a⌋² for numbers; their squares; squares minus 1; and squares plus twice the
+/// number (same root) and one more (next root).
 pub(super) fn roots(_: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let of = |x: &Numbers| {
         let limbs = x.limbs.div_ceil(2);
@@ -276,9 +276,9 @@ pub(super) fn roots(_: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Fail
     of(&Numbers::new(a.batch.executor(), limbs, near.map(|x| narrow(&x, limbs)).collect())?)
 }
 
-/// So many times a batch of `count` drawn dividends by divisors of so many limbs, not compared but
-/// tried where they are: q·b + r = a and r < b. The numbers of a round are made of those of
-/// the last, x ← x·c + 1 mod 2^n.
+/// Repeats a batch of `count` random dividends and divisors. Results are not compared with the CPU
+/// but checked where they are: q·b + r = a and r < b. The numbers of a round are computed from
+/// those of the preceding round, x ← x·c + 1 mod 2^n.
 pub(super) fn many(
     executor: &Executor,
     rng: &mut Random,

@@ -1,7 +1,7 @@
-//! Batches where an executor works, against the slow and obvious: every operation of
-//! [`warpint_integer::UintBatch`], with carries that run through all limbs, of numbers of one width
-//! and of two, one number with many, in place and into other batches; and a device against the
-//! CPU, bit for bit.
+//! Batches on an executor, compared with slow, obvious implementations. The cases cover every
+//! operation of [`warpint_integer::UintBatch`]: with carries that run through all limbs, with
+//! numbers of one width and of two, with one number for many, in place and into other batches. A
+//! device is also compared with the CPU bit by bit.
 
 mod bits;
 mod division;
@@ -21,10 +21,10 @@ use warpint_integer::gpu::{Gpu, Method};
 use crate::sample::{Random, random};
 use numbers::{Failure, Numbers};
 
-/// A case: an executor, a seed and sizes in, a message out if it fails.
+/// A case: takes an executor, a seed and sizes; returns a message if it fails.
 pub type Run = fn(&Executor, u64, &Sizes) -> Result<(), String>;
 
-/// Every case, by name.
+/// All cases by name.
 pub const CASES: &[(&str, Run)] = &[
     ("sums", |executor, seed, sizes| for_all(executor, seed, sizes, sums::all)),
     ("products", |executor, seed, sizes| for_all(executor, seed, sizes, products::all)),
@@ -44,30 +44,30 @@ pub const CASES: &[(&str, Run)] = &[
     ("places", |executor, seed, _| places::moves(executor, seed).map_err(|e| e.to_string())),
 ];
 
-/// Those that are of a device alone.
+/// The cases for devices only.
 pub const CASES_OF_DEVICES: &[(&str, Run)] = &[("methods", methods), ("as_the_cpu", as_the_cpu)];
 
-/// Which numbers are tried.
+/// The sizes of the numbers tried.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// Limbs of the numbers of two batches.
+    /// The limbs of the numbers of two batches.
     pub widths: Vec<(usize, usize)>,
-    /// At most so many limbs in all of a batch of the above, but at least three numbers.
+    /// The most limbs of a batch of these, except that a batch has at least three numbers.
     pub limbs: usize,
-    /// Limbs of factors that every method is to multiply.
+    /// The limbs of factors that every method must multiply.
     pub methods: Vec<usize>,
-    /// Limbs and count of drawn numbers for the comparison with the CPU.
+    /// The limbs and the count of random numbers for the comparison with the CPU.
     pub large: Vec<(usize, usize)>,
-    /// Limbs of dividends and divisors, how many, and how often.
+    /// The limbs of dividends and of divisors, their count, and the number of rounds.
     pub divisions: Vec<(usize, usize, usize, usize)>,
-    /// Limbs of moduli, and how many powers: enough for blocks of devices to have several numbers each, one
-    /// set of them after another.
+    /// The limbs of moduli, and the number of powers: enough for blocks of devices to compute
+    /// several numbers each, in several sets.
     pub powers: Vec<(usize, usize)>,
 }
 
 impl Sizes {
-    /// For the CPU: all ways to a product, and widths at the ends of each. On GPUs their kernels are
-    /// compiled in some tenths of a second each.
+    /// Returns the sizes for the CPU: all methods of multiplication, and widths at the limits of
+    /// each. On GPUs their kernels take some tenths of a second each to compile.
     #[must_use]
     pub fn usual() -> Self {
         let equal = [
@@ -89,7 +89,8 @@ impl Sizes {
         Self { widths, limbs: 1 << 13, methods, large, divisions, powers: vec![(33, 200)] }
     }
 
-    /// For GPUs: 10^8 quotients of numbers of 64 to 512 bits, and 10^5 of 2^16 bits, too.
+    /// Returns the sizes for GPUs, which add 10^8 quotients of numbers of 64 to 512 bits, and 10^5
+    /// quotients of 2^16 bits.
     #[must_use]
     pub fn of_gpus() -> Self {
         let mut divisions: Vec<_> =
@@ -99,7 +100,8 @@ impl Sizes {
         Self { divisions, powers, ..Self::usual() }
     }
 
-    /// The quick cases of GPUs: few widths, for each of which kernels are compiled.
+    /// Returns the sizes of the quick cases on GPUs: few widths, for each of which kernels are
+    /// compiled.
     #[must_use]
     pub fn quick() -> Self {
         let widths = vec![(3, 3), (33, 33), (4, 66)];
@@ -109,7 +111,8 @@ impl Sizes {
         Self { widths, limbs: 1 << 13, methods, large, divisions, powers: vec![(33, 2_000)] }
     }
 
-    /// For the simulator, which compiles a kernel in a second: one width of each way.
+    /// Returns the sizes for the simulator, which takes a second to compile a kernel: one width for
+    /// each method.
     #[must_use]
     pub fn few() -> Self {
         let widths = vec![(3, 3), (33, 33), (320, 320), (4, 66)];
@@ -119,8 +122,8 @@ impl Sizes {
         Self { widths, limbs: 1 << 11, methods, large, divisions, powers: vec![(33, 140)] }
     }
 
-    /// For recordings that sanitizers replay: sums within a warp and over several, and products of
-    /// numbers that all but the simplest method take.
+    /// Returns the sizes for recordings that sanitizers replay: sums within a warp and over
+    /// several, and products of numbers that all methods but the simplest support.
     #[must_use]
     pub fn least() -> Self {
         let widths = vec![(3, 3), (600, 600)];
@@ -128,16 +131,17 @@ impl Sizes {
         Self { widths, limbs: 60, methods: vec![5, 34], large, divisions, powers: vec![] }
     }
 
-    /// Numbers in a batch of so many limbs each.
+    /// Returns the count of numbers in a batch with this many limbs each.
     fn count(&self, limbs: usize) -> usize {
         (self.limbs / limbs).clamp(3, 200)
     }
 }
 
-/// Two batches and a source of more, and what to do with them.
+/// A test of two batches; it may draw more numbers.
 type OfPair = fn(&mut Random, &Numbers, &Numbers) -> Result<(), Failure>;
 
-/// A case at all widths, as many at a time as there are cores: kernels are compiled meanwhile.
+/// Runs a case at all widths, as many at a time as the machine has cores, so that kernels are
+/// compiled in parallel.
 fn for_all(executor: &Executor, seed: u64, sizes: &Sizes, case: OfPair) -> Result<(), String> {
     sizes.widths.par_iter().try_for_each(|&(x, y)| {
         let mut rng = random(seed + (x << 20 | y) as u64);
@@ -151,7 +155,7 @@ fn for_all(executor: &Executor, seed: u64, sizes: &Sizes, case: OfPair) -> Resul
     })
 }
 
-/// Larger batches of quotients, tried where they are.
+/// Tests larger batches of quotients, which are checked where they are.
 fn many_quotients(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.divisions.iter().try_for_each(|&(a, b, count, rounds)| {
         division::many(executor, &mut random(seed + a as u64), (a, b), count, rounds)
@@ -159,7 +163,7 @@ fn many_quotients(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), S
     })
 }
 
-/// Larger batches of powers.
+/// Tests larger batches of powers.
 fn many_powers(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.powers.iter().try_for_each(|&(limbs, count)| {
         division::many_powers(executor, &mut random(seed + limbs as u64), limbs, count)
@@ -167,7 +171,7 @@ fn many_powers(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), Stri
     })
 }
 
-/// Products and squares by every method that a device has for their width.
+/// Tests products and squares by every method that a device has for their width.
 fn methods(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let Some(device) = executor.device() else { return Err("it is no device".into()) };
     let gpu = Gpu::new(device);
@@ -183,7 +187,7 @@ fn methods(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> 
     })
 }
 
-/// Larger batches of drawn numbers on a device and on the CPU.
+/// Compares larger batches of random numbers on a device and on the CPU.
 fn as_the_cpu(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.large.iter().try_for_each(|&(limbs, count)| {
         places::agree(executor, &mut random(seed + limbs as u64), limbs, count)

@@ -1,4 +1,4 @@
-//! Moduli that are prepared once, and powers of one base.
+//! Precomputed moduli, and powers of one base.
 
 use rand::RngExt;
 use warpint_integer::{Modulus, Reduction, UintBatch};
@@ -8,8 +8,9 @@ use super::division::{narrow, wide};
 use super::numbers::{Failure, Numbers, check, drawn, product, width};
 use crate::sample::Random;
 
-/// Remainders of a, of products and of numbers of twice the width modulo some of b, by division and by
-/// reciprocals; powers, and those of one base. Not of the widest numbers, which take long limb by limb.
+/// Tests remainders of a, of products and of numbers of twice the width modulo some of b, by
+/// division and by reciprocals; also powers, including those of one base. Leaves out the widest
+/// numbers, for which limb-by-limb computation is slow.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     const WIDEST: usize = 1024;
     if a.limbs.max(b.limbs) > WIDEST {

@@ -1,4 +1,4 @@
-//! Batches with their numbers, and the comparison with what is expected.
+//! Batches with their numbers on the host, and comparison with expected results.
 
 use rand::RngExt;
 use warpint_integer::{Executor, Flags, IntegerError, UintBatch, Width};
@@ -10,7 +10,7 @@ use crate::sample::Random;
 /// Why a case failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// An operation was refused.
+    /// An operation returned an error.
     #[error(transparent)]
     Refused(#[from] IntegerError),
     /// A result is wrong.
@@ -18,7 +18,7 @@ pub(super) enum Failure {
     Wrong(String),
 }
 
-/// A batch, and its numbers limb by limb.
+/// A batch and its numbers as limbs.
 #[derive(Debug)]
 pub(super) struct Numbers {
     pub(super) batch: UintBatch,
@@ -27,7 +27,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Numbers of `limbs` limbs each.
+    /// Creates a batch of numbers of `limbs` limbs each.
     pub(super) fn new(
         executor: &Executor,
         limbs: usize,
@@ -37,7 +37,7 @@ impl Numbers {
         Ok(Self { batch, limbs, rows })
     }
 
-    /// Those of [`drawn`].
+    /// Creates a batch of the numbers of [`drawn`].
     pub(super) fn hard(
         executor: &Executor,
         rng: &mut Random,
@@ -47,7 +47,7 @@ impl Numbers {
         Self::new(executor, limbs, drawn(rng, limbs, count))
     }
 
-    /// Number i alone, to meet all others.
+    /// Returns number i alone, as an operand for all others.
     pub(super) fn single(&self, i: usize) -> Result<Self, Failure> {
         Self::new(self.batch.executor(), self.limbs, vec![self.row(i).to_vec()])
     }
@@ -56,15 +56,15 @@ impl Numbers {
         self.rows.len()
     }
 
-    /// Number i, or the one that there is.
+    /// Returns number i, or the only number.
     pub(super) fn row(&self, i: usize) -> &[u32] {
         let i = if self.rows.len() == 1 { 0 } else { i };
         self.rows.get(i).map_or(&[], Vec::as_slice)
     }
 }
 
-/// All ones first, then numbers that are hard on carries, in an order that is drawn, with drawn
-/// ones.
+/// Returns all ones first, then numbers that are hard for carries, in random order and mixed with
+/// random numbers.
 pub(super) fn drawn(rng: &mut Random, limbs: usize, count: usize) -> Vec<Vec<u32>> {
     let mut rows = oracle::hard(rng, limbs);
     while rows.len() < count {
@@ -85,7 +85,7 @@ pub(super) fn width(limbs: usize) -> Result<Width, IntegerError> {
     Width::new(u32::try_from(32 * limbs).unwrap_or(u32::MAX))
 }
 
-/// a·b in as many limbs as both have.
+/// Returns a·b in as many limbs as both have together.
 pub(super) fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
     let wide = |x: &[u32]| -> Vec<u64> {
         let limb = |pair: &[u32]| pair.iter().rev().fold(0, |x, &half| x << 32 | u64::from(half));
@@ -98,7 +98,8 @@ pub(super) fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
     halves
 }
 
-/// Fails unless the batch has `limbs` limbs and its number i is `expected(i)`, for `count` of them.
+/// Returns an error unless the batch has `count` numbers of `limbs` limbs and number i is
+/// `expected(i)`.
 pub(super) fn check(
     what: &str,
     found: &UintBatch,
@@ -124,7 +125,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The same for flags.
+/// Returns an error unless flag i is `expected(i)`.
 pub(super) fn check_flags(
     what: &str,
     found: &Flags,
@@ -142,7 +143,7 @@ pub(super) fn check_flags(
     Ok(())
 }
 
-/// The same for one value of each number.
+/// Returns an error unless value i is `expected(i)`.
 pub(super) fn check_values<T: PartialEq + std::fmt::Debug>(
     what: &str,
     found: &[T],

@@ -1,4 +1,4 @@
-//! Batches on their way from place to place, and the same numbers in two places.
+//! Batches moved between places, and the same numbers at two places.
 
 use rand::RngExt;
 use warpint_integer::{Executor, UintBatch};
@@ -6,7 +6,7 @@ use warpint_integer::{Executor, UintBatch};
 use super::numbers::{Failure, Numbers, check, width};
 use crate::sample::{Random, random};
 
-/// To the CPU and back, copies, text, and batches of no number.
+/// Tests moves to the CPU and back, copies, text, and empty batches.
 pub(super) fn moves(executor: &Executor, seed: u64) -> Result<(), Failure> {
     let mut rng = random(seed);
     for limbs in [1, 6, 67] {
@@ -33,7 +33,7 @@ pub(super) fn moves(executor: &Executor, seed: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Drawn numbers: the executor's results are those of the CPU.
+/// Tests that the executor's results for random numbers agree with those of the CPU.
 pub(super) fn agree(
     executor: &Executor,
     rng: &mut Random,

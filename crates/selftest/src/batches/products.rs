@@ -1,4 +1,4 @@
-//! Products and squares, whole and in part.
+//! Whole and partial products and squares.
 
 use rand::RngExt;
 use warpint_device::DeviceError;
@@ -9,7 +9,7 @@ use super::elementwise::oracle::limb;
 use super::numbers::{Failure, Numbers, check, check_flags, drawn, product};
 use crate::sample::Random;
 
-/// Both orders, and one number with all.
+/// Tests both orders, and one number with all.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     of(a, b)?;
@@ -30,7 +30,7 @@ fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     check("a·b", &into, wide + narrow, count, |i| products[i].clone())?;
     check("a·b, low", &a.batch.mul_low(&b.batch)?, wide, count, low)?;
     check("a·b, high", &a.batch.mul_high(&b.batch)?, narrow, count, high)?;
-    // Where something else was: each product times −1.
+    // The destination holds other numbers before the call: each product times −1.
     into = into.neg()?;
     a.batch.mul_into(&b.batch, &mut into)?;
     check("a·b into", &into, wide + narrow, count, |i| products[i].clone())?;
@@ -44,7 +44,7 @@ fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     check("a·b, high, into", &highs, narrow, count, high)
 }
 
-/// Squares of a.
+/// Tests squares of a.
 pub(super) fn squares(_: &mut Random, a: &Numbers, _: &Numbers) -> Result<(), Failure> {
     let (limbs, count) = (a.limbs, a.count());
     let squares: Vec<Vec<u32>> = (0..count).map(|i| product(a.row(i), a.row(i))).collect();
@@ -57,7 +57,8 @@ pub(super) fn squares(_: &mut Random, a: &Numbers, _: &Numbers) -> Result<(), Fa
     check("a², high", &a.batch.square_high()?, limbs, count, |i| squares[i][limbs..].to_vec())
 }
 
-/// a·b + c: c as wide as the product, which may carry, as wide as a, and one for all.
+/// Tests a·b + c, with c as wide as the product (where the sum may carry), as wide as a, and one
+/// number for all.
 pub(super) fn with_sums(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let (limbs, count, executor) = (a.limbs + b.limbs, a.count(), a.batch.executor());
     let products: Vec<Vec<u32>> = (0..count).map(|i| product(a.row(i), b.row(i))).collect();
@@ -80,7 +81,7 @@ pub(super) fn with_sums(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<()
     Ok(())
 }
 
-/// Products and squares by one method of a device.
+/// Tests products and squares by one method of a device.
 pub(super) fn by(
     gpu: &Gpu,
     method: Method,

@@ -1,4 +1,4 @@
-//! Sums and differences, with what is carried and borrowed.
+//! Sums and differences, with carries and borrows.
 
 use rand::RngExt;
 use warpint_integer::Flags;
@@ -7,7 +7,7 @@ use super::elementwise::oracle::limb;
 use super::numbers::{Failure, Numbers, check, check_flags};
 use crate::sample::Random;
 
-/// a ± b mod 2^(32·limbs), limb by limb, and whether a carry or borrow leaves it.
+/// Returns a ± b mod 2^(32·limbs), computed limb by limb, and the final carry or borrow.
 fn sum(a: &[u32], b: &[u32], sign: i64, limbs: usize) -> (Vec<u32>, bool) {
     let mut carry = 0;
     let word = |j| {
@@ -19,7 +19,7 @@ fn sum(a: &[u32], b: &[u32], sign: i64, limbs: usize) -> (Vec<u32>, bool) {
     (words, carry != 0)
 }
 
-/// Both orders, and one number of each with all of the other.
+/// Tests both orders, and one number of each batch with all of the other.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     for (a, b) in [
@@ -27,7 +27,7 @@ pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Fail
         (b, a),
         (a, &b.single(any)?),
         (&a.single(any)?, b),
-        // All ones for all, then one number with itself.
+        // All ones as the number for all, then one number with itself.
         (a, &b.single(0)?),
         (&a.single(any)?, &b.single(any)?),
     ] {
@@ -51,7 +51,7 @@ fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     check_flags("a − b", &borrows, flags(-1))?;
     check("a + b, wrapping", &a.batch.wrapping_add(&b.batch)?, limbs, count, expected(1))?;
     check("a − b, wrapping", &a.batch.wrapping_sub(&b.batch)?, limbs, count, expected(-1))?;
-    // Where something else was.
+    // The destination holds other numbers before the call.
     a.batch.add_into(&b.batch, &mut into, Some(&mut borrows))?;
     check("a + b into", &into, limbs, count, expected(1))?;
     check_flags("a + b into", &borrows, flags(1))?;

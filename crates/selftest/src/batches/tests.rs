@@ -1,12 +1,12 @@
-//! The list of operations, one by one: each has a path on the CPU and one on devices, a check or none
-//! that is declared, and a suite.
+//! The list of operations, one by one: each has an implementation on the CPU and on devices, a
+//! check or a declaration that it has none, and a suite.
 
 use warpint_device::Device;
 use warpint_integer::{IntegerError, Operation, UintBatch, Width};
 
 use super::*;
 
-/// Of [`CASES`].
+/// Returns the suite of an operation, which is a name in [`CASES`].
 fn suite(operation: Operation) -> &'static str {
     match operation {
         Operation::Add | Operation::Subtract => "sums",
@@ -28,8 +28,8 @@ fn every_operation_has_a_suite() {
     }
 }
 
-/// Numbers of 64 bits: odd ones with a set highest bit, and with 0, 1 and an even one among them, so
-/// that some have no result.
+/// Returns numbers of 64 bits: odd ones with the highest bit set, and 0, 1 and an even one among
+/// them, so that some operations have no result.
 fn operands() -> [Vec<u64>; 3] {
     let number = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63 | 1;
     [
@@ -57,7 +57,7 @@ fn results(operation: Operation, on: &Executor) -> Result<Results, IntegerError>
     Ok((results, flags.map_or_else(|| Ok(vec![0; 12]), |flags| flags.to_vec())?))
 }
 
-/// Number i of a batch.
+/// Returns number i of a batch.
 fn row(batch: &UintBatch, i: usize) -> Vec<u64> {
     let limbs = batch.get(i).unwrap().unwrap();
     let wide = |pair: &[u32]| pair.iter().rev().fold(0, |limb, &half| limb << 32 | u64::from(half));
@@ -105,7 +105,7 @@ fn every_check_that_is_declared_finds_a_wrong_result() {
         assert!(failing(&batches).is_empty(), "{operation:?}: a right result is refused");
         for which in 0..batches.len() {
             let (width, mut limbs) = (batches[which].width(), batches[which].to_limbs().unwrap());
-            // Of the last number, which has a result.
+            // The limbs of the last number, which has a result.
             let at = limbs.len() - width.limbs();
             limbs[at] ^= 1 << 9;
             let wrong = UintBatch::from_vec(&cpu, width, limbs).unwrap();

@@ -1,4 +1,4 @@
-//! Delays on a device against those of the CPU.
+//! Delays on a device compared with those of the CPU.
 
 use warpint_collatz::Unwatched;
 use warpint_collatz::delay::{Delays, Host, Survey};
@@ -8,7 +8,8 @@ use warpint_device::Device;
 
 use super::Sizes;
 
-/// Sums, largest delays, numbers above a record and delays one by one, for numbers of all lengths.
+/// Tests sums, largest delays, numbers above a record and individual delays, for numbers of all
+/// lengths.
 pub(super) fn delays(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let mut engine = engine(device, sizes).map_err(|e| e.to_string())?;
     let mut host = Host::default();
@@ -16,12 +17,13 @@ pub(super) fn delays(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), St
     for bits in [26, 40, 47, 62, 75, 90] {
         let from = (1u128 << bits) + u128::from(seed % 1_000_000);
         let context = |e| format!("{numbers} numbers from {from}: {e}");
-        // High enough that few exceed it, and that all first steps are common.
+        // High enough that few numbers exceed it, and that all first steps are common.
         let record = (from << if sizes.small { 15 } else { 24 }).into();
         let survey = |by: &mut dyn Delays| {
             let survey = by.survey(from, numbers, Some(&record)).map_err(|e| e.to_string())?;
             let mut survey: Survey = survey.ok_or("too many candidates")?;
-            // Of the candidates, which depend on the tables, those that do exceed it.
+            // The candidates that exceed the record; which numbers are candidates depends on the
+            // tables.
             survey
                 .candidates
                 .retain(|&n| path(&n.into(), &Unwatched).is_none_or(|path| path.maximum > record));

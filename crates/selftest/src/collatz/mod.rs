@@ -1,4 +1,4 @@
-//! The methods of the Collatz conjecture on a device against those of the CPU.
+//! The methods for the Collatz conjecture on a device, compared with those of the CPU.
 
 mod delays;
 mod tables;
@@ -10,10 +10,10 @@ use warpint_collatz::walk::Walker;
 use warpint_collatz::{Region, Unwatched, Verified, Verifier};
 use warpint_device::Device;
 
-/// A case: a device, a seed and sizes in, a message out if it fails.
+/// A case: takes a device, a seed and sizes; returns a message if it fails.
 pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
 
-/// Every case, by name.
+/// All cases by name.
 pub const CASES: &[(&str, Run)] = &[
     ("trees", trees),
     ("rules", rules),
@@ -24,39 +24,40 @@ pub const CASES: &[(&str, Run)] = &[
     ("overflows", tables::overflows),
 ];
 
-/// How many numbers are tried.
+/// The amount of numbers tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// Regions have 2^this numbers.
+    /// The log2 of the numbers in a region.
     pub bits: u32,
-    /// Steps that vectors look ahead; by the region's size if it is not said.
+    /// Steps by which vectors look ahead; `None` derives them from the region's size.
     pub look: Option<u32>,
     /// Bits of a step of the walk.
     pub steps: [u32; 2],
-    /// Threads of blocks and nodes in buffers; those of the device if it is not said.
+    /// Whether blocks have few threads and buffers few nodes; otherwise the device's defaults are
+    /// used.
     pub small: bool,
 }
 
 impl Sizes {
-    /// For GPUs: some seconds of the CPU.
+    /// Returns the sizes for GPUs: some seconds on the CPU.
     #[must_use]
     pub fn of_gpus() -> Self {
         Self { bits: 33, look: None, steps: [12, 13], small: false }
     }
 
-    /// The quick cases of GPUs: a second of the CPU.
+    /// Returns the sizes of the quick cases on GPUs: a second on the CPU.
     #[must_use]
     pub fn quick() -> Self {
         Self { bits: 26, ..Self::of_gpus() }
     }
 
-    /// For the simulator.
+    /// Returns the sizes for the simulator.
     #[must_use]
     pub fn few() -> Self {
         Self { bits: 20, look: Some(12), steps: [8, 9], small: true }
     }
 
-    /// For recordings that sanitizers replay.
+    /// Returns the sizes for recordings that sanitizers replay.
     #[must_use]
     pub fn least() -> Self {
         Self { bits: 16 + 3, look: Some(10), ..Self::few() }
@@ -80,8 +81,8 @@ impl Sizes {
         }
     }
 
-    /// A window far up, all numbers below a power of two, and a class of numbers below 2^71 whose low bits are
-    /// all ones, so that they rise at first.
+    /// Returns an interval of large numbers, all numbers below a power of two, and a class of
+    /// numbers below 2^71 whose low bits are all ones, so that they rise at first.
     fn regions(&self, seed: u64) -> Result<Vec<Region>, String> {
         let bits = self.bits;
         let from = (u128::from(seed % 1000) << 60 | 1 << 70) >> bits << bits;
@@ -90,7 +91,7 @@ impl Sizes {
             Region::interval(from, from + (1 << bits)),
             Region::interval(0, 1 << bits),
             Region::class(71, 71 - bits, ones),
-            // More low bits than a word of 64 has.
+            // More low bits than a 64-bit word holds.
             Region::class(82, 66, (1 << 66) - 1),
         ];
         regions.into_iter().map(|region| region.map_err(|e| e.to_string())).collect()
@@ -116,12 +117,12 @@ fn compare(shape: Shape, engine: GpuSieve, region: &Region) -> Result<(), String
     }
 }
 
-/// The same walks as on the CPU.
+/// Compares the walks with those of the CPU.
 fn trees(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     for region in sizes.regions(seed)? {
         for step in sizes.steps {
             let mut shape = sizes.shape(Rules::default(), step)?;
-            // Vectors of one length on both.
+            // Vectors of the same length on both.
             shape.look = shape.look.or(Looking::new(24));
             compare(shape, sizes.engine(device), &region)?;
         }
@@ -129,7 +130,7 @@ fn trees(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     Ok(())
 }
 
-/// With each rule switched off.
+/// Compares walks with each rule switched off.
 fn rules(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let region = Region::interval(0, 1 << (sizes.bits - 2)).map_err(|e| e.to_string())?;
     let all = Rules::default();
@@ -148,11 +149,11 @@ fn rules(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers that the device gives up after few steps are finished by the host.
+/// Tests numbers that the device abandons after few steps, which the host finishes.
 fn given_up(device: &Device, _seed: u64, sizes: &Sizes) -> Result<(), String> {
     let region = Region::interval(0, 1 << (sizes.bits - 3)).map_err(|e| e.to_string())?;
     let mut shape = sizes.shape(Rules::default(), sizes.steps[0])?;
     shape.look = shape.look.or(Looking::new(20));
-    // About one of a thousand long numbers takes more.
+    // About one in a thousand long numbers takes more steps.
     compare(shape, sizes.engine(device).with_most_steps(24), &region)
 }

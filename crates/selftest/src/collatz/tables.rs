@@ -1,4 +1,4 @@
-//! The table method on a device against that of the CPU.
+//! The table method on a device, compared with that of the CPU.
 
 use warpint_collatz::gpu::{DeviceTable, TableLimits};
 use warpint_collatz::table::{TableMethod, TableOptions};
@@ -7,15 +7,15 @@ use warpint_device::Device;
 
 use super::{Sizes, verified};
 
-/// The same walks as on the CPU, of numbers of two to four words: intervals with odd ends far up, all numbers below
-/// a power of two, and a class of numbers that rise at first.
+/// Compares walks of numbers of two to four words: intervals of large numbers with odd ends, all
+/// numbers below a power of two, and a class of numbers that rise at first.
 pub(super) fn tables(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
-    // Of the class each number is walked.
+    // Each number of the class is walked.
     let (bits, of_class) = if sizes.small { (sizes.bits - 3, 12) } else { (sizes.bits + 1, 27) };
     let regions = [
         interval(1 << 70, seed, bits),
         interval(1 << 100, seed, bits - 2),
-        // From 2^20 up by the sieve.
+        // From 2^20 on by the sieve.
         Region::interval(0, 1 << bits.max(21)),
         Region::class(30 + of_class, 30, (1 << 30) - 1),
     ];
@@ -29,9 +29,9 @@ pub(super) fn tables(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), St
     Ok(())
 }
 
-/// The same with words so few that some numbers do not fit: the host finishes them.
+/// Compares walks with too few words, so that some numbers do not fit and the host finishes them.
 pub(super) fn overflows(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
-    // By 2^8 numbers at a time some 5 bits below the words' end.
+    // In steps of 2^8 numbers, about 5 bits below the end of the words.
     for (words, from, bits) in [(1, 1 << 25, 22), (2, 1 << 57, 29), (3, 1 << 89, 29)] {
         let bits = if sizes.small { sizes.bits - 3 } else { bits };
         let region = interval(from, seed, bits).map_err(|e| e.to_string())?;
@@ -51,7 +51,7 @@ pub(super) fn overflows(device: &Device, seed: u64, sizes: &Sizes) -> Result<(),
     Ok(())
 }
 
-/// 2^bits numbers or some more, both ends odd.
+/// Returns an interval of at least 2^bits numbers with odd ends.
 fn interval(from: u128, seed: u64, bits: u32) -> Result<Region, CollatzError> {
     let from = from + u128::from(seed % 1000) * 2 + 1;
     Region::interval(from, from + (1 << bits) + 1234)

@@ -1,4 +1,5 @@
-//! Vectors that look ahead, as long as they are in large runs: some words of each against the rules.
+//! Look-ahead vectors of the length used in large runs: some words of each are compared with the
+//! rules.
 
 use rand::RngExt;
 use warpint_collatz::Region;
@@ -8,21 +9,21 @@ use warpint_device::Device;
 use super::Sizes;
 use crate::sample::random;
 
-/// Words at random and at both ends, of every vector.
+/// Tests words of every vector, at random positions and at both ends.
 pub(super) fn vectors(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let (looks, words): (&[u32], usize) =
         if sizes.small { (&[10, 13], 8) } else { (&[16, 20, 24, 28, 32], 500) };
     let mut engine = sizes.engine(device);
     let mut rng = random(seed);
     for &look in looks {
-        // Of numbers below 2^71 and of an interval: different last levels.
+        // Numbers below 2^71 and numbers of an interval, which have different last levels.
         let class = Region::class(71, 55, (1 << 55) - 1).map_err(|e| e.to_string())?;
         let window = Region::interval(3 << 48, 4 << 48).map_err(|e| e.to_string())?;
         for region in [class, window] {
             let shape =
                 Shape { rules: Rules::default(), look: Looking::new(look), step: Step::default() };
             let last = (1u32 << (look - 5)) - 1;
-            // Ten vectors at most, the upper ones only where so many can differ.
+            // At most ten vectors; the upper ones only if that many can differ.
             for vector in 0..look.min(20) / 2 - 2 {
                 let mut places = vec![(vector, 0), (vector, last)];
                 places.extend((2..words).map(|_| (vector, rng.random_range(0..=last))));

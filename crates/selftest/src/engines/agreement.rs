@@ -1,12 +1,10 @@
-//! Two engines of different arithmetic against each other, where the oracle is
-//! too slow.
+//! Comparison of two engines with different arithmetic, for sizes at which the oracle is too slow.
 
 use warpint_mersenne::{BuildOptions, EngineFamily, Residue, Shift, Step};
 
 use crate::sample::{self, Scale};
 
-/// The pairs of exponent and squarings at which a family is compared with one
-/// of the CPU.
+/// Returns the pairs of exponent and squarings at which a family is compared with one on the CPU.
 #[must_use]
 pub fn sizes(scale: Scale) -> &'static [(u32, u64)] {
     match scale {
@@ -28,10 +26,10 @@ pub fn sizes(scale: Scale) -> &'static [(u32, u64)] {
     }
 }
 
-/// Squares the same residue `squarings` times in both families, as LL steps
-/// with two different shifts and as plain squarings, and compares all residues.
+/// Squares the same residue `squarings` times in both families, as LL steps with two different
+/// shifts and as plain squarings, and compares all residues.
 ///
-/// Both run with two threads at their shortest length with enough margin.
+/// Both engines use two threads and their shortest length with enough margin.
 pub fn agree(
     a: &dyn EngineFamily,
     b: &dyn EngineFamily,
@@ -65,7 +63,7 @@ fn after(
     shift: Shift,
 ) -> Result<Residue, String> {
     let length = sample::shortest_length(family, p)?;
-    // A small multiplier knows nothing of shifts, nor does it need to.
+    // A small multiplier does not depend on shifts.
     let options = BuildOptions::new(1, 2);
     family
         .build(p, length, options)

@@ -1,5 +1,4 @@
-//! Residues on the way through large tests, as another program gave them: work
-//! for a GPU.
+//! Intermediate residues of large tests, as computed by another program, for GPUs.
 
 use warpint_mersenne::{BuildOptions, EngineFamily, LlStart, Shift};
 
@@ -10,9 +9,8 @@ use crate::{sample, sequence};
 /// The largest exponent of the quick cases.
 const LARGEST_QUICK: u32 = 10_000_000;
 
-/// The res64 after 10,000 squarings, for every exponent of
-/// `tests/vectors/residues.toml` that the family takes, on the bare engine: some
-/// seconds on a GPU.
+/// Compares the res64 after 10,000 squarings, for every exponent of `tests/vectors/residues.toml`
+/// that the family supports, on the bare engine. Takes some seconds on a GPU.
 pub fn interim_residues(family: &dyn EngineFamily, scale: Scale) -> Result<(), String> {
     let mut residues = vectors::interim_residues().map_err(|e| e.to_string())?.residues;
     let largest = if scale == Scale::Quick { LARGEST_QUICK } else { u32::MAX };
@@ -39,7 +37,7 @@ fn reach(family: &dyn EngineFamily, known: &InterimResidue) -> Result<String, St
         Sequence::Prp => sequence::power_residue(engine.as_mut(), n),
         Sequence::Ll => {
             let s_0 = sequence::ll_start(p, LlStart::Four).ok_or_else(|| failed(&"no start"))?;
-            // Shifted, so that the −2 comes to another word at every squaring.
+            // With a shift, the −2 falls into another word at every squaring.
             sequence::ll_residue(engine.as_mut(), &s_0, n, Shift::new(p / 3, p))
         }
     };

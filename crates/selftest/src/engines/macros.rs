@@ -1,6 +1,6 @@
-//! One list of the cases, from which both the table and the tests are made.
+//! One list of the cases, from which both the table and the tests are generated.
 
-/// Hands the names of all cases to another macro of this crate, after its arguments.
+/// Passes the names of all cases to another macro of this crate, after that macro's arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_every_case {
@@ -27,17 +27,17 @@ macro_rules! for_every_case {
     };
 }
 
-/// The table [`crate::cases::CASES`].
+/// Defines the table [`crate::cases::CASES`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! case_table {
     (() $($case:ident)*) => {
-        /// Every case, the cheap ones first.
+        /// All cases, the cheap ones first.
         pub const CASES: &[Case] = &[$(Case { name: stringify!($case), run: $case }),*];
     };
 }
 
-/// One `#[test]` for every case.
+/// Defines one `#[test]` for every case.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! case_tests {
@@ -53,8 +53,8 @@ macro_rules! case_tests {
     };
 }
 
-/// A module with one `#[test]` for every case of [`crate::cases`], for the
-/// `&'static dyn EngineFamily` given.
+/// Defines a module with one `#[test]` for every case of [`crate::cases`], for the given `&'static
+/// dyn EngineFamily`.
 ///
 /// `engine_suite!(word, &warpint_mersenne::engine::word::Word);`
 #[macro_export]

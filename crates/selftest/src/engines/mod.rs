@@ -1,5 +1,5 @@
-//! The engines of Mersenne tests, as register machines: one list of cases for all of them, the oracle and
-//! the comparisons.
+//! The engines of Mersenne tests as register machines: one list of cases for all engines, the
+//! oracle and the comparisons.
 
 pub mod agreement;
 pub mod cases;

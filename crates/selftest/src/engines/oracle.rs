@@ -1,4 +1,4 @@
-//! The slow, obvious register machine that every other engine is compared with.
+//! A slow, obvious register machine with which every engine is compared.
 
 use std::ops::RangeInclusive;
 
@@ -9,13 +9,13 @@ use warpint_natural::limbs;
 
 /// The family `limbs`: 2 ≤ p ≤ 50,000, schoolbook products of 64-bit limbs.
 ///
-/// A product costs ⌈p/64⌉² limb products, half a millisecond at the largest p.
-/// There is one length, 1, by convention: the number is not cut into words.
+/// A product costs ⌈p/64⌉² limb products, half a millisecond at the largest p. The only length is
+/// 1, by convention: the number is not cut into words.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limbs;
 
 impl Limbs {
-    /// The largest exponent taken: above it a product is too slow to be useful.
+    /// The largest supported exponent. Above it a product is too slow to be useful.
     pub const LARGEST: u32 = 50_000;
 }
 
@@ -60,7 +60,7 @@ impl EngineFamily for Limbs {
     }
 }
 
-/// Registers are canonical residues, ⌈p/64⌉ limbs each.
+/// An engine whose registers are canonical residues of ⌈p/64⌉ limbs each.
 struct LimbEngine {
     p: u32,
     registers: Vec<Vec<u64>>,

@@ -1,10 +1,10 @@
-//! The two sequences of a Mersenne test, straight on a register machine: no
-//! checks, no checkpoints, nothing that could hide a wrong engine.
+//! The two sequences of a Mersenne test, computed directly on a register machine without checks and
+//! checkpoints, which could hide a wrong engine.
 
 use warpint_mersenne::{Engine, EngineError, LlStart, Residue, Shift, Step};
 
-/// s_0 of a Lucas–Lehmer sequence mod M_p, or `None` for 2/3 when 3 divides
-/// M_p (that is, when p is even).
+/// Returns s_0 of a Lucas–Lehmer sequence mod M_p, or `None` for 2/3 if 3 divides M_p (that is, if
+/// p is even).
 #[must_use]
 pub fn ll_start(p: u32, start: LlStart) -> Option<Residue> {
     match start {
@@ -14,9 +14,9 @@ pub fn ll_start(p: u32, start: LlStart) -> Option<Residue> {
     }
 }
 
-/// s_n of the sequence s_(i+1) = s_i² − 2 mod M_p from s_0, held at `shift`.
+/// Computes s_n of the sequence s_(i+1) = s_i² − 2 mod M_p from s_0, held at `shift`.
 ///
-/// Uses register 0; n squarings.
+/// Uses register 0 and n squarings.
 pub fn ll_residue(
     engine: &mut dyn Engine,
     s_0: &Residue,
@@ -29,15 +29,15 @@ pub fn ll_residue(
     engine.read(0, shift.after_squarings(n, p))
 }
 
-/// 3^(2^n) mod M_p. Uses register 0; n squarings.
+/// Computes 3^(2^n) mod M_p. Uses register 0 and n squarings.
 pub fn power_residue(engine: &mut dyn Engine, n: u64) -> Result<Residue, EngineError> {
     engine.set(0, 3, Shift::ZERO)?;
     engine.square(0, n, Step::Square, Shift::ZERO)?;
     engine.read(0, Shift::ZERO)
 }
 
-/// 3^(M_p − 1) = 3^(2^p)/9 mod M_p, the PRP residue of type 1, or `None` when
-/// 3 divides M_p. Uses register 0; p squarings.
+/// Computes 3^(M_p − 1) = 3^(2^p)/9 mod M_p, the PRP residue of type 1; `None` if 3 divides M_p.
+/// Uses register 0 and p squarings.
 pub fn prp_residue(engine: &mut dyn Engine) -> Result<Option<Residue>, EngineError> {
     let p = u64::from(engine.exponent());
     Ok(power_residue(engine, p)?.divided_by(9))

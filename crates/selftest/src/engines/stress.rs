@@ -1,25 +1,23 @@
-//! Squarings without end, every one covered by a check: work for hardware that
-//! is to be trusted.
+//! Squarings without end, each covered by a check, to test hardware.
 //!
-//! A lap begins with x_0 = 3 and makes [`LAP`] squarings in blocks of B =
-//! [`BLOCK`], with D_t = Π x_(iB), i = 0 … t. At its end, or where it is broken
-//! off, D_t = 3·D_(t−1)^(2^B) must hold (Gerbicz), which no wrong squaring
-//! since its beginning leaves true; and x after a whole lap must be what
-//! another program has found or, where none has, what the first lap gave.
+//! A lap starts with x_0 = 3 and does [`LAP`] squarings in blocks of B = [`BLOCK`], with D_t = Π
+//! x_(iB), i = 0 … t. At its end, or when it is interrupted, D_t = 3·D_(t−1)^(2^B) must hold
+//! (Gerbicz). A wrong squaring in the lap violates this equation. Moreover, x after a whole lap
+//! must equal the value found by another program or, if none is known, the value of the first lap.
 
 use warpint_mersenne::{Engine, EngineError, Plan, Shift, Step};
 
 use crate::vectors::{self, Sequence};
 
-/// Squarings of a block.
+/// The number of squarings of a block.
 pub const BLOCK: u64 = 100;
 
-/// Squarings of a lap: those after which residues of other programs are known.
+/// The number of squarings of a lap, after which residues of other programs are known.
 pub const LAP: u64 = 10_000;
 
 // Registers.
 const X: usize = 0;
-/// D as far as the last block but one.
+/// D without the last block.
 const D: usize = 1;
 /// D with the last block.
 const NEXT: usize = 2;
@@ -28,46 +26,46 @@ const POWER: usize = 3;
 const THREE: usize = 4;
 const REGISTERS: usize = 5;
 
-/// What was done, and what was wrong.
+/// The work done and the errors found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Squarings, those of the checks not counted.
+    /// Squarings, not counting those of the checks.
     pub squarings: u64,
-    /// Gerbicz checks made.
+    /// Gerbicz checks.
     pub checks: u64,
     /// Residues of whole laps compared with known ones.
     pub residues: u64,
-    /// Checks that failed and residues that differed.
+    /// Failed checks and different residues.
     pub mismatches: u64,
 }
 
-/// News of a run.
+/// An event of a run.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// A block is done by a plan.
+    /// A plan has finished a block.
     Block(&'a Plan, Tally),
-    /// Something is wrong, in one line.
+    /// An error was found; described in one line.
     Mismatch(String),
 }
 
-/// An engine at work, and what it should find.
+/// An engine at work, and its expected results.
 struct Worker<'a> {
     plan: &'a Plan,
     engine: Box<dyn Engine>,
     expected: Option<Residue64>,
 }
 
-/// res64 in hexadecimal, and who found it.
+/// The res64 in hexadecimal, and its source.
 struct Residue64 {
     res64: String,
     by: &'static str,
 }
 
-/// Runs laps of the plans in turns until `done`, which is asked after every
-/// block; then the lap under way is checked as far as it has come.
+/// Runs laps of the plans in turns until `done` returns true. It is called after every block; the
+/// interrupted lap is then checked up to that block.
 ///
 /// # Errors
-/// An engine could not be built, or failed.
+/// Returns an error if an engine could not be built or failed.
 pub fn stress(
     plans: &[Plan],
     done: &dyn Fn() -> bool,
@@ -92,7 +90,7 @@ pub fn stress(
     Ok(tally)
 }
 
-/// x after a lap, where another program has computed it.
+/// Returns x after a lap, if another program has computed it.
 fn known(p: u32) -> Option<Residue64> {
     let known = vectors::interim_residues().ok()?.residues;
     let of_lap =
@@ -134,7 +132,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Whether D·x = 3·D^(2^B).
+    /// Returns whether D·x = 3·D^(2^B).
     fn check(&mut self) -> Result<bool, EngineError> {
         let engine = self.engine.as_mut();
         engine.mul(NEXT, D, X)?;
@@ -142,7 +140,7 @@ impl Worker<'_> {
         engine.square(POWER, BLOCK, Step::Square, Shift::ZERO)?;
         engine.mul(POWER, POWER, THREE)?;
         let next = engine.read(NEXT, Shift::ZERO)?;
-        // 0 satisfies every such equation, and no power of 3 is 0 mod M_p.
+        // 0 satisfies every such equation, but no power of 3 is 0 mod M_p.
         Ok(!next.is(0) && next == engine.read(POWER, Shift::ZERO)?)
     }
 

@@ -1,4 +1,4 @@
-//! An engine and the oracle, given the same operations and compared.
+//! An engine and the oracle, which do the same operations and are compared.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::sample;
 /// Registers of a [`Twin`].
 pub const REGISTERS: usize = 3;
 
-/// What a comparison ends with when it does not simply agree.
+/// The result of a comparison that did not succeed.
 #[derive(Debug)]
 pub enum Trouble {
-    /// The engine itself noticed that it cannot be trusted here: allowed where
-    /// a case forces a length to its limit, a failure elsewhere.
+    /// The engine reported round-off. This is allowed if a case forces a length to its limit, and a
+    /// failure otherwise.
     RoundOff(String),
-    /// A wrong value, or an error that has no business there.
+    /// A wrong value, or an unexpected error.
     Failure(String),
 }
 
@@ -28,10 +28,10 @@ impl From<Trouble> for String {
     }
 }
 
-/// An engine under test beside the oracle for the same exponent.
+/// An engine under test and the oracle for the same exponent.
 ///
-/// Every message says family, exponent, length and seed, which is all it takes
-/// to see the failure again.
+/// Every message contains family, exponent, length and seed, which suffice to reproduce the
+/// failure.
 pub struct Twin {
     place: String,
     engine: Box<dyn Engine>,
@@ -39,7 +39,7 @@ pub struct Twin {
 }
 
 impl Twin {
-    /// Builds both, on one thread.
+    /// Builds both, with one thread.
     pub fn new(
         family: &dyn EngineFamily,
         p: u32,
@@ -68,19 +68,19 @@ impl Twin {
         Self::new(family, p, length, seed)
     }
 
-    /// p.
+    /// Returns p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.oracle.exponent()
     }
 
-    /// N of the engine under test.
+    /// Returns N of the engine under test.
     #[must_use]
     pub fn length(&self) -> usize {
         self.engine.length()
     }
 
-    /// Does the same to both.
+    /// Does the same operation on both.
     pub fn both<T>(
         &mut self,
         what: &dyn fmt::Display,
@@ -98,7 +98,7 @@ impl Twin {
         Ok((found, expected))
     }
 
-    /// `r[reg]` ← x·2^shift in both.
+    /// Sets `r[reg]` to x·2^shift in both.
     pub fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), Trouble> {
         self.both(&"write", |e| e.write(reg, x, shift)).map(drop)
     }
@@ -146,7 +146,7 @@ impl Twin {
     }
 }
 
-/// The index of the first limb in which two residues differ.
+/// Returns the index of the first limb in which two residues differ.
 fn first_difference(a: &[u64], b: &[u64]) -> usize {
     a.iter().zip(b).take_while(|(x, y)| x == y).count()
 }

@@ -1,4 +1,5 @@
-//! Devices that go wrong under batches of integers: the identities of `warpint_integer::check` notice.
+//! Devices that fail under batches of integers; the identities of `warpint_integer::check` must
+//! detect it.
 
 use rand::RngExt;
 use warpint_device::Device;
@@ -32,7 +33,8 @@ fn results(
     Ok(Results { batches: batches.collect::<Result<_, _>>()?, flags })
 }
 
-/// The numbers that contradict their operands; where the check takes a sample, all are in it.
+/// Returns the numbers whose results contradict their operands. If the check takes a sample, the
+/// sample covers all numbers.
 fn failing(
     operation: Operation,
     on: &Executor,
@@ -43,7 +45,7 @@ fn failing(
     operation.failing(operands.each_ref(), &results.batches, &results.flags, &all, on)
 }
 
-/// Those that have a check.
+/// Iterates over the operations that have a check.
 fn operations() -> impl Iterator<Item = Operation> {
     Operation::ALL.iter().copied().filter(|operation| operation.evidence().is_some())
 }
@@ -56,7 +58,8 @@ struct Trial {
 }
 
 impl Trial {
-    /// With what the results and their check take of a sound device.
+    /// Computes the right results, and counts the launches and downloads of results and check on a
+    /// sound device.
     fn new(
         device: &Device,
         sizes: &Sizes,
@@ -74,7 +77,7 @@ impl Trial {
         Ok((trial, Extent::of(&sound)))
     }
 
-    /// The numbers that fail on a device; `None` if a wrong one passes.
+    /// Returns the numbers that fail on a device; `None` if a wrong result passes.
     fn on(&self, device: &FaultyDevice) -> Result<Option<Vec<usize>>, IntegerError> {
         let on = Executor::on(device.device().clone());
         let results = results(self.operation, &on, &self.operands)?;
@@ -93,7 +96,7 @@ impl Trial {
 
     fn fate(&self, device: &Device, fault: DeviceFault) -> Result<Fate, String> {
         let faulty = FaultyDevice::new(device, fault);
-        // An error of the device is noticed too.
+        // An error of the device also counts as noticed.
         let Ok(failing) = self.on(&faulty) else { return Ok(Fate::Noticed) };
         let failing = failing.ok_or("a wrong result passed")?;
         Ok(match (faulty.strikes(), failing.is_empty()) {
@@ -109,7 +112,7 @@ fn row(batch: &UintBatch, i: usize) -> Option<&[u32]> {
     batch.as_limbs()?.get(i * limbs..(i + 1) * limbs)
 }
 
-/// Odd numbers with the highest bit set, so that no result is zero.
+/// Returns odd numbers with the highest bit set, so that no result is zero.
 fn operand(rng: &mut Random, (count, limbs): (usize, usize)) -> Result<UintBatch, IntegerError> {
     let mut rows = vec![];
     for _ in 0..count {
@@ -130,7 +133,7 @@ fn explained<T>(operation: Operation, result: Result<T, IntegerError>) -> Result
     result.map_err(|e| format!("{operation:?}: {e}"))
 }
 
-/// Faults in each operation.
+/// Makes faults in each operation.
 fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();
@@ -142,8 +145,8 @@ fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String
     Ok(fates)
 }
 
-/// Results of the CPU, changed by `change` in memory, `count` times for each operation: the check must refuse just those
-/// that `change` names.
+/// Changes results of the CPU in memory by `change`, `count` times for each operation: the check
+/// must refuse exactly the numbers that `change` returns.
 fn changed_results(
     count: u64,
     change: impl Fn(&mut Random, &mut Results) -> Result<Vec<usize>, IntegerError>,
@@ -166,7 +169,7 @@ fn changed_results(
     Ok(format!("{noticed} of {noticed} faults noticed"))
 }
 
-/// One bit of a result.
+/// Flips one bit of a result.
 fn flips_of_results() -> Result<String, String> {
     changed_results(5, |rng, results| {
         let which = rng.random_range(0..results.batches.len());
@@ -179,7 +182,7 @@ fn flips_of_results() -> Result<String, String> {
     })
 }
 
-/// All results and flags are zero.
+/// Sets all results and flags to zero.
 fn results_of_zeros() -> Result<String, String> {
     changed_results(1, |_, results| {
         results.flags.fill(0);

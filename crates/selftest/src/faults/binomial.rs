@@ -1,14 +1,14 @@
-//! How often a coin falls heads.
+//! The distribution of the heads of coin throws.
 
 use std::ops::RangeInclusive;
 
-/// The shortest interval around n/2 that the heads of n throws of a fair coin miss on either side
-/// with a probability of at most `tail`.
+/// Returns the shortest interval around n/2 such that the number of heads of n throws of a fair
+/// coin is below it, and also above it, with a probability of at most `tail`.
 ///
-/// Sums C(n, k)/2^n from k = 0 on, in logarithms; O(n).
+/// Sums C(n, k)/2^n from k = 0 on, in logarithms. Cost: O(n).
 #[must_use]
 pub(super) fn interval(n: u64, tail: f64) -> RangeInclusive<u64> {
-    // ln C(n, 0)/2^n.
+    // ln(C(n, 0)/2^n).
     let mut log_term = -(n as f64) * std::f64::consts::LN_2;
     let mut below = 0.0;
     let mut low = 0;
@@ -27,7 +27,7 @@ pub(super) fn interval(n: u64, tail: f64) -> RangeInclusive<u64> {
 mod tests {
     use super::*;
 
-    /// The same with whole numbers: throws that end below k, of 2^n.
+    /// Computes the interval with whole numbers: outcomes below k, out of 2^n.
     fn by_counting(n: u64, tail: f64) -> RangeInclusive<u64> {
         let row = (0..n).fold(vec![1u128], |row, _| {
             let shifted = [0].iter().chain(&row);

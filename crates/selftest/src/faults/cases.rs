@@ -22,7 +22,7 @@ pub(super) const LL: TestKind = TestKind::Ll(LlStart::Four);
 /// A fault, and the test that must survive it.
 pub(super) struct Case {
     pub(super) name: &'static str,
-    /// Whether it can be made of this family.
+    /// Returns whether the fault can be made in this family.
     pub(super) suits: fn(&Bench<'_>) -> bool,
     pub(super) run: fn(&Bench<'_>) -> Result<String, String>,
 }
@@ -62,39 +62,39 @@ fn campaign(
     count: u64,
 ) -> Result<String, String> {
     let (family, exponent) = (bench.family, bench.exponent);
-    // Two processors are what any machine has; kernels come one after the other anyway.
+    // Every machine has two processors; kernels run one after the other in any case.
     let threads = 2;
     let count = bench.count(count);
     let campaign = Campaign { family, kind, exponent, target, count, seed: SEED, threads };
     campaign.judge(&campaign.run(&mut |_| ())?)
 }
 
-/// Bits of x at random squarings of a PRP test.
+/// Flips bits of x at random squarings of a PRP test.
 fn flips_of_the_residue(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Residue, 40)
 }
 
-/// Bits of D.
+/// Flips bits of D.
 fn flips_of_the_product(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Product, 20)
 }
 
-/// Bits of what checks alone use.
+/// Flips bits of registers that only checks use.
 fn flips_in_checks(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Check, 20)
 }
 
-/// Bits of checkpoints, on disk and in memory.
+/// Flips bits of checkpoints, on disk and in memory.
 fn flips_of_saved_states(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Saved, 30)
 }
 
-/// Bits of s: half of the flips are found by the Jacobi check, and no run without one is stopped.
+/// Flips bits of s: the Jacobi check finds half of the flips, and no run without a flip is stopped.
 fn flips_in_lucas_lehmer(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, LL, Target::Residue, 100)
 }
 
-/// Bits of s with a second engine beside: each is found.
+/// Flips bits of s with a second engine: each flip is found.
 fn flips_before_a_second_engine(bench: &Bench<'_>) -> Result<String, String> {
     let right = right(bench, LL)?;
     let last = LL.iterations(bench.exponent.get());
@@ -114,7 +114,7 @@ fn flips_before_a_second_engine(bench: &Bench<'_>) -> Result<String, String> {
     Ok(format!("{count} of {count} flips found, every residue right"))
 }
 
-/// Every product has a bit that is 1: the test must stop rather than answer.
+/// Sets a bit of every product to 1: the test must stop rather than answer.
 fn a_stuck_bit(bench: &Bench<'_>) -> Result<String, String> {
     let bit = bench.exponent.get() / 2;
     let family = Faulty::leaked(bench.family, Fault::StuckBit { bit });
@@ -126,7 +126,7 @@ fn a_stuck_bit(bench: &Bench<'_>) -> Result<String, String> {
     }
 }
 
-/// Every product is 0 after a while, which would prove any number prime.
+/// Sets every product to 0 from some time on, which would prove any number prime.
 fn a_dead_machine(bench: &Bench<'_>) -> Result<String, String> {
     for kind in [TestKind::Prp, LL] {
         let last = kind.iterations(bench.exponent.get());
@@ -145,7 +145,7 @@ fn a_dead_machine(bench: &Bench<'_>) -> Result<String, String> {
     Ok("6 of 6 tests gave no answer".into())
 }
 
-/// Round-off rises at the planned length.
+/// Raises round-off at the planned length.
 fn too_much_round_off(bench: &Bench<'_>) -> Result<String, String> {
     let first = plan(bench.family, bench.exponent)?;
     let enough = first.longer().map_err(|e| e.to_string())?.length();
@@ -165,7 +165,7 @@ fn failed_launch() -> DeviceError {
     DeviceError::Failed { what: "launch".into(), message: "a fault made on purpose".into() }
 }
 
-/// A launch fails once: the test gets another engine.
+/// Lets one launch fail: the test gets a new engine.
 fn a_launch_that_fails(bench: &Bench<'_>) -> Result<String, String> {
     for kind in [TestKind::Prp, LL] {
         let after = kind.iterations(bench.exponent.get()) / 2;
@@ -175,13 +175,14 @@ fn a_launch_that_fails(bench: &Bench<'_>) -> Result<String, String> {
         let seen = sitting.count(|e| matches!(e, Event::DeviceFailed { .. }));
         same(&sitting.outcome()?.0.residue, &right(bench, kind)?)?;
         if seen != 1 {
-            return Err(format!("{kind}: told {seen} times"));
+            return Err(format!("{kind}: reported {seen} times"));
         }
     }
-    Ok("told, a new engine went on, both residues right".into())
+    Ok("reported, a new engine continued, both residues right".into())
 }
 
-/// The device fails for good: the test ends, and goes on from its checkpoint on a sound one.
+/// Lets the device fail permanently: the test ends, and resumes from its checkpoint on a sound
+/// device.
 fn a_device_that_is_lost(bench: &Bench<'_>) -> Result<String, String> {
     for kind in [TestKind::Prp, LL] {
         let folder = Folder::new()?;
@@ -210,7 +211,7 @@ fn a_device_that_is_lost(bench: &Bench<'_>) -> Result<String, String> {
     Ok("no answer, the checkpoint named; on a sound device both residues right".into())
 }
 
-/// The disk has no room: what is there stays as it is, and saves come again when there is room.
+/// Fills the disk: existing files are unchanged, and saving succeeds again when there is room.
 fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
     let mut failures = 0;
     for kind in [TestKind::Prp, LL] {
@@ -238,7 +239,7 @@ fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
             return Err(format!("{kind}: a full disk changed the checkpoints"));
         }
 
-        // Two more files do not fit, then there is room.
+        // Two more files do not fit, then the disk has room.
         let disk = Arc::new(FullDisk::new("", 2));
         store.set_disk(disk.clone());
         let mut run = Run::new(kind, bench.exponent).stored(&mut store);
@@ -252,11 +253,11 @@ fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
             return Err(format!("{kind}: {failed} saves failed, {saved} did not"));
         }
     }
-    Ok(format!("{failures} failed saves told, no checkpoint lost, both residues right"))
+    Ok(format!("{failures} failed saves reported, no checkpoint lost, both residues right"))
 }
 
-/// A checkpoint every half millisecond: many in a short test, and time for squarings between them
-/// on any disk.
+/// Returns options with a checkpoint every half millisecond: many in a short test, with time for
+/// squarings between them on any disk.
 fn hurried() -> RunOptions {
     RunOptions {
         checkpoint_interval: Duration::from_millis(500),
@@ -265,7 +266,7 @@ fn hurried() -> RunOptions {
     }
 }
 
-/// The files of a folder with what is in them, but for the lock.
+/// Returns the files of a folder and their contents, without the lock.
 fn files(dir: &std::path::Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let read = || -> std::io::Result<Vec<(String, Vec<u8>)>> {
         let mut files = vec![];
@@ -282,7 +283,7 @@ fn files(dir: &std::path::Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     read().map_err(|e| e.to_string())
 }
 
-/// The time jumps by hours, there and back.
+/// Lets the time jump forwards and back by hours.
 fn a_clock_that_jumps(bench: &Bench<'_>) -> Result<String, String> {
     let mut looks = 0;
     for kind in [TestKind::Prp, LL] {
@@ -303,7 +304,7 @@ fn kills(bench: &Bench<'_>) -> Result<String, String> {
     kill::kills(bench, &mut sample::random(SEED))
 }
 
-/// The residue at the end: one whose low 64 bits are known.
+/// Returns the residue at the end of the test, whose low 64 bits are known.
 fn right(bench: &Bench<'_>, kind: TestKind) -> Result<Residue, String> {
     let prepared = super::starts::prepare(bench.family, kind, bench.exponent, 1)?;
     Ok(prepared.right)
@@ -316,7 +317,7 @@ fn same(found: &Residue, right: &Residue) -> Result<(), String> {
     Err(format!("res64 {}, not {}", found.res64_hex(), right.res64_hex()))
 }
 
-/// An error as far as its first colon.
+/// Returns an error message up to its first colon.
 fn first_clause(error: &TestError) -> String {
     let text = error.to_string();
     text.split(':').next().unwrap_or_default().to_owned()

@@ -1,5 +1,5 @@
-//! Faults of the Collatz sieve: engines that lie, and memory of devices that fails. A result is refused, or it is the
-//! right one.
+//! Faults of the Collatz sieve: engines that report wrong results, and devices whose memory fails.
+//! Every result must be refused or right.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use super::FaultReport;
 use crate::collatz::Sizes;
 use crate::{SEED, Summary};
 
-/// Where a sieve computes: all cores, or a device.
+/// The place where a sieve computes: all cores, or a device.
 struct Place<'a> {
     device: Option<&'a Device>,
     sizes: Sizes,
@@ -23,7 +23,7 @@ struct Place<'a> {
 
 type Run = fn(&Place<'_>) -> Result<String, String>;
 
-/// Of engines, at any place.
+/// Lies of engines, at any place.
 const LIES: &[(&str, Lie)] = &[
     ("a_dead_engine", |_, _| Tally::default()),
     ("an_engine_that_returns_zeros", |tally, _| Tally { nodes: tally.nodes, ..Tally::default() }),
@@ -45,7 +45,7 @@ const LIES: &[(&str, Lie)] = &[
     }),
 ];
 
-/// Of the memory of devices.
+/// Faults of the memory of devices.
 const OF_MEMORY: &[(&str, Run)] = &[
     ("vectors_of_zeros", |place| strikes(place, Part::Vectors, How::Zeros)),
     ("flips_in_vectors", |place| strikes(place, Part::Vectors, How::Flips)),
@@ -65,8 +65,8 @@ const OF_MEMORY: &[(&str, Run)] = &[
     ("counts_of_numbers_given_up", |place| strikes(place, Part::GivenUp, How::Flips)),
 ];
 
-/// Runs every fault of the Collatz sieve on all cores (`collatz@cpu::…`) or on a device (`collatz@cuda:0::…`), as
-/// [`super::run`] does those of families.
+/// Runs every fault of the Collatz sieve on all cores (`collatz@cpu::…`) or on a device
+/// (`collatz@cuda:0::…`), in the same way as [`super::run`] for families.
 pub fn run_collatz(
     device: Option<&Device>,
     filter: Option<&str>,
@@ -101,7 +101,7 @@ pub fn run_collatz(
 }
 
 impl Place<'_> {
-    /// All nodes are challenged, unless it is said how many are not.
+    /// Returns an engine in which one of `every` nodes is challenged.
     fn engine(&self, every: u64, strike: Option<Arc<dyn Strike>>) -> Box<dyn Backend> {
         let Some(device) = self.device else {
             return Box::new(CpuSieve::default().with_nodes_of_a_challenge(every));
@@ -130,10 +130,10 @@ impl Place<'_> {
     }
 }
 
-/// What is told instead of a tally, given the challenges.
+/// Computes the false tally, given the right tally and the challenges.
 type Lie = fn(Tally, &[u128]) -> Tally;
 
-/// An engine that does not tell what it has found.
+/// An engine that reports something other than it found.
 struct Liar(Box<dyn Backend>, Lie);
 
 impl Backend for Liar {
@@ -164,7 +164,8 @@ fn lies(place: &Place<'_>, lie: Lie) -> Result<String, String> {
     }
 }
 
-/// An engine of whose nodes half are wrong, 12 of which are challenged: refused but for one seed of 4,096.
+/// An engine half of whose nodes are wrong, 12 of which are challenged: refused except for one seed
+/// in 4,096.
 fn half_wrong(place: &Place<'_>) -> Result<String, String> {
     let lie: Lie = |mut tally, _| {
         for answer in tally.answers.iter_mut().filter(|answer| answer.low.count_ones() % 2 == 0) {
@@ -186,7 +187,7 @@ fn half_wrong(place: &Place<'_>) -> Result<String, String> {
     if passed <= 1 { Ok(says) } else { Err(says) }
 }
 
-/// What of a device's memory changes.
+/// The part of a device's memory that changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Vectors,
@@ -201,14 +202,14 @@ enum Part {
     GivenUp,
 }
 
-/// To what.
+/// The kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// All of it to 0.
+    /// All words become 0.
     Zeros,
-    /// One bit.
+    /// One bit flips.
     Flips,
-    /// All words from one on to the one before it.
+    /// All words from one on become equal to the word before it.
     Stuck,
 }
 
@@ -217,10 +218,10 @@ enum How {
 struct Faulty {
     part: Part,
     how: How,
-    /// Which word, and which bit of it: reduced modulo those that there are.
+    /// The word, and the bit in it, reduced modulo the numbers of words and bits.
     word: usize,
     bit: u32,
-    /// How often it was made.
+    /// How often the fault was made.
     struck: AtomicU64,
 }
 
@@ -264,7 +265,7 @@ impl Strike for Faulty {
                 let count = words.len();
                 self.change(words, count, 32)
             }
-            // The first ten levels have nodes in any case.
+            // The first ten levels always have nodes.
             (Memory::Counters(counts), Part::Counters) => self.change(counts, 10, 10),
             (Memory::Nodes(nodes, count), Part::Nodes) => self.change(nodes, count, 256),
             (Memory::Tallies(tallies, count), Part::Tallies) => self.change(tallies, count, 128),
@@ -281,7 +282,8 @@ impl Strike for Faulty {
                 if self.struck.fetch_add(1, Ordering::Relaxed) > 0 {
                     return Ok(());
                 }
-                // Behind the sums are two lists of one size; the count of the second.
+                // The sums are followed by two lists of equal size; this is the count of the
+                // second.
                 let at = 3 + (words.len() - 3) / 2;
                 let mut all = words.download()?;
                 all[at] ^= 1 << (self.bit % 64);
@@ -292,7 +294,7 @@ impl Strike for Faulty {
     }
 }
 
-/// A changed part of the memory must lead to a refusal, or be without effect.
+/// A changed part of the memory must lead to a refusal or have no effect.
 fn strikes(place: &Place<'_>, part: Part, how: How) -> Result<String, String> {
     let right = place.right(1, SEED)?;
     let is_small = place.device.is_none_or(|device| device.info().compute_capability == (0, 0));
@@ -303,7 +305,7 @@ fn strikes(place: &Place<'_>, part: Part, how: How) -> Result<String, String> {
     };
     let (mut refused, mut harmless) = (0, 0);
     for i in 0..count {
-        // Any of the words, by a step that has no common factor with their number.
+        // Any of the words, by a step that is prime to their number.
         let (word, bit) = (1 + 7_919 * i as usize, 11 * i as u32 + 3);
         let fault = Arc::new(Faulty { part, how, word, bit, struck: AtomicU64::new(0) });
         let engine = place.engine(1, Some(fault.clone()));

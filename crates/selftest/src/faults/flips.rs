@@ -1,8 +1,8 @@
-//! Single bits that flip at random moments of a test: every one must be found, or do no harm.
+//! Single bits that flip at random moments of a test: each flip must be found or have no effect.
 //!
-//! A flip is drawn from the seed and its own number, so that any one of them can be had again.
-//! A test goes on from a verified state before the flip, drawn as well: what comes before it
-//! would be computed for nothing, as no check looks back beyond a verified state.
+//! A flip is drawn from the seed and its own number, so that any flip can be repeated alone. A test
+//! resumes from a verified state before the flip, which is also drawn. Computing the part before it
+//! would be useless, since no check depends on anything before a verified state.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -23,10 +23,10 @@ use super::starts::{Prepared, Start, prepare};
 use super::wrappers::{Fault, Faulty};
 use crate::sample::{self, Random};
 
-/// Verified states from which tests are begun.
+/// The number of verified states from which tests are started.
 const STARTS: u64 = 8;
 
-/// The probability with which a sound program is taken for an unsound one, on either side.
+/// The probability on either side that a sound program fails the judgement.
 const TAIL: f64 = 0.000_5;
 
 /// Where bits flip.
@@ -38,89 +38,89 @@ pub enum Target {
     Product,
     /// The registers that only checks use.
     Check,
-    /// The state that a test would go back to, or go on from: on disk and in memory.
+    /// The state to which a test would go back, or from which it resumes: on disk and in memory.
     Saved,
 }
 
-/// Flips to be made.
+/// A series of flips.
 #[derive(Clone, Copy)]
 pub struct Campaign {
-    /// What computes, each test on one thread.
+    /// The family that computes, with one thread per test.
     pub family: &'static dyn EngineFamily,
-    /// PRP, or Lucas–Lehmer, which has a residue only.
+    /// PRP, or Lucas–Lehmer, which supports [`Target::Residue`] only.
     pub kind: TestKind,
     /// p.
     pub exponent: Exponent,
-    /// Where.
+    /// Where bits flip.
     pub target: Target,
-    /// How many.
+    /// The number of flips.
     pub count: u64,
     /// The seed.
     pub seed: u64,
-    /// Tests at a time.
+    /// The number of tests at a time.
     pub threads: usize,
 }
 
-/// What came of a flip.
+/// The effect of a flip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// It was found, and the residue is right.
+    /// The flip was found, and the residue is right.
     Found,
-    /// Nothing used the bit, and the residue is right.
+    /// The bit was not used, and the residue is right.
     Harmless,
     /// Lucas–Lehmer: the Jacobi check passed, and the residue is wrong.
     Missed,
-    /// What must not be: an unnoticed error, a test that does not end, a wrong residue.
+    /// A failure: an unnoticed error, a test that does not end, or a wrong residue.
     Failed(String),
 }
 
 /// One flip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flip {
-    /// Its number in the campaign, from 0.
+    /// The flip's number in the campaign, from 0.
     pub number: u64,
-    /// Where and when.
+    /// Where and when the bit flipped.
     pub place: Place,
-    /// What came of it.
+    /// The effect.
     pub fate: Fate,
-    /// The time of its test.
+    /// The duration of the test.
     pub elapsed: Duration,
 }
 
 /// Where and when a bit flips.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Flips of one sort are counted together: `the residue`, `a checkpoint, cut short`.
+    /// The kind of place, by which flips are counted: `the residue`, `a checkpoint, cut short`.
     pub sort: &'static str,
-    /// The moment, the word, the bit.
+    /// The moment, the word and the bit.
     pub moment: String,
 }
 
-/// What came of all flips.
+/// The effects of all flips.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Found, harmless and missed ones of each sort.
+    /// The numbers of found, harmless and missed flips for each kind of place.
     pub sorts: BTreeMap<&'static str, [u64; 3]>,
-    /// Those that failed, in one line each.
+    /// The failures, in one line each.
     pub failed: Vec<String>,
-    /// Tests without a flip, in which no check may fail, and none did.
+    /// The number of tests without a flip. In these no check may fail, and none did.
     pub sound: u64,
 }
 
 impl Tally {
-    /// Flips found.
+    /// Returns the number of flips found.
     #[must_use]
     pub fn found(&self) -> u64 {
         self.sorts.values().map(|n| n[0]).sum()
     }
 
-    /// Flips that did no harm.
+    /// Returns the number of harmless flips.
     #[must_use]
     pub fn harmless(&self) -> u64 {
         self.sorts.values().map(|n| n[1]).sum()
     }
 
-    /// Flips that a Jacobi check missed.
+    /// Returns the number of flips that a Jacobi check missed.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.sorts.values().map(|n| n[2]).sum()
@@ -141,23 +141,24 @@ impl Tally {
 }
 
 impl Campaign {
-    /// Makes the flips, and hands on each as soon as its test has ended, in any order.
+    /// Makes the flips, and passes each to `each` as soon as its test has ended, in any order.
     ///
-    /// First the test runs without a flip from each of up to 8 states, as [`Tally::sound`] counts.
-    /// Cost: of residues, three halves of a test for each flip, and six tests before the first.
+    /// First the test runs without a flip from each of up to 8 states, which [`Tally::sound`]
+    /// counts. Cost for flips of residues: one and a half tests for each flip, and six tests before
+    /// the first.
     ///
     /// # Errors
-    /// A test without a flip that goes wrong, or a request that makes no sense. A flip that goes
-    /// wrong is in [`Tally::failed`].
+    /// Returns an error if a test without a flip fails, or if the request is impossible. A flip
+    /// that fails is in [`Tally::failed`].
     pub fn run(&self, each: &mut dyn FnMut(&Flip)) -> Result<Tally, String> {
         self.run_on(&vec![self.family; self.threads.max(1)], each)
     }
 
-    /// The same on several families that compute alike, each on a thread of its own: on a device,
-    /// they work side by side if each has opened it for itself.
+    /// Makes the flips on several equivalent families, each on a thread of its own. On a device
+    /// they work in parallel if each has opened the device for itself.
     ///
     /// # Errors
-    /// As [`Campaign::run`].
+    /// Returns the errors of [`Campaign::run`].
     pub fn run_on(
         &self,
         families: &[&'static dyn EngineFamily],
@@ -194,12 +195,12 @@ impl Campaign {
         Ok(tally)
     }
 
-    /// Whether so many flips were found as should be, in words: all of a PRP test but the harmless
-    /// ones; of Lucas–Lehmer about half, within the interval that chance leaves with a probability
-    /// of 0.1 %.
+    /// Judges whether enough flips were found, and says so in words. In a PRP test all flips except
+    /// the harmless ones must be found. In Lucas–Lehmer tests about half must be, within the
+    /// interval that chance leaves with a probability of 0.1 %.
     ///
     /// # Errors
-    /// They were not.
+    /// Returns an error if too few or too many were found.
     pub fn judge(&self, tally: &Tally) -> Result<String, String> {
         let (found, all) = (tally.found(), self.count);
         if let Some(first) = tally.failed.first() {
@@ -221,7 +222,7 @@ impl Campaign {
         if expected.contains(&found) { Ok(said) } else { Err(said) }
     }
 
-    /// The flips that Jacobi checks may find.
+    /// Returns the numbers of flips that Jacobi checks may find.
     #[must_use]
     pub fn by_chance(&self) -> RangeInclusive<u64> {
         binomial::interval(self.count, TAIL)
@@ -251,7 +252,7 @@ impl Campaign {
         Flip { number, place, fate, elapsed: begun.elapsed() }
     }
 
-    /// A bit of a word after any squaring, all equally likely.
+    /// Draws a bit of a word after any squaring, all equally likely.
     fn of_residue(&self, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
         let total = self.kind.iterations(self.exponent.get());
         let k = rng.random_range(1..=total);
@@ -269,9 +270,9 @@ impl Campaign {
             "bit {bit} of word {word} after squaring {k}, from iteration {}",
             start.iteration()
         );
-        // Below p.
+        // The bit is below p.
         let bit = layout.offset(word) as u32 + bit;
-        // The first change is the write that loads it.
+        // The first change is the write that loads the residue.
         let after = 1 + k - start.iteration();
         let fault = Fault::FlippedRegister { register: registers::X, after, bit };
         let fate = match self.with_fault(fault, start, prepared) {
@@ -282,7 +283,7 @@ impl Campaign {
         (Place { sort, moment }, fate)
     }
 
-    /// A bit of a register after any change of it, all equally likely from a start.
+    /// Draws a bit of a register after any change of it, all equally likely from a start.
     fn of_register(&self, rng: &mut Random, register: usize, prepared: &Prepared) -> (Place, Fate) {
         let sort = match register {
             registers::D => "the Gerbicz product",
@@ -301,7 +302,7 @@ impl Campaign {
         (Place { sort, moment }, self.with_fault(fault, start, prepared))
     }
 
-    /// A test from a start to its end, with one fault on the way.
+    /// Runs a test from a start to its end, with one fault on the way.
     fn with_fault(&self, fault: Fault, start: &Start, prepared: &Prepared) -> Fate {
         self.try_with_fault(fault, start, prepared).unwrap_or_else(Fate::Failed)
     }
@@ -327,7 +328,7 @@ impl Campaign {
         let seen = events.iter().filter(|e| matches!(e, Event::CheckFailed { .. })).count();
         let res64 = outcome.residue.res64_hex();
         match (outcome.residue == prepared.right, errors) {
-            _ if seen != errors as usize => Err(format!("{seen} of {errors} errors were told")),
+            _ if seen != errors as usize => Err(format!("{seen} of {errors} errors were reported")),
             (true, 1) => Ok(Fate::Found),
             (true, 0) => Ok(Fate::Harmless),
             (false, 0) if !self.kind.is_checked() => Ok(Fate::Missed),

@@ -1,4 +1,4 @@
-//! SIGKILL: the program itself, as a child process, killed again and again.
+//! SIGKILL: the program itself runs as a child process and is killed repeatedly.
 
 use std::fs;
 use std::path::Path;
@@ -13,25 +13,25 @@ use super::Bench;
 use super::sitting::Folder;
 use crate::sample::{Random, Scale};
 
-/// Tests that take some seconds, of Mersenne primes: by integers on the CPU, by floating point,
-/// and on a GPU.
+/// Exponents of Mersenne primes whose tests take some seconds: with integers on the CPU, with
+/// floating point, and on a GPU.
 const P_BY_INTEGERS: u32 = 44_497;
 const P_BY_FP64: u32 = 86_243;
 const P_ON_GPU: u32 = 216_091;
 const CHECKPOINT_SECONDS: &str = "0.05";
-/// Kills at each test: the first at once, the others after a new checkpoint.
+/// Kills of each test: the first at once, the others after a new checkpoint.
 const KILLS: u64 = 4;
 /// A test that takes longer than this has hung.
 const PATIENCE: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(2);
 
-/// Where there is a program to kill, and its test takes long enough and not too long.
+/// Returns whether there is a program to kill, and its test is neither too short nor too long.
 pub(super) fn suits(bench: &Bench<'_>) -> bool {
     bench.program.is_some() && bench.is_long() && bench.scale != Scale::Small
 }
 
-/// A PRP and a Lucas–Lehmer test of a Mersenne prime, killed and begun again: each must end with
-/// the right residue, in one line of results.
+/// Kills and resumes a PRP and a Lucas–Lehmer test of a Mersenne prime: each must end with the
+/// right residue, in one line of results.
 pub(super) fn kills(bench: &Bench<'_>, rng: &mut Random) -> Result<String, String> {
     let program = bench.program.ok_or("there is no program to kill")?;
     let mut killed = 0;
@@ -60,7 +60,7 @@ impl Victim<'_> {
         }
     }
 
-    /// How often it was killed.
+    /// Kills and resumes the process; returns how often it was killed.
     fn kill_and_go_on(&self, rng: &mut Random, right: &str) -> Result<u64, String> {
         let mut killed = 0;
         for n in 0..KILLS {
@@ -114,7 +114,7 @@ impl Victim<'_> {
             .args(["--engine", family.name(), "--device", family.place(), "--threads", "1"])
             .args(["--checkpoint-interval", CHECKPOINT_SECONDS, "--dir"])
             .arg(root)
-            // This user's timings are not to be changed.
+            // The user's stored timings must not be changed.
             .env("WARPINT_CONFIG_DIR", root.join("config"))
             .current_dir(root)
             .stdin(Stdio::null())
@@ -124,11 +124,11 @@ impl Victim<'_> {
             .map_err(|e| format!("cannot start {}: {e}", self.program.display()))
     }
 
-    /// Whether it still runs; one that runs too long is killed.
+    /// Returns whether the process is still running; kills it if it runs too long.
     fn is_running(&self, child: &mut Child, begun: Instant) -> Result<bool, String> {
         let ended = child.try_wait().map_err(|e| e.to_string())?.is_some();
         if !ended && begun.elapsed() > PATIENCE {
-            // It may have ended just now.
+            // The process may have ended just now.
             let _ = child.kill();
             let _ = child.wait();
             let (test, p) = (self.test, self.exponent());
@@ -137,7 +137,7 @@ impl Victim<'_> {
         Ok(!ended)
     }
 
-    /// The iteration of its newest checkpoint.
+    /// Returns the iteration of the newest checkpoint.
     fn newest(&self) -> Option<u64> {
         let dir = self.folder.path().join(format!("M{}", self.exponent()));
         let files = fs::read_dir(dir).ok()?.filter_map(Result::ok);

@@ -1,10 +1,10 @@
-//! Faults made on purpose: what a test meets on an unreliable machine must be noticed, and end in
-//! the right residue or in no residue at all.
+//! Deliberate faults: what happens to a test on an unreliable machine must be noticed, and the test
+//! must end with the right residue or with none.
 //!
-//! [`run`], [`run_on_cpu`] and [`run_on_device`] are the suites of `warpint selftest --faults`, [`Campaign`] flips bits by the thousand.
-//! The [`wrappers`] that make the faults can be built in this module, and with the feature
-//! `wrappers` by tests: the program is built without it, so that none of its tests of Mersenne
-//! numbers can hold one.
+//! [`run`], [`run_on_cpu`] and [`run_on_device`] are the suites of `warpint selftest --faults`;
+//! [`Campaign`] flips bits by the thousand. The [`wrappers`] that make the faults are available
+//! within this module, and to tests with the feature `wrappers`. The program is built without that
+//! feature, so that its tests of Mersenne numbers cannot contain a fault.
 
 mod batch;
 mod binomial;
@@ -34,16 +34,16 @@ pub use collatz::run_collatz;
 pub use flips::{Campaign, Fate, Flip, Place, Tally, Target};
 pub use on_device::{Sizes, run_on_cpu, run_on_device};
 
-/// What came of one fault on one family.
+/// The result of one fault in one family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultReport {
     /// The family (`fp64`, `goldilocks@cuda:0`).
     pub family: String,
-    /// The fault.
+    /// The name of the fault.
     pub fault: &'static str,
-    /// How it was noticed and survived, with counts, or what went wrong.
+    /// How the fault was noticed and survived, with counts; or what failed.
     pub result: Result<String, String>,
-    /// Its time.
+    /// The duration.
     pub elapsed: Duration,
 }
 
@@ -51,22 +51,22 @@ pub struct FaultReport {
 struct Bench<'a> {
     family: &'static dyn EngineFamily,
     scale: Scale,
-    /// One whose residues are known: composite, so that they are not 0 and 1.
+    /// An exponent with known residues. M_p is composite, so that the residues are not 0 and 1.
     exponent: Exponent,
-    /// `warpint` itself, to be killed.
+    /// The `warpint` program, to be killed.
     program: Option<&'a Path>,
 }
 
-/// Exponents with known residues, the first for all families that take it.
+/// Exponents with known residues; the first is used by all families that support it.
 const EXPONENTS: [u64; 2] = [4_441, 59];
 const EXPONENTS_ON_SIMULATOR: [u64; 2] = [1_277, 4_441];
 
-/// Runs every fault on some families, each on one thread: on those of the CPU in about a minute on
-/// two cores.
+/// Runs every fault on some families, each with one thread. For the families on the CPU this takes
+/// about a minute on two cores.
 ///
-/// With a filter, only those whose `family::fault` contains it. `program` is run as `program prp P
-/// …` and killed; without it, nothing is. Each report is given as soon as its fault is over. A
-/// family that takes no exponent with known residues is left out.
+/// With a filter, runs only faults whose `family::fault` contains it. `program` is run as `program
+/// prp P …` and killed; without it, no process is killed. Each report is passed on as soon as its
+/// fault is over. A family that supports no exponent with known residues is left out.
 pub fn run(
     families: &[&'static dyn EngineFamily],
     program: Option<&Path>,
@@ -107,12 +107,12 @@ impl<'a> Bench<'a> {
         Some(Self { family, scale, exponent, program })
     }
 
-    /// Whether a test is long enough to be stopped on the way.
+    /// Returns whether a test is long enough to be stopped before its end.
     fn is_long(&self) -> bool {
         self.exponent.get() > 64
     }
 
-    /// n, or 3 on the simulator.
+    /// Returns n, or 3 on the simulator.
     fn count(&self, n: u64) -> u64 {
         if self.scale == Scale::Small { n.min(3) } else { n }
     }

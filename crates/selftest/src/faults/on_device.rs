@@ -1,4 +1,4 @@
-//! Faults under batches and transforms: of whole devices, and of the memory of the host.
+//! Faults under batches and transforms: of whole devices, and of the host's memory.
 
 use std::time::Instant;
 
@@ -13,15 +13,17 @@ use crate::sample::Random;
 /// Work on devices that must survive faults.
 pub(super) struct Suite {
     pub(super) name: &'static str,
-    /// Makes some faults in each piece of the work. The device is sound; faulty ones are made of it.
+    /// Makes some faults in each piece of the work. The given device is sound; faulty ones are made
+    /// from it.
     pub(super) fates: fn(&Device, &Sizes, Faults) -> Result<Fates, String>,
-    /// Whether the death of a device is noticed at whatever launch; at a launch of the check it may have no effect.
+    /// Whether the death of a device must be noticed at every launch; at a launch of the check it
+    /// may have no effect.
     pub(super) death_is_noticed: bool,
 }
 
 const SUITES: [Suite; 2] = [batch::SUITE, transform::SUITE];
 
-/// What a piece of work did on a sound device.
+/// The launches and downloads of a piece of work on a sound device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     launches: u64,
@@ -34,16 +36,16 @@ impl Extent {
     }
 }
 
-/// Faults of a device under a piece of work.
+/// Faults of devices under a piece of work.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Faults {
-    /// How many.
+    /// The number of faults.
     count: u64,
-    /// One of them.
+    /// Draws one fault.
     draw: fn(&mut Random, Extent) -> DeviceFault,
 }
 
-/// A fault of devices by its name.
+/// A fault of devices with its name.
 struct DeviceCase {
     name: &'static str,
     run: fn(&Suite, &Device, &Sizes) -> Result<String, String>,
@@ -73,13 +75,13 @@ fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<S
     if suite.death_is_noticed { fates.all_noticed() } else { fates.counted() }
 }
 
-/// All that is read from the device is zero: results, flags and witnesses.
+/// All downloads are zero: results, flags and witnesses.
 fn downloads_of_zeros(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults { count: 1, draw: |_, _| DeviceFault::Zeros { from: 0 } };
     (suite.fates)(device, sizes, faults)?.all_noticed()
 }
 
-/// Bits of results, flags and witnesses on their way to the host.
+/// Bits of results, flags and witnesses flip on their way to the host.
 fn flips_of_downloads(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
         count: sizes.flips,
@@ -91,7 +93,7 @@ fn flips_of_downloads(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<S
     (suite.fates)(device, sizes, faults)?.counted()
 }
 
-/// Bits of operands, tables and results in the memory of the device.
+/// Bits of operands, tables and results flip in the memory of the device.
 fn flips_of_buffers(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
         count: sizes.flips,
@@ -103,22 +105,22 @@ fn flips_of_buffers(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<Str
     (suite.fates)(device, sizes, faults)?.counted()
 }
 
-/// A fault by its name, and the work on the CPU that must survive it.
+/// The name of a fault, and the work on the CPU that must survive it.
 pub(super) type CpuCase = (&'static str, fn() -> Result<String, String>);
 
-/// How much is done in each case.
+/// The amount of work in each case.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// Numbers of a batch, and their limbs of 32 bits.
+    /// The count of numbers in a batch, and their limbs of 32 bits.
     pub batch: (usize, usize),
     /// Bits flipped in each operation, and in each transform.
     pub flips: u64,
-    /// Elements of a transform, as an exponent of two.
+    /// The log2 of the elements of a transform.
     pub log2: u32,
 }
 
 impl Sizes {
-    /// What a GPU does in some seconds, or the simulator.
+    /// Returns sizes for some seconds on a GPU, or for the simulator.
     #[must_use]
     pub fn of(device: &Device) -> Self {
         let is_simulator = device.info().compute_capability == (0, 0);
@@ -130,8 +132,8 @@ impl Sizes {
     }
 }
 
-/// Runs every fault of batches (`batch@cuda:0::…`) and transforms (`transform@cuda:0::…`) on a device, as
-/// [`super::run`] does those of families.
+/// Runs every fault of batches (`batch@cuda:0::…`) and transforms (`transform@cuda:0::…`) on a
+/// device, in the same way as [`super::run`] for families.
 pub fn run_on_device(
     device: &Device,
     sizes: &Sizes,
@@ -149,7 +151,8 @@ pub fn run_on_device(
     summary
 }
 
-/// The same of results of the CPU that change in memory: `batch::…`, `transform::…`. Some seconds.
+/// Runs the faults of results of the CPU that change in memory: `batch::…`, `transform::…`. Takes
+/// some seconds.
 pub fn run_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&FaultReport)) -> Summary {
     let mut summary = Summary::default();
     for (suite, cases) in [("batch", batch::ON_CPU), ("transform", transform::ON_CPU)] {
@@ -182,18 +185,18 @@ fn one(
     report(&FaultReport { family, fault, result, elapsed: begun.elapsed() });
 }
 
-/// What came of a fault.
+/// The effect of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// The check refused what the device returned, or the device reported an error.
+    /// The check refused the results of the device, or the device reported an error.
     Noticed,
-    /// The results are right, and passed.
+    /// The results are right and passed.
     Harmless,
     /// The fault was never made.
     NotMade,
 }
 
-/// Fates, counted.
+/// Counts of effects.
 #[derive(Debug, Default)]
 pub(super) struct Fates {
     noticed: u64,
@@ -201,10 +204,10 @@ pub(super) struct Fates {
 }
 
 impl Fates {
-    /// Adds what comes of faults in a piece of work, which `run` does again with each.
+    /// Adds the effects of faults in a piece of work, which `run` repeats with each fault.
     ///
     /// # Errors
-    /// Those of `run`; or a fault was never made, which shows nothing.
+    /// Returns errors of `run`, and an error if a fault was never made, which proves nothing.
     pub(super) fn add(
         &mut self,
         what: &str,
@@ -224,7 +227,7 @@ impl Fates {
     }
 
     /// # Errors
-    /// Faults that must be noticed were not.
+    /// Returns an error if a fault that must be noticed was not.
     pub(super) fn all_noticed(&self) -> Result<String, String> {
         let all = self.noticed + self.harmless;
         if self.harmless > 0 || all == 0 {
@@ -234,7 +237,7 @@ impl Fates {
     }
 
     /// # Errors
-    /// No fault was noticed: none came through.
+    /// Returns an error if no fault was noticed, since then none had an effect.
     pub(super) fn counted(&self) -> Result<String, String> {
         let Self { noticed, harmless } = self;
         let all = noticed + harmless;

@@ -1,5 +1,5 @@
 //! Flips in the state that a PRP test has saved: in a checkpoint between two sittings, in memory
-//! as it is being saved, and in memory as the test goes back to it.
+//! while it is being saved, and in memory when the test goes back to it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use super::wrappers::{
 };
 use crate::sample::Random;
 
-/// A short test has so many times the strides that it has by a clock that goes right.
+/// The factor by which the clock runs too fast, and by which a short test has more strides.
 const HURRY: u32 = 100;
-/// Longer than any test: nothing is saved but what is asked for.
+/// Longer than any test: only requested checkpoints are saved.
 const NEVER: Duration = Duration::from_secs(1 << 40);
 
-/// One flip, drawn.
+/// Makes one random flip.
 pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
     let bit = rng.random_range(0..campaign.exponent.get());
     let at = rng.random_range(0..prepared.starts.len());
     let from = prepared.starts[at].iteration();
     let (sort, moment, done) = match rng.random_range(0..6u32) {
-        // A checkpoint is there from the second start on.
+        // From the second start on a checkpoint exists.
         n @ 0..2 if at > 0 => {
             let anywhere = rng.random();
             let sort = ["a checkpoint, a bit flipped", "a checkpoint, cut short"][n as usize];
@@ -57,7 +57,7 @@ pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -
     (Place { sort, moment }, done.unwrap_or_else(Fate::Failed))
 }
 
-/// A store that has the states of a start and of the one before it.
+/// Creates a store with the states of a start and of the preceding start.
 fn with_states<T>(
     campaign: &Campaign,
     starts: &[Start],
@@ -72,8 +72,8 @@ fn with_states<T>(
     work(&mut store)
 }
 
-/// The newest checkpoint is damaged between two sittings: it is set aside, and the test goes on
-/// from the one before it.
+/// Damages the newest checkpoint between two sittings: it is renamed, and the test resumes from the
+/// one before it.
 fn on_disk(
     campaign: &Campaign,
     prepared: &Prepared,
@@ -99,8 +99,8 @@ fn on_disk(
     })
 }
 
-/// The test is stopped, and what it saves changes in memory before it is written. Either the seal
-/// is broken and nothing is written, or the next check finds the error.
+/// Stops the test and changes the state in memory before it is written. Either the seal is broken
+/// and nothing is written, or the next check finds the error.
 fn at_a_save(
     campaign: &Campaign,
     prepared: &Prepared,
@@ -132,8 +132,8 @@ fn at_a_save(
     })
 }
 
-/// A check fails, and the state to go back to has changed in memory: the test ends, and goes on
-/// from its checkpoint in a second sitting.
+/// Lets a check fail after the state to go back to has changed in memory: the test ends, and
+/// resumes from its checkpoint in a second sitting.
 fn at_a_return(
     campaign: &Campaign,
     prepared: &Prepared,
@@ -156,7 +156,7 @@ fn at_a_return(
     })
 }
 
-/// Whether a sitting ends with the right residue and so many failed checks.
+/// Checks that a sitting ends with the right residue and this number of failed checks.
 fn ends_right(sitting: Sitting, prepared: &Prepared, errors: u32) -> Result<(), String> {
     let (outcome, _) = sitting.outcome()?;
     if outcome.residue != prepared.right {

@@ -1,4 +1,4 @@
-//! Tests as the program runs them, in folders of their own.
+//! Tests as the program runs them, in separate folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,14 +10,14 @@ use warpint_mersenne::{
     TestKind, TestSpec, primality,
 };
 
-/// What came of a sitting, and what was said in it.
+/// The result of a sitting, and its events.
 pub(super) struct Sitting {
     pub(super) finished: Result<Finished, TestError>,
     pub(super) events: Vec<Event>,
 }
 
 impl Sitting {
-    /// The outcome of a test that came to its end.
+    /// Returns the outcome of a test that finished.
     pub(super) fn outcome(self) -> Result<(Outcome, Vec<Event>), String> {
         match self.finished {
             Ok(Finished::Done(outcome)) => Ok((*outcome, self.events)),
@@ -28,7 +28,7 @@ impl Sitting {
         }
     }
 
-    /// How many events are of some sort.
+    /// Counts the events that satisfy a condition.
     pub(super) fn count(&self, of: impl Fn(&Event) -> bool) -> usize {
         self.events.iter().filter(|event| of(event)).count()
     }
@@ -43,18 +43,18 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A whole test, without a store.
+    /// Creates a whole test without a store.
     pub(super) fn new(kind: TestKind, exponent: Exponent) -> Self {
         let spec = TestSpec::new(kind, exponent);
         Self { spec, store: None, stop: StopToken::new(), options: RunOptions::default() }
     }
 
-    /// With a store.
+    /// Sets the store.
     pub(super) fn stored(self, store: &'a mut CheckpointStore) -> Self {
         Self { store: Some(store), ..self }
     }
 
-    /// By the plan of a family for one thread.
+    /// Sets the plan of a family for one thread.
     pub(super) fn by(self, family: &'static dyn EngineFamily) -> Result<Sitting, String> {
         let plan = plan(family, self.spec.exponent)?;
         let mut events = vec![];
@@ -70,12 +70,12 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The plan of a family for one thread.
+/// Returns the plan of a family for one thread.
 pub(super) fn plan(family: &'static dyn EngineFamily, exponent: Exponent) -> Result<Plan, String> {
     Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())
 }
 
-/// A store in a folder.
+/// Opens a store in a folder.
 pub(super) fn store(
     folder: &Folder,
     kind: TestKind,
@@ -84,7 +84,7 @@ pub(super) fn store(
     CheckpointStore::open(folder.path(), exponent.get(), kind).map_err(|e| e.to_string())
 }
 
-/// A folder for as long as it is held, among the temporary files of this system.
+/// A temporary folder that exists as long as this value.
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
@@ -95,7 +95,7 @@ impl Folder {
             let path = env::temp_dir().join(format!("warpint-faults-{}-{number}", process::id()));
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(Self(path)),
-                // Left by a process that was killed: never used, and not ours to remove.
+                // A folder left by a killed process: it is neither used nor removed.
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(format!("cannot make the folder {}: {e}", path.display())),
             }
@@ -109,7 +109,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What stays among temporary files does no harm.
+        // A folder that stays among the temporary files does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

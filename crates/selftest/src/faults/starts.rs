@@ -1,4 +1,4 @@
-//! Moments of a test from which it can be begun again: its verified states.
+//! Moments from which a test can be started again: its verified states.
 
 use warpint_mersenne::checkpoint::{Confirmation, State};
 use warpint_mersenne::primality::registers;
@@ -8,11 +8,11 @@ use super::sitting::{Folder, Run, store};
 use super::wrappers::Faulty;
 use crate::vectors;
 
-/// A moment from which a test goes on.
+/// A moment from which a test continues.
 pub(super) struct Start {
-    /// `None`: the beginning.
+    /// The state; `None` means the beginning.
     pub(super) state: Option<State>,
-    /// The changes of each register from here to the end.
+    /// The number of changes of each register from here to the end.
     pub(super) changes: [u64; registers::COUNT],
 }
 
@@ -24,18 +24,18 @@ impl Start {
 
 /// A test that was sound from every start.
 pub(super) struct Prepared {
-    /// Ascending, the beginning first.
+    /// The starts, ascending; the first is the beginning.
     pub(super) starts: Vec<Start>,
-    /// The residue at the end.
+    /// The right residue at the end.
     pub(super) right: Residue,
 }
 
-/// Runs a test in so many sittings of equal length, each of which leaves a verified state, and
+/// Runs a test in `count` sittings of equal length, each of which leaves a verified state, and
 /// then from each of these states to the end.
 ///
 /// # Errors
-/// A check that failed, or an end that is not the known answer or that of another sitting: the
-/// family is not sound, or a check raises false alarms.
+/// Returns an error if a check failed, or if a final residue differs from the known answer or from
+/// that of another sitting. Then the family is not sound, or a check raises false alarms.
 pub(super) fn prepare(
     family: &'static dyn EngineFamily,
     kind: TestKind,
@@ -53,7 +53,7 @@ pub(super) fn prepare(
         silent(run.by(family)?.outcome()?)?;
         let newest = store.load_newest().map_err(|e| e.to_string())?;
         let (state, path) = newest.ok_or("a test that reached its target left no state")?;
-        // What a Jacobi check at the end of a sitting has confirmed.
+        // A Jacobi check at the end of a sitting has confirmed this state.
         let confirmed = if kind.is_checked() { Confirmation::No } else { Confirmation::Jacobi };
         if kind.is_checked() && !state.is_verified() {
             return Err(format!("{} is not verified", path.display()));
@@ -69,7 +69,7 @@ pub(super) fn prepare(
     Ok(Prepared { starts: starts?, right })
 }
 
-/// Goes from a state to the end on a sound engine, and counts.
+/// Runs from a state to the end on a sound engine, and counts changes.
 fn sound(
     family: &'static dyn EngineFamily,
     kind: TestKind,
@@ -93,7 +93,7 @@ fn sound(
     Ok(start)
 }
 
-/// Refuses a test that went wrong, or says so.
+/// Returns an error if any check failed in the test.
 fn silent<T>((outcome, events): (T, Vec<Event>)) -> Result<(T, Vec<Event>), String> {
     let alarm = events.iter().find(|event| {
         !matches!(
@@ -110,7 +110,7 @@ fn silent<T>((outcome, events): (T, Vec<Event>)) -> Result<(T, Vec<Event>), Stri
     }
 }
 
-/// Compares an end with the known answer, where there is one.
+/// Compares a final residue with the known answer, if one exists.
 fn check_known(kind: TestKind, exponent: Exponent, found: &Residue) -> Result<(), String> {
     let p = exponent.get();
     let primes = vectors::mersenne_primes().map_err(|e| e.to_string())?.exponents;

@@ -1,4 +1,5 @@
-//! Devices that go wrong under transforms: the sums at a random point of `warpint_transform::check` notice.
+//! Devices that fail under transforms; the sums at a random point of `warpint_transform::check`
+//! must detect it.
 
 use rand::RngExt;
 use warpint_arith::f50::F50;
@@ -25,10 +26,10 @@ pub(super) const SUITE: Suite = Suite { name: "transform", fates, death_is_notic
 
 pub(super) const ON_CPU: &[CpuCase] = &[("changed_outputs", changed_outputs)];
 
-/// Two transforms of 2^log2 elements at a time.
+/// The number of transforms of 2^log2 elements at a time.
 const BATCH: usize = 2;
 
-/// What a device computes, and how that is checked.
+/// A computation on a device, and its check.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     name: &'static str,
@@ -42,14 +43,14 @@ const KINDS: [Kind; 4] = [
     Kind { name: "transforms over a 50-bit prime", run: f50 },
 ];
 
-/// What a device returned.
+/// The judgement of a device's results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// It passed the check, and is right.
+    /// They passed the check and are right.
     Right,
-    /// It was refused.
+    /// They were refused.
     Refused,
-    /// It passed the check, and is wrong.
+    /// They passed the check and are wrong.
     Wrong,
 }
 
@@ -67,7 +68,7 @@ fn message(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Judges transforms of x; elements that are none have been refused.
+/// Judges transforms of x; words that are not elements have already been refused.
 fn judged<F: Field + Clone>(
     field: &F,
     log2: u32,
@@ -76,7 +77,7 @@ fn judged<F: Field + Clone>(
     rng: &mut Random,
 ) -> Result<Verdict, String> {
     let Some(found) = found else { return Ok(Verdict::Refused) };
-    // After the device has answered.
+    // Drawn after the device has answered.
     let r = field.from_u64(rng.random());
     let passes = check::transforms(field, log2, x, &found, &r).map_err(message)?;
     let mut right = x.to_vec();
@@ -89,7 +90,7 @@ fn drawn<F: Field>(field: &F, count: usize, rng: &mut Random) -> Vec<F::Element>
     (0..count).map(|_| field.from_u64(rng.random())).collect()
 }
 
-/// What a device makes of x; `None` where that is no elements.
+/// Returns the device's transform of x; `None` if the words are not elements.
 fn transformed<F: WordField, P: Plan<Vectors = Buffer<F::Word>>>(
     device: &Device,
     field: &F,
@@ -114,7 +115,7 @@ fn prime(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
 fn prime_products(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     let mut rng = random(seed);
     let field = BN254_SCALAR.field().map_err(message)?;
-    // Nothing wraps.
+    // The factors are chosen so that no product wraps.
     let mut factor = || {
         let mut factor = drawn(&field, 1 << log2, &mut rng);
         factor[1 << (log2 - 1)..].fill(field.zero());
@@ -157,7 +158,7 @@ fn f50(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     judged(&field, log2, &x, from_words(&field, &words[..x.len()]), &mut rng)
 }
 
-/// Faults in each kind of transform.
+/// Makes faults in each kind of transform.
 fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();
@@ -174,7 +175,7 @@ fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String
                 (Ok(Verdict::Wrong), _) => return Err("a wrong result passed".into()),
                 (Ok(_), 0) => Fate::NotMade,
                 (Ok(Verdict::Right), _) => Fate::Harmless,
-                // An error of the device is noticed too.
+                // An error of the device also counts as noticed.
                 (Ok(Verdict::Refused) | Err(_), _) => Fate::Noticed,
             })
         };
@@ -183,7 +184,7 @@ fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String
     Ok(fates)
 }
 
-/// One output of a transform of the CPU has another value.
+/// Changes one output of a transform on the CPU.
 fn changed_outputs() -> Result<String, String> {
     const COUNT: u64 = 20;
     fn of<F: Field + Clone>(field: &F, log2: u32) -> Result<u64, String> {

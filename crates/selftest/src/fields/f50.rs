@@ -1,6 +1,7 @@
-//! The fields of primes of 47 and 50 bits in kernels (`f50.cuh`), one function at a time: bit for bit what
-//! `warpint_arith::f50` gives, and right by 128-bit integers, at the ends of all bounds, at
-//! quotients half-way between two integers, and on drawn values.
+//! The fields of primes of 47 and 50 bits in kernels (`f50.cuh`), one function at a time. Results
+//! must equal those of `warpint_arith::f50` bit for bit and be right by 128-bit integers. Inputs
+//! are the ends of all bounds, values with quotients half-way between two integers, and random
+//! values.
 
 use bytemuck::Pod;
 use rand::RngExt;
@@ -10,11 +11,11 @@ use warpint_device::{Arg, Buffer, Device, DeviceError, Launch, Program, Source, 
 
 use crate::sample::{Random, random};
 
-/// A case: a device, a seed and the number of values to draw in each field in; a message out if it
-/// fails.
+/// A case: takes a device, a seed and the number of random values per field; returns a message if
+/// it fails.
 pub type Run = fn(&Device, u64, usize) -> Result<(), String>;
 
-/// Every case, by name.
+/// All cases by name.
 pub const CASES: &[(&str, Run)] = &[
     ("sums", sums),
     ("integers", integers),
@@ -23,10 +24,10 @@ pub const CASES: &[(&str, Run)] = &[
     ("products_by_factors", products_by_factors),
 ];
 
-/// About a million in all fields.
+/// The number of random values per field: about a million in all fields.
 pub const DRAWN: usize = 70_000;
 
-/// The kernels.
+/// Returns the source of the kernels.
 #[must_use]
 pub fn source() -> Source {
     const KERNELS: [&str; 5] =
@@ -35,13 +36,13 @@ pub fn source() -> Source {
         .headers(common::HEADERS)
 }
 
-/// 2^53, to which all integers are numbers of type `f64`.
+/// 2^53, up to which all integers are exact in `f64`.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// 2^52, the most that a product by a factor takes.
+/// 2^52, the largest product by a factor that is allowed.
 const FACTOR_LIMIT: f64 = MOST / 2.0;
 
-/// Integers up to a bound, around everything at which something could change.
+/// Returns integers up to a bound, around all values at which something could change.
 fn corners(p: f64, bound: f64) -> Vec<f64> {
     let mut centres = vec![0.0, bound.floor()];
     let powers = (0..3).chain(24..28).chain(31..34).chain(47..54);
@@ -53,7 +54,8 @@ fn corners(p: f64, bound: f64) -> Vec<f64> {
     all
 }
 
-/// An integer up to a bound: half of the time from the whole range, half of any size alike.
+/// Returns an integer up to a bound: half of the time uniform in the range, half of the time
+/// uniform in size.
 fn drawn(rng: &mut Random, bound: f64) -> f64 {
     let most = bound as i64;
     let shift = if rng.random() { 0 } else { rng.random_range(0..50) };
@@ -61,15 +63,15 @@ fn drawn(rng: &mut Random, bound: f64) -> f64 {
     (x >> shift) as f64
 }
 
-/// What every reduction is given: |x| ≤ 2^53.
+/// Returns the inputs of every reduction: |x| ≤ 2^53.
 fn numbers(field: F50, rng: &mut Random, count: usize) -> Vec<f64> {
     let mut x = corners(field.modulus() as f64, MOST);
     x.extend((0..count).map(|_| drawn(rng, MOST)));
     x
 }
 
-/// Pairs (a, w) with |a| ≤ 2^52, |w| ≤ p/2, of which a twentieth have a·w ≡ (p ± 1)/2: the quotient
-/// by p is then as near as can be to half-way between two integers.
+/// Returns pairs (a, w) with |a| ≤ 2^52, |w| ≤ p/2. A twentieth of them has a·w ≡ (p ± 1)/2: the
+/// quotient by p is then as near as possible to half-way between two integers.
 fn pairs(field: F50, rng: &mut Random, count: usize) -> Vec<(f64, f64)> {
     let modulus = field.modulus();
     let p = modulus as f64;
@@ -102,7 +104,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// out[i] of the i-th elements of the inputs.
+    /// Returns out[i], computed from the i-th elements of the inputs.
     fn map<T: Pod>(
         &self,
         kernel: &'static str,
@@ -116,13 +118,14 @@ impl Bench<'_> {
         args.extend([Arg::from(&out), Arg::U32(n as u32)]);
         let shape = Launch::linear((n as u32).div_ceil(THREADS), THREADS);
         let kernel = self.program.kernel(kernel, 0)?;
-        // SAFETY: every call has the kernel's inputs, of n elements each, and the type of its results.
+        // SAFETY: every call passes the kernel's inputs, of n elements each, and the type of its
+        // results.
         unsafe { kernel.launch(shape, &args)? };
         out.download()
     }
 }
 
-/// Does the same in every field.
+/// Runs a test in every field.
 fn in_every_field(
     device: &Device,
     seed: u64,
@@ -138,7 +141,7 @@ fn in_every_field(
     Ok(())
 }
 
-/// An error unless `found` is an integer ≡ `integer` mod p and at most `bound` in size.
+/// Returns an error unless `found` is an integer ≡ `integer` mod p and at most `bound` in size.
 fn stands_for(
     what: impl Fn() -> String,
     found: f64,
@@ -156,7 +159,7 @@ fn stands_for(
     Ok(())
 }
 
-/// An error unless `found` has the bits of what the CPU computes.
+/// Returns an error unless `found` has the same bits as the result of the CPU.
 fn same(what: impl Fn() -> String, found: f64, on_cpu: f64) -> Result<(), String> {
     if found.to_bits() != on_cpu.to_bits() {
         return Err(format!("{} is {found}, and {on_cpu} on the CPU", what()));
@@ -180,7 +183,7 @@ fn sums(device: &Device, seed: u64, count: usize) -> Result<(), String> {
 
 fn integers(device: &Device, seed: u64, count: usize) -> Result<(), String> {
     in_every_field(device, seed, |bench, rng| {
-        // To 2^51.
+        // Up to 2^51.
         let mut x = numbers(bench.field, rng, count);
         x.retain(|x| x.abs() <= MOST / 4.0);
         let found: Vec<i64> = bench.map("integers", &[Arg::from(&device.upload(&x)?)], x.len())?;
@@ -231,7 +234,7 @@ fn products(device: &Device, seed: u64, count: usize) -> Result<(), String> {
         Ok(all.iter().zip(found).try_for_each(|(&(a, b), r)| {
             let what = || format!("{a}·{b}");
             same(what, r, field.mul(a, b))?;
-            // The bound itself is exact; this one is rounded.
+            // The bound itself is exact; this value of it is rounded.
             let bound = p as f64 / 2.0 + (a * b).abs() / FACTOR_LIMIT + 1.0;
             stands_for(what, r, a as i128 * b as i128, bound, field)
         }))

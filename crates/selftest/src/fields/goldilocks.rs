@@ -1,6 +1,6 @@
-//! The field arithmetic of the kernels, one function at a time, against
-//! `warpint_arith::goldilocks`: at its corners, at the stated ends of its
-//! bounds, and on drawn values.
+//! The field arithmetic of the kernels, one function at a time, compared with
+//! `warpint_arith::goldilocks`: at its corners, at the stated ends of its bounds, and on random
+//! values.
 
 use rand::RngExt;
 use warpint_arith::goldilocks::{EPSILON, Q, add, canonical, mul, mul_pow2};
@@ -8,10 +8,10 @@ use warpint_device::{Arg, Buffer, Device, DeviceError, Launch, Program, Source, 
 
 use crate::sample::{Random, random};
 
-/// A case: a device and a seed in, a message out if it fails.
+/// A case: takes a device and a seed; returns a message if it fails.
 pub type Run = fn(&Device, u64) -> Result<(), String>;
 
-/// Every case, by name.
+/// All cases by name.
 pub const CASES: &[(&str, Run)] = &[
     ("products", products),
     ("word_products", word_products),
@@ -26,7 +26,7 @@ pub const CASES: &[(&str, Run)] = &[
     ("transforms", transforms),
 ];
 
-/// The kernels.
+/// Returns the source of the kernels.
 #[must_use]
 pub fn source() -> Source {
     const KERNELS: [&str; 15] = [
@@ -50,10 +50,10 @@ pub fn source() -> Source {
         .headers(common::HEADERS)
 }
 
-/// Values drawn in a case, beside its corners.
+/// The number of random values in a case, beside its corners.
 const DRAWN: usize = 500;
 
-/// A 96-bit two's complement integer, low word first: `Wide` of the kernels.
+/// A 96-bit two's complement integer, low word first: `Wide` in the kernels.
 type Wide = [u32; 3];
 
 fn wide(v: i128) -> Wide {
@@ -64,12 +64,12 @@ fn value([w0, w1, w2]: Wide) -> i128 {
     i128::from(w2 as i32) << 64 | i128::from(w1) << 32 | i128::from(w0)
 }
 
-/// v mod q.
+/// Returns v mod q.
 fn residue(v: i128) -> u64 {
     v.rem_euclid(i128::from(Q)) as u64
 }
 
-/// Where words, halves and the modulus end.
+/// Returns the values at the ends of words, of halves and of the modulus.
 fn corners() -> Vec<u64> {
     let ends = [0, 1 << 31, 1 << 32, 1 << 33, 1 << 63, Q, EPSILON << 32, Q - EPSILON];
     ends.iter()
@@ -83,14 +83,14 @@ fn lazy_values(rng: &mut Random) -> Vec<u64> {
     values
 }
 
-/// Values in from..=to: its ends, what is near multiples of 2^32 and 2^64, and drawn ones.
+/// Returns values in from..=to: its ends, values near multiples of 2^32 and 2^64, and random ones.
 fn wides(rng: &mut Random, from: i128, to: i128) -> Vec<i128> {
     let mut values = vec![from, from + 1, to - 1, to];
     for high in [-1_i128 << 31, -17, -2, -1, 0, 1, 2, 16, (1 << 14) - 1, (1 << 31) - 1] {
         values.extend(corners().iter().map(|&low| (high << 64) + i128::from(low)));
     }
     values.extend((0..DRAWN).map(|_| rng.random_range(from..=to)));
-    // Of every size alike.
+    // Uniform in size.
     let (a, b) = (from.unsigned_abs(), to.unsigned_abs());
     let bits = 128 - a.max(b).leading_zeros();
     values.extend((0..DRAWN).map(|_| {
@@ -102,7 +102,7 @@ fn wides(rng: &mut Random, from: i128, to: i128) -> Vec<i128> {
     values
 }
 
-/// A program on a device, and its kernels on whole arrays.
+/// A program on a device, and its kernels applied to whole arrays.
 struct Bench {
     device: Device,
     program: Program,
@@ -120,11 +120,11 @@ impl Bench {
         let mut all = args.to_vec();
         all.push(Arg::U32(n as u32));
         let kernel = self.program.kernel(kernel, 0)?;
-        // SAFETY: `map` and `wide_and_lazy` pass what the kernel takes for n results.
+        // SAFETY: `map` and `wide_and_lazy` pass the arguments that the kernel takes for n results.
         unsafe { kernel.launch(shape, &all) }
     }
 
-    /// out[i·each ..] of in[i·of ..].
+    /// Returns out[i·each ..], computed from in[i·of ..].
     fn map<T: bytemuck::Pod>(
         &self,
         kernel: &'static str,
@@ -143,7 +143,7 @@ impl Bench {
         run().map_err(told)
     }
 
-    /// What a kernel makes of arrays: wides, and lazies.
+    /// Returns the results of a kernel on arrays: wides, and lazies.
     fn wide_and_lazy(
         &self,
         kernel: &'static str,
@@ -163,7 +163,7 @@ fn told(error: DeviceError) -> String {
     error.to_string()
 }
 
-/// An error unless `found` ≡ `expected` mod q and it is within `bounds`.
+/// Returns an error unless `found` ≡ `expected` mod q and `found` is within `bounds`.
 fn check(
     what: impl FnOnce() -> String,
     found: i128,
@@ -179,11 +179,11 @@ fn check(
     Ok(())
 }
 
-/// What products are within, and `correct` takes.
+/// The range of products, which is also the domain of `correct`.
 const NARROW: (i128, i128) = (1 - (1 << 32), (1 << 65) - (1 << 32));
-/// What products by words are within.
+/// The range of products by words.
 const WORD_PRODUCTS: (i128, i128) = (0, (1 << 65) - (1 << 33));
-/// What `nearest` takes to the integer nearest to 0.
+/// The bound up to which `nearest` returns the integer nearest to 0.
 const NEAR: i64 = i64::MAX - (1 << 34);
 const LAZY: (i128, i128) = (0, u64::MAX as i128);
 const WITHIN_2_65: (i128, i128) = (-(1 << 65), 1 << 65);
@@ -236,7 +236,7 @@ fn nearest_integers(device: &Device, seed: u64) -> Result<(), String> {
     integers.extend((0..DRAWN).map(|_| rng.random_range(-NEAR..=NEAR)));
     integers.extend((0..DRAWN).map(|_| rng.random_range(-NEAR..=NEAR) >> rng.random_range(0..63)));
     integers.retain(|z| (-NEAR..=NEAR).contains(z));
-    // Every narrow value that stands for it.
+    // Every narrow value that represents it.
     let (values, integers): (Vec<i128>, Vec<i64>) = integers
         .into_iter()
         .flat_map(|z| (0..3).map(move |k| (i128::from(z) + k * i128::from(Q), z)))
@@ -306,7 +306,7 @@ fn positive_powers(device: &Device, seed: u64) -> Result<(), String> {
 fn by_powers(device: &Device, kernel: &'static str, values: Vec<i128>) -> Result<(), String> {
     let found: Vec<Wide> = Bench::new(device)?.map(kernel, &values, 1, 96)?;
     for (&v, found) in values.iter().zip(found.chunks_exact(96)) {
-        // 2^31 times what `fold` leaves may need 97 bits; no transform has these powers.
+        // 2^31 times a result of `fold` may need 97 bits; transforms do not use these powers.
         let used = |&(s, _): &(u32, _)| s % 32 != 31 || kernel != "powers";
         for (s, &found) in (0..).zip(found).filter(used) {
             // 2^0 leaves everything as it is.
@@ -325,7 +325,7 @@ fn transforms(device: &Device, seed: u64) -> Result<(), String> {
         [(2, "dft_of_2"), (4, "dft_of_4"), (8, "dft_of_8"), (16, "dft_of_16"), (32, "dft_of_32")];
     for (n, kernel) in kernels {
         let mut points = extremes(rng, n);
-        // What no multiple of n holds is left out.
+        // Points beyond a whole multiple of n are dropped.
         points.extend(wides(rng, WITHIN_2_65.0, WITHIN_2_65.1));
         points.truncate(points.len() / n * n);
         let found: Vec<Wide> = bench.map(kernel, &points, n, n)?;
@@ -342,7 +342,7 @@ fn transforms(device: &Device, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Inputs that are all at the ends of their range: one sign, alternating ones, drawn ones.
+/// Returns inputs that are all at the ends of their range: of one sign, alternating, and random.
 fn extremes(rng: &mut Random, n: usize) -> Vec<i128> {
     let (least, most) = WITHIN_2_65;
     let mut points = vec![];

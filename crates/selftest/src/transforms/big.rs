@@ -1,5 +1,5 @@
-//! Transforms over big prime fields Z/pZ, p = r^k + 1, on a device, against those of the CPU: forward, back, and
-//! convolutions, digit for digit.
+//! Transforms over big prime fields Z/pZ, p = r^k + 1, on a device, compared with those of the CPU
+//! digit by digit: forward, inverse and convolutions.
 
 use rand::RngExt;
 use warpint_arith::field::Field;
@@ -12,10 +12,10 @@ use warpint_transform::{Plan, definition};
 use super::plans::{Failure, Planned};
 use crate::sample::{Random, random};
 
-/// A case: a device, a seed and sizes in, a message out if it fails.
+/// A case: takes a device, a seed and sizes; returns a message if it fails.
 pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
 
-/// Every case, by name.
+/// All cases by name.
 pub const CASES: &[(&str, Run)] = &[
     ("transforms", transforms),
     ("convolutions", convolutions),
@@ -23,20 +23,22 @@ pub const CASES: &[(&str, Run)] = &[
     ("own_prime", own_prime),
 ];
 
-/// Which lengths are tried.
+/// The lengths to test.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// Which of the [`PRIMES`], log2 of the elements of a transform, and how many transforms, all of which are
-    /// computed on the CPU too.
+    /// The index in [`PRIMES`], log2 of the elements of a transform, and the number of transforms,
+    /// all of which are also computed on the CPU.
     pub whole: Vec<(usize, u32, usize)>,
-    /// Which of the primes, and log2 of the elements of a transform of which some outputs are.
+    /// The index of the prime, and log2 of the elements of a transform of which some outputs are
+    /// computed on the CPU.
     pub long: Vec<(usize, u32)>,
-    /// Lengths over a prime that is none of those.
+    /// The lengths over a prime that is not in [`PRIMES`].
     pub own: Vec<u32>,
 }
 
 impl Sizes {
-    /// For GPUs: all primes, from one element to a million digits; some seconds of the CPU.
+    /// Returns the sizes for GPUs: all primes, from one element to a million digits; some seconds
+    /// on the CPU.
     #[must_use]
     pub fn of_gpus() -> Self {
         let whole = |which: usize| {
@@ -54,14 +56,14 @@ impl Sizes {
         }
     }
 
-    /// The quick cases of GPUs: one length or two of some primes.
+    /// Returns the sizes of the quick cases on GPUs: one length or two for some primes.
     #[must_use]
     pub fn quick() -> Self {
         let whole = vec![(0, 1, 2), (0, 7, 2), (1, 5, 2), (2, 6, 1), (4, 3, 1), (6, 2, 1)];
         Self { whole, long: vec![(2, 12)], own: vec![5] }
     }
 
-    /// For the simulator.
+    /// Returns the sizes for the simulator.
     #[must_use]
     pub fn few() -> Self {
         let whole = vec![(0, 0, 3), (0, 1, 2), (0, 7, 2), (1, 5, 2), (2, 3, 2), (2, 6, 1)];
@@ -69,7 +71,7 @@ impl Sizes {
         Self { whole: whole.into_iter().chain(wide).collect(), long: vec![(0, 9)], own: vec![5] }
     }
 
-    /// For recordings that sanitizers replay.
+    /// Returns the sizes for recordings that sanitizers replay.
     #[must_use]
     pub fn least() -> Self {
         let whole = vec![(0, 5, 2), (2, 5, 1), (4, 2, 1), (6, 1, 1)];
@@ -77,7 +79,7 @@ impl Sizes {
     }
 }
 
-/// Each transform, and back.
+/// Tests each transform and its inverse.
 fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.whole.iter().try_for_each(|&(which, log2, batch)| {
         let form = PRIMES[which];
@@ -94,7 +96,7 @@ fn convolutions(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String>
     })
 }
 
-/// Some outputs of long transforms by Horner's rule, and back.
+/// Tests some outputs of long transforms by Horner's rule, and the inverse.
 fn outputs(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.long.iter().try_for_each(|&(which, log2)| {
         let form = PRIMES[which];
@@ -102,7 +104,7 @@ fn outputs(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     })
 }
 
-/// Over (2^60 + 2^36)^8 + 1.
+/// Tests the prime (2^60 + 2^36)^8 + 1.
 fn own_prime(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let form = Form::plus(60, 36, 8).map_err(|e: NoForm| e.to_string())?;
     sizes.own.iter().try_for_each(|&log2| {
@@ -190,8 +192,8 @@ fn some<const K: usize>(
     planned.compare("an inverse transform", &back, &start)
 }
 
-/// Vectors of drawn elements, and of those at which digits carry or wrap; runs of each, which are whole vectors
-/// where these are short.
+/// Returns vectors of random elements, and of elements at which digits carry or wrap. Each kind
+/// comes in runs, which are whole vectors if these are short.
 pub(super) fn elements<const K: usize>(
     field: &Gfn<K>,
     count: usize,

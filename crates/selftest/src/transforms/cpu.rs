@@ -1,5 +1,5 @@
-//! Transforms on the CPU, which those of devices are compared with, against the definition and published
-//! examples.
+//! Transforms on the CPU, with which those of devices are compared, tested against the definition
+//! and published examples.
 
 use std::fmt::Display;
 
@@ -12,15 +12,15 @@ use warpint_transform::definition;
 use super::big::elements;
 use crate::sample::random;
 
-/// A case: a seed in, a message out if it fails.
+/// A case: takes a seed; returns a message if it fails.
 pub type Run = fn(u64) -> Result<(), String>;
 
-/// Every case, by name.
+/// All cases by name.
 pub const CASES: &[(&str, Run)] =
     &[("published_examples", published_examples), ("transforms", transforms), ("outputs", outputs)];
 
-/// Transforms and a product over Z/17Z (Chen, Covanov, Mohajerani and Moreno Maza 2018, *Big prime field FFTs on
-/// the GPU*, slides of CASCON).
+/// Tests transforms and a product over Z/17Z (Chen, Covanov, Mohajerani and Moreno Maza 2018, *Big
+/// prime field FFTs on the GPU*, slides of CASCON).
 fn published_examples(_seed: u64) -> Result<(), String> {
     // 17 = (2^3 − 2^2)^2 + 1.
     let field = Gfn::<2>::new(Form::minus(3, 2, 2).map_err(text)?).map_err(text)?;
@@ -46,7 +46,8 @@ fn published_examples(_seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Short transforms and convolutions over all primes by definition, and back.
+/// Tests short transforms and convolutions over all primes against the definition, and the
+/// inverses.
 fn transforms(seed: u64) -> Result<(), String> {
     PRIMES.into_iter().try_for_each(|form| {
         (0..=6)
@@ -56,7 +57,7 @@ fn transforms(seed: u64) -> Result<(), String> {
 
 fn all<const K: usize>(seed: u64, field: Gfn<K>, log2: u32) -> Result<(), String> {
     let n = 1usize << log2;
-    // Products by definition: about as many of digits for each prime.
+    // Products by definition: about the same number of digit products for each prime.
     if K * K * n * n > 1 << 18 {
         return Ok(());
     }
@@ -81,7 +82,7 @@ fn all<const K: usize>(seed: u64, field: Gfn<K>, log2: u32) -> Result<(), String
     Ok(())
 }
 
-/// Some outputs of longer ones by Horner's rule, and back.
+/// Tests some outputs of longer transforms by Horner's rule, and the inverses.
 fn outputs(seed: u64) -> Result<(), String> {
     let lengths = [13, 11, 10, 8, 7, 5, 4];
     PRIMES.into_iter().zip(lengths).try_for_each(|(form, log2)| {

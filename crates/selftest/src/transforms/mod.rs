@@ -1,4 +1,4 @@
-//! Transforms on devices against those of the CPU, and those of the CPU against the definition.
+//! Transforms on devices compared with those of the CPU, and those of the CPU with the definition.
 
 pub mod big;
 pub mod cpu;

@@ -1,5 +1,5 @@
-//! What every plan of a device must do, whatever its field: transforms, inverses and convolutions are those of the
-//! CPU, element for element.
+//! The requirements on every plan of a device, for all fields: transforms, inverses and
+//! convolutions must equal those of the CPU element by element.
 
 use std::error::Error;
 
@@ -29,7 +29,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// What a plan says.
+    /// Wraps an error of a plan.
     pub(crate) fn plan(error: impl Error) -> Self {
         Self::Plan(error.to_string())
     }
@@ -48,14 +48,14 @@ where
     F::Word: std::fmt::Debug,
     P: Plan<Vectors = Buffer<F::Word>>,
 {
-    /// A batch, with zeros for what is beyond its vectors.
+    /// Uploads a batch, with zeros in the space beyond its vectors.
     pub(crate) fn upload(&self, x: &[F::Element]) -> Result<Buffer<F::Word>, Failure> {
         let mut words = to_words(self.field, x);
         words.resize(self.plan.size(), F::Word::zeroed());
         Ok(self.device.upload(&words)?)
     }
 
-    /// The elements of `what`.
+    /// Downloads the elements of `what`.
     pub(crate) fn download(
         &self,
         what: &'static str,
@@ -64,7 +64,7 @@ where
         from_words(self.field, &x.download()?).ok_or(Failure::NoElement(what))
     }
 
-    /// A transform into another batch, and back in place.
+    /// Tests a transform into another batch, and the inverse in place.
     pub(crate) fn transforms(&self, x: &[F::Element]) -> Result<(), Failure> {
         let mut out = self.device.alloc(self.plan.size())?;
         self.plan.forward_into(&self.upload(x)?, &mut out).map_err(Failure::plan)?;
@@ -75,7 +75,7 @@ where
         self.compare("an inverse transform", &out, x)
     }
 
-    /// A convolution; what became of the second factor.
+    /// Tests a convolution, and what is left in the second factor.
     pub(crate) fn convolution(
         &self,
         mut a: Vec<F::Element>,
@@ -88,7 +88,7 @@ where
         Ok(y)
     }
 
-    /// Compares elements with what they should be.
+    /// Compares elements with the expected ones.
     pub(crate) fn compare(
         &self,
         what: &'static str,

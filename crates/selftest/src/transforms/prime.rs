@@ -1,5 +1,5 @@
-//! Transforms over prime fields on a device, against those of the CPU: forward, back, and convolutions, element
-//! for element, of fields of 1 to 64 words with and without a spare bit.
+//! Transforms over prime fields on a device, compared with those of the CPU element by element:
+//! forward, inverse and convolutions, in fields of 1 to 64 words with and without a spare bit.
 
 use rand::RngExt;
 use warpint_arith::field::Field;
@@ -13,10 +13,10 @@ use warpint_transform::gpu::prime::PrimeFft;
 use super::plans::{Failure, Planned};
 use crate::sample::random;
 
-/// A case: a device and a seed in, a message out if it fails.
+/// A case: takes a device and a seed; returns a message if it fails.
 pub type Run = fn(&Device, u64) -> Result<(), String>;
 
-/// Every case, by name.
+/// All cases by name.
 pub const CASES: &[(&str, Run)] = &[
     ("bn254_scalars", |device, seed| known(device, seed, &BN254_SCALAR, &LONG)),
     ("bls12_381_scalars", |device, seed| known(device, seed, &BLS12_381_SCALAR, &LONG)),
@@ -35,7 +35,7 @@ pub const CASES: &[(&str, Run)] = &[
     ("all_bits_of_64_words", |device, seed| all_bits::<64>(device, seed, &LARGEST)),
 ];
 
-/// The quick cases: a field that is in use, and one, some and many words.
+/// The quick cases: a field in use, and fields of one, some and many words.
 pub const QUICK: [&str; 5] = [
     "bn254_scalars",
     "one_word",
@@ -44,13 +44,15 @@ pub const QUICK: [&str; 5] = [
     "all_bits_of_12_words",
 ];
 
-/// Lengths as exponents of two, and how many transforms at a time: on a GPU, and on the simulator.
+/// Lengths as exponents of two, and the number of transforms at a time: for a GPU and for the
+/// simulator.
 struct Sizes {
     gpu: &'static [(u32, usize)],
     simulator: &'static [(u32, usize)],
 }
 
-/// One pass to three, tiles with columns of one transform and of many, and batches that end within a tile.
+/// One pass to three, tiles with columns of one transform and of many, and batches that end within
+/// a tile.
 const LONG: Sizes = Sizes {
     gpu: &[
         (0, 1),
@@ -91,7 +93,7 @@ fn known<const L: usize>(
     all(device, seed, &field, sizes)
 }
 
-/// A prime of 64 bits with many roots, one of 61 bits, and small ones.
+/// Tests a prime of 64 bits with many roots, one of 61 bits, and small ones.
 fn one_word(device: &Device, seed: u64) -> Result<(), String> {
     let long = [0xffff_ffff_0000_0001, 0x1fff_ffff_ff00_0001];
     let fields = long.map(|p| (p, &LONG)).into_iter().chain([(65_537, &SHORT)]);
@@ -116,7 +118,7 @@ fn all<const L: usize>(
 ) -> Result<(), String> {
     let is_simulator = device.info().compute_capability == (0, 0);
     let lengths = if is_simulator { sizes.simulator } else { sizes.gpu };
-    // A length that the field has no root for is not its.
+    // Lengths for which the field has no root are left out.
     lengths.iter().filter(|&&(log2, _)| log2 <= field.two_adicity()).try_for_each(
         |&(log2, batch)| {
             one(device, seed + u64::from(log2), field, log2, batch)
@@ -125,7 +127,7 @@ fn all<const L: usize>(
     )
 }
 
-/// A batch: transforms, their inverses, and convolutions.
+/// Tests a batch: transforms, inverses and convolutions.
 fn one<const L: usize>(
     device: &Device,
     seed: u64,
@@ -142,7 +144,7 @@ fn one<const L: usize>(
     planned.compare("its second factor", &second, &y)
 }
 
-/// Drawn elements, and 0, 1, −1 and runs of −1 among them.
+/// Returns random elements with 0, 1, −1 and runs of −1 among them.
 fn elements<const L: usize>(field: &PrimeField<L>, count: usize, seed: u64) -> Vec<Residue<L>> {
     let mut rng = random(seed);
     let base = field.from_u64(u64::MAX);

@@ -1,5 +1,5 @@
-//! The small-primes way of transforms on a device, against the definition: transforms modulo many primes below
-//! 2^50, and over them convolutions and transforms in fields Z/pZ, p = r^k + 1.
+//! Transforms by small primes on a device, compared with the definition: transforms modulo many
+//! primes below 2^50, and, built on them, convolutions and transforms in fields Z/pZ, p = r^k + 1.
 
 use rand::RngExt;
 use warpint_arith::field::Field;
@@ -15,10 +15,10 @@ use warpint_transform::{Plan, definition};
 use super::plans::{Failure, Planned};
 use crate::sample::{Random, random};
 
-/// A case: a device, a seed and sizes in, a message out if it fails.
+/// A case: takes a device, a seed and sizes; returns a message if it fails.
 pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
 
-/// Every case, by name.
+/// All cases by name.
 pub const CASES: &[(&str, Run)] = &[
     ("modulo_small_primes", modulo_small_primes),
     ("convolutions", convolutions),
@@ -26,19 +26,20 @@ pub const CASES: &[(&str, Run)] = &[
     ("rings", rings),
 ];
 
-/// Which lengths are tried.
+/// The lengths to test.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// log2 of the points, vectors and primes of transforms modulo primes.
+    /// log2 of the points, the number of vectors and the number of primes of transforms modulo
+    /// primes.
     pub modulo: Vec<(u32, usize, usize)>,
-    /// Which of the primes r^k + 1, log2 of the points, and vectors.
+    /// The index of the prime r^k + 1, log2 of the points, and the number of vectors.
     pub fields: Vec<(usize, u32, usize)>,
-    /// Outputs of a vector that are compared, or all if there are no more.
+    /// The number of outputs of a vector that are compared; all if a vector has fewer.
     pub outputs: usize,
 }
 
 impl Sizes {
-    /// For GPUs: all primes, and both ways through memory.
+    /// Returns the sizes for GPUs: all primes, and both paths through memory.
     #[must_use]
     pub fn of_gpus() -> Self {
         let short = (1..=12).map(|log2| (log2, 7, 5));
@@ -54,14 +55,14 @@ impl Sizes {
         }
     }
 
-    /// The quick cases of GPUs: within a row and beyond.
+    /// Returns the sizes of the quick cases on GPUs: within a row and beyond.
     #[must_use]
     pub fn quick() -> Self {
         let modulo = vec![(5, 70, 3), (13, 2, 2)];
         Self { modulo, fields: vec![(0, 4, 5), (2, 3, 3)], outputs: 16 }
     }
 
-    /// For the simulator.
+    /// Returns the sizes for the simulator.
     #[must_use]
     pub fn few() -> Self {
         let modulo = vec![(1, 5, 2), (5, 70, 3), (13, 2, 2)];
@@ -69,7 +70,7 @@ impl Sizes {
     }
 }
 
-/// The places of so many outputs of n, the first and the last among them.
+/// Returns the places of `outputs` outputs of n, including the first and the last.
 fn places(n: usize, outputs: usize, rng: &mut Random) -> Vec<usize> {
     if n <= outputs {
         return (0..n).collect();
@@ -99,7 +100,7 @@ fn modulo(
     for (row, field) in start.chunks_mut(stride).zip(&fields) {
         let p = field.modulus();
         for (i, x) in row[..batch * n].iter_mut().enumerate() {
-            // A vector of the largest that there is, drawn ones, both signs.
+            // One vector of the largest values, and vectors of random values; both signs.
             let size = if i >> log2 == 1 { p - 1 } else { rng.random_range(0..p) };
             *x = if i >> log2 == 2 { -(size as f64) } else { size as f64 };
         }
@@ -107,7 +108,7 @@ fn modulo(
     let mut data = device.upload(&start).map_err(|e| e.to_string())?;
     plan.forward(&mut data).map_err(|e| e.to_string())?;
     let spectra = data.download().map_err(|e| e.to_string())?;
-    // All outputs are compared on the way back; some here.
+    // All outputs are compared after the inverse, and some here.
     let some: Vec<usize> = (0..count).step_by(count.div_ceil(4)).collect();
     for s in some {
         let (field, p) = (fields[s], fields[s].modulus());
@@ -138,10 +139,10 @@ fn modulo(
     Ok(())
 }
 
-/// What is done with a form of K digits.
+/// A test of a form of K digits.
 type OfForm = fn(&Device, &mut Random, Form, u32, usize, usize) -> Result<(), String>;
 
-/// The same for every number of digits.
+/// Runs the test for every number of digits.
 macro_rules! of_every_length {
     ($case:ident) => {
         |form: Form| -> OfForm {
@@ -180,7 +181,7 @@ fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     in_fields(device, seed, sizes, of_every_length!(transform))
 }
 
-/// Vectors: of r^k alone, of digits r − 1 alone, then of both, 0, 1 and drawn elements.
+/// Returns vectors: of r^k alone, of digits r − 1 alone, then of both, 0, 1 and random elements.
 fn vectors<const K: usize>(form: Form, n: usize, batch: usize, rng: &mut Random) -> Vec<[u64; K]> {
     let r = form.radix();
     let of = |lowest: u64, highest: u64| {
@@ -264,7 +265,8 @@ fn transform<const K: usize>(
     }
 }
 
-/// The first of some outputs of each vector of n elements that is not as expected: (vector, output).
+/// Returns the first of some outputs of each vector of n elements that is not as expected: (vector,
+/// output).
 fn wrong_output<T: PartialEq>(
     found: &[T],
     n: usize,
@@ -272,7 +274,7 @@ fn wrong_output<T: PartialEq>(
     rng: &mut Random,
     expected: impl Fn(usize, usize) -> T,
 ) -> Option<(usize, usize)> {
-    // An output takes a microsecond or more for each element.
+    // An output takes at least a microsecond per element.
     let outputs = if n > 1 << 13 { 3 } else { outputs };
     found.chunks(n).enumerate().find_map(|(vector, found)| {
         let mut places = places(n, outputs, rng).into_iter();
@@ -305,14 +307,14 @@ fn ring(
         match i % 5 {
             0 => {}
             1 => {
-                // M − 1: M is odd.
+                // M − 1, without a borrow, as M is odd.
                 x.copy_from_slice(modulus);
                 x[0] -= 1;
             }
             2 => x[0] = 1,
             _ => {
                 x.iter_mut().for_each(|word| *word = rng.random());
-                // Less than M at its highest words that are not 0.
+                // Made less than M at its highest words that are not 0.
                 for (word, &of) in x.iter_mut().zip(modulus).rev() {
                     *word %= of.max(1);
                     if of > 0 {

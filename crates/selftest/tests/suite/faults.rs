@@ -1,4 +1,4 @@
-//! Bits that flip in tests, and the suite of faults that ships in the program.
+//! Bits that flip in tests, and the suite of faults that the program contains.
 
 use warpint_device::Device;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places, word::Word};
@@ -15,7 +15,7 @@ fn campaign(kind: TestKind, p: u64, target: Target, count: u64) -> Campaign {
     Campaign { family: &Fp64, kind, exponent, target, count, seed: SEED, threads: 2 }
 }
 
-/// The tally of a campaign in which nothing goes wrong.
+/// Returns the tally of a campaign, in which no flip may fail.
 fn sound(campaign: &Campaign) -> Tally {
     let mut flips = 0;
     let tally = campaign.run(&mut |_| flips += 1).unwrap();
@@ -46,7 +46,7 @@ fn flips_of_the_product_in_checks_and_in_saved_states_do_no_harm() {
 
 #[test]
 fn jacobi_checks_find_half_of_the_flips_and_nothing_else() {
-    // s_4439 mod M4441 is not 0: any wrong residue is another one.
+    // s_4439 mod M4441 is not 0: a wrong residue differs from it.
     let campaign = campaign(LL, 4_441, Target::Residue, 200);
     let tally = sound(&campaign);
     assert_eq!((tally.found() + tally.missed(), tally.harmless()), (200, 0));

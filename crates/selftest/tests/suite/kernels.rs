@@ -1,5 +1,5 @@
-//! The kernels on the simulator, one function or operation at a time. Short suites run
-//! at seed 0 (threads in order) and at a drawn seed. Batches and transforms run at a drawn seed only:
+//! The kernels on the simulator, one function or operation at a time. Short suites run at seed 0
+//! (threads in order) and at a random seed. Batches and transforms run at a random seed only:
 //! batches in order are a slow test, and the tests of `warpint-transform` run its kernels in order.
 
 use warpint_device::Device;
@@ -11,7 +11,7 @@ use warpint_selftest::{
     CaseReport, Depth, Summary, run_batches, run_kernels, run_transforms, run_transforms_on_cpu,
 };
 
-/// Runs the cases whose names hold a word.
+/// Runs the cases whose names contain a word.
 fn passes(filter: &str, cases: usize) {
     for device in Device::simulators() {
         let mut failures = vec![];
@@ -35,7 +35,7 @@ fn operations_of_batches_are_exact() {
     passes("elementwise@", elementwise::CASES.len());
 }
 
-/// All cases of an executor, at few sizes.
+/// Runs all cases of an executor, at few sizes.
 fn batches_pass(executor: &Executor, cases: usize) {
     let mut failures = vec![];
     let summary = run_batches(
@@ -51,7 +51,7 @@ fn batches_pass(executor: &Executor, cases: usize) {
     assert_eq!(summary, Summary { passed: cases, failed: 0 });
 }
 
-/// All cases of a device.
+/// Runs all cases of a device.
 fn batches_pass_on(device: Device) {
     let cases = batches::CASES.len() + batches::CASES_OF_DEVICES.len();
     batches_pass(&Executor::on(device), cases);
@@ -62,7 +62,7 @@ fn batches_are_exact_on_a_device() {
     batches_pass_on(Device::shuffled_simulator().unwrap());
 }
 
-/// Minutes: `cargo test -p warpint-selftest --test suite kernels:: -- --ignored`.
+/// Takes minutes: `cargo test -p warpint-selftest --test suite kernels:: -- --ignored`.
 #[test]
 #[ignore = "slow: the same kernels run shuffled in the test above"]
 fn batches_are_exact_on_a_device_in_order() {
@@ -74,7 +74,7 @@ fn batches_are_exact_on_the_cpu() {
     batches_pass(&Executor::cpu(), batches::CASES.len());
 }
 
-/// The cases of a family on the simulator.
+/// Runs the cases of a family on the simulator.
 fn transforms_pass(family: &str, cases: usize) {
     let (device, mut failures) = (Device::shuffled_simulator().unwrap(), vec![]);
     let sizes = (&big::Sizes::few(), &small::Sizes::few());

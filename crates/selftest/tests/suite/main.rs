@@ -1,4 +1,4 @@
-//! The suites that ship, run by `cargo test`.
+//! The suites of the program, run by `cargo test`.
 #![cfg(test)]
 
 mod engines;

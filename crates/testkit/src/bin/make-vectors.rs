@@ -1,4 +1,4 @@
-//! Prints `tests/vectors/small_residues.toml` as GMP computes it:
+//! Prints `tests/vectors/small_residues.toml`, computed by GMP:
 //!
 //! `cargo run -p warpint-testkit --bin make-vectors > tests/vectors/small_residues.toml`
 

@@ -59,7 +59,7 @@ fn sound() -> Vec<Vec<u8>> {
     states().iter().map(State::to_bytes).collect()
 }
 
-/// The checksum made right again, so that what is inside is looked at.
+/// Corrects the checksum, so that the content is examined.
 fn sealed_anew(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len().saturating_sub(32));
     let checksum = Sha256::digest(&bytes);
@@ -67,7 +67,7 @@ fn sealed_anew(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Reads bytes as either kind of test; what is taken for sound must be so.
+/// Decodes bytes as either kind of test; what is accepted must be sound.
 fn read(bytes: &[u8]) -> Result<(), TestCaseError> {
     for kind in [TestKind::Prp, LL] {
         let (found, most) = most_used(|| State::from_bytes(bytes, kind, P));
@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// A name that may stand for a checkpoint, or for nothing.
+/// Returns a name that is or resembles that of a checkpoint.
 fn name() -> impl Strategy<Value = String> {
     let number = prop_oneof!["[0-9]{10}", "[0-9]{0,12}", Just("18446744073709551615".into())];
     let extension =
@@ -130,11 +130,11 @@ proptest! {
         let dir = root.join(format!("M{P}"));
         fs::create_dir_all(&dir).unwrap();
         for (name, bytes) in &files {
-            // A name may be longer than a file system takes.
+            // A name may be longer than the file system allows.
             let _ = fs::write(dir.join(name), bytes);
         }
         fs::write(dir.join("lock"), lock).unwrap();
-        // As if somebody had put a link in the way.
+        // As if somebody had put a symbolic link in the way.
         #[cfg(unix)]
         std::os::unix::fs::symlink("../../beside", dir.join("prp-0000000099.ckpt")).unwrap();
 

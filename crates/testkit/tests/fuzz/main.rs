@@ -1,8 +1,9 @@
-//! Every file that is read and every number that is given, as they should not be: nothing panics,
-//! takes much more memory than the file has bytes, or touches another file.
+//! Malformed input for every file that is read and every number that is given: nothing must panic,
+//! use much more memory than the file has bytes, or change another file.
 //!
-//! 10,000 cases a test; `PROPTEST_CASES` says how many instead. Tests that write files at every
-//! case make a tenth of that, and where every case waits for a disk several times a hundredth.
+//! Each test makes 10,000 cases; `PROPTEST_CASES` sets another number. Tests that write files in
+//! every case make a tenth of that, and tests whose cases wait for the disk several times a
+//! hundredth.
 #![cfg(test)]
 
 mod checkpoints;
@@ -16,18 +17,18 @@ mod worktodo;
 
 use proptest::prelude::ProptestConfig;
 
-/// So many cases, or as many as `PROPTEST_CASES` says.
+/// Returns the configuration for 10,000 cases, or for `PROPTEST_CASES` if it is set.
 fn cases() -> ProptestConfig {
     let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// A tenth of them, where each writes files.
+/// Returns a tenth of the cases, for tests that write files.
 fn cases_on_disk() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(10))
 }
 
-/// A hundredth, where each waits several times.
+/// Returns a hundredth of the cases, for tests that wait for the disk several times.
 fn cases_synced() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(100))
 }

@@ -1,36 +1,36 @@
-//! What a piece of work takes of memory.
+//! The memory used by a piece of work.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, which counts the bytes of each thread.
+/// The system's allocator with a count of bytes for each thread.
 struct Counting;
 
 thread_local! {
-    /// Bytes in use, as far as this thread got and gave them, and the most there were.
+    /// Bytes in use, as allocated and freed by this thread, and their maximum.
     static USED: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
 fn note(bytes: isize) {
-    // A thread that ends has no count any more.
+    // A thread that is ending no longer has a count.
     let _ = USED.try_with(|used| {
         let (now, most) = used.get();
         used.set((now + bytes, most.max(now + bytes)));
     });
 }
 
-// SAFETY: every call goes to the system's allocator as it came; the counts are plain numbers of
-// the thread, made without allocating.
+// SAFETY: every call is passed unchanged to the system's allocator; the counts are plain numbers of
+// the thread, which are created without allocating.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size() as isize);
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         note(-(layout.size() as isize));
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -38,7 +38,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Does some work, and counts the most bytes that it had in use at a time.
+/// Does some work; also returns the most bytes that it had in use at a time.
 pub(crate) fn most_used<T>(work: impl FnOnce() -> T) -> (T, usize) {
     USED.with(|used| used.set((0, 0)));
     let done = work();
@@ -46,7 +46,7 @@ pub(crate) fn most_used<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (done, usize::try_from(most).unwrap_or(0))
 }
 
-/// What reading so many bytes may take: some times as much, and what is always needed.
+/// Returns the memory allowed for reading `bytes` bytes: `times` as much, and a constant.
 pub(crate) fn allowed(times: usize, bytes: usize) -> usize {
     times * bytes + (64 << 10)
 }

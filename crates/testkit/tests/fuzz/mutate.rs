@@ -1,26 +1,26 @@
-//! Sound files with something done to them.
+//! Sound files with changes.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Something that happens to a file, at places taken mod what there is.
+/// A change of a file, at places taken mod the number of places.
 #[derive(Debug, Clone)]
 enum Change {
-    /// A bit flips.
+    /// Flips a bit.
     Flip(usize, u8),
-    /// The end is lost.
+    /// Cuts off the end.
     Cut(usize),
-    /// Bytes are put in.
+    /// Inserts bytes.
     Insert(usize, Vec<u8>),
-    /// A piece is put in again elsewhere.
+    /// Inserts a copy of a piece elsewhere.
     Splice(usize, usize, usize),
-    /// A decimal number becomes another one.
+    /// Replaces a decimal number.
     Number(usize, &'static str),
-    /// A line is gone.
+    /// Removes a line.
     Line(usize),
 }
 
-/// At and beyond the ends of every type that a number may be kept in.
+/// Values at and beyond the limits of all types in which a number may be kept.
 const NUMBERS: [&str; 16] = [
     "",
     "0",
@@ -52,7 +52,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// One of the files, changed up to four times.
+/// Returns one of the files, changed up to four times.
 pub(crate) fn mutated(files: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     (prop::sample::select(files), vec(change(), 1..=4))
         .prop_map(|(file, changes)| changes.iter().fold(file, apply))
@@ -92,7 +92,7 @@ fn apply(mut file: Vec<u8>, change: &Change) -> Vec<u8> {
     file
 }
 
-/// The longest pieces of such bytes.
+/// Returns the longest pieces of bytes that satisfy a condition.
 fn runs(file: &[u8], of: impl Fn(u8) -> bool) -> Vec<std::ops::Range<usize>> {
     let mut runs: Vec<std::ops::Range<usize>> = vec![];
     for (i, _) in file.iter().enumerate().filter(|(_, b)| of(**b)) {

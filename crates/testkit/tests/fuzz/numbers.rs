@@ -1,4 +1,4 @@
-//! Numbers as they are given on a command line or in a file: exponents, factors, devices.
+//! Numbers as given on a command line or in a file: exponents, factors, devices.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use warpint_mersenne::{DeviceChoice, Exponent, KnownFactors};
 use crate::cases;
 use crate::memory::{allowed, most_used};
 
-/// Digits, almost digits, and anything.
+/// Returns digits, almost digits, and arbitrary text.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         "[0-9]{0,12}",
@@ -46,7 +46,7 @@ proptest! {
             texts.iter().map(|text| text.parse::<Integer>().ok()).product::<Option<Integer>>()
         };
         if let Ok(known) = found {
-            // What is taken is a true factor, by GMP too.
+            // Accepted factors are true factors by GMP too.
             let d = product(known.texts()).unwrap();
             prop_assert!(m.is_divisible(&d) && d < m);
             prop_assert_eq!(known.texts().len(), texts.len());
@@ -55,7 +55,7 @@ proptest! {
 
     #[test]
     fn fuzz_true_factors(which in vec(0usize..3, 0..4)) {
-        // M29.
+        // The factors of M29.
         let all = ["233", "1103", "2089"];
         let texts: Vec<&str> = which.iter().map(|&i| all[i]).collect();
         let mut once = which.clone();

@@ -1,4 +1,4 @@
-//! Proof files, the residues that a proof is made of, and that with which a certification begins.
+//! Proof files, the residues from which a proof is built, and the start residue of a certification.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn x(k: u64) -> Residue {
     Residue::from_limbs(P, &[k.wrapping_mul(0x9e37_79b9_7f4a_7c15), k % 8])
 }
 
-/// Files as this program writes them, of M67 and of its cofactor.
+/// Returns files as this program writes them, for M67 and for its cofactor.
 fn sound() -> Vec<Vec<u8>> {
     let file = |factors: &[&str], power: u64| {
         let residues = (0..=power).map(|k| x(k + 1).to_le_bytes()).collect();
@@ -79,7 +79,7 @@ proptest! {
         let (found, most) = most_used(|| folder.load(asked));
         prop_assert!(most <= allowed(4, bytes.len()), "{most} bytes for {}", bytes.len());
         match found {
-            // One that no change has hit.
+            // A file that no change has hit.
             Ok(found) => prop_assert!(asked == 17 && found == x(17) && kept().contains(&bytes)),
             Err(e) => prop_assert!(!e.to_string().contains('\n')),
         }
@@ -91,7 +91,7 @@ proptest! {
     }
 }
 
-/// The file of x_17.
+/// Returns the file of x_17.
 fn kept() -> Vec<Vec<u8>> {
     let root = tempfile::tempdir().unwrap();
     let folder = ResidueFolder::new(root.path(), P);

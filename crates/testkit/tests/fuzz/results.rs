@@ -1,4 +1,4 @@
-//! The results file, which other programs and people write to as well.
+//! The results file, which other programs and users write to as well.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn prp() -> ResultLine {
     ResultLine::prp(4_441, Status::Composite, "2E99406CF50FC7F1".into(), res2048, 240, 1)
 }
 
-/// Files as this program leaves them.
+/// Returns files as this program writes them.
 fn sound() -> Vec<Vec<u8>> {
     let text = |line: &ResultLine| format!("{}\n", serde_json::to_string(line).unwrap());
     let (ll, prp) = (text(&line()), text(&prp()));
@@ -54,7 +54,7 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("results.txt");
-        // Brackets without end have overwhelmed readers of JSON.
+        // Deeply nested brackets overflow the stack of some JSON parsers.
         let mut old = old;
         old.extend(std::iter::repeat_n(b'[', deep));
         fs::write(&path, &old).unwrap();

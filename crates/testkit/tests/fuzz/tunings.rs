@@ -1,4 +1,4 @@
-//! The file of timings, and the table of round-off that comes as text.
+//! The file of timings, and the table of round-off, which is parsed from text.
 
 use std::fs;
 
@@ -24,11 +24,11 @@ fn timing(microseconds: f64) -> Tuning {
     Tuning { choice: "2048x1024".into(), microseconds }
 }
 
-/// A line of the table, as it was measured.
+/// A measured line of the table.
 const LINE: &str =
     "65536 0.3648 1280283 2001 0.105747 0.009210 0.1464 55.5 128x256 4.8.4/8.8.4 2/4 1 128.128";
 
-/// Files as the store writes them, and as a later version might.
+/// Returns files as the store writes them, and as a later version might.
 fn sound() -> Vec<Vec<u8>> {
     let dir = tempfile::tempdir().unwrap();
     let store = TuningStore::at(dir.path());
@@ -57,7 +57,7 @@ proptest! {
         if let Some(found) = found.value {
             prop_assert!(found.microseconds.is_finite() && found.microseconds > 0.0);
         }
-        // What was wrong is told and kept aside, and the store works again.
+        // The damage is reported, the file renamed, and the store works again.
         let aside = dir.join("tuning.json.bad");
         prop_assert_eq!(found.warning.is_some(), aside.exists());
         if aside.exists() {

@@ -1,4 +1,4 @@
-//! The list of assignments, which other programs and people write to as well.
+//! The list of assignments, which other programs and users write to as well.
 
 use std::fs;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::{cases, cases_synced};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Lists as servers, other programs and people leave them.
+/// Returns lists as servers, other programs and users write them.
 fn sound() -> Vec<Vec<u8>> {
     [
         "PRP=FEEE9DCD59A0855711265C1165C4C693,1,2,82589933,-1,76,0\n",
@@ -59,7 +59,7 @@ proptest! {
 
         let mut file = WorkFile::new(&dir, PATIENCE);
         let (before, most) = most_used(|| file.read().unwrap());
-        // A line of one byte is a piece of memory too.
+        // Even a line of one byte is an allocation.
         prop_assert!(most <= allowed(80, list.len()), "{most} bytes for {}", list.len());
         prop_assert!(before.iter().zip(1..).all(|(line, number)| line.number == number));
         file.merge_added().unwrap();
@@ -68,7 +68,7 @@ proptest! {
         if !merged.is_empty() {
             let line = &merged[pick.index(merged.len())];
             prop_assert!(file.remove_line(&line.bytes).unwrap());
-            // The first that is equal is gone, and every other one stays.
+            // The first equal line is removed, and every other line stays.
             let mut left = merged.clone();
             left.remove(left.iter().position(|other| other.bytes == line.bytes).unwrap());
             let found = file.read().unwrap();

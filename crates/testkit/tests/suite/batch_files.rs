@@ -1,4 +1,4 @@
-//! The program's `batch` on files against GMP. The program is built beforehand:
+//! The program's `batch` on files, compared with GMP. The program must be built first:
 //! `cargo build --release && cargo test --release -p warpint-testkit --test suite batch_files:: -- --ignored`
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use rug::integer::Order;
 const PAIRS: usize = 1_000_000;
 const BITS: u32 = 2048;
 
-/// Beside the folder of this test.
+/// Returns the program's path, next to the folder of this test.
 fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("warpint");
@@ -20,7 +20,7 @@ fn program() -> PathBuf {
     program
 }
 
-/// Lines of random numbers (SplitMix64, Steele and others 2014), some of them short.
+/// Writes lines of random numbers (SplitMix64, Steele and others 2014), some of them short.
 fn write_numbers(path: &Path, seed: u64) {
     let mut state = seed;
     let mut limb = || {
@@ -39,7 +39,7 @@ fn write_numbers(path: &Path, seed: u64) {
 }
 
 fn numbers(path: &Path) -> impl Iterator<Item = Option<Integer>> + use<> {
-    // `none` is no number.
+    // `none` is not a number.
     BufReader::new(File::open(path).unwrap()).lines().map(|line| line.unwrap().parse().ok())
 }
 

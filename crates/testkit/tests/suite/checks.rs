@@ -1,5 +1,5 @@
-//! What guards a test, and how one is begun: Jacobi checks, a second engine,
-//! shifts, certifications, residues on the way, clocks that jump.
+//! The checks of a test, and the ways to start one: Jacobi checks, a second engine, shifts,
+//! certifications, residues during the test, clocks that jump.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -40,7 +40,7 @@ fn a_jacobi_check_sees_an_error_in_half_of_the_cases_and_none_where_there_is_non
             let failures = failures(&events, Check::Jacobi);
             assert_eq!(outcome.errors.jacobi as usize, failures);
             if failures == 1 {
-                // Undone, and right.
+                // The error was undone, and the residue is right.
                 assert_eq!(outcome.residue, right.residue, "product {after}, bit {bit}");
                 seen += 1;
             } else {
@@ -50,7 +50,7 @@ fn a_jacobi_check_sees_an_error_in_half_of_the_cases_and_none_where_there_is_non
             }
         }
     }
-    // 220 flips: within four deviations.
+    // 220 flips: the bounds are four deviations.
     assert!((80..=140).contains(&seen), "{seen} seen, {missed} missed");
 }
 
@@ -144,7 +144,7 @@ fn two_engines_agree_and_the_second_takes_a_longer_transform_by_itself() {
         let outcome = outcome.unwrap();
         assert_eq!((outcome.verdict, outcome.errors), (Verdict::Prime, Default::default()));
     }
-    // One that has no longer transform ends the test, and says why.
+    // A second engine without a longer transform ends the test with a message.
     let hopeless = Faulty::leaked(&Fp64, Fault::RoundOff { after: 13, enough: usize::MAX });
     let options =
         RunOptions { verify_with: Some(plan(hopeless, p).unwrap()), ..RunOptions::default() };
@@ -182,7 +182,7 @@ fn a_shift_outlives_the_sitting() {
         let plan_of = |family| plan(family, u64::from(p)).unwrap();
         let options = RunOptions::default();
         sitting_of(&spec, plan_of(family), Some(&mut store), &stop, &options).0.unwrap();
-        // Another shift was drawn; the test goes on with its own.
+        // Another shift was drawn; the test continues with its own.
         let spec = TestSpec { shift: 99, ..spec };
         let again = StopToken::new();
         let (finished, _) = sitting_of(&spec, plan_of(&Fp64), Some(&mut store), &again, &options);
@@ -224,7 +224,7 @@ fn certifications_of_one_exponent_do_not_see_each_others_checkpoints() {
     assert!(matches!(finished, Err(TestError::NoStart)));
 }
 
-/// Keeps residues in memory, but for those that it loses.
+/// Keeps residues in memory, except those that it loses.
 #[derive(Debug, Default)]
 struct InMemory {
     wanted: Vec<u64>,
@@ -280,11 +280,11 @@ fn a_residue_that_cannot_be_kept_is_told_and_the_test_goes_on() {
     assert_eq!(events.iter().filter(lost).count(), 1);
 }
 
-/// M_p without known factors, by GMP's own powers: 3^(N−1) mod N.
+/// Compares verdicts on M_p without known factors with GMP's powers: 3^(N−1) mod N.
 #[test]
 fn what_known_factors_leave_is_judged_as_gmp_does() {
     use rug::Integer;
-    // Smallest factors of some Mersenne numbers, found by division.
+    // The smallest factors of some Mersenne numbers, found by division.
     for p in [67u32, 101, 103, 227, 229, 233, 239, 251, 269, 461, 463, 557, 577] {
         let m = (Integer::from(1) << p) - 1u32;
         let step = 2 * u64::from(p);
@@ -342,7 +342,7 @@ fn only_what_two_engines_have_computed_from_the_beginning_is_called_so() {
         let mut store = CheckpointStore::open(root.path(), p, LL).unwrap();
         assert_eq!(sit(&mut store, Some(200), &first), (twice, false));
         if !twice {
-            // As if a Jacobi check had come to it on the way.
+            // As if a Jacobi check had confirmed it during the test.
             let (state, _) = store.load_newest().unwrap().unwrap();
             let state = State { confirmed: Confirmation::Jacobi, ..state };
             assert!(store.save(&state).unwrap().verified);

@@ -1,5 +1,4 @@
-//! Devices that fail in the middle of a test, and tests that move between the
-//! CPU and a device.
+//! Devices that fail during a test, and tests that move between the CPU and a device.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +23,7 @@ fn failed() -> DeviceError {
     DeviceError::Failed { what: "launch".into(), message: "the GPU is lost".into() }
 }
 
-/// A family whose device fails so many times, the first after so many products.
+/// Returns a family whose device fails a number of times, first after a number of products.
 fn failing(
     inner: &'static dyn EngineFamily,
     after: u64,
@@ -170,7 +169,7 @@ fn the_least_length_of_one_engine_does_not_bind_another() {
     let (finished, events) = sitting(on_device, TestKind::Prp, Some(600), Some(&mut store), &stop);
     assert_eq!(done(finished.unwrap()).length, on_device.length());
     assert!(!events.iter().any(|e| matches!(e, Event::LengthKept { .. })));
-    // Back on the engine that it is of, it counts again.
+    // With the engine to which it belongs, it counts again.
     let (finished, _) =
         sitting(plan(&Fp64, p).unwrap(), TestKind::Prp, None, Some(&mut store), &stop);
     let outcome = done(finished.unwrap());

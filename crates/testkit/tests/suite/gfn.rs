@@ -1,4 +1,4 @@
-//! Fields r^k + 1 against GMP.
+//! Fields of primes r^k + 1 compared with GMP.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,19 +10,19 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn, PRIMES};
 use warpint_arith::with_field;
 
-/// p by its formula.
+/// Returns p by its formula.
 fn modulus(form: Form) -> Integer {
     let (high, low) = (Integer::from(1) << form.w(), Integer::from(1) << form.u());
     let r = if form.is_sum() { high + low } else { high - low };
     r.pow(form.digits() as u32) + 1u32
 }
 
-/// Σ x_i·r^i.
+/// Returns Σ x_i·r^i.
 fn integer(form: Form, digits: &[u64]) -> Integer {
     digits.iter().rev().fold(Integer::new(), |x, &digit| x * form.radix() + digit)
 }
 
-/// The digits of 0 ≤ x < p.
+/// Returns the digits of 0 ≤ x < p.
 fn digits<const K: usize>(form: Form, mut x: Integer) -> [u64; K] {
     let mut all = [0; K];
     for digit in &mut all[..K - 1] {
@@ -84,7 +84,7 @@ fn roots_of_unity() {
     }
 }
 
-/// Digits that are often at the ends of their range.
+/// Returns digits that are often at the ends of their range.
 fn element<const K: usize>(r: u64, words: &[(u8, u64)]) -> [u64; K] {
     std::array::from_fn(|i| match words[i % words.len()] {
         (0, _) => r - 1,

@@ -1,4 +1,4 @@
-//! The Jacobi symbol, and the products and divisions below it, against GMP.
+//! The Jacobi symbol, and the products and divisions that it uses, compared with GMP.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ impl Numbers {
         out
     }
 
-    /// With exactly so many bits.
+    /// Returns a number with exactly `bits` bits.
     fn integer(&mut self, bits: u32) -> Integer {
         let mut x = integer(&self.limbs((bits as usize).div_ceil(64)));
         x.keep_bits_mut(bits);
@@ -54,7 +54,7 @@ impl Numbers {
     }
 }
 
-/// Both directions of both functions, each way to multiply, against GMP.
+/// Tests both orders of both functions, with each multiplier, against GMP.
 #[track_caller]
 fn check(a: &Integer, b: &Integer, multiplier: &dyn Multiplier) {
     let go_on = || false;
@@ -79,7 +79,7 @@ fn limb() -> impl Strategy<Value = u64> {
     prop_oneof![4 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX), 1 => Just(1), 1 => Just(1 << 63)]
 }
 
-/// An odd number to stand below.
+/// Returns an odd number for the lower argument of the symbol.
 fn odd(most: usize) -> impl Strategy<Value = Vec<u64>> {
     vec(limb(), 1..=most).prop_map(|mut x| {
         x[0] |= 1;
@@ -120,8 +120,8 @@ proptest! {
         check(&a, &(b | 1u32), &TransformMultiplier::new(1));
     }
 
-    /// a and b of a sequence of quotients that is drawn, with a factor in common:
-    /// long runs of 1, and some quotients of many limbs.
+    /// a and b with a random sequence of quotients and a common factor: long runs of 1, and some
+    /// quotients of many limbs.
     #[test]
     fn drawn_quotients(seed in any::<u64>(), common in 1u32..3) {
         let mut numbers = Numbers(seed);
@@ -200,7 +200,7 @@ fn powers_of_two_and_their_neighbours() {
     }
 }
 
-/// F_n and F_{n−1}.
+/// Returns F_n and F_{n−1}.
 fn fibonacci(n: u32) -> (Integer, Integer) {
     let (mut a, mut b) = (Integer::new(), Integer::new());
     (&mut a, &mut b).assign(Integer::fibonacci_2(n));
@@ -244,7 +244,7 @@ fn symbols_of_lucas_lehmer() {
     }
 }
 
-/// M11, M67, M1277 and M9949 are composite: the check holds there too.
+/// M11, M67, M1277 and M9949 are composite: the check holds for them too.
 #[test]
 fn composite_moduli_and_errors() {
     let mut wrong = 0;
@@ -262,9 +262,9 @@ fn composite_moduli_and_errors() {
             }
         }
     }
-    // Of 192 errors about half are found.
+    // About half of 192 errors are found.
     assert!((60..140).contains(&wrong), "{wrong}");
-    // x − 2 = 0, and a factor in common with M11 = 23·89.
+    // x − 2 = 0, and a common factor with M11 = 23·89.
     assert_eq!(jacobi_of_ll(&Residue::from_u64(9_949, 2), 1, &|| false), Some(0));
     assert_eq!(jacobi_of_ll(&Residue::from_u64(11, 2 + 46), 1, &|| false), Some(0));
 }

@@ -1,4 +1,4 @@
-//! The limb functions, and the residues built on them, against GMP.
+//! The limb functions, and the residues built on them, compared with GMP.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ fn integer(x: &[u64]) -> Integer {
     Integer::from_digits(x, Order::Lsf)
 }
 
-/// Limbs that carry far: drawn ones mixed with 0 and 2^64 − 1.
+/// Returns limbs that carry far: random ones mixed with 0 and 2^64 − 1.
 fn limb() -> impl Strategy<Value = u64> {
     prop_oneof![any::<u64>(), Just(0), Just(u64::MAX), Just(1), Just(1 << 63)]
 }
@@ -24,7 +24,7 @@ fn number(most: usize) -> impl Strategy<Value = Vec<u64>> {
     vec(limb(), 1..=most)
 }
 
-/// An exponent and two residues in canonical form.
+/// Returns an exponent and two residues in canonical form.
 fn residues() -> impl Strategy<Value = (u32, Residue, Residue)> {
     (2u32..1_500, number(24), number(24))
         .prop_map(|(p, x, y)| (p, Residue::from_limbs(p, &x), Residue::from_limbs(p, &y)))

@@ -1,5 +1,5 @@
-//! Everything against GMP and other programs' published results: one binary, so that it links once and its
-//! tests share the cores.
+//! Comparisons with GMP and with published results of other programs. They are one binary, so that
+//! it links once and its tests share the cores.
 #![cfg(test)]
 
 mod batch_files;

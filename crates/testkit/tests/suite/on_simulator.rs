@@ -1,5 +1,5 @@
-//! The engines of devices on the simulator against GMP: shapes of every kind at
-//! short lengths, and residues whose carries run through all words. In a random order of threads;
+//! The engines of devices on the simulator, compared with GMP: shapes of every kind at short
+//! lengths, and residues whose carries run through all words. Threads run in a random order;
 //! `warpint_selftest` runs the same kernels in order.
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ fn fp64() -> Fp64On {
     Fp64On::new(Device::shuffled_simulator().unwrap())
 }
 
-/// The ends of the exponents of a length: the fewest bits a word, and the most.
+/// Returns the first and the last exponent of a length: the fewest bits per word, and the most.
 fn exponents(family: &dyn EngineFamily, length: usize) -> [u32; 2] {
     let sound = |p: u32| family.margin(p, length).is_ok_and(|margin| margin.bits >= 0.0);
     let n = length as u32;
@@ -29,11 +29,11 @@ fn exponents(family: &dyn EngineFamily, length: usize) -> [u32; 2] {
     [all[0], all[all.len() - 1]]
 }
 
-/// An engine whose margin is statistical may refuse digits far from random by their round-off,
-/// unless it has at most so many words.
+/// The most words with which an engine must accept all digits. With more words, an engine with a
+/// statistical margin may report round-off for digits far from random.
 const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// Whether a product was made, or rightly refused.
+/// Returns whether a product was computed; round-off is accepted if it is allowed.
 fn made(result: Result<(), EngineError>, may_refuse: bool, what: &str) -> bool {
     match result {
         Err(EngineError::RoundOff { .. }) if may_refuse => false,
@@ -44,8 +44,8 @@ fn made(result: Result<(), EngineError>, may_refuse: bool, what: &str) -> bool {
     }
 }
 
-/// Squares with these steps in turn, and products, of residues that are hard on carries: every
-/// so many of them, the fourth, and a drawn one.
+/// Tests squares with these steps in turn, and products, of residues that are hard for carries:
+/// every `every`-th of them, the fourth, and a random one.
 fn compare(family: &dyn EngineFamily, engine: &mut dyn Engine, every: usize, steps: &[Step]) {
     let (p, length) = (engine.exponent(), engine.length());
     let ring = Ring::new(p);
@@ -84,7 +84,7 @@ fn compare(family: &dyn EngineFamily, engine: &mut dyn Engine, every: usize, ste
 const STEPS: [Step; 4] =
     [Step::SquareMinusTwo, Step::Square, Step::SquareTimes(3), Step::SquareTimes(65_521)];
 
-/// The default shape of a length, at both ends of its exponents.
+/// Tests the default shape of a length, at both ends of its exponents.
 fn default_shape(family: &dyn EngineFamily, length: usize) {
     for p in exponents(family, length) {
         let mut engine = family.build(p, length, BuildOptions::new(3, 1)).unwrap();
@@ -92,7 +92,7 @@ fn default_shape(family: &dyn EngineFamily, length: usize) {
     }
 }
 
-/// One `#[test]` for each family and length.
+/// Defines one `#[test]` for each family and length.
 macro_rules! default_shapes {
     ($($name:ident: $family:ident, $length:expr;)*) => {
         $(
@@ -114,11 +114,11 @@ default_shapes! {
     fp64_in_4480_words: fp64, 4480;
 }
 
-/// What is told of a shape by its name, each with its role.
+/// Returns the features of a shape, each with its role, from the shape's name.
 type Features = fn(&str) -> Vec<String>;
 
-/// `16x64 2.2.4/1.8.8 4x2 1 80` has outer radices 2 and 1, last radices 4 and 8, tiles of 4
-/// columns and of 2 rows, 1 turn.
+/// Returns features: `16x64 2.2.4/1.8.8 4x2 1 80` has outer radices 2 and 1, last radices 4 and 8,
+/// tiles of 4 columns and of 2 rows, and 1 turn.
 fn goldilocks_features(shape: &str) -> Vec<String> {
     let words: Vec<&str> = shape.split(' ').collect();
     let [_, lines, tile, turns, ..] = words[..] else { panic!("{shape}") };
@@ -137,9 +137,10 @@ fn goldilocks_features(shape: &str) -> Vec<String> {
     ]
 }
 
-/// `32x64 4.1.8/8.1.8 4/8 2 128.96 s` has radices 4, 1 and 8 of columns, 8, 1 and 8 of rows, tiles of 4
-/// columns, chunks of 8 points, 2 pairs of rows, and streams what it stores. The last radix of a row is that of the
-/// products' step, which is another for odd and for even radices, and halves of them.
+/// Returns features: `32x64 4.1.8/8.1.8 4/8 2 128.96 s` has radices 4, 1 and 8 of columns, 8, 1 and
+/// 8 of rows, tiles of 4 columns, chunks of 8 points, 2 pairs of rows, and streaming stores. The
+/// last radix of a row is also that of the step with the products, which differs for odd and for
+/// even radices and for halves of them.
 fn fp64_features(shape: &str) -> Vec<String> {
     let words: Vec<&str> = shape.split(' ').collect();
     let [_, lines, tile, pairs, _, ref streaming @ ..] = words[..] else { panic!("{shape}") };
@@ -162,7 +163,7 @@ fn fp64_features(shape: &str) -> Vec<String> {
 /// A shape: length, variant and name.
 type Chosen = (usize, usize, String);
 
-/// As few shapes as show every feature of all shapes of these lengths.
+/// Returns as few shapes as possible that show every feature of all shapes of these lengths.
 fn cover(family: &dyn EngineFamily, lengths: &[usize], features: Features) -> Vec<Chosen> {
     let shapes = |&length: &usize| {
         let names = family.profiled().unwrap().variants(length).into_iter().enumerate();
@@ -180,7 +181,7 @@ fn cover(family: &dyn EngineFamily, lengths: &[usize], features: Features) -> Ve
                 .collect::<BTreeSet<_>>()
                 .len()
         };
-        // The shortest and likeliest of those that show most.
+        // The shortest and most promising shape among those that add most features.
         let Some((best, features)) = all.iter().rev().max_by_key(new).filter(|s| new(s) > 0) else {
             return chosen;
         };
@@ -189,12 +190,12 @@ fn cover(family: &dyn EngineFamily, lengths: &[usize], features: Features) -> Ve
     }
 }
 
-/// The features of these shapes.
+/// Returns the features of these shapes.
 fn shown(chosen: &[Chosen], features: Features) -> BTreeSet<String> {
     chosen.iter().flat_map(|(_, _, name)| features(name)).collect()
 }
 
-/// Shapes at the longest words of their lengths.
+/// Tests shapes at the longest words of their lengths.
 fn compare_shapes(family: &dyn EngineFamily, chosen: Vec<Chosen>, steps: &[Step]) {
     for (length, variant, name) in chosen {
         let [_, p] = exponents(family, length);
@@ -212,7 +213,7 @@ fn goldilocks_shapes_of_every_kind_agree() {
     let seen = shown(&chosen, goldilocks_features);
     for outer in [1, 2, 4, 5, 8, 16] {
         assert!(seen.contains(&format!("column outer {outer}")), "{seen:?}");
-        // Rows are 2^k long.
+        // Rows have 2^k points.
         assert!(outer == 5 || seen.contains(&format!("row outer {outer}")), "{seen:?}");
     }
     for feature in ["width 8", "lines 8", "turns 2", "column last 4", "row last 4", "row last 8"] {
@@ -227,7 +228,7 @@ fn fp64_shapes_of_every_kind_agree() {
     let lengths = [256, 1152, 2304, 4480, 4608, 5760, 6720, 9600, 11520, 13440];
     let chosen = cover(&family, &lengths, fp64_features);
     let seen = shown(&chosen, fp64_features);
-    // 11 and 13 divide no length.
+    // 11 and 13 do not divide any length.
     for radix in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16] {
         for line in ["column", "row"] {
             assert!(seen.contains(&format!("{line} radix {radix}")), "{seen:?}");

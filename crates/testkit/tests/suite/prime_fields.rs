@@ -1,4 +1,4 @@
-//! Prime fields by Montgomery multiplication, and transforms over them, against GMP.
+//! Prime fields by Montgomery multiplication, and transforms over them, compared with GMP.
 
 use proptest::prelude::*;
 use rug::Integer;
@@ -39,7 +39,7 @@ impl Draw {
     }
 }
 
-/// A field and GMP's idea of it.
+/// A field, and its modulus as a GMP integer.
 struct Pair<const L: usize> {
     field: PrimeField<L>,
     modulus: Integer,
@@ -50,7 +50,7 @@ impl<const L: usize> Pair<L> {
         Self { field, modulus: integer(field.modulus()) }
     }
 
-    /// A drawn prime k·2^s + 1 of so many bits.
+    /// Returns the field of a random prime k·2^s + 1 of `bits` bits.
     fn drawn(bits: u32, s: u32, random: &mut Draw) -> Self {
         loop {
             let mut k = random.bits(bits - s);
@@ -90,7 +90,7 @@ impl<const L: usize> Pair<L> {
         assert_eq!(self.field.inverse(&x).map(|x| self.integer(&x)), inverse);
     }
 
-    /// Sums, products and powers of corners and of drawn numbers.
+    /// Tests sums, products and powers of corner values and of random numbers.
     fn check_all(&self, count: usize, random: &mut Draw) {
         assert_ne!(self.modulus.is_probably_prime(25), IsPrime::No);
         let mut numbers: Vec<Integer> = [-2, -1, 0, 1, 2].map(Integer::from).to_vec();
@@ -106,7 +106,7 @@ impl<const L: usize> Pair<L> {
         }
     }
 
-    /// Some outputs of a transform by Horner's rule in GMP, and back.
+    /// Tests some outputs of a transform by Horner's rule in GMP, and the inverse.
     fn check_transform(&self, log2: u32, random: &mut Draw) {
         let plan = Transform::new(self.field, log2).unwrap();
         let draw = |random: &mut Draw| random.below(&self.modulus);
@@ -171,7 +171,7 @@ fn fields_with_all_high_bits_set() {
     of::<32>(2);
 }
 
-/// The largest size, without the tests of primality that both sides make.
+/// The largest size, without the primality tests that both sides would make.
 #[test]
 fn a_field_of_4096_bits() {
     let pair = Pair::new(PrimeField::new(full::<64>().unwrap()).unwrap());

@@ -1,5 +1,5 @@
-//! Engines that go wrong on purpose: a test must end with the right residue all
-//! the same, say what happened, or stop and say so; never answer wrong.
+//! Engines that fail deliberately: a test must either end with the right residue and report what
+//! happened, or stop with an error. It must never give a wrong answer.
 
 use warpint_mersenne::engine::{families_for, fp64::Fp64};
 use warpint_mersenne::{Check, Event, LlStart, TestError, TestKind};
@@ -49,7 +49,7 @@ fn an_error_that_repeats_itself_stops_the_test() {
 
 #[test]
 fn too_short_a_length_is_left_for_a_longer_one() {
-    // Large enough for lengths to lie closer together than two bits of margin.
+    // Large enough for the margins of neighbouring lengths to differ by less than two bits.
     let p: u32 = 9_941;
     for bits in [4.0, 8.0, 16.0] {
         let optimist = Faulty::leaked(&Fp64, Fault::Optimism { bits });

@@ -1,4 +1,4 @@
-//! Residues on the way, as the program reports them with `--iterations`.
+//! Intermediate residues, as the program reports them with `--iterations`.
 
 use rug::Integer;
 use warpint_arith::primes;
@@ -10,7 +10,7 @@ use warpint_selftest::vectors::{self, Sequence};
 use warpint_testkit::gmp::{self, Ring};
 use warpint_testkit::tests::{plan, run, run_to};
 
-/// x_n of a test's sequence by GMP.
+/// Returns x_n of a test's sequence by GMP.
 fn on_the_way(p: u32, kind: TestKind, n: u64) -> Residue {
     let ring = Ring::new(p);
     match kind {
@@ -55,7 +55,7 @@ fn every_start_of_lucas_lehmer_ends_as_with_gmp() {
     }
 }
 
-/// The res64 that a family reaches on the way, on all threads.
+/// Returns the intermediate res64 that a family computes, with all threads.
 fn reached(family: &'static str, p: u32, kind: TestKind, n: u64) -> Result<String, String> {
     let device = DeviceChoice::Cpu;
     let request = PlanRequest { engine: Some(family), device, ..PlanRequest::default() };
@@ -65,7 +65,7 @@ fn reached(family: &'static str, p: u32, kind: TestKind, n: u64) -> Result<Strin
     Ok(outcome.residue.res64_hex())
 }
 
-/// The residues of `tests/vectors/residues.toml` for 6,972,593.
+/// Tests the residues of `tests/vectors/residues.toml` for 6,972,593.
 #[test]
 #[ignore = "some minutes: run with --release --ignored"]
 fn families_reach_the_residues_of_another_program() {

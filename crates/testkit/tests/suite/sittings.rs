@@ -1,5 +1,5 @@
-//! Tests in several sittings and on faulty engines, small enough to try every
-//! product as the moment of the fault.
+//! Tests in several sittings and on faulty engines, small enough to let every product be the moment
+//! of the fault.
 
 use std::path::Path;
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn done(finished: Finished) -> Outcome {
     }
 }
 
-/// The checkpoints in `root/M<p>`, by name.
+/// Returns the checkpoints in `root/M<p>`, by name.
 fn files(root: &Path, p: u64) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(root.join(format!("M{p}")))
         .unwrap()
@@ -73,7 +73,7 @@ fn a_dead_machine_that_returns_zeros_gives_no_answer() {
         let family = || Faulty::leaked(&Word, Fault::Dead { after });
         let (outcome, _) = run(plan(family(), 59).unwrap(), TestKind::Prp);
         assert!(matches!(outcome, Err(TestError::RepeatedError { .. })), "{after}: {outcome:?}");
-        // Above all it does not find a prime, even if it dies at the last of 57 steps.
+        // In particular it does not find a prime, even if it fails at the last of 57 steps.
         let (outcome, _) = run(plan(family(), 59).unwrap(), LL);
         assert!(matches!(outcome, Err(TestError::Impossible { .. })), "{after}: {outcome:?}");
     }
@@ -114,7 +114,7 @@ fn a_longer_transform_and_the_error_counts_outlive_the_sitting() {
         sitting(plan(family, p).unwrap(), TestKind::Prp, None, Some(&mut store), &stop);
     assert!(matches!(first, Ok(Finished::Stopped { saved: true, .. })), "{first:?}");
 
-    // The same engine again, which would fail again if it began with its first length.
+    // The same engine, which would fail again if it started with its first length.
     let (second, events) =
         sitting(plan(short, p).unwrap(), TestKind::Prp, None, Some(&mut store), &StopToken::new());
     let outcome = done(second.unwrap());
@@ -142,7 +142,7 @@ fn a_failed_check_discards_the_checkpoints_it_has_disproved() {
     let outcome = done(second.unwrap());
     assert_eq!(outcome.residue, right_residue(p, TestKind::Prp));
     assert_eq!(outcome.errors.gerbicz, 1);
-    // What is left is the state it went back to, with the error counted.
+    // The state to which it went back is left, with the error counted.
     assert_eq!(files(root.path(), p), ["prp-0000000000.verified"]);
     assert_eq!(store.load_newest().unwrap().unwrap().0.errors.gerbicz, 1);
 }
@@ -190,7 +190,7 @@ fn a_whole_test_after_a_short_run_is_not_bound_to_its_short_blocks() {
         let plan = plan(family, p).unwrap();
         let (short, _) = sitting(plan, TestKind::Prp, Some(k), Some(&mut store), &stop);
         assert_eq!(done(short.unwrap()).iterations, k);
-        // The run ends with its state saved: the next goes on from there.
+        // The run ends with its state saved: the next run resumes from there.
         assert_eq!(store.load_newest().unwrap().unwrap().0.iteration, k);
     }
     let (whole, events) =
@@ -212,7 +212,7 @@ fn a_checkpoint_of_a_shorter_run_serves_a_longer_one_and_is_checked_on_the_way()
         let (short, _) =
             sitting(plan(family, p).unwrap(), TestKind::Prp, Some(25), Some(&mut store), &stop);
         let Finished::Stopped { iteration, .. } = short.unwrap() else { continue };
-        // In blocks of nine, as the run to 25 began: a check is due after 9²/3.
+        // In blocks of nine, as in the run to 25: a check is due after 9²/3.
         let sound = plan(&Word, p).unwrap();
         let (whole, events) =
             sitting(sound, TestKind::Prp, None, Some(&mut store), &StopToken::new());
@@ -260,7 +260,7 @@ fn a_checkpoint_with_an_impossible_residue_is_set_aside() {
         confirmed: Confirmation::No,
         gerbicz: None,
     };
-    // s_2 = 194, and what a broken machine may have left.
+    // s_2 = 194, and values that a defective machine may have produced.
     for (iteration, value) in [(2, 194), (10, 0), (20, 2)] {
         store.save(&state(iteration, value)).unwrap();
     }

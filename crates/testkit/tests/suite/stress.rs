@@ -1,4 +1,4 @@
-//! The stress test: silent on sound engines, loud on others.
+//! The stress test: no messages on sound engines, messages on others.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_selftest::stress::{BLOCK, LAP, News, Tally, stress};
 use warpint_testkit::tests::plan;
 
-/// So many blocks of the plans, and what was said of mismatches.
+/// Runs `blocks` blocks of the plans; returns the messages about mismatches too.
 fn blocks(plans: &[Plan], blocks: u64) -> (Result<Tally, EngineError>, Vec<String>) {
     let made = Cell::new(0);
     let mut said = vec![];
@@ -31,7 +31,7 @@ fn sound_engines_pass_and_every_lap_but_the_first_is_compared() {
 #[test]
 fn any_wrong_product_is_found() {
     let inner: &'static dyn EngineFamily = &Fp64;
-    // In a block, in the product of blocks, in the check itself.
+    // In a block, in the product of blocks, and in the check itself.
     for after in [1, 57, 101, 150, 202, 210, 302, 404] {
         let faulty = Faulty::leaked(inner, Fault::FlippedBit { after, bit: 9 });
         let (tally, said) = blocks(&[plan(faulty, 1_279).unwrap()], 4);

@@ -1,4 +1,4 @@
-//! The suites themselves: an engine that is wrong must not pass them.
+//! Tests of the suites: a wrong engine must not pass them.
 
 use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_selftest::{cases::CASES, oracle::Limbs, run_case};
@@ -6,7 +6,7 @@ use warpint_testkit::cases;
 
 #[test]
 fn a_stuck_bit_fails_every_case_that_makes_products() {
-    // Refusing a length makes no product; two engines wrong alike do agree.
+    // Refusing a length computes no product, and two engines with the same error agree.
     const WITHOUT: [&str; 2] = ["refused_lengths", "thread_counts"];
     let family = Faulty::leaked(&Limbs, Fault::StuckBit { bit: 1 });
     for case in CASES.iter().filter(|c| !WITHOUT.contains(&c.name)) {

@@ -1,5 +1,5 @@
-//! Checkpoints on disk that are wrong, with every checksum right: what a Jacobi check at the end
-//! of a Lucas–Lehmer test makes of them.
+//! Wrong checkpoints on disk with right checksums, and what the Jacobi check at the end of a
+//! Lucas–Lehmer test does with them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,19 +18,19 @@ const P: u32 = 521;
 const START: LlStart = LlStart::Four;
 const LL: TestKind = TestKind::Ll(START);
 
-/// A checkpoint: its iteration, whether it is right, and whether it is said to be confirmed.
+/// A checkpoint: its iteration, whether it is right, and whether it claims to be confirmed.
 type Planted = (u64, Right, bool);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Right {
     Yes,
-    /// s − 2 has the wrong symbol, and so has every later one.
+    /// s − 2 has the wrong symbol, and so does every later term.
     No,
-    /// s − 2 has the right symbol, and every later one the wrong one.
+    /// s − 2 has the right symbol, and every later term the wrong one.
     NotForLong,
 }
 
-/// s_k, or with bits flipped so that its symbol is the wrong one, by GMP.
+/// Returns s_k, or s_k with bits flipped so that it has the wrong symbol, by GMP.
 fn residue(k: u64, right: Right) -> Residue {
     let s = Ring::new(P).ll_residue(START, k);
     if right == Right::Yes {
@@ -65,7 +65,8 @@ fn plant(root: &Path, planted: &[Planted]) -> CheckpointStore {
     store
 }
 
-/// The test from these checkpoints, where it went back to, and what was set aside.
+/// Runs the test from these checkpoints; returns the outcome, where it went back to, and which
+/// files were renamed.
 fn run(planted: &[Planted], doubled: bool) -> (Outcome, Vec<u64>, Vec<String>) {
     let root = tempfile::tempdir().unwrap();
     let mut store = plant(root.path(), planted);
@@ -135,7 +136,8 @@ fn beside_a_second_engine_only_a_verified_checkpoint_is_gone_back_to() {
 #[test]
 fn a_wrong_end_on_which_two_engines_agree_is_not_agreed_on_for_ever() {
     use Right::{No, Yes};
-    // Both go on from one wrong state, to one wrong end; it is on disk when the sitting ends.
+    // Both continue from the same wrong state to the same wrong end, which is on disk when the
+    // sitting ends.
     let planted = [(100, Yes, true), (518, No, true)];
     let (outcome, back, aside) = run(&planted, true);
     assert_eq!((outcome.verdict, back), (Verdict::Prime, vec![100]));

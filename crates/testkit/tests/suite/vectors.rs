@@ -1,4 +1,4 @@
-//! The files of known answers are what GMP computes.
+//! The files of known answers equal the results of GMP.
 
 use warpint_testkit::vectors;
 

@@ -1,4 +1,4 @@
-//! The checkpoint file: header, residues, checksum.
+//! The checkpoint file: header, residues and checksum.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,45 +8,45 @@ use sha2::{Digest, Sha256};
 use crate::primality::LARGEST_BLOCK;
 use crate::{DigestedResidue, ErrorCounts, Residue, ResidueError, TestKind};
 
-/// A test at some iteration, as it is kept on the host and on disk.
+/// The state of a test at some iteration, as kept on the host and on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// Which test.
+    /// The kind of test.
     pub kind: TestKind,
     /// p.
     pub exponent: u32,
     /// Squarings done.
     pub iteration: u64,
-    /// The sequence at `iteration`, without shift.
+    /// The term of the sequence at `iteration`, without shift.
     pub residue: Residue,
-    /// The shift the sequence began with.
+    /// The shift with which the sequence started.
     pub shift: u32,
-    /// Computing time so far, over all sittings.
+    /// Computing time over all sittings.
     pub elapsed: Duration,
-    /// Errors met and overcome so far.
+    /// Errors detected and recovered from so far.
     pub errors: ErrorCounts,
-    /// The length that round-off has made necessary on the way, if it has.
+    /// The transform length to which round-off errors have raised the test, if any.
     pub least_length: Option<LeastLength>,
-    /// Lucas–Lehmer: what has confirmed the residue.
+    /// Lucas–Lehmer: the check that has confirmed the residue.
     pub confirmed: Confirmation,
-    /// PRP and certifications: what the next Gerbicz–Li check needs.
+    /// PRP and certifications: the input of the next Gerbicz–Li check.
     pub gerbicz: Option<GerbiczState>,
 }
 
-/// What has confirmed a residue of a Lucas–Lehmer test.
+/// The check that has confirmed a residue of a Lucas–Lehmer test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Confirmation {
-    /// Nothing so far.
+    /// No check so far.
     #[default]
     No,
-    /// A Jacobi check, or a second engine that went on from a residue so confirmed.
+    /// A Jacobi check, or a second engine that started from a residue confirmed by a Jacobi check.
     Jacobi,
-    /// A second engine, which has computed all that the first has.
+    /// A second engine, which has recomputed the whole sequence.
     Twice,
 }
 
 impl Confirmation {
-    /// As a checkpoint says it.
+    /// Returns the word for it in a checkpoint.
     fn word(self) -> Option<&'static str> {
         match self {
             Self::No => None,
@@ -56,20 +56,20 @@ impl Confirmation {
     }
 }
 
-/// Shorter transforms of this engine have failed in this test.
+/// The least length to use: shorter transforms of this engine have failed in this test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeastLength {
-    /// The family's name.
+    /// The name of the engine family.
     pub engine: String,
-    /// Words.
+    /// The length in words.
     pub length: usize,
 }
 
-/// The Gerbicz–Li product of the squarings since the last verified iteration v:
-/// D = Π x_(v+iB) for i from 0 as far as `product_iteration`.
+/// The Gerbicz–Li product of the squarings since the last verified iteration v: D = Π x_(v+iB), for
+/// i from 0 to the block that ends at `product_iteration`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GerbiczState {
-    /// B, squarings in a block.
+    /// B, the squarings of a block.
     pub block: u32,
     /// v.
     pub verified_iteration: u64,
@@ -84,36 +84,36 @@ pub struct GerbiczState {
 /// Why bytes are not a sound checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
-    /// The first line is not ours.
+    /// The first line is not that of a warpint checkpoint.
     #[error("it is not a warpint checkpoint")]
     NotOurs,
-    /// The file ends too early or goes on too long.
+    /// The file is too short or too long.
     #[error("it has {found} bytes instead of {expected}: truncated or extended")]
     Size {
-        /// What the header promises.
+        /// The length that follows from the header.
         expected: u64,
-        /// What is there.
+        /// The length of the file.
         found: u64,
     },
-    /// The SHA-256 does not match.
+    /// The SHA-256 does not match the content.
     #[error("its checksum does not match: some byte has changed")]
     Checksum,
-    /// A later version of this program has written it.
+    /// A later version of this program wrote the checkpoint.
     #[error("it was written by a later version of warpint (format {found})")]
     Version {
-        /// The format's version.
+        /// The version of the format.
         found: String,
     },
-    /// It is of another test.
+    /// The checkpoint belongs to another test.
     #[error("it belongs to another test ({found})")]
     Foreign {
         /// The first line of the file.
         found: String,
     },
-    /// A header line is missing or says something impossible.
+    /// A header line is missing or has an impossible value.
     #[error("header field '{field}' is missing or impossible")]
     Field {
-        /// Its name.
+        /// The name of the header field.
         field: &'static str,
     },
     /// A residue in the body is not canonical.
@@ -121,24 +121,24 @@ pub enum FormatError {
     Residue(#[from] ResidueError),
 }
 
-/// The header never comes near this; a longer one is not ours.
+/// An upper bound on the length of a header. A longer header is not that of a checkpoint.
 const MAX_HEADER: usize = 4096;
 const CHECKSUM: usize = 32;
 const VERSION: &str = "2";
-/// Version 1 had x_v and D always, and no words on Jacobi checks, for there were none.
+/// Version 1 always stored x_v and D, and had no field for Jacobi checks, which did not exist.
 const OLD_VERSION: &str = "1";
 const MAGIC: &str = "warpint checkpoint";
 
 impl State {
-    /// An upper bound on the size of a checkpoint of M_p, so that a reader
-    /// need not trust a file's length.
+    /// Returns an upper bound on the size of a checkpoint of M_p, so that a reader need not trust
+    /// the length of a file.
     #[must_use]
     pub fn max_file_size(exponent: u32) -> u64 {
         (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(exponent)) as u64
     }
 
-    /// Whether the sealed residue is still what it was, and x and D are the same number where
-    /// they stand at its iteration: a file would keep but one of them.
+    /// Returns whether the sealed residue is unchanged, and whether x and D are equal if they stand
+    /// at the same iteration. A file would store only one of them.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.gerbicz.as_ref().is_none_or(|g| {
@@ -150,7 +150,7 @@ impl State {
         })
     }
 
-    /// Whether a check has confirmed x itself, not only what came before it.
+    /// Returns whether a check has confirmed x itself, not only earlier residues.
     #[must_use]
     pub fn is_verified(&self) -> bool {
         match &self.gerbicz {
@@ -159,9 +159,9 @@ impl State {
         }
     }
 
-    /// The file: a header of text lines up to an empty one, then the residues
-    /// of ⌈p/8⌉ little-endian bytes each (x; for PRP also x_v and D as far as
-    /// they are other numbers), then the SHA-256 of everything before it.
+    /// Encodes the state as a file: a header of text lines that ends with an empty line; residues
+    /// of ⌈p/8⌉ little-endian bytes each (x, and for PRP also x_v and D unless they equal another
+    /// residue of the file); and the SHA-256 of everything before it.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut header = String::new();
@@ -215,8 +215,8 @@ impl State {
         bytes
     }
 
-    /// Reads a checkpoint of the test `kind` of M_`exponent`, believing
-    /// nothing that has not been checked.
+    /// Decodes a checkpoint of the test `kind` of M_`exponent`. Every part is checked before it is
+    /// used.
     pub fn from_bytes(bytes: &[u8], kind: TestKind, exponent: u32) -> Result<Self, FormatError> {
         if !bytes.starts_with(MAGIC.as_bytes()) {
             return Err(FormatError::NotOurs);
@@ -254,7 +254,7 @@ impl State {
         let begin = end + 2;
         let expected = begin + residues * size + CHECKSUM;
 
-        // Say "foreign" only of a file that is whole in itself.
+        // "Belongs to another test" is reported only for a file that is itself whole.
         let (content, checksum) = bytes.split_at(bytes.len() - CHECKSUM.min(bytes.len()));
         let sound = Sha256::digest(content).as_slice() == checksum;
         if sound
@@ -268,7 +268,7 @@ impl State {
             return Err(FormatError::Foreign { found: first.to_owned() });
         }
         if sound {
-            // A header that is wrong in itself says nothing of the size.
+            // A header with impossible values does not determine the size.
             iteration.ok_or(field("iteration"))?;
             stretch.as_ref().map_err(|&e| field(e))?;
         }
@@ -294,7 +294,7 @@ impl State {
             }),
             None => None,
         };
-        // Where two of the three are the same number, they must say so.
+        // If two of the three stand at the same iteration, they must be the same number.
         if let Some(g) = &gerbicz {
             let verified = g.verified.residue();
             let product_is_new = g.product_iteration == g.verified_iteration;
@@ -345,8 +345,8 @@ fn field(field: &'static str) -> FormatError {
     FormatError::Field { field }
 }
 
-/// Where x_v and D are among the residues of a file; x is the first. A number
-/// that is another one's, at one iteration, is there once.
+/// The positions of x_v and D among the residues of a file; x is the first residue. Residues at the
+/// same iteration are equal and stored once.
 struct Body {
     verified: usize,
     product: usize,
@@ -359,7 +359,7 @@ impl Body {
     }
 }
 
-/// What the header says of the stretch since the last check.
+/// The header fields of the stretch since the last check.
 struct Stretch {
     block: u32,
     verified_iteration: u64,
@@ -367,7 +367,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// `Err` names the field that is missing or impossible.
+    /// Reads the fields; `Err` names the field that is missing or impossible.
     fn read(header: &Header<'_>, iteration: u64) -> Result<Self, &'static str> {
         let block = header
             .number("block")
@@ -388,7 +388,7 @@ impl Stretch {
     }
 }
 
-/// `name: value` lines.
+/// The header: `name: value` lines.
 struct Header<'a> {
     text: &'a str,
 }

@@ -1,4 +1,4 @@
-//! Checkpoints as bytes, sound and not.
+//! Encoding of checkpoints, and decoding of sound and unsound bytes.
 
 use super::*;
 use crate::LlStart;
@@ -71,7 +71,7 @@ fn a_sound_checkpoint_of_another_test_is_foreign() {
     assert!(foreign(TestKind::Ll(LlStart::Four), 127));
 }
 
-/// A file as version 1 had it.
+/// Encodes a file of version 1.
 fn of_version_1(state: &State) -> Vec<u8> {
     let text = String::from_utf8_lossy(&state.to_bytes()).into_owned();
     let header = &text[..text.find("\n\n").unwrap()];
@@ -127,7 +127,7 @@ fn a_confirmed_residue_of_lucas_lehmer_says_so() {
         assert!(state.is_verified());
         assert_eq!(State::from_bytes(&state.to_bytes(), state.kind, 127), Ok(state));
     }
-    // A PRP test has better.
+    // A PRP test has stronger checks.
     let state = State { confirmed: Confirmation::Jacobi, ..prp_state() };
     assert_eq!(State::from_bytes(&state.to_bytes(), state.kind, 127), Err(field("confirmed")));
 }

@@ -1,4 +1,4 @@
-//! The directory of one exponent: generations of checkpoints, and its lock.
+//! The checkpoint directory of one exponent: generations of checkpoints, and the lock.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,22 +11,22 @@ use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
 use crate::{Event, TestKind};
 
-/// The newest generations, kept of each sort, verified and unverified.
+/// The number of newest generations kept, of verified and of unverified checkpoints each.
 const GENERATIONS: usize = 3;
-/// Where older ones are worth keeping, each is this many times as far as the
-/// one before it: less than ten in the longest test.
+/// The factor between the iterations of older checkpoints that are kept. The longest test keeps
+/// fewer than ten of them.
 const SPREAD: u64 = 4;
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
 
-/// The checkpoints of one test in the directory `DIR/M<p>`, locked for this
-/// process as long as the store lives.
+/// The checkpoints of one test in the directory `DIR/M<p>`, which is locked for this process as
+/// long as the store lives.
 ///
-/// Files are `<test>-<iteration, ten digits>.ckpt`, or `.verified` if a check
-/// has confirmed them; `….tmp` is being written, `….bad` was found
-/// unsound and set aside. No link is followed, not `M<p>` either.
+/// Files are named `<test>-<iteration, ten digits>.ckpt`, or `.verified` if a check has confirmed
+/// them. `….tmp` is a file that is being written, `….bad` a file that was found unsound. Symbolic
+/// links are not followed, not even if `M<p>` is one.
 ///
-/// A directory that is removed during the test is made again by the next save, with its lock.
+/// If the directory is removed during the test, the next save makes it again, with its lock.
 #[derive(Debug)]
 pub struct CheckpointStore {
     folder: Folder,
@@ -36,49 +36,49 @@ pub struct CheckpointStore {
     lock: DirectoryLock,
 }
 
-/// What can go wrong with the directory itself.
+/// Errors of the directory itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
     /// The directory cannot be made, read or written.
-    #[error("cannot use the checkpoint directory {}: {source}; choose another with --dir", path.display())]
+    #[error("cannot use the checkpoint directory {}: {source}; choose another directory", path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// A checkpoint is there but cannot be read.
+    /// A checkpoint exists but cannot be read.
     #[error("cannot read the checkpoint {}: {source}; nothing has been changed", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The underlying error.
         source: io::Error,
     },
-    /// A checkpoint of a later version of this program.
-    #[error("{}: {reason}; use that version, or another --dir", path.display())]
+    /// A later version of this program wrote the checkpoint.
+    #[error("{}: {reason}; use that version, or another directory", path.display())]
     Later {
         /// The file.
         path: PathBuf,
-        /// Which.
+        /// Which version.
         reason: String,
     },
-    /// Another process works there.
+    /// Another process uses the directory.
     #[error(
-        "{} is in use by another warpint (process {pid}): wait for it, stop it, or use another --dir",
+        "{} is in use by another warpint (process {pid}): wait for it, stop it, or use another directory",
         path.display()
     )]
     Locked {
         /// The directory.
         path: PathBuf,
-        /// The process that holds the lock (0 if it does not say).
+        /// The process that holds the lock (0 if the lock file does not name it).
         pid: u32,
     },
 }
 
 impl CheckpointError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -91,13 +91,13 @@ impl CheckpointError {
 /// A checkpoint that is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
-    /// Its file.
+    /// The file.
     pub path: PathBuf,
     /// Whether a check has confirmed it.
     pub verified: bool,
 }
 
-/// A checkpoint file by its name.
+/// A checkpoint file, described by its name.
 struct Entry {
     path: PathBuf,
     iteration: u64,
@@ -111,8 +111,8 @@ impl Entry {
 }
 
 impl CheckpointStore {
-    /// Makes `root/M<p>` if need be, locks it for this process, and clears
-    /// away what a killed process was writing.
+    /// Opens `root/M<p>`, making it if necessary; locks it for this process and removes the
+    /// incomplete files of a killed process.
     pub fn open(root: &Path, exponent: u32, kind: TestKind) -> Result<Self, CheckpointError> {
         let folder = Folder::at(root).inside(format!("M{exponent}"));
         let path = || folder.path().to_owned();
@@ -127,44 +127,44 @@ impl CheckpointStore {
         let store = Self { folder, exponent, kind, notices, lock };
         for entry in store.folder.list().map_err(|e| store.directory_error(e.into()))? {
             if Path::new(&entry.name).extension().is_some_and(|e| e == "tmp") {
-                // What cannot be removed does no harm: it is never read.
+                // A file that cannot be removed does no harm, because it is never read.
                 let _ = store.folder.remove(entry.name);
             }
         }
         Ok(store)
     }
 
-    /// Brings checkpoints to disk another way from now on.
+    /// Replaces the disk to which checkpoints are written.
     pub fn set_disk(&mut self, disk: Arc<dyn Disk>) {
         self.folder = self.folder.clone().with_disk(disk);
     }
 
-    /// `root/M<p>`.
+    /// Returns the path `root/M<p>`.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The directory, for other files of the test.
+    /// Returns the directory, for other files of the test.
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// What happened while opening and loading, once.
+    /// Returns the events of opening and loading, and clears them.
     pub fn take_notices(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Writes a state to a new file, syncs it, renames it into place, and then
-    /// drops the oldest generations. On an error the older files are untouched.
+    /// Writes a state to a new file, syncs it, renames it into place, and then removes the oldest
+    /// generations. If writing fails, the older files are untouched.
     ///
-    /// A state that is itself verified makes a `.verified` file, in place of the
-    /// unverified one of its iteration.
+    /// A state that is itself verified is written as a `.verified` file, which replaces the
+    /// unverified file of its iteration.
     ///
     /// # Errors
-    /// Those of the file system; another process has the directory, since this one's lock was
-    /// removed.
+    /// Returns errors of the file system, and an error if another process has taken the directory
+    /// because this store's lock file was removed.
     pub fn save(&mut self, state: &State) -> io::Result<Saved> {
         let verified = state.is_verified();
         let extension = if verified { VERIFIED } else { UNVERIFIED };
@@ -173,7 +173,7 @@ impl CheckpointStore {
         self.hold_lock()?;
         self.folder.replace(&own, &[&state.to_bytes()])?;
         if verified {
-            // Should it stay, the verified one is taken first.
+            // If the unverified file stays, the verified one takes precedence.
             let _ = self.folder.remove(twin);
         }
         let path = self.folder.file(own);
@@ -198,19 +198,21 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// The newest sound checkpoint. Unsound ones that are newer are set aside
-    /// as `.bad`, each with a notice. One that cannot be read at all, or is of a
-    /// later version, is an error: going back further would throw work away.
+    /// Loads the newest sound checkpoint. Newer unsound ones are renamed to `.bad`, with a notice
+    /// for each. A checkpoint that cannot be read at all, or was written by a later version, is an
+    /// error: an older checkpoint would lose work.
     pub fn load_newest(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         self.load_newest_of(|_| true)
     }
 
-    /// The same among the verified ones.
+    /// Loads the newest sound checkpoint among the verified ones, like
+    /// [`CheckpointStore::load_newest`].
     pub fn load_newest_verified(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         self.load_newest_of(|entry| entry.verified)
     }
 
-    /// The same among those of earlier iterations, all or only the verified ones.
+    /// Loads the newest sound checkpoint of an earlier iteration, among all or only the verified
+    /// ones.
     pub fn load_newest_before(
         &mut self,
         iteration: u64,
@@ -231,7 +233,7 @@ impl CheckpointStore {
             let bytes = match self.folder.read(entry.name(), limit) {
                 Ok(bytes) => bytes,
                 Err(e @ (FileError::NotAFile { .. } | FileError::TooLarge { .. }))
-                    // A directory may hold anything, and stays where it is.
+                    // A directory may contain anything, so it is left in place.
                     if !entry.path.is_dir() =>
                 {
                     self.set_aside(&entry.path, &io::Error::from(e).to_string());
@@ -242,7 +244,7 @@ impl CheckpointStore {
                 }
             };
             match State::from_bytes(&bytes, self.kind, self.exponent) {
-                // Under another name it would be the newest for ever, or pass for verified.
+                // Under another name it would stay the newest for ever, or would count as verified.
                 Ok(state)
                     if state.iteration != entry.iteration
                         || entry.verified && !state.is_verified() =>
@@ -262,14 +264,14 @@ impl CheckpointStore {
         Ok(None)
     }
 
-    /// Sets a checkpoint aside as `.bad`, with a notice.
+    /// Renames a checkpoint to `.bad`, with a notice.
     pub(crate) fn set_aside(&mut self, path: &Path, reason: &str) {
         let path = self.renamed_as_bad(path);
         self.notices.push(Event::BadCheckpoint { path, reason: reason.into() });
     }
 
-    /// Sets aside the checkpoints of an iteration and all later ones, verified or not, as `.bad`,
-    /// each with a notice.
+    /// Renames the checkpoints of an iteration and of all later ones, verified or not, to `.bad`,
+    /// with a notice for each.
     pub fn set_aside_from(&mut self, iteration: u64, reason: &str) -> Result<(), CheckpointError> {
         let entries = self.entries().map_err(|source| self.directory_error(source))?;
         for entry in entries.into_iter().filter(|entry| entry.iteration >= iteration) {
@@ -278,8 +280,8 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Removes the unverified checkpoints after a verified iteration: a failed
-    /// check has shown that some of them are wrong.
+    /// Removes the unverified checkpoints after a verified iteration, because a failed check has
+    /// shown that some of them are wrong.
     pub fn discard_after(&mut self, verified_iteration: u64) -> io::Result<()> {
         for entry in self.entries()? {
             if !entry.verified && entry.iteration > verified_iteration {
@@ -289,7 +291,7 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Removes the checkpoints of this test, once its result is safely elsewhere.
+    /// Removes the checkpoints of this test. Call this only when the result is stored elsewhere.
     pub fn remove_all(&mut self) -> Result<(), CheckpointError> {
         for entry in self.entries().map_err(|source| self.directory_error(source))? {
             self.folder.remove(entry.name()).map_err(|e| self.directory_error(e.into()))?;
@@ -301,7 +303,7 @@ impl CheckpointStore {
         CheckpointError::Directory { path: self.dir().to_owned(), source }
     }
 
-    /// Renames to `….bad`; where that fails, the file stays under its name.
+    /// Renames a file to `….bad`; if that fails, the file keeps its name. Returns the path.
     fn renamed_as_bad(&self, path: &Path) -> PathBuf {
         let name = path.file_name().unwrap_or_default();
         let mut bad = name.to_owned();
@@ -328,9 +330,9 @@ impl CheckpointStore {
         Ok(paths.filter_map(entry).collect())
     }
 
-    /// Keeps the newest generations of each sort, the one just saved, and of
-    /// the states worth going back to far (verified ones, and all of a test
-    /// without checks) some that are spread over the whole run.
+    /// Removes old generations. Keeps the newest ones, verified and unverified; the one just saved;
+    /// and some older ones spread over the whole run, if going back far can be useful (verified
+    /// checkpoints, and all checkpoints of a test without checks).
     fn prune(&self, just_saved: &Path) -> io::Result<()> {
         for verified in [false, true] {
             let mut entries = self.entries()?;

@@ -1,4 +1,4 @@
-//! Generations on disk, locks, and files that are not sound.
+//! Generations on disk, locks, and unsound files.
 
 use super::super::lock::LOCK_FILE;
 use super::*;
@@ -54,7 +54,7 @@ fn names(store: &CheckpointStore) -> Vec<String> {
     names
 }
 
-/// The iterations that are on disk.
+/// Returns the iterations on disk.
 fn kept(store: &CheckpointStore) -> Vec<u64> {
     let mut kept: Vec<u64> = store.entries().unwrap().iter().map(|e| e.iteration).collect();
     kept.sort_unstable();
@@ -100,7 +100,7 @@ fn an_unreadable_or_later_checkpoint_is_an_error_and_stays() {
     let root = tempfile::tempdir().unwrap();
     let mut store = open(root.path(), ll(0).kind);
     store.save(&ll(10)).unwrap();
-    // A directory under a checkpoint's name can be opened but not read.
+    // A directory with the name of a checkpoint can be opened but not read.
     let unreadable = store.dir().join("ll-0000000020.ckpt");
     fs::create_dir(&unreadable).unwrap();
     assert!(matches!(store.load_newest(), Err(CheckpointError::Unreadable { .. })));
@@ -191,7 +191,7 @@ fn a_directory_that_vanishes_is_made_again_with_its_lock() {
     assert_eq!(store.load_newest().unwrap().unwrap().0, ll(20));
     let second = CheckpointStore::open(&work, P, ll(0).kind);
     assert!(matches!(second, Err(CheckpointError::Locked { .. })), "{second:?}");
-    // Another process was faster: it alone writes there.
+    // Another process took the lock first: only that process writes there.
     fs::remove_dir_all(&work).unwrap();
     let mut second = open(&work, ll(0).kind);
     second.save(&ll(5)).unwrap();

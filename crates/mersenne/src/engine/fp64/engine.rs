@@ -1,4 +1,4 @@
-//! The register machine: registers of balanced digits around one transform.
+//! The register machine: registers of balanced digits, and one transform to multiply them.
 
 use super::carry::{Subtrahend, chain};
 use super::transform::Transform;
@@ -17,20 +17,20 @@ pub(super) struct Fp64Engine {
     statistics: Statistics,
 }
 
-/// Round-off over all products that were measured.
+/// Round-off statistics of all measured products.
 #[derive(Debug, Default)]
 pub(crate) struct Statistics {
     max: f64,
     mean: f64,
-    /// The sum of the squares of the distances to the mean.
+    /// The sum of the squared deviations from the mean.
     squares: f64,
     products: u64,
 }
 
 impl Statistics {
-    /// Notes the largest distance of a product; ½ for what is not finite.
+    /// Records the largest distance of a product; ½ if it is not finite.
     ///
-    /// Mean and squares by Welford's recurrence (1962), which does not cancel.
+    /// Mean and sum of squares follow Welford's recurrence (1962), which avoids cancellation.
     pub(crate) fn note(&mut self, measured: f64) {
         let measured = if measured.is_finite() { measured } else { 0.5 };
         self.max = self.max.max(measured);
@@ -40,7 +40,8 @@ impl Statistics {
         self.squares += to_old_mean * (measured - self.mean);
     }
 
-    /// Notes it, and refuses what is above [`ROUND_OFF_LIMIT`].
+    /// Records the largest distance of a product; returns an error if it exceeds
+    /// [`ROUND_OFF_LIMIT`].
     fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
         self.note(measured);
         within_limit(length, measured)
@@ -53,7 +54,7 @@ impl Statistics {
     }
 }
 
-/// An error if a product came further from an integer than [`ROUND_OFF_LIMIT`].
+/// Returns an error if the largest distance of a product exceeds [`ROUND_OFF_LIMIT`].
 pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineError> {
     let limit = ROUND_OFF_LIMIT;
     if measured > limit {
@@ -63,7 +64,7 @@ pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineErr
 }
 
 impl Fp64Engine {
-    /// An engine with the transform that suits the length.
+    /// Creates an engine with the transform that suits the length.
     pub(super) fn new(layout: WordLayout, options: BuildOptions) -> Result<Self, EngineError> {
         let transform: Box<dyn Transform> = if layout.len() < threshold::ROW_COLUMN {
             Box::new(Whole::new(layout))
@@ -93,7 +94,7 @@ impl Fp64Engine {
         }
     }
 
-    /// Takes a register out, so that others can be read while it is written.
+    /// Takes a register out of the list, so that others can be read while it is written.
     fn with_register<T>(&mut self, reg: usize, f: impl FnOnce(&mut Self, &mut Vec<i32>) -> T) -> T {
         let mut digits = std::mem::take(&mut self.registers[reg]);
         let value = f(self, &mut digits);

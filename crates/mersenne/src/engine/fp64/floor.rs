@@ -1,13 +1,13 @@
-//! The time that a squaring on one thread cannot be expected to get below.
+//! The floor of a squaring on one thread: the time of the FFTs alone.
 
 use std::time::{Duration, Instant};
 
 use realfft::RealFftPlanner;
 
-/// The least time, over `budget`, of a bare real FFT of `length` doubles and
-/// its inverse (`realfft`, one thread): no weights, no squaring, no carries.
+/// Measures the least time, over `budget`, of a plain real FFT of `length` doubles and its inverse
+/// (`realfft`, one thread), without weights, squaring or carries.
 ///
-/// `None` if `length` is odd or zero.
+/// Returns `None` if `length` is odd or zero.
 #[must_use]
 pub fn real_fft_pair(length: usize, budget: Duration) -> Option<Duration> {
     if length == 0 || !length.is_multiple_of(2) {
@@ -30,7 +30,7 @@ pub fn real_fft_pair(length: usize, budget: Duration) -> Option<Duration> {
         if begin.elapsed() > budget {
             return Some(least);
         }
-        // Keeps the numbers bounded, outside the time measured.
+        // Keeps the numbers bounded, outside the measured time.
         signal.iter_mut().for_each(|x| *x *= scale);
     }
 }

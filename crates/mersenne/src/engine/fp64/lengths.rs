@@ -5,17 +5,16 @@ pub(super) const SHORTEST: usize = 8;
 /// The longest length, 2^28 words.
 pub(super) const LONGEST: usize = 1 << 28;
 
-/// From this length on only [`ODD_PARTS`] are offered.
+/// From this length on, only lengths with an odd part of [`ODD_PARTS`] are offered.
 const SELECTED_FROM: usize = 1024;
 
-/// Odd parts of the lengths from 1024 words on. Between them, scaled by powers
-/// of two, no gap is wider than 5.8 %.
+/// The odd parts of the lengths from 1024 words on. With their multiples by powers of two, no gap
+/// is wider than 5.8 %.
 const ODD_PARTS: [usize; 20] =
     [1, 3, 5, 7, 9, 15, 21, 25, 27, 35, 45, 63, 75, 105, 135, 175, 189, 225, 315, 945];
 
-/// Whether N is a length of this family: even, 8 ≤ N ≤ 2^28, with no prime
-/// factor above 7, and from 1024 words on one of [`ODD_PARTS`] times a power
-/// of two.
+/// Returns whether N is a length of this family: even, 8 ≤ N ≤ 2^28, without prime factors above 7,
+/// and from 1024 words on an entry of [`ODD_PARTS`] times a power of two.
 pub(super) fn is_length(n: usize) -> bool {
     if !(SHORTEST..=LONGEST).contains(&n) || !n.is_multiple_of(2) {
         return false;
@@ -28,7 +27,7 @@ pub(super) fn is_length(n: usize) -> bool {
     }
 }
 
-/// n without its factors q.
+/// Returns n with all factors q divided out.
 fn strip(mut n: usize, q: usize) -> usize {
     while n.is_multiple_of(q) {
         n /= q;
@@ -36,7 +35,7 @@ fn strip(mut n: usize, q: usize) -> usize {
     n
 }
 
-/// The lengths in `from..=to`, ascending.
+/// Returns the lengths in `from..=to`, ascending.
 pub(super) fn lengths(from: usize, to: usize) -> Vec<usize> {
     let small = (SHORTEST..SELECTED_FROM).filter(|&n| is_length(n));
     let large = ODD_PARTS.into_iter().flat_map(|odd| {

@@ -1,17 +1,15 @@
-//! How long words may be: round-off as a random quantity.
+//! The margin of a length: round-off as a random quantity.
 //!
-//! The errors of the words of a product behave like Gaussian variables whose
-//! deviation is in proportion to the size of the words before rounding. For
-//! random digits of β = p/N bits their mean square is N·(4^β·w/12)², w = 3/ln 4
-//! the mean square of a weight, so
+//! The errors of the words of a product behave like Gaussian variables. Their deviation is
+//! proportional to the size of the words before rounding. For random digits of β = p/N bits the
+//! mean square of the words is N·(4^β·w/12)², where w = 3/ln 4 is the mean square of a weight. So
 //!
 //! σ = c·2^−53·√(log2 N)·√N·4^β.
 //!
 //! On a GPU c is measured at every length ([`measured`](super::measured)).
 //!
-//! On a CPU it was found by squaring random residues with AVX2 and FMA. The
-//! mean over products of the largest error, over what N Gaussian errors of this
-//! σ give:
+//! On a CPU c was found by squaring random residues with AVX2 and FMA. The table shows the mean
+//! over products of the largest error, divided by the value that N Gaussian errors of this σ give:
 //!
 //! | N | β at margin 0 | σ | measured/model |
 //! |---|---|---|---|
@@ -26,51 +24,50 @@
 //! | 2211840 | 18.14 | 0.0452 | 0.56 |
 //! | 4194304 | 18.31 | 0.0450 | 0.99 |
 //!
-//! It is the same three bits below the margin: the model has the right power
-//! of β. `cargo test -p warpint-mersenne calibration -- --ignored --nocapture`
-//! prints the table. At margin 0 the largest error of a product is about 0.24.
+//! The ratio is the same three bits below the margin, so the model has the right power of β. `cargo
+//! test -p warpint-mersenne calibration -- --ignored --nocapture` prints the table. At margin 0 the
+//! largest error of a product is about 0.24.
 //!
-//! The largest errors themselves tend to a [`Gumbel`](crate::engine::Gumbel)
-//! distribution, from whose mean and deviation PRPLL takes its longest words:
-//! ½ has to be Z = 28 widths above the most frequent value. The model agrees:
-//! of N Gaussian errors the largest is expected at z_N·σ, with a width of
-//! σ/z_N, and margin 0 is ½ = z·σ, so that Z = (z − z_N)·z_N there: 28 to 32
-//! from 64K words on. By the Gumbel tail, which is exponential, that is an
-//! error in 2^40 products; by the Gaussian one, in 2^71. Where mean and
-//! deviation were measured, they have the last word: in the case measured Z must
-//! be ln(1000·p) at least, so that even by the Gumbel tail one test in a thousand
-//! meets an error. (With errors larger by an eighth it would be one in seven at
-//! 4M words and one in four at 32M; by the Gaussian tail none in 10^9.)
+//! The largest errors themselves tend to a [`Gumbel`](crate::engine::Gumbel) distribution. PRPLL
+//! chooses its longest words from the mean and deviation of this distribution: Z, the distance from
+//! the mode to ½ in units of the scale, must be at least 28. The model here agrees. The largest of
+//! N Gaussian errors is expected at z_N·σ, with a scale of σ/z_N. Margin 0 means ½ = z·σ, so that Z
+//! = (z − z_N)·z_N there, which is 28 to 32 from 64K words on. With the Gumbel tail, which is
+//! exponential, that is an error in 2^40 products; with the Gaussian tail, in 2^71.
 //!
-//! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length.
-//! Percival's worst-case bound (2002) has N in place of √N, and holds for
-//! powers of two only: nothing here is proven, and round-off is measured: on a
-//! CPU at every product, on a GPU at some.
+//! If mean and deviation were measured, they decide: in the measured case Z must be at least
+//! ln(1000·p), so that even with the Gumbel tail only one test in a thousand has an error. (With
+//! errors larger by an eighth it would be one in seven at 4M words and one in four at 32M; with the
+//! Gaussian tail none in 10^9.)
+//!
+//! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length. Percival's
+//! worst-case bound (2002) has N in place of √N, and holds for powers of two only. So the margin is
+//! not proven, and round-off is measured: on a CPU at every product, on a GPU at some.
 
 use std::f64::consts::{LN_2, PI};
 
 use super::measured::{self, MeasuredLength};
 
-/// c in the formula above, for the transforms of one kind of device.
+/// The coefficient c in the formula above, for the transforms of one kind of device.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accuracy {
-    /// What was measured at a length, if it was.
+    /// Returns the measurement at a length, if one exists.
     measured: fn(usize) -> Option<&'static MeasuredLength>,
-    /// For N a power of two.
+    /// c for N a power of two.
     deviation: f64,
-    /// For multiples of 3.
+    /// c for multiples of 3.
     of_multiples_of_3: f64,
-    /// What every odd prime factor of N adds.
+    /// The increase of c for every odd prime factor of N.
     per_odd_factor: f64,
 }
 
-/// Of `rustfft`'s transforms.
+/// The accuracy of `rustfft`'s transforms.
 pub(crate) const ON_CPU: Accuracy =
     Accuracy { measured: |_| None, deviation: 0.4, of_multiples_of_3: 0.4, per_odd_factor: 0.08 };
 
-/// Of the kernels in `kernels/fp64`: measured from 64K words on, and for the others by the worst
-/// of their kind. The shipped table's 2,000 squarings at each of two exponents of a length on an
-/// H200, of which it keeps the worse, gave for c:
+/// The accuracy of the kernels in `kernels/fp64`: measured from 64K words on; below, the worst c of
+/// the same kind of length. The shipped table comes from 2,000 squarings at each of two exponents
+/// per length on an H200, of which it keeps the worse. The values of c:
 ///
 /// | odd part of N | 1 | 5 | 7 | 35 | 3 | 15 | 9, 21, 45, 75, 105 |
 /// |---|---|---|---|---|---|---|---|
@@ -83,39 +80,41 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
     per_odd_factor: 0.0,
 };
 
-/// What c may be at other exponents and of transforms cut in another way, in units of the c
-/// measured at the same length.
+/// The allowed increase of c at other exponents and for transforms cut in another way, relative to
+/// the c measured at the same length.
 ///
 /// Among 51 ways to cut seven lengths (`benches/runs/2026-11-21-h200/fp64-steps.txt`, from run 2
-/// on), the largest c was 1.11 times that of the way in `fp64-lengths.txt` there (radix 9 in place
-/// of 12). The two exponents of a length in `fp64-round-off.txt` there, of which the table has the
-/// worse, differ by up to a factor 1.14. Of six exponents at each of 27 lengths, in one shape, the largest c was 1.11 times
-/// that of the first, and 1.16 times the least
-/// (`cargo xtask margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
+/// on), the largest c was 1.11 times the c of the way in `fp64-lengths.txt` there (radix 9 in place
+/// of 12). The two exponents of a length in `fp64-round-off.txt` there differ by up to a factor
+/// 1.14; the table has the worse one. Of six exponents at each of 27 lengths, in one shape, the
+/// largest c was 1.11 times the c of the first exponent, and 1.16 times the least c (`cargo xtask
+/// margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
 ///
-/// Should a c be larger still by 15 %, an error in 2^31 products has a probability of 2^−17.
+/// If a c were larger still by 15 %, an error in 2^31 products would have a probability of 2^−17.
 const OTHER_CASES: f64 = 1.12;
 
 impl Accuracy {
-    /// The c that the margin of a length counts with.
+    /// Returns the c from which the margin of a length is computed.
     ///
-    /// Words of short transforms that take any digits are as long as patterns allow, of which c
-    /// of random digits says nothing: there it is that of the kind.
+    /// For short transforms that must be right for any digits, patterns limit the words. A c
+    /// measured with random digits says nothing about patterns, so such lengths use the c of their
+    /// kind.
     fn coefficient(&self, n: usize) -> f64 {
         self.line(n).map_or_else(|| self.of_kind(n), |line| self.with_other_cases(n, line.c))
     }
 
-    /// What was measured at a length at which random digits decide.
+    /// Returns the measurement at a length at which random digits decide.
     fn line(&self, n: usize) -> Option<&'static MeasuredLength> {
         if n > ANY_DIGITS_UP_TO { (self.measured)(n) } else { None }
     }
 
-    /// c measured in one case, for all cases: 1.12·c, or the worst of the kind if that is less.
+    /// Extends a c measured in one case to all cases: 1.12·c, or the worst c of the kind if that is
+    /// less.
     fn with_other_cases(&self, n: usize, c: f64) -> f64 {
         (OTHER_CASES * c).min(self.of_kind(n)).max(c)
     }
 
-    /// The worst c of the lengths of a kind.
+    /// Returns the worst c among the lengths of a kind.
     fn of_kind(&self, n: usize) -> f64 {
         let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
         let of_kind = if n.is_multiple_of(3) { self.of_multiples_of_3 } else { self.deviation };
@@ -123,29 +122,29 @@ impl Accuracy {
     }
 }
 
-/// 3/(12·ln 4): the root mean square of a word of a product of random digits,
-/// in units of √N·4^β.
+/// 3/(12·ln 4): the root mean square of a word of a product of random digits, in units of √N·4^β.
 const RANDOM_RMS: f64 = 0.180_337;
 
-/// log2 of the products for which a length must be good: more than a test of
-/// the largest exponents has.
+/// log2 of the number of products for which a length must be safe. A test of the largest exponent
+/// has fewer.
 const PRODUCTS: f64 = 31.0;
 
-/// −log2 of the probability that in so many products an error passes ½.
+/// −log2 of the allowed probability that an error exceeds ½ in that number of products.
 const RELIABILITY: f64 = 40.0;
 
-/// Up to this length words are kept short enough for any digits, however far
-/// from random: transforms this short cost nothing.
+/// Up to this length words are kept short enough for any digits, including the worst patterns. Such
+/// short transforms cost next to nothing.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// σ/½ that is still credible in a single product of digits of any pattern.
+/// The number of deviations σ that ½ must exceed for the rounding of a product of digits of any
+/// pattern to be credible.
 const PATTERN_SIGMAS: f64 = 7.0;
 
-/// log2 of the allowed over the expected error.
+/// Returns log2 of the ratio of the allowed error to the expected one.
 ///
-/// The allowed one is ½ at z·σ, z such that in N·2^31 words the probability of
-/// an error above ½ is 2^−40. Up to 1024 words also the largest digits, all
-/// alike, must give words within [`largest_rms`].
+/// The allowed error is ½ = z·σ, where z is such that the probability of an error above ½ in N·2^31
+/// words is 2^−40. Up to 1024 words, a product of the largest digits, all equal, must also give
+/// words within [`largest_rms`].
 pub(crate) fn bits(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
     let z = tail_quantile(size.log2() + PRODUCTS + RELIABILITY);
@@ -154,39 +153,39 @@ pub(crate) fn bits(p: u32, n: usize, accuracy: Accuracy) -> f64 {
         let of_largest = accuracy.line(n).and_then(|line| line.margin(p));
         return of_largest.map_or(random, |bits| bits.min(random));
     }
-    // Digits of 2^b/2 instead of 2^b/√12, adding up instead of cancelling.
+    // Digits of 2^b/2 instead of 2^b/√12, whose products add up instead of cancelling.
     let alike = 3.0 * RANDOM_RMS * size * 4f64.powf(f64::from(p) / size);
     random.min((largest_rms(n, accuracy) / alike).log2())
 }
 
-/// σ for random digits.
+/// Returns σ for random digits.
 fn deviation(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
     unit_deviation(n, accuracy) * RANDOM_RMS * size.sqrt() * 4f64.powf(f64::from(p) / size)
 }
 
-/// σ for words whose root mean square is 1.
+/// Returns σ for words with root mean square 1.
 fn unit_deviation(n: usize, accuracy: Accuracy) -> f64 {
     accuracy.coefficient(n) / RANDOM_RMS * (n as f64).log2().sqrt() * 2f64.powi(-53)
 }
 
-/// σ for random digits and c = 1.
+/// Returns σ for random digits and c = 1.
 fn deviation_at_1(p: u32, n: usize) -> f64 {
     let size = n as f64;
     (size.log2() * size).sqrt() * 4f64.powf(f64::from(p) / size) * 2f64.powi(-53)
 }
 
-/// c, from the mean over products of random digits of the largest error in each.
+/// Returns c from the mean of the largest errors of products of random digits.
 pub(crate) fn coefficient_of_mean(p: u32, n: usize, mean: f64) -> f64 {
     mean / (expected_largest(n) * deviation_at_1(p, n))
 }
 
-/// The median of the largest of N Gaussian errors, in units of σ: the upper tail holds ln 2/N.
+/// Returns the median of the largest of N Gaussian errors, in units of σ: the upper tail is ln 2/N.
 fn expected_largest(n: usize) -> f64 {
     tail_quantile((n as f64).log2() - LN_2.log2())
 }
 
-/// How often q divides n.
+/// Returns how often q divides n.
 fn multiplicity(mut n: usize, q: usize) -> u32 {
     let mut count = 0;
     while n > 0 && n.is_multiple_of(q) {
@@ -196,18 +195,17 @@ fn multiplicity(mut n: usize, q: usize) -> u32 {
     count
 }
 
-/// The largest root mean square of the words of a product whose rounding is
-/// credible: seven deviations are ½.
+/// Returns the largest root mean square of the words of a product whose rounding is credible, which
+/// is the one for which seven deviations are ½.
 ///
-/// Random digits at the longest words that [`bits`] allows have about two
-/// thirds of it. Digits that are all alike have √N times as much, and errors in
-/// proportion.
+/// Random digits at the longest words that [`bits`] allows have about two thirds of it. Equal
+/// digits have √N times as much, and proportional errors.
 pub(crate) fn largest_rms(n: usize, accuracy: Accuracy) -> f64 {
     0.5 / (PATTERN_SIGMAS * unit_deviation(n, accuracy))
 }
 
-/// z with P(|X| > z) = 2^−bits for a Gaussian X, by the leading term
-/// √(2/π)·e^(−z²/2)/z of its tail (which is above it: z errs upwards).
+/// Returns z with P(|X| > z) = 2^−bits for a Gaussian X. Uses the leading term √(2/π)·e^(−z²/2)/z
+/// of the tail, which exceeds the tail, so that z is too large rather than too small.
 fn tail_quantile(bits: f64) -> f64 {
     let target = bits * LN_2;
     (0..50).fold((2.0 * target).sqrt(), |z, _| {
@@ -223,8 +221,8 @@ mod tests {
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
 
-    /// The mean over products of the largest error, in units of what is
-    /// expected of N Gaussian errors of the model's σ.
+    /// Returns the mean over products of the largest error, relative to the value expected for N
+    /// Gaussian errors of the model's σ.
     fn measured_over_model(p: u32, n: usize, products: u64) -> f64 {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(u64::from(p));
         let options = BuildOptions::new(1, 2);
@@ -239,7 +237,7 @@ mod tests {
         coefficient_of_mean(p, n, mean) / ON_CPU.coefficient(n)
     }
 
-    /// The largest p with a margin of at least `bits` at length n.
+    /// Returns the largest p with a margin of at least `bits` at length n.
     fn longest(n: usize, least: f64) -> u32 {
         let (mut low, mut high) = (1u32, (25 * n).min(1 << 31) as u32);
         while high - low > 1 {
@@ -249,7 +247,7 @@ mod tests {
         low
     }
 
-    /// Prints the table of this module's documentation.
+    /// Prints the table in this module's documentation.
     #[test]
     #[ignore = "a minute of measuring; run it with --nocapture for the table"]
     fn calibration() {
@@ -298,8 +296,8 @@ mod tests {
 
     #[test]
     fn longest_words() {
-        // Within half a bit of what a program with its own FFTs ventures (19.4 bits
-        // at 384K, 18.34 at 4.5M), and shorter the longer the transform.
+        // Within half a bit of the word lengths of a program with its own FFTs (19.4 bits at 384K,
+        // 18.34 at 4.5M), and decreasing with the length.
         let beta = |n: usize| f64::from(longest(n, 0.0)) / n as f64;
         assert!((18.9..19.4).contains(&beta(393_216)), "{}", beta(393_216));
         assert!((17.84..18.34).contains(&beta(4_718_592)), "{}", beta(4_718_592));
@@ -307,7 +305,7 @@ mod tests {
         assert!(powers.is_sorted_by(|a, b| a > b), "{powers:?}");
     }
 
-    /// The kernels' constants without the table.
+    /// The constants of the kernels without the table.
     const OF_KIND: Accuracy = Accuracy { measured: |_| None, ..ON_GPU };
 
     #[test]
@@ -326,7 +324,7 @@ mod tests {
             assert!((-0.25..0.5).contains(&gain(n)), "{n}: {}", gain(n));
         }
         assert!(measured.iter().any(|n| gain(n) > 0.05));
-        // Not where any digits must do, nor where nothing was measured.
+        // Lengths that must be safe for any digits, and a length without a measurement.
         for n in [256, 1024, 35 << 20] {
             assert_eq!(ON_GPU.coefficient(n), OF_KIND.coefficient(n));
         }
@@ -336,7 +334,7 @@ mod tests {
     fn c_of_one_case_is_raised_for_others() {
         let c = |n, measured| ON_GPU.with_other_cases(n, measured);
         assert!((c(1 << 20, 0.35) - 0.392).abs() < 1e-12);
-        // No further than the worst of the kind, and never lowered.
+        // Limited by the worst c of the kind, and never lowered.
         assert_eq!([c(1 << 20, 0.42), c(3 << 20, 0.39)], [0.465, 0.42]);
         assert_eq!([c(1 << 20, 0.47), c(3 << 20, 0.43)], [0.47, 0.43]);
     }

@@ -1,8 +1,8 @@
 //! The accuracy of the kernels on a GPU, as measured at every length.
 //!
 //! `tables/fp64-round-off.txt` has a line for every length; `cargo xtask margins --output FILE`
-//! makes such a table. Kernels round alike on every GPU, so it holds for all of them; `margin` adds
-//! what other exponents, and other ways to cut a length, were seen to change.
+//! writes such a table. The kernels round identically on every GPU, so the table is valid for all
+//! of them. `margin` adds the observed variation over exponents and over ways to cut a length.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,22 +11,23 @@ use std::sync::LazyLock;
 use super::margin;
 use crate::engine::{Gumbel, RoundOff};
 
-/// The table that ships.
+/// The shipped table.
 const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
 
-/// The names of the columns, as the table has them.
+/// The names of the columns, as in the table's heading.
 pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z shape";
 
-/// Round-off of squarings of random residues at one length, as a line of [`COLUMNS`].
+/// The round-off of squarings of random residues at one length: a line of the table with
+/// [`COLUMNS`].
 ///
 /// | column | |
 /// |---|---|
 /// | length, exponent | N, and the p at which it was measured |
-/// | c | of σ = c·2^−53·√(log2 N)·√N·4^(p/N), the deviation of the errors of words |
-/// | squarings | how many; `-` where it was not counted |
-/// | mean, deviation, largest | of the largest error of each; `-` for a deviation not measured |
-/// | Z | [`Gumbel::z`] of these squarings; `-` where it was not counted |
-/// | shape | how the length was cut ([`Profiled::variants`](crate::Profiled::variants)) |
+/// | c | the coefficient in σ = c·2^−53·√(log2 N)·√N·4^(p/N), the deviation of the errors of words |
+/// | squarings | their number; `-` if it was not counted |
+/// | mean, deviation, largest | of the largest error of each squaring; `-` for a deviation that was not measured |
+/// | Z | [`Gumbel::z`] of these squarings; `-` if it was not computed |
+/// | shape | the shape of the transform ([`Profiled::variants`](crate::Profiled::variants)) |
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredLength {
     /// N.
@@ -35,7 +36,7 @@ pub struct MeasuredLength {
     pub c: f64,
     /// p.
     pub exponent: u32,
-    /// The squarings measured.
+    /// The number of squarings measured.
     pub squarings: Option<u64>,
     /// The mean of their largest errors.
     pub mean: f64,
@@ -50,7 +51,7 @@ pub struct MeasuredLength {
 }
 
 impl MeasuredLength {
-    /// From the round-off of squarings mod 2^p − 1 in N words.
+    /// Computes the entry from the round-off of squarings mod 2^p − 1 in N words.
     #[must_use]
     pub fn new(p: u32, length: usize, shape: String, measured: &RoundOff) -> Self {
         let c = margin::coefficient_of_mean(p, length, measured.mean);
@@ -67,8 +68,8 @@ impl MeasuredLength {
         }
     }
 
-    /// log2 of the factor by which errors at p may grow until Z is only [`least_z`]: they are in
-    /// proportion to 4^(p/N). `None` where the deviation was not measured.
+    /// Returns log2 of the factor by which errors at p may grow before Z falls to [`least_z`];
+    /// errors are proportional to 4^(p/N). `None` if the deviation was not measured.
     pub(super) fn margin(&self, p: u32) -> Option<f64> {
         let Gumbel { location, scale } = Gumbel::of_moments(self.mean, self.deviation?)?;
         let until_least = 0.5 / (least_z(p) * scale + location);
@@ -77,15 +78,15 @@ impl MeasuredLength {
     }
 }
 
-/// Z with which, by Gumbel's law, one test of p squarings in a thousand meets an error above ½:
-/// 25 for p = 6·10^7.
+/// Returns the Z at which, with the Gumbel distribution, one test of p squarings in a thousand has
+/// an error above ½: 25 for p = 6·10^7.
 fn least_z(p: u32) -> f64 {
     (1000.0 * f64::from(p)).ln()
 }
 
-/// A text that is no line of the table.
+/// A text that is not a line of the table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no line of {COLUMNS}")]
+#[error("'{0}' is not a line with the columns {COLUMNS}")]
 pub struct NoSuchLine(String);
 
 impl FromStr for MeasuredLength {
@@ -114,12 +115,12 @@ fn parsed(line: &str) -> Option<MeasuredLength> {
     })
 }
 
-/// A number, above 0 and finite.
+/// Parses a finite number above 0.
 fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0)
 }
 
-/// What a column says, if it is not `-`; `None` if it says nothing sensible.
+/// Parses a column: `Some(None)` for `-`, `None` for an invalid value.
 fn known<T>(text: &str, of: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if text == "-" { Some(None) } else { of(text).map(Some) }
 }
@@ -137,12 +138,12 @@ impl fmt::Display for MeasuredLength {
     }
 }
 
-/// The lines of a table; those that begin with `#` are for readers.
+/// Parses the lines of a table; lines that start with `#` are comments.
 fn lines(table: &str) -> impl Iterator<Item = Result<MeasuredLength, NoSuchLine>> {
     table.lines().filter(|line| !line.starts_with('#')).map(str::parse)
 }
 
-/// The line of a length in the table, if it is there.
+/// Returns the line of a length, if the table has it.
 pub(super) fn line(length: usize) -> Option<&'static MeasuredLength> {
     static LINES: LazyLock<Vec<MeasuredLength>> =
         LazyLock::new(|| lines(TABLE).flatten().collect());
@@ -163,7 +164,7 @@ mod tests {
     fn every_line_parses_and_says_what_was_measured() {
         let table = table();
         assert!(table.is_sorted_by(|a, b| a.length < b.length));
-        // 35·2^20 has no shape anywhere.
+        // 35·2^20 has no shape on any device.
         let chosen = |n: &usize| *n >= 1 << 16 && *n != 35 << 20 && !is_dominated(*n);
         let long = all_lengths().filter(chosen);
         for length in long {
@@ -177,7 +178,7 @@ mod tests {
             assert!(line.mean < line.largest && line.largest < 0.4, "{line}");
             let again = margin::coefficient_of_mean(line.exponent, line.length, line.mean);
             assert!((again / line.c - 1.0).abs() < 1e-3, "{line}: {again}");
-            // Words were shorter than the longest.
+            // The words were shorter than the longest allowed ones.
             assert!(line.z.is_none_or(|z| z > least_z(line.exponent)), "{line}");
             assert_eq!(line.z.is_some(), line.margin(line.exponent).is_some(), "{line}");
             assert_eq!(line.to_string().parse().as_ref(), Ok(line));
@@ -211,7 +212,7 @@ mod tests {
         let (p, n) = (76_087_804, 1 << 22);
         let line = MeasuredLength::new(p, n, "shape".into(), &measured);
         let margin = line.margin(p).unwrap();
-        // Errors that much larger.
+        // Errors larger by that factor.
         let larger = RoundOff {
             mean: measured.mean * margin.exp2(),
             deviation: measured.deviation * margin.exp2(),
@@ -220,7 +221,7 @@ mod tests {
         let least = 25.055;
         assert!((larger.z().unwrap() - least).abs() < 1e-3, "{margin}");
         assert!(line.z.unwrap() > least && margin > 0.0);
-        // Half a bit a word more is a bit of margin less, and a little for the longer test.
+        // Half a bit more per word costs a bit of margin, and a little more for the longer test.
         let longer = line.margin(p + (n >> 1) as u32).unwrap();
         assert!((-2e-3..0.0).contains(&(longer - (margin - 1.0))), "{margin} {longer}");
         let poor = RoundOff { products: 3, ..measured };

@@ -1,22 +1,21 @@
-//! Floating-point squaring modulo M_p: the irrational-base discrete weighted
-//! transform of Crandall and Fagin on complex FFTs in `f64` (Thall 2011, §1.2–3).
+//! Floating-point squaring modulo M_p: the irrational-base discrete weighted transform of Crandall
+//! and Fagin on complex FFTs in `f64` (Thall 2011, §1.2–3).
 //!
-//! A residue is N balanced digits x_j of ⌊p/N⌋ or ⌈p/N⌉ bits
-//! ([`layout`](crate::layout)). With weights a_j = 2^(⌈pj/N⌉ − pj/N), the cyclic
-//! convolution of the words a_j·x_j, divided by a_j again, gives integers z_j
-//! with x² ≡ Σ z_j·2^⌈pj/N⌉ mod 2^p − 1; they are rounded, and their carries
-//! passed on, the last one into word 0.
+//! A residue is N balanced digits x_j of ⌊p/N⌋ or ⌈p/N⌉ bits ([`layout`](crate::layout)). The
+//! weights are a_j = 2^(⌈pj/N⌉ − pj/N). The cyclic convolution of the words a_j·x_j, divided by a_j
+//! again, gives integers z_j with x² ≡ Σ z_j·2^⌈pj/N⌉ mod 2^p − 1. They are rounded and their
+//! carries propagated; the last carry goes into word 0.
 //!
 //! | module | |
 //! |---|---|
-//! | `engine` | the registers, and what happens in which order |
+//! | `engine` | the registers and the order of the steps |
 //! | `transform` | weighted digits to the digits of a product |
 //! | `carry` | rounding, round-off, carries |
-//! | `weights`, `lengths`, `margin` | a_j; which N there are; how long words may be |
-//! | [`measured`] | the accuracy of the kernels on a GPU, length by length |
+//! | `weights`, `lengths`, `margin` | the weights a_j; the lengths N; the longest words |
+//! | [`measured`] | the accuracy of the kernels on a GPU at each length |
 //! | [`floor`] | the time of the FFTs alone |
 //!
-//! The FFTs are `rustfft`'s, which picks vector instructions at run time.
+//! The FFTs are those of `rustfft`, which selects vector instructions at run time.
 
 mod carry;
 pub(super) mod engine;
@@ -34,28 +33,27 @@ use std::ops::RangeInclusive;
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 use crate::layout::WordLayout;
 
-/// Lengths at which one way of transforming gives way to another.
+/// Lengths at which the program changes the way of transforming.
 mod threshold {
-    /// From this length on by rows and columns: on a Zen 3 core both ways take
-    /// 0.42 ms a squaring here, below it the whole transform is faster.
+    /// From this length on, transforms are computed by rows and columns. On a Zen 3 core both ways
+    /// take 0.42 ms per squaring at this length; below it the whole transform is faster.
     pub(super) const ROW_COLUMN: usize = 65536;
 }
 
 /// The round-off above which a product is not trusted.
 ///
-/// An error above ½ shows as a small distance to the wrong integer. But errors
-/// are spread over N words like a Gaussian variable: where one is above ½,
-/// others lie between 0.4 and ½, and a length at which 0.4 is never seen is far
-/// from ½.
+/// An error above ½ appears as a small distance to the wrong integer. But the errors of N words are
+/// distributed like a Gaussian variable. If one error exceeds ½, others lie between 0.4 and ½. So a
+/// length at which 0.4 is never exceeded is far from errors of ½.
 pub const ROUND_OFF_LIMIT: f64 = 0.4;
 
-/// The longest mean word, in bits; accuracy allows less at every length.
+/// The largest mean number of bits of a word. Accuracy allows less at every length.
 const LONGEST_WORD: usize = 25;
 
 /// The family `fp64`: 64 ≤ p < 2^31, even lengths 2^a·3^b·5^c·7^d from 8 to 2^28.
 ///
-/// From 1024 words on, only lengths with small odd parts are offered, at most
-/// 6 % apart. Margins are statistical.
+/// From 1024 words on, only lengths with small odd parts are offered; neighbours differ by at most
+/// 6 %. Margins are statistical.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fp64;
 

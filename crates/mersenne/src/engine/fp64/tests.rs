@@ -1,4 +1,4 @@
-//! The engine against schoolbook multiplication, in every shape of transform.
+//! The engine compared with schoolbook multiplication, for every shape of transform.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -32,14 +32,14 @@ fn product(a: &Residue, b: &Residue) -> Residue {
     residue(a.exponent(), &limbs::mul_mod(a.limbs(), b.limbs(), a.exponent()))
 }
 
-/// 0, 1, M_p − 1 …, alternating bits, and runs of ones of any length and place,
-/// also such as make every digit as large as it can be.
+/// Returns 0, 1, M_p − 1 …, alternating bits, and runs of ones of any length and place, including
+/// those that make every digit as large as possible.
 fn corners(p: u32, length: usize) -> Vec<Residue> {
     let n = limbs::limbs_for_bits(p);
     let layout = WordLayout::new(p, length);
     let mut halves = vec![0u64; n + 1];
     for j in 0..length {
-        // 2^(b−1) − 1 in every word: a carry of 1 runs through all of them.
+        // 2^(b−1) − 1 in every word: a carry of 1 runs through all words.
         let (from, bits) = (layout.offset(j) as usize, layout.bits(j));
         let digit = u128::from((1u64 << bits >> 1).saturating_sub(1)) << (from % 64);
         halves[from / 64] |= digit as u64;
@@ -64,7 +64,7 @@ fn options(threads: usize) -> BuildOptions {
     BuildOptions::new(3, threads)
 }
 
-/// An engine whose transform has the number of rows given.
+/// Returns an engine whose transform has the given number of rows.
 fn row_column(p: u32, length: usize, rows: usize, threads: usize) -> Box<dyn Engine> {
     let layout = WordLayout::new(p, length);
     let transform: Box<dyn Transform> = Box::new(RowColumn::new(layout, rows, threads).unwrap());
@@ -76,8 +76,8 @@ fn whole(p: u32, length: usize) -> Box<dyn Engine> {
     Box::new(Fp64Engine::with_transform(layout, 3, Box::new(Whole::new(layout))))
 }
 
-/// Squares and products of x and y, directly and shifted; each right, or (where
-/// the margin is small) refused.
+/// Checks squares and products of x and y, without and with shift. Each must be right, or (if the
+/// margin is small) refused.
 fn check(engine: &mut dyn Engine, x: &Residue, y: &Residue, shift: Shift, must: bool) {
     let p = engine.exponent();
     let what = format!("M{p} in {} words, {x:?}, {y:?}, {shift:?}", engine.length());
@@ -117,7 +117,7 @@ fn check(engine: &mut dyn Engine, x: &Residue, y: &Residue, shift: Shift, must: 
 
 fn check_all(engine: &mut dyn Engine, rng: &mut ChaCha8Rng) {
     let p = engine.exponent();
-    // Short lengths keep a margin for every pattern.
+    // Short lengths have a margin for every pattern.
     let must = engine.length() <= 1024 || f64::from(p) / (engine.length() as f64) < 12.0;
     let all = corners(p, engine.length());
     for (i, x) in all.iter().enumerate() {
@@ -131,7 +131,7 @@ fn check_all(engine: &mut dyn Engine, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// The largest p (prime or not: an engine does not care) with margin at that length.
+/// Returns the largest p with margin at this length. It need not be prime: an engine does not care.
 fn tightest(length: usize) -> u32 {
     let fits = |p: u32| Fp64.margin(p, length).is_ok_and(|m| m.bits >= 0.0);
     let (mut low, mut high) = (length as u32, 25 * length as u32);
@@ -262,7 +262,7 @@ fn lucas_lehmer_finds_the_mersenne_primes() {
 fn a_failed_product_leaves_the_engine_usable() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     for build in [whole, |p, n| row_column(p, n, 16, 2)] {
-        // Words of 24 bits in 4096 words: far beyond what is safe.
+        // Words of 24 bits in 4096 words: far beyond the safe limit.
         let (length, p) = (4096usize, 24 * 4096u32 + 1);
         let mut engine = build(p, length);
         let x = random(p, &mut rng);
@@ -279,8 +279,8 @@ fn a_failed_product_leaves_the_engine_usable() {
 
 #[test]
 fn words_that_cannot_be_rounded_are_reported() {
-    // 24-bit digits of one sign at 2^12 words: sums up to 2^12·2^46, well past
-    // 2^51, all of them multiples of large powers of two and so "near" integers.
+    // 24-bit digits of one sign at 2^12 words give sums up to 2^12·2^46, well past 2^51. All are
+    // multiples of large powers of two and so seem to be "near" integers.
     for build in [whole, |p, n| row_column(p, n, 16, 1)] {
         let (length, p) = (4096usize, 24 * 4096u32);
         let layout = WordLayout::new(p, length);

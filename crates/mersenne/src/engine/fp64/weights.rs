@@ -1,16 +1,16 @@
 //! Irrational-base weights a_j = 2^(⌈pj/N⌉ − pj/N) (Thall 2011, eq. 1.3).
 //!
-//! The exponents add mod 1, so a table of √N rows and one of √N columns give
-//! all of them: with u_j = (−pj mod N), a_j = 2^(u_j/N), j = r + i,
-//! u_j = u_r + u_i or u_r + u_i − N, and in the second case a_j = a_r·a_i/2.
-//! The same u_j says how many bits word j has: ⌈p/N⌉ when u_j < p mod N, else ⌊p/N⌋.
+//! The exponents add mod 1, so a table of √N rows and one of √N columns give all weights. Let u_j =
+//! (−pj mod N), so that a_j = 2^(u_j/N), and j = r + i. Then u_j = u_r + u_i or u_r + u_i − N; in
+//! the second case a_j = a_r·a_i/2. u_j also determines the number of bits of word j: ⌈p/N⌉ if u_j
+//! < p mod N, else ⌊p/N⌋.
 
 use warpint_arith::dd::{Dd, exp2_ratio};
 
 use crate::layout::WordLayout;
 
-/// u_j, a_j and 1/(a_j·s) of one word j, as `f64`; s is a scale the table was
-/// built with.
+/// u_j, a_j and 1/(a_j·s) of one word j, as `f64`, where s is the scale with which the table was
+/// built.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weight {
     /// u_j, an integer below N.
@@ -22,8 +22,8 @@ pub(crate) struct Weight {
 }
 
 impl Weight {
-    /// The weight of word j, from double-double, for a transform that returns
-    /// `scale` times the convolution.
+    /// Computes the weight of word j in double-double, for a transform that returns `scale` times
+    /// the convolution.
     pub(crate) fn new(layout: &WordLayout, j: usize, scale: f64) -> Self {
         let u = layout.weight_numerator(j);
         let a = exp2_ratio(u, layout.len() as u64);
@@ -32,12 +32,12 @@ impl Weight {
     }
 }
 
-/// What the words of a layout have in common.
+/// The values that the words of a layout share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bases {
     /// N.
     pub(crate) n: f64,
-    /// p mod N: words with a smaller u_j have one bit more.
+    /// p mod N: words with a smaller u_j have one more bit.
     pub(crate) big_below: f64,
     /// 2^⌊p/N⌋.
     pub(crate) base: f64,
@@ -48,7 +48,7 @@ pub(crate) struct Bases {
 impl Bases {
     pub(crate) fn new(layout: &WordLayout) -> Self {
         let (p, n) = (u64::from(layout.exponent()), layout.len() as u64);
-        // At most 2^31.
+        // The base is at most 2^31.
         let base = (1u64 << (p / n)) as f64;
         Self { n: n as f64, big_below: (p % n) as f64, base, inverse_base: 1.0 / base }
     }

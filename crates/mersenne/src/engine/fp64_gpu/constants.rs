@@ -13,11 +13,11 @@ const LINE: (&str, &str) = ("line.cuh", include_str!("../../../kernels/fp64/line
 pub(super) const COLUMNS: &str = include_str!("../../../kernels/fp64/columns.cu");
 pub(super) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
 
-/// The largest n of roots e(k/n), and of powers 2^(k/n), in `constants.cuh`.
+/// The largest n of the roots e(k/n) and of the powers 2^(k/n) in `constants.cuh`.
 const LARGEST_ROOT: u64 = 36;
 
-/// `constants.cuh`: roots of unity and powers of 2, correctly rounded but for one in some
-/// thousands, in memory that instructions read as an operand.
+/// The text of `constants.cuh`: roots of unity and powers of 2 in memory that instructions read as
+/// an operand. They are correctly rounded, except for one in some thousands.
 static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
     let mut roots = String::new();
     let mut powers = String::new();
@@ -43,12 +43,12 @@ static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// 2^((k − n)/n) for k ≤ 2n.
+/// Returns 2^((k − n)/n), for k ≤ 2n.
 fn power_of_2(k: u64, n: u64) -> Dd {
     exp2_ratio(k % n, n).scaled(2f64.powi((k / n) as i32 - 1))
 }
 
-/// A source with `constants.cuh`, `line.cuh`, and the constants that are not every family's.
+/// Adds `constants.cuh`, `line.cuh` and the constants that only this family has to a source.
 pub(super) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
     let source = source
         .header("constants.cuh", &CONSTANTS)

@@ -1,41 +1,42 @@
-//! The FP64 instructions of a squaring, counted by the kernels' text.
+//! The FP64 instructions of a squaring, counted from the source text of the kernels.
 //!
-//! A sum, a product and a fused multiply-add are one instruction each; changes of sign, and
-//! products by powers of two and of i, are none. Counted are, for every complex point,
+//! A sum, a product and a fused multiply-add count as one instruction each. Changes of sign, and
+//! products by powers of two and of i, are not counted. Counted for every complex point are:
 //!
-//! * both transforms along a column and both along a row, with the factors of the points in them;
-//! * the factors that are products themselves: 4 for a factor that is turned by another
-//!   (`Turned` in `line.cuh`), and 4 for one that is turned by a root of unity other than a power
-//!   of i, once for all factors that differ from it by powers of i only (`times_root`);
-//! * words: weights, rounding, carries, 20 a point;
-//! * products: 10 a point, the root that goes with them apart.
+//! * both transforms along a column and both along a row, including the multiplication of points by
+//!   factors;
+//! * the computation of factors that are themselves products: 4 for a factor that is multiplied by
+//!   another (`Turned` in `line.cuh`); 4 for a factor that is multiplied by a root of unity other
+//!   than a power of i, once for all factors that differ only by powers of i (`times_root`);
+//! * words: weights, rounding, carries, 20 per point;
+//! * products: 10 per point, without the roots needed for them.
 //!
-//! Not counted are measured round-off, which one squaring of 32 has, the first tile of columns,
-//! which is computed twice, and the one pair of rows that are their own partners.
+//! Not counted are the measurement of round-off, which one squaring in 32 has; the first tile of
+//! columns, which is computed twice; and the one pair of rows that are their own partners.
 
 use std::collections::BTreeSet;
 
 use super::line::{exponents, first_radix};
 use crate::engine::gpu::Line;
 
-/// The factors that a transform has for its points.
+/// The factors by which a transform multiplies its points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Factors {
-    /// None at all.
+    /// No factors.
     None,
-    /// Such as stand in a table.
+    /// Factors from a table.
     Listed,
-    /// Such as are products of two of a table.
+    /// Factors that are products of two entries of a table.
     Turned,
 }
 
-/// For a complex point of a transform of R·C points:
+/// Returns the instructions for a complex point of a transform of R·C points:
 ///
 /// (F(B)+F(B))/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column's Q·A·B, and
-/// (F(Q)+F(Q))/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/2B for the row's,
+/// (F(Q)+F(Q))/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/2B for the row's.
 ///
-/// where P, F and T count a transform in registers without factors, with those of a table and
-/// with turned ones, and f the roots of unity of the partner's factors and of the products.
+/// P, F and T count a transform in registers without factors, with factors from a table, and with
+/// turned factors. f counts the roots of unity in the partner's factors and in the products.
 pub(super) fn per_point(column: Line, row: Line) -> f64 {
     use Factors::{Listed, None, Turned};
     let pair = |radix, first, second| {
@@ -57,18 +58,19 @@ pub(super) fn per_point(column: Line, row: Line) -> f64 {
     columns + rows
 }
 
-/// Of the two words of a point: their four weights 4, which a thread begins with two products for
-/// its Q points and its first point has two fewer; unweighting and rounding 4, what is handed on 4,
-/// what is taken 6, weighting 2.
+/// Instructions for the two words of a point. Their four weights cost 4: a thread starts them with
+/// two products for its Q points, and its first point needs two fewer. Unweighting and rounding
+/// cost 4, outgoing carries 4, incoming carries 6, weighting 2.
 const WORDS: u32 = 20;
 
-/// Of a pair of points: the factor 2, two squares 8, a difference and its square 6, a product 4.
+/// Instructions for a pair of points: 2 for the factor, 8 for two squares, 6 for a difference and
+/// its square, 4 for a product.
 const PRODUCTS: u32 = 20;
 
-/// A product of complex numbers, or a product of one by a root of unity.
+/// A product of complex numbers, including one by a root of unity.
 const PRODUCT: u32 = 4;
 
-/// `transform` of `fourier.cuh` for R points, in all.
+/// Returns the instructions of `transform` in `fourier.cuh` for R points.
 fn transform(radix: u32, factors: Factors) -> u32 {
     let mut count = match factors {
         Factors::Turned => PRODUCT * exponents(radix).len() as u32,
@@ -102,14 +104,15 @@ fn transform(radix: u32, factors: Factors) -> u32 {
     count
 }
 
-/// The factors e(−e/B)/w of a partner's points that are products, and those of w·e(−k/B).
+/// Returns the instructions for the factors e(−e/B)/w of a partner's points that are products, and
+/// for those of w·e(−k/B).
 fn partners_roots(b: u32) -> u32 {
     let of_factors = exponents(b).into_iter().filter(|&e| rest(e, b) > 0).count();
     let of_products: BTreeSet<u32> = (0..b).map(|k| rest(k, b)).filter(|&r| r > 0).collect();
     PRODUCT * (of_factors + of_products.len()) as u32
 }
 
-/// The frequency at a place of a result: `frequency_at` of `fourier.cuh`.
+/// Returns the frequency at a place of a result: `frequency_at` in `fourier.cuh`.
 fn frequency_at(n: u32, place: u32) -> u32 {
     if n == 1 {
         return 0;
@@ -119,7 +122,7 @@ fn frequency_at(n: u32, place: u32) -> u32 {
     place / m + p * frequency_at(m, place % m)
 }
 
-/// What is left of k in e(k/n) when powers of i are taken off: 0 if it is one.
+/// Returns the rest of k in e(k/n) after powers of i are removed; 0 if e(k/n) is a power of i.
 fn rest(k: u32, n: u32) -> u32 {
     let step = match n {
         n if n.is_multiple_of(4) => n / 4,
@@ -136,12 +139,12 @@ mod tests {
     #[test]
     fn transforms_have_the_counts_that_hands_find() {
         use Factors::{Listed, None, Turned};
-        // Radix 2: six instructions a butterfly with a factor, four without.
+        // Radix 2: six instructions per butterfly with a factor, four without.
         for (radix, plain, listed) in [
             (1, 0, 0),
             (2, 4, 6),
             (4, 16, 24),
-            // e(1/8): two butterflies of six in the last level, and with factors one more product.
+            // e(1/8): two butterflies of six in the last level; with factors, one more product.
             (8, 4 * 4 * 2 + 4 + 4 + 6 + 6, 72 + 4),
             // e(1/8) in the third level; e(1/16), e(2/16), e(3/16) in the fourth.
             (16, 8 * 4 * 2 + 2 * (4 + 4 + 6 + 6) + 2 * 4 + 6 * 6, 192 + 4 + 12),
@@ -156,7 +159,7 @@ mod tests {
             let turned = listed + 4 * exponents(radix).len() as u32;
             assert_eq!(transform(radix, Turned), turned, "{radix}");
         }
-        // Of 8: w^4, w^2, w of which two are turned by e(1/4), e(1/8) … and e(−k/8).
+        // For 8: w^4, w^2 and w, of which two are multiplied by e(1/4), e(1/8) …, and by e(−k/8).
         assert_eq!(partners_roots(8), 4 * (1 + 1));
         assert_eq!(partners_roots(16), 4 * (2 + 3));
     }
@@ -170,7 +173,7 @@ mod tests {
         let middle = turned8 + listed8 + 2.0 * plain8 + 8.0 + 160.0;
         let rows = 2.0 * listed8 / 8.0 + middle / 16.0;
         assert_eq!(per_point(line(8, 1, 8), line(8, 1, 8)), columns + rows);
-        // With them: as much more in both lines.
+        // With steps over a: the same increase in both lines.
         let more = (turned8 + listed8) / 8.0;
         assert_eq!(per_point(line(8, 8, 8), line(8, 8, 8)), columns + rows + 2.0 * more);
     }

@@ -1,17 +1,17 @@
-//! Lines: transforms of one length in three steps, and what their kernels need to know.
+//! Lines: transforms of one length in three steps, and the constants that their kernels need.
 
 use crate::engine::gpu::Line;
 
 /// The largest radix of a step.
 pub(super) const LARGEST_RADIX: u32 = 18;
 
-/// The largest radix of a line.
+/// Returns the largest radix of a line.
 pub(super) fn largest_radix(line: Line) -> u32 {
     line.q.max(line.a).max(line.b)
 }
 
-/// Every way to cut a line of so many points into steps of radix 4 to [`LARGEST_RADIX`], or 2 to 8
-/// for a line of at most 64 points. A line of two steps has A = 1.
+/// Returns every way to cut a line of `len` points into steps of radix 4 to [`LARGEST_RADIX`], or 2
+/// to 8 for a line of at most 64 points. A line of two steps has A = 1.
 pub(super) fn lines(len: u32) -> Vec<Line> {
     let radices = || if len <= 64 { 2..=8 } else { 4..=LARGEST_RADIX };
     let mut lines = vec![];
@@ -27,12 +27,13 @@ pub(super) fn lines(len: u32) -> Vec<Line> {
     lines
 }
 
-/// The radix of the first level of a transform of n > 1 points: `first_radix` of `fourier.cuh`.
+/// Returns the radix of the first level of a transform of n > 1 points: `first_radix` in
+/// `fourier.cuh`.
 pub(super) fn first_radix(n: u32) -> u32 {
     [7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)
 }
 
-/// The exponents e of the powers w^e that a transform of n points asks for, in the order of
+/// Returns the exponents e of the powers w^e that a transform of n points uses, in the order of
 /// `slot_of` in `fourier.cuh`.
 pub(super) fn exponents(n: u32) -> Vec<u32> {
     if n == 1 {

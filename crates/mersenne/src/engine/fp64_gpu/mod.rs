@@ -1,16 +1,16 @@
-//! Floating-point squaring on a device: the family `fp64` as an arithmetic of `engine/gpu`
-//! (Thall 2011 for the weighted transform on a GPU).
+//! Floating-point squaring on a device: the family `fp64` as an arithmetic of `engine/gpu` (Thall
+//! 2011 for the weighted transform on a GPU).
 //!
 //! | file | subject |
 //! |---|---|
-//! | `line`, `shape` | how a transform is cut for the kernels |
+//! | `line`, `shape` | the division of a transform among the threads of the kernels |
 //! | `tables` | factors of the transforms, and weights |
-//! | `instructions` | what a squaring takes of FP64, by count |
-//! | `constants` | the kernels' texts, headers and constants |
-//! | `words` | what the kernels of columns know of words, and the round-off that they report |
+//! | `instructions` | counts of the FP64 instructions of a squaring |
+//! | `constants` | the texts, headers and constants of the kernels |
+//! | `words` | the words of a number as the kernels of columns see them, and the round-off that these report |
 //!
-//! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with the
-//! method.
+//! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
+//! description of the method.
 
 mod constants;
 mod instructions;
@@ -31,22 +31,23 @@ use shape::Shape;
 use tables::Point;
 use words::WeightedWords;
 
-/// The family `fp64` on a device: p ≥ 2,304 in N = 2^a·3^b·5^c·7^d words, from 2^8 to 36·2^20
-/// (p < 658,000,000), as far as the tiles fit into the device's shared memory.
+/// The family `fp64` on a device: p ≥ 2,304 in N = 2^a·3^b·5^c·7^d words, from 2^8 to 36·2^20 (p <
+/// 658,000,000). The tiles must fit into the device's shared memory.
 ///
 /// The margin is statistical, and round-off is measured at some squarings only
-/// (`kernels/fp64/columns.cu`): what random digits do is known well enough for that; what a fault of
-/// the machine does in between is for the checks of a test to find. Memory on the device is 8·N
-/// bytes, 4·N for every register and one more, up to 4·N for carries (8·N more from the first
-/// product of two registers on), and tables.
+/// (`kernels/fp64/columns.cu`). The behaviour of random digits is known well enough for that.
+/// Faults of the machine in other squarings are detected by the checks of a test. Memory on the
+/// device is 8·N bytes, 4·N for each register and one more, up to 4·N for carries (8·N more from
+/// the first product of two registers on), and tables.
 pub type Fp64On = OnDevice<Fp64>;
 
-/// Odd parts of the lengths. Between them, scaled by powers of two, no gap is wider than 9.4 %; but
-/// some short lengths have no shape, nor has 35·2^20, the last but one.
+/// The odd parts of the lengths. With their multiples by powers of two, no gap is wider than 9.4 %;
+/// but some short lengths have no shape, nor does 35·2^20, the last but one.
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
-/// Lengths in units of 1,024 words that a longer one outran on an H200 in every shape tried, by 2.7
-/// to 19 %. (All were timed in laps of 5 ms, the others once more in longer ones.)
+/// Lengths, in units of 1,024 words, that are slower than some longer length on an H200 in every
+/// shape tried, by 2.7 to 19 %. (All lengths were timed in laps of 5 ms, the others again in longer
+/// laps.)
 const DOMINATED: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 
@@ -56,39 +57,39 @@ const SHORTEST: usize = 1 << 8;
 /// The longest length.
 const LONGEST: usize = 36 << 20;
 
-/// The largest m for which a square times m keeps its carries within two words.
+/// The largest m for which carries of a square times m end within two words.
 const LARGEST_MULTIPLIER: u32 = 4;
 
-/// The β = p/N that words must have for a carry to come to rest in two of them.
+/// Returns the least β = p/N at which a carry ends within two words.
 ///
-/// Words of a square of random digits, with their weights, have a root mean square of
-/// R = 0.255·√N·4^β. One of weight a hands on R/(a·2^b), b its bits; after two more words, whose
-/// bits and weights make up for those of the first, R/8^β is left, a part of the range of the
-/// second: 0.044 at 2^β = 5.8·√N, and 0.18 with the multiplier 4. Digits are that much larger at
-/// the next squaring, whose round-off is measured like any other; in exact integers the scheme was
-/// seen to stay below 1.1 ranges with the multiplier 3, and 1.7 with 6. Short transforms are to
-/// take any digits, with 0.54·N in place of 0.255·√N: 2^β ≥ 2·N leaves 0.27 of the range times
-/// the multiplier.
+/// The words of a square of random digits, including their weights, have a root mean square of R =
+/// 0.255·√N·4^β. A word of weight a and b bits passes on a carry of R/(a·2^b). After two more
+/// words, whose bits and weights compensate those of the first, R/8^β is left. That is a part of
+/// the range of the second word: 0.044 at 2^β = 5.8·√N, and 0.18 with the multiplier 4. Digits are
+/// larger by that part at the next squaring, whose round-off is measured like that of any other. In
+/// exact integers the scheme was observed to stay below 1.1 ranges with the multiplier 3, and 1.7
+/// with 6. Short transforms must work for any digits, with 0.54·N in place of 0.255·√N: 2^β ≥ 2·N
+/// leaves 0.27 of the range times the multiplier.
 fn least_bits(length: usize) -> f64 {
     let n = length as f64;
     if length <= margin::ANY_DIGITS_UP_TO { (2.0 * n).log2() } else { (5.8 * n.sqrt()).log2() }
 }
 
-/// The least exponent of a length.
+/// Returns the least exponent of a length.
 fn least_exponent(length: usize) -> u32 {
     (least_bits(length) * length as f64).ceil() as u32
 }
 
-/// A carry that random digits never have: the words of a product are below 16 of their largest
-/// credible root mean squares, and four ranges are left in the second word that a carry enters
-/// (whose digit has 31 bits then).
+/// Returns a bound on carries that random digits never exceed: the words of a product are below 16
+/// times their largest credible root mean square, and the second word that a carry enters keeps at
+/// most four ranges (so that its digit has 31 bits).
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     let rms = margin::largest_rms(layout.len(), margin::ON_GPU);
     (16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit).min(4.0 * unit * unit)
 }
 
-/// Every length that some device may have, ascending.
+/// Iterates over all lengths that any device supports, ascending.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let mut lengths: Vec<usize> = ODD_PARTS
         .into_iter()
@@ -99,12 +100,13 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
     lengths.into_iter()
 }
 
-/// Whether a longer length took less time on an H200.
+/// Returns whether a longer length was faster on an H200.
 pub(super) fn is_dominated(length: usize) -> bool {
     DOMINATED.iter().any(|dominated| dominated << 10 == length)
 }
 
-/// From the shortest words of the shortest of some lengths to the longest of the longest.
+/// Returns the exponents from the shortest words of the shortest length to the longest words of the
+/// longest one.
 fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
         return RangeInclusive::new(1, 0);
@@ -112,9 +114,9 @@ fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     least_exponent(shortest)..=longest_exponent(longest)
 }
 
-/// The largest exponent of a length.
+/// Returns the largest exponent of a length.
 fn longest_exponent(length: usize) -> u32 {
-    // The margin falls with the exponent.
+    // The margin decreases with the exponent.
     let (mut largest, mut too_large) = (0, 1u32 << 31);
     while too_large - largest > 1 {
         let middle = largest.midpoint(too_large);
@@ -127,8 +129,8 @@ fn longest_exponent(length: usize) -> u32 {
     largest
 }
 
-/// Every source that an engine of so many words compiles by default, for those
-/// who compile without a device.
+/// Returns every source that an engine of `length` words compiles by default, for compiling without
+/// a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Fp64>(length, shared_memory_per_block)
@@ -202,14 +204,14 @@ mod tests {
     use super::*;
     use crate::engine::known;
 
-    /// The lengths of a device.
+    /// Returns the lengths that a device supports.
     fn lengths(shared_memory: u32) -> Vec<usize> {
         gpu::lengths::<Fp64>(shared_memory, 0, usize::MAX)
     }
 
     #[test]
     fn exponents_end_where_the_longest_words_do() {
-        // 227 KiB, and the least that a GPU's block has.
+        // 227 KiB, and the smallest shared memory of a block on any GPU.
         for (shared_memory, at_least) in [(227 << 10, 630_000_000), (48 << 10, 10_000_000)] {
             let lengths = lengths(shared_memory);
             let range = exponents(&lengths);
@@ -218,7 +220,8 @@ mod tests {
             assert!(*range.end() >= at_least, "{range:?}");
             assert!(margin::bits(*range.end(), longest, margin::ON_GPU) >= 0.0);
             assert!(margin::bits(*range.end() + 1, longest, margin::ON_GPU) < 0.0);
-            // Up to the shortest words of each length, those of the one before are good.
+            // Up to the exponents at which a length's words are too short, the length before it is
+            // usable.
             for pair in lengths.windows(2) {
                 let least = least_exponent(pair[1]);
                 let good = least as usize <= 25 * pair[0]
@@ -230,7 +233,7 @@ mod tests {
 
     #[test]
     fn longer_transforms_hold_larger_exponents() {
-        // Whatever the accuracy of each: plans take the shortest length that is good.
+        // Independent of the accuracy of each length: plans use the shortest usable length.
         let longest: Vec<u32> = lengths(227 << 10).into_iter().map(longest_exponent).collect();
         for pair in longest.windows(2) {
             assert!(pair[0] < pair[1], "{pair:?}");
@@ -252,15 +255,15 @@ mod tests {
         for n in DOMINATED.map(|n| n << 10) {
             let longer = chosen.iter().filter(|(longer, _)| *longer > n);
             let least = longer.map(|(_, time)| *time).min().unwrap();
-            // In laps of one length each would be a little later.
+            // With laps of one length each, a dominated length would be a little later.
             assert!(time(n).unwrap().mul_f64(1.05) > least.mul_f64(1.03), "{n}");
         }
     }
 
     #[test]
     fn a_length_left_behind_is_a_refuge_still() {
-        // After a round-off error in 72K words: 128K would be the next, whose words have to be
-        // longer than those of M1398269.
+        // After a round-off error with 72K words, the next length would be 128K, but its words must
+        // be longer than those of M1398269.
         let (p, length) = (1_398_269, 72 << 10);
         assert!(!is_dominated(length) && margin::bits(p, length, margin::ON_GPU) > 0.0);
         let next = all_lengths().find(|&n| n > length).unwrap();

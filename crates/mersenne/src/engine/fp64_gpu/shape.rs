@@ -1,4 +1,4 @@
-//! How a transform is cut for the kernels: lines, tiles, threads.
+//! Shapes: the division of a transform into lines, tiles and threads.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,11 @@ use crate::engine::fp64::Fp64;
 use crate::engine::gpu::{self, Line, MAX_THREADS, REGISTERS, Shape as _};
 use crate::engine::{EngineFamily, known};
 
-/// How the n = N/2 = rows·columns complex points of a transform are cut for the kernels.
+/// The division of the n = N/2 = rows·columns complex points of a transform among the kernels'
+/// threads.
 ///
-/// Point j1·columns + j2 stands in row j1 and column j2. The kernels of columns take `width`
-/// adjacent columns at a time, those of rows `pairs` pairs of rows.
+/// Point j1·columns + j2 is in row j1 and column j2. The kernels of columns process `width`
+/// adjacent columns at a time, the kernels of rows `pairs` pairs of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape {
     /// The transform along a column; its length is the number of rows.
@@ -20,26 +21,27 @@ pub(in crate::engine) struct Shape {
     pub(super) row: Line,
     /// Columns in a tile.
     pub(super) width: u32,
-    /// Points of a row that lie side by side in memory.
+    /// Points of a row that are adjacent in memory.
     pub(super) chunk: u32,
     /// Pairs of rows in a tile.
     pub(super) pairs: u32,
-    /// Registers of a thread of columns and of rows: 96 or 128, and more only where fewer
-    /// threads fit for other reasons.
+    /// Registers of a thread of columns and of a thread of rows: 96 or 128, and more only if
+    /// something else limits the number of threads.
     pub(super) registers: [u32; 2],
-    /// Whether stores are marked as the first to leave the second cache: where points nearly
-    /// fill it.
+    /// Whether stores are marked as the first to be evicted from the second-level cache, which
+    /// helps if the points nearly fill it.
     pub(super) streaming: bool,
 }
 
 /// Bytes of a point.
 const POINT: u32 = 16;
 
-/// Multiprocessors of the GPU that guesses are made for.
+/// The multiprocessors of the GPU for which costs are estimated.
 const MULTIPROCESSORS: u32 = 132;
 
 impl Shape {
-    /// Whether the kernels can be built for it, and fewer registers let more blocks in.
+    /// Returns whether the kernels can be built for the shape, and whether fewer registers let more
+    /// blocks run.
     fn is_sound(&self) -> bool {
         let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk
@@ -94,12 +96,12 @@ impl gpu::Shape for Shape {
         shared_points(self.row, 2 * self.pairs, 1) * POINT
     }
 
-    /// Each has one point for every q.
+    /// Each thread has one point for every q.
     fn column_threads(&self) -> u32 {
         self.width * self.column.a * self.column.b
     }
 
-    /// Each has two units of B points in the middle step.
+    /// Each thread has two units of B points in the middle step.
     fn row_threads(&self) -> u32 {
         (self.pairs * self.row.q * self.row.a).clamp(32, MAX_THREADS).next_multiple_of(32)
     }
@@ -135,7 +137,7 @@ impl gpu::Shape for Shape {
                 .into_iter()
                 .flat_map(move |column| row.clone().into_iter().map(move |row| (column, row)))
         });
-        // Wide tiles, and many rows in one, are for short lines.
+        // Wide tiles, and tiles of many rows, are useful for short lines only.
         let most = if points < 1 << 15 { 8 } else { 4 };
         let tiles = move || {
             [1u32, 2, 4, 8].into_iter().filter(move |&width| width <= most).flat_map(move |width| {
@@ -169,10 +171,11 @@ impl gpu::Shape for Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// A guess that puts likely shapes in front, in parts of the time.
+    /// Estimates the cost, to list promising shapes first, as a part of the time.
     fn cost(&self) -> f64 {
         let kernel = |line: Line, threads: u32, resident: u32, blocks: u32| {
-            // Warps of a multiprocessor at a time, and how far the last wave of blocks is from full.
+            // The warps of a multiprocessor at a time, and the fraction of the last wave of blocks
+            // that is empty.
             let warps = f64::from(resident.min(blocks.div_ceil(MULTIPROCESSORS)) * threads) / 32.0;
             let waves = f64::from(blocks) / f64::from(MULTIPROCESSORS * resident);
             let unlike = [line.q, line.a, line.b].map(|r| (f64::from(r).log2() - 3.5).abs());
@@ -210,7 +213,7 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// [`gpu::resident`] for so many points and registers of a thread.
+/// Computes [`gpu::resident`] for this number of points and registers per thread.
 ///
 /// A quarter of a multiprocessor has a quarter of its registers for its own warps.
 fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
@@ -219,14 +222,15 @@ fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32
     gpu::resident(warps / threads.div_ceil(32), shared_bytes)
 }
 
-/// Points of a tile of so many lines, with the padding of `Slots` in `line.cuh`.
+/// Returns the points of a tile of `lines` lines, with the padding of `Slots` in `line.cuh`.
 fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
     let padded = |n: u32| n + (side % 8 + 8 - n % 8) % 8;
     padded(padded(lines * line.q) * line.a) * line.b
 }
 
-/// `1024x2048 16.8.8/16.16.8 2/4 1 128.128`: rows × columns, the radices of both lines, columns of
-/// a tile and points of a chunk, pairs of rows, registers; `s` at the end where stores stream.
+/// Formats the shape as `1024x2048 16.8.8/16.16.8 2/4 1 128.128`: rows × columns, the radices of
+/// both lines, columns of a tile and points of a chunk, pairs of rows, registers; with a final `s`
+/// if stores stream.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, chunk, pairs, registers: [c, r], .. } = self;
@@ -235,11 +239,11 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A name that is none of a shape.
+/// A text that is not the name of a shape.
 #[derive(Debug)]
 pub(in crate::engine) struct NoShape;
 
-/// Reads what `Display` writes.
+/// Parses what `Display` writes.
 impl FromStr for Shape {
     type Err = NoShape;
 
@@ -264,7 +268,7 @@ impl FromStr for Shape {
         let pairs = pairs.parse().map_err(|_| NoShape)?;
         let (column, row) = (line(column)?, line(row)?);
         let shape = Self { column, row, width, chunk, pairs, registers, streaming };
-        // Nothing of the name was lost, nor any size too large for its product.
+        // Nothing of the name was lost, and no size overflows in its product.
         let length = |[q, a, b]: [u32; 3]| q.checked_mul(a)?.checked_mul(b);
         let lines = [column, row].map(|Line { q, a, b }| length([q, a, b]));
         let sound = lines.iter().all(Option::is_some);
@@ -304,7 +308,7 @@ mod tests {
             assert_eq!(Shape::best(n, SHARED_MEMORY), Some(all[0]));
             assert!(all.iter().all(|other| 2 * other.points() == n), "{n}");
         }
-        // 48 KiB: the tiles of that shape do not fit, others do.
+        // With 48 KiB the tiles of that shape do not fit, but others do.
         let (n, small) = (1 << 22, 48 << 10);
         let known: Shape = known::variants("fp64", n).next().unwrap().parse().ok().unwrap();
         assert!(!known.fits(small));

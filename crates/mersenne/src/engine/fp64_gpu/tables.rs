@@ -10,7 +10,8 @@ use crate::layout::WordLayout;
 /// A point of a table: real and imaginary part.
 pub(in crate::engine) type Point = [f64; 2];
 
-/// What the kernels of a shape read. The order within each list is that of the kernels' own text.
+/// The tables that the kernels of a shape read. The order within each list is that in the source
+/// text of the kernels.
 pub(super) struct Tables {
     /// For `columns.cu`.
     pub(super) columns: Vec<Point>,
@@ -24,7 +25,7 @@ pub(super) struct Tables {
     pub(super) fractions: Vec<u32>,
 }
 
-/// What the kernels are told of a plan's words, beside the tables.
+/// The constants of a plan's words that are passed to the kernels, beside the tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Words {
     /// 2^(−(p mod N)/N).
@@ -33,24 +34,24 @@ pub(super) struct Words {
     pub(super) inverse_ratio: f64,
     /// ⌊p/N⌋.
     pub(super) bits: u32,
-    /// A word w is long if u_(w+1) times 2^32 is above this …
+    /// Word w is long exactly if u_(w+1) times 2^32 is above this …
     pub(super) long_above: u32,
-    /// … and if u_w times 2^32 is below this.
+    /// … or, equivalently, if u_w times 2^32 is below this.
     pub(super) long_below: u32,
 }
 
-/// e(k/n) = e^(2πik/n) in double-double.
+/// Returns e(k/n) = e^(2πik/n) in double-double.
 fn root(k: u64, n: u64) -> (Dd, Dd) {
     cos_sin_2pi(k % n, n)
 }
 
-/// e(k/n), rounded.
+/// Returns e(k/n), rounded.
 fn rounded(k: u64, n: u64) -> Point {
     let (re, im) = root(k, n);
     [re.to_f64(), im.to_f64()]
 }
 
-/// e(k/n) − 1, rounded.
+/// Returns e(k/n) − 1, rounded.
 fn excess(k: u64, n: u64) -> Point {
     let (re, im) = root(k, n);
     [(re - Dd::ONE).to_f64(), im.to_f64()]
@@ -60,14 +61,14 @@ fn conjugate([re, im]: Point) -> Point {
     [re, -im]
 }
 
-/// For every exponent e that a transform of `radix` points asks for, f(e, i) for i < count.
+/// Returns f(e, i) for i < count, for every exponent e that a transform of `radix` points uses.
 fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
     let f = &f;
     let of = |e: u32| (0..count).map(move |i| f(u64::from(e) * u64::from(i)));
     exponents(radix).into_iter().flat_map(of).collect()
 }
 
-/// The tables within a line, whose places the kernels name.
+/// Returns the tables within a line, in the order that the kernels define.
 fn line_table(line: Line) -> Vec<Point> {
     let [q, a, b] = [line.q, line.a, line.b].map(u64::from);
     let len = q * a * b;
@@ -81,19 +82,19 @@ fn line_table(line: Line) -> Vec<Point> {
     table
 }
 
-/// Points of `line_table`.
+/// Returns the number of points of `line_table`.
 fn line_points(line: Line) -> usize {
     let [q, a, b] = [line.q, line.a, line.b].map(|radix| exponents(radix).len());
     let Line { q: lq, a: la, b: lb } = line;
     a * lq as usize + b * (lq * la) as usize + a * lb as usize + q * (la * lb) as usize
 }
 
-/// Points of a record of a column or a row.
+/// Returns the number of points of a record of a column or a row.
 fn record_points(line: Line) -> usize {
     [line.q, line.a, line.b].map(|radix| exponents(radix).len()).iter().sum()
 }
 
-/// Bytes of the tables of a shape.
+/// Returns the bytes of the tables of a shape.
 pub(super) fn bytes(shape: &Shape) -> u64 {
     let (rows, columns) = (shape.rows() as usize, shape.columns() as usize);
     let m = (shape.column.a * shape.column.b) as usize;
@@ -107,7 +108,7 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
 }
 
 impl Tables {
-    /// For a layout of N words; N must be twice the shape's points.
+    /// Computes the tables for a layout of N words; N must be twice the points of the shape.
     pub(super) fn new(layout: &WordLayout, shape: &Shape) -> Self {
         let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
         let n = rows * columns;
@@ -141,7 +142,7 @@ impl Tables {
         let words = layout.len() as u64;
         let fraction = |w: u64| layout.weight_numerator(w as usize);
         let weight = |w: u64| exp2_ratio(fraction(w), words);
-        // 2^(p/N), a power of 2 apart in double-double.
+        // 2^(p/N), divided by a power of 2, in double-double.
         let p = u64::from(layout.exponent());
         let base = exp2_ratio(p % words, words).scaled(2f64.powi((p / words) as i32));
         let scale = Dd::from_u64(n);
@@ -149,7 +150,8 @@ impl Tables {
         let starts = (0..m).map(|j1| 2 * j1 * columns);
         let firsts = (0..columns).map(|j2| 2 * j2 + 1);
         let pair = |v: Dd, scale: Dd| [v.to_f64(), (Dd::ONE / (v * scale)).to_f64()];
-        // Half of 2^32/N more than rounding takes off: no two sums that differ are confused.
+        // Half of 2^32/N is added, which is more than rounding loses: no two different sums are
+        // confused.
         let half = (1u64 << 31) / words;
         let fixed = |w: u64| (fraction(w) << 32) / words;
         Self {
@@ -167,7 +169,7 @@ impl Tables {
 }
 
 impl Words {
-    /// For a layout.
+    /// Computes the constants for a layout.
     pub(super) fn new(layout: &WordLayout) -> Self {
         let (p, n) = (u64::from(layout.exponent()), layout.len() as u64);
         let rest = p % n;
@@ -177,7 +179,7 @@ impl Words {
             ratio: (Dd::ONE / inverse_ratio).to_f64(),
             inverse_ratio: inverse_ratio.to_f64(),
             bits: (p / n) as u32,
-            // N for a rest of 0: no word is long.
+            // N for a remainder of 0: no word is long.
             long_above: (fixed(n - rest) - 1) as u32,
             long_below: fixed(rest) as u32,
         }
@@ -200,7 +202,7 @@ mod tests {
         (81_920, 4_096),
     ];
 
-    /// Some shapes of a length, unlike each other.
+    /// Returns some shapes of a length that differ from each other.
     fn shapes(n: usize) -> Vec<Shape> {
         let all = Shape::all(n, 227 << 10);
         assert!(!all.is_empty(), "{n}");
@@ -222,7 +224,7 @@ mod tests {
         }
     }
 
-    /// What `columns.cu` makes of the tables for a word 2j + 1, as `Weights` does.
+    /// What `columns.cu` computes from the tables for a word 2j + 1, like `Weights` there.
     struct Weighed {
         /// V_(2j+1) and V_(2j+2).
         forward: [f64; 2],
@@ -230,7 +232,7 @@ mod tests {
         long: [bool; 2],
     }
 
-    /// That of the point in row i·M + m and a column.
+    /// Computes this for the point in row i·M + m and a column.
     fn weighed(
         p: u32,
         shape: &Shape,
@@ -253,7 +255,7 @@ mod tests {
         Weighed { forward: [v, next], long }
     }
 
-    /// The words 2j and 2j + 1 for some j.
+    /// Checks the words 2j and 2j + 1 for some j.
     fn check_words(layout: &WordLayout, shape: &Shape, points: impl Iterator<Item = usize>) {
         let (p, n) = (layout.exponent(), layout.len());
         let (words, tables) = (Words::new(layout), Tables::new(layout, shape));
@@ -292,7 +294,7 @@ mod tests {
         let (p, n) = (641_234_567, 36 << 20);
         let layout = WordLayout::new(p, n);
         let rest = u64::from(p) % n as u64;
-        // Where a word turns long, or a weight wraps round.
+        // Where a word becomes long, or a weight wraps around.
         let at_a_border = |w: usize| {
             let u = layout.weight_numerator(w % n);
             [0, rest, n as u64 - rest, n as u64].into_iter().any(|border| u.abs_diff(border) <= 2)

@@ -1,4 +1,4 @@
-//! What the kernels of columns know of words, and the round-off that they report.
+//! The words of a number as the kernels of columns see them, and the round-off that these report.
 
 use warpint_device::{Arg, Buffer, Device};
 
@@ -10,10 +10,10 @@ use crate::engine::gpu::{self, LineTables};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
-/// Launches whose round-off is kept apart: MEASURED in `columns.cu`.
+/// The number of launches whose round-off is kept separately: MEASURED in `columns.cu`.
 const MEASURED: usize = 16_384;
 
-/// Weights and lengths of words on a device, and the round-off of their products.
+/// Weights and word lengths on a device, and the round-off of their products.
 pub(in crate::engine) struct WeightedWords {
     layout: WordLayout,
     words: Words,
@@ -25,8 +25,8 @@ pub(in crate::engine) struct WeightedWords {
     statistics: Statistics,
 }
 
-/// The double of which this is the upper word; infinite for what is no number. Distances have
-/// an exponent added, which may carry what is no number into the sign.
+/// Returns the double whose upper word is given; infinity for NaN. Distances have an exponent
+/// added, which may carry NaN into the sign.
 fn from_upper_word(word: u32) -> f64 {
     const INFINITY: u32 = 0x7ff0_0000;
     if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }
@@ -34,7 +34,7 @@ fn from_upper_word(word: u32) -> f64 {
 
 impl gpu::Words<Fp64> for WeightedWords {
     const GRAPH_SQUARINGS: u64 = 32;
-    // Whole graphs, and the launch that leaves.
+    // Whole graphs, and the launch that leaves the spectrum.
     const MOST_UNSYNCED: u64 = MEASURED as u64 - Self::GRAPH_SQUARINGS + 1;
     const WATCHED: u64 = 100;
     const ADDEND: usize = 5;
@@ -88,7 +88,7 @@ impl gpu::Words<Fp64> for WeightedWords {
         self.errors.clear()?;
         let mut worst = 0f64;
         for [distance, carry] in errors.into_iter().filter(|pair| *pair != [0; 2]) {
-            // Unbelievable carries hide the distance.
+            // Carries above the bound make the distance meaningless.
             let credible = from_upper_word(carry) <= largest_carry(&self.layout);
             let distance = if credible { from_upper_word(distance).min(0.5) } else { 0.5 };
             self.statistics.note(distance);
@@ -113,7 +113,7 @@ mod tests {
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
 
-    /// What `sync` says of a spectrum that is zero but for one number.
+    /// Returns the result of `sync` for a spectrum that is zero except for one number.
     fn judged(value: f64) -> (Result<(), EngineError>, f64) {
         let device = Device::simulator().unwrap();
         let layout = WordLayout::new(4423, 256);
@@ -141,7 +141,7 @@ mod tests {
         assert!(max < 1e-300, "{max}");
     }
 
-    /// Three squarings in a shape, and the same by exact integers on the CPU.
+    /// Compares three squarings in a shape with exact integers on the CPU.
     fn squares_rightly(device: &Device, shape: Shape) {
         let length = 2 * shape.points();
         let p = (15 * length as u32) | 1;
@@ -163,8 +163,9 @@ mod tests {
         assert!(found == expected, "{shape}, M{p}");
     }
 
-    /// The tiles that are known to be fast, each beside the shortest of the other kind: a kernel
-    /// of columns knows of rows no more than their number and chunks, and the other way about.
+    /// Tests the tiles that are known to be fast, each with the shortest line of the other kind: a
+    /// kernel of columns depends only on the number of rows and their chunks, and the other way
+    /// around.
     #[test]
     #[ignore = "a quarter of an hour of compiling"]
     fn known_tiles_square_rightly() {

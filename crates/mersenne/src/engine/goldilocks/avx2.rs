@@ -1,4 +1,4 @@
-//! Words in the lanes of an AVX2 register.
+//! Words in the four lanes of an AVX2 register.
 
 use super::lanes::{WordLanes, Words};
 use warpint_arith::goldilocks::{EPSILON, Q};
@@ -31,12 +31,12 @@ impl WordLanes for Four {
     fn weigh(digits: &[i32], column: Plain, wrap: i64, w: [u64; 2]) -> Self {
         let [size, d] = column.0.avx2().load_short(digits);
         let w = choose_of(greater(column.0, column.0.splat((wrap - 1) as u64)), w[1], w[0]);
-        // |d|·w = l + 2^32·(h0 + 2^32·h1) ≡ (l + ε·h1) + 2^32·h0, where |d| ≤ 2^31
-        // makes l and ε·h1 at most 2^63 − 2^31: both terms are below q.
+        // |d|·w = l + 2^32·(h0 + 2^32·h1) ≡ (l + ε·h1) + 2^32·h0. As |d| ≤ 2^31, l and ε·h1 are
+        // at most 2^63 − 2^31, so both terms are below q.
         let high = mul_low(size, shift_right(w, 32));
         let first = plus(mul_low(size, w), mul_low(shift_right(high, 32), high.splat(EPSILON)));
         let product = add_plain(flip_sign(first), shift_left(high, 32));
-        // Where d is negative the product is not 0, and q − product is canonical.
+        // If d is negative, the product is not 0, and q − product is canonical.
         let opposite = minus(product.splat(Q), product);
         Self(choose(greater(d.splat(0), d), opposite, product))
     }
@@ -54,11 +54,11 @@ impl WordLanes for Four {
         let wrapped = greater(e, e.splat((words.n - 1) as u64));
         let e = minus(e, and(wrapped, wrapped.splat(words.n as u64)));
         let z = self.mul(Plain(choose(wrapped, w[1].0, w[0].0))).0;
-        // Signed: z − q = z + ε where z > q/2.
+        // As a signed number: z − q = z + ε if z > q/2.
         let large = greater(z, z.splat((Q / 2) ^ SIGN));
         let v = plus(z, choose_of(large, SIGN + EPSILON, SIGN));
         let v = plus(v, carry.0);
-        // ⌊(v + 2^(b−1))/2^b⌋ from an unsigned shift of v + 2^(b−1) + 2^63.
+        // ⌊(v + 2^(b−1))/2^b⌋, by an unsigned shift of v + 2^(b−1) + 2^63.
         let long = greater(e.splat(words.long_below as u64), e);
         let b = words.bits;
         let bits = minus(long.splat(u64::from(b)), long);

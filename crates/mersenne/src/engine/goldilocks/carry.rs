@@ -2,11 +2,10 @@
 
 use crate::layout::{WordLayout, carry_out};
 
-/// Adds `carry` into word j and on, around the end, as far as it ripples.
+/// Adds `carry` to word j and propagates it, past the last word into word 0 if necessary.
 ///
-/// |`carry`| < 2^62. Balanced digits become balanced digits; as with
-/// [`WordLayout::wrap_carry`], a carry still alive after two rounds stays in
-/// the digit that it has reached.
+/// |`carry`| < 2^62. Balanced digits stay balanced. As with [`WordLayout::wrap_carry`], a carry left
+/// after two rounds is added to the digit that it has reached.
 pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i64) {
     let (n, mut j, mut carry) = (digits.len(), j, carry);
     for _ in 0..2 * n {
@@ -16,20 +15,20 @@ pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i
         let bits = layout.bits(j);
         let v = i64::from(digits[j]) + carry;
         carry = carry_out(v, bits);
-        // Balanced: |d| ≤ 2^(b−1) ≤ 2^30.
+        // The digit is balanced: |d| ≤ 2^(b−1) ≤ 2^30.
         digits[j] = (v - (carry << bits)) as i32;
         j = if j + 1 == n { 0 } else { j + 1 };
     }
     digits[j] += carry as i32;
 }
 
-/// Replaces digits d_j by the balanced digits of Σ v_j·2^⌈pj/N⌉, where
-/// v_j = `value`(j, d_j) is any number with |v_j| < 2^62. Cost O(N).
+/// Replaces digits d_j by the balanced digits of Σ v_j·2^⌈pj/N⌉, where v_j = `value`(j, d_j) is any
+/// number with |v_j| < 2^62. Cost: O(N).
 pub(super) fn balance(layout: &WordLayout, digits: &mut [i32], value: impl Fn(usize, i64) -> i64) {
     let n = layout.len() as u64;
     let (p, base) = (u64::from(layout.exponent()), layout.exponent() / layout.len() as u32);
-    // The weight exponent goes down by p mod N a word, and a word is long
-    // where it would fall below 0.
+    // The weight exponent decreases by p mod N per word; a word is long if the exponent would fall
+    // below 0.
     let step = p % n;
     let (mut e, mut carry) = (0u64, 0i64);
     for (j, d) in digits.iter_mut().enumerate() {
@@ -68,7 +67,7 @@ mod tests {
     fn a_carry_ripples_all_the_way_round() {
         for (p, n) in [(127u32, 8usize), (521, 20), (89, 40), (67, 64)] {
             let layout = WordLayout::new(p, n);
-            // The largest digit everywhere: one more in any word moves them all.
+            // The largest digit in every word: adding 1 to any word changes all of them.
             let full: Vec<i32> =
                 (0..n).map(|j| ((1i64 << layout.bits(j) >> 1) - 1) as i32).collect();
             let before = layout.residue(&full);

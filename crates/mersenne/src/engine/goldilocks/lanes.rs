@@ -1,34 +1,33 @@
-//! What lanes of the field do with the words of a Mersenne number.
+//! Operations on the words of a Mersenne number, in lanes of the field.
 
 use warpint_arith::goldilocks as field;
 use warpint_transform::cpu::goldilocks::Lanes;
 
-/// Lanes that take digits to weighted elements, and elements to digits with carries.
+/// Lanes that convert digits to weighted elements, and elements to digits with carries.
 ///
-/// An *integer* is a signed 64-bit number. Slices given to a method have
-/// [`Lanes::WIDTH`] entries unless stated.
+/// An *integer* here is a signed 64-bit number. Slices passed to a method have [`Lanes::WIDTH`]
+/// entries unless stated otherwise.
 pub(super) trait WordLanes: Lanes {
     /// W signed integers.
     type Int: Copy + Send + Sync;
 
-    /// The integers.
+    /// Loads the integers.
     fn ints(instructions: Self::Instructions, x: &[i64]) -> Self::Int;
-    /// The same integer in every lane.
+    /// Returns the same integer in every lane.
     fn splat_int(instructions: Self::Instructions, x: i64) -> Self::Int;
-    /// Writes the integers out.
+    /// Stores the integers.
     fn store_ints(x: Self::Int, out: &mut [i64]);
 
-    /// The weighted digits d·w, or d·w/2 in the lanes where the exponent
-    /// `column` has reached `wrap`. Here `w` = \[w, w/2\].
+    /// Returns the weighted digits d·w, or d·w/2 in the lanes where the exponent `column` is at
+    /// least `wrap`. `w` is \[w, w/2\].
     fn weigh(digits: &[i32], column: Self::Int, wrap: i64, w: [u64; 2]) -> Self;
 
-    /// From an element of the inverse transform to a digit and a carry.
+    /// Converts an element of the inverse transform to a digit and a carry.
     ///
-    /// Lanes are words of different rows, `row` and `column` the two parts of
-    /// their weights' exponents. With e = row + column, reduced below N, and
-    /// w doubled where that reduction was needed: v = a·w as a signed number,
-    /// plus `carry`; b = `words.bits` + (e < `words.long_below`);
-    /// `carry` becomes ⌊v/2^b + ½⌋, and v − `carry`·2^b is returned.
+    /// Lanes are words of different rows; `row` and `column` are the two parts of their weights'
+    /// exponents. Let e = row + column, reduced below N, with w doubled if the reduction was
+    /// needed. v = a·w as a signed number, plus `carry`; b = `words.bits` + (e <
+    /// `words.long_below`). `carry` becomes ⌊v/2^b + ½⌋, and v − `carry`·2^b is returned.
     fn carried_digit(
         self,
         row: Self::Int,
@@ -38,26 +37,24 @@ pub(super) trait WordLanes: Lanes {
         carry: &mut Self::Int,
     ) -> Self::Int;
 
-    /// W × W digits to `out`, row-major: lane i of `digits[j]` to
-    /// `out[i·W + j]`.
+    /// Stores W × W digits to `out`, row-major: lane i of `digits[j]` goes to `out[i·W + j]`.
     fn store_digits(digits: &mut [Self::Int], out: &mut [i32]);
 }
 
-/// The words of the layout, as [`WordLanes::carried_digit`] needs them.
+/// The word lengths of the layout, as [`WordLanes::carried_digit`] needs them.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     /// N.
     pub(super) n: i64,
     /// ⌊p/N⌋.
     pub(super) bits: u32,
-    /// p mod N: a word whose weight exponent is below it has one bit more.
+    /// p mod N: a word whose weight exponent is below it has one more bit.
     ///
-    /// b_j = (p + e_{j+1} − e_j)/N, where e_{j+1} = e_j − (p mod N), plus N if
-    /// that is negative.
+    /// b_j = (p + e_{j+1} − e_j)/N, where e_{j+1} = e_j − (p mod N), plus N if that is negative.
     pub(super) long_below: i64,
 }
 
-/// Plain integers: one lane, on every machine.
+/// Plain integers: one lane, available on every machine.
 impl WordLanes for u64 {
     type Int = i64;
 

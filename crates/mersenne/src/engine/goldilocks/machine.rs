@@ -7,8 +7,8 @@ use super::{Goldilocks, carry};
 use crate::{Residue, Shift};
 use warpint_transform::cpu::goldilocks::Pool;
 
-/// Words from which more than one thread pays: below, a squaring takes less
-/// than half a millisecond, and handing out its three passes eats up the gain.
+/// The number of words from which more than one thread saves time. Below it, a squaring takes less
+/// than half a millisecond, and distributing its three passes costs more than it saves.
 const PARALLEL_FROM: usize = 1 << 15;
 
 /// Registers of balanced digits, and a transform to multiply them.
@@ -17,7 +17,7 @@ pub(super) struct Machine<V: WordLanes> {
     pool: Pool,
     registers: Vec<Vec<i32>>,
     work: Vec<V>,
-    /// A second spectrum, from the first product of two registers on.
+    /// A second spectrum, allocated at the first product of two registers.
     work_2: Vec<V>,
 }
 
@@ -34,7 +34,7 @@ impl<V: WordLanes> Machine<V> {
         }
     }
 
-    /// r[dst] ← Σ f(a_j, b_j)·2^⌈pj/N⌉.
+    /// Sets r[dst] to Σ f(a_j, b_j)·2^⌈pj/N⌉.
     fn wordwise(&mut self, dst: usize, a: usize, b: usize, f: impl Fn(i64, i64) -> i64) {
         let mut out = std::mem::take(&mut self.registers[dst]);
         let word = |reg: usize, j: usize, own: i64| {

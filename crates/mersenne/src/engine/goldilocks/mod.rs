@@ -1,12 +1,12 @@
-//! Products in exact integers: the irrational-base weighted transform over the
-//! field modulo q = 2^64 − 2^32 + 1 (Hérault 2025, §2–4).
+//! Products in exact integers: the irrational-base weighted transform over the field modulo q =
+//! 2^64 − 2^32 + 1 (Hérault 2025, §2–4).
 //!
 //! | file | subject |
 //! |---|---|
-//! | `margin` | how long words may be: the bound and its proof |
+//! | `margin` | the longest words: the bound and its proof |
 //! | `lanes`, `avx2` | words in one lane, and in four side by side |
 //! | `transform` | one product: weights, columns, rows, columns, carries |
-//! | `carry` | carries through a register's digits |
+//! | `carry` | carries through the digits of a register |
 //! | `machine` | the register machine |
 //!
 //! The transforms of columns and rows are those of [`warpint_transform::cpu::goldilocks`].
@@ -34,19 +34,19 @@ use warpint_transform::cpu::goldilocks::Shape;
 #[cfg(target_arch = "x86_64")]
 use warpint_transform::cpu::goldilocks::avx2::Four;
 
-/// The family `goldilocks`: 64 ≤ p < 2^31 in N = 2^k words, 3 ≤ k ≤ 26, or
-/// N = 5·2^k, 1 ≤ k ≤ 25, with N ≤ p and words of at most 31 bits.
+/// The family `goldilocks`: 64 ≤ p < 2^31 in N = 2^k words, 3 ≤ k ≤ 26, or N = 5·2^k, 1 ≤ k ≤ 25,
+/// with N ≤ p and words of at most 31 bits.
 ///
-/// A squaring is exact whatever the digits, and has no round-off. One
-/// squaring costs two transforms of N points; memory is 24·N bytes and 4·N for
-/// every register (32·N from the first product of two registers on).
+/// A squaring is exact for all digits and has no round-off. It costs two transforms of N points.
+/// Memory is 24·N bytes and 4·N for each register (32·N from the first product of two registers
+/// on).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Goldilocks;
 
-/// log2 of the longest transform 2^k: 2 has a 2^26-th root, and no further.
+/// log2 of the longest transform 2^k: the largest order of a root of 2 in the field is 2^26.
 const MAX_LOG2: u32 = 26;
 
-/// log2 of the largest 2^k in 5·2^k: enough for p = 2^31 − 1.
+/// log2 of the largest 2^k in 5·2^k, which is enough for p = 2^31 − 1.
 const MAX_LOG2_OF_FIFTH: u32 = 25;
 
 impl EngineFamily for Goldilocks {
@@ -67,9 +67,9 @@ impl EngineFamily for Goldilocks {
         lengths
     }
 
-    /// `bits` is log2 of the limit over the bound on a word of a product: see
-    /// the source of `margin` for the proof. Half of it are bits that
-    /// the words could be longer.
+    /// Returns the margin. `bits` is log2 of the ratio of the limit to the bound on a word of a
+    /// product; see the source of `margin` for the proof. Half of these bits could be added to each
+    /// word.
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         let unusable = |reason: String| EngineError::Unusable {
             engine: self.name(),
@@ -94,7 +94,7 @@ impl EngineFamily for Goldilocks {
             return Err(unusable("there are more words than bits".into()));
         }
         if p as usize > 31 * length {
-            return Err(unusable("words are of 31 bits at most".into()));
+            return Err(unusable("words have at most 31 bits".into()));
         }
         Ok(Margin { bits: margin::spare_bits(p, length), proven: true })
     }
@@ -120,7 +120,7 @@ impl EngineFamily for Goldilocks {
     }
 }
 
-/// An engine that works on lanes of type `V`, if the processor has them and the length fills them.
+/// Builds an engine on lanes of type `V`, if the processor supports them and the length fills them.
 fn with_lanes<V: WordLanes>(layout: WordLayout, options: BuildOptions) -> Option<Box<dyn Engine>> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     Some(Box::new(Machine::new(Transform::<V>::new(layout, shape)?, options)))

@@ -1,20 +1,19 @@
-//! One product of digits: weights, transform by columns and rows, carry.
+//! One product of digits: weights, transform by columns and rows, carries.
 //!
-//! With j = r·C + c, the transform of N = R·C points is (Bailey 1990, *FFTs in
-//! external or hierarchical memory*) a transform of length R down each column,
-//! a multiplication by ω_N^(c·k) in column c at column frequency k, and a
-//! transform of length C along each row. Spectra stay in whatever order these
-//! leave.
+//! With j = r·C + c, the transform of N = R·C points consists of a transform of length R down each
+//! column, a multiplication by ω_N^(c·k) in column c at column frequency k, and a transform of
+//! length C along each row (Bailey 1990, *FFTs in external or hierarchical memory*). Spectra stay
+//! in the order in which these steps leave them.
 //!
-//! The weight of word j is 2^(e_j/N) with e_j = −p·j mod N. As
-//! e_j = e_{rC} + e_c, less N if that is N or more, it is the product of a
-//! weight of the row, a weight of the column, and perhaps ½. The column's
-//! commutes with the transform down the column and is part of the
-//! multiplication by ω_N^(c·k); digits meet the row's only.
+//! The weight of word j is 2^(e_j/N) with e_j = −p·j mod N. As e_j = e_{rC} + e_c, minus N if that
+//! is N or more, the weight is the product of a weight of the row, a weight of the column, and
+//! possibly ½. The weight of the column commutes with the transform down the column, and is
+//! combined with the multiplication by ω_N^(c·k). Digits are multiplied by the weight of the row
+//! only.
 //!
-//! A product passes over the data three times: columns (digits → weights →
-//! transforms), rows (transforms, squares, inverse transforms), columns
-//! (inverse transforms → weights → carries → digits).
+//! A product passes over the data three times: columns (digits → weights → transforms), rows
+//! (transforms, squares, inverse transforms), columns (inverse transforms → weights → carries →
+//! digits).
 
 use super::carry;
 use super::lanes::{WordLanes, Words};
@@ -22,7 +21,8 @@ use crate::layout::WordLayout;
 use warpint_arith::goldilocks as field;
 use warpint_transform::cpu::goldilocks::{ColumnPass, Fft, Kernel, Pool, Shape, Shared};
 
-/// All tables for products of one exponent and length. Spectra are laid out as [`Shape::pitch`] says.
+/// The tables for products of one exponent and length. Spectra are laid out as [`Shape::pitch`]
+/// says.
 pub(super) struct Transform<V: WordLanes> {
     instructions: V::Instructions,
     layout: WordLayout,
@@ -30,10 +30,10 @@ pub(super) struct Transform<V: WordLanes> {
     words: Words,
     columns_fft: Fft,
     rows_fft: Fft,
-    /// ω_N^(c·k) times the column's weight, at g·C + c, k being the column
-    /// frequency at position g·W + lane.
+    /// ω_N^(c·k) times the weight of the column, at g·C + c, where k is the column frequency at
+    /// position g·W + lane.
     forward: Vec<V::Factor>,
-    /// Its inverse, over N.
+    /// The inverse of `forward`, divided by N.
     inverse: Vec<V::Factor>,
     /// The weight of each row, and half of it.
     row_weights: Vec<[u64; 2]>,
@@ -46,8 +46,9 @@ pub(super) struct Transform<V: WordLanes> {
 }
 
 impl<V: WordLanes> Transform<V> {
-    /// Tables for p and N = `layout.len()`, cut as `shape`; `None` if the field
-    /// has no N-th root of unity or of 2, or the processor lacks the instructions of the lanes. Cost O(N) products.
+    /// Computes the tables for p and N = `layout.len()`, cut as `shape`. Returns `None` if the
+    /// field has no N-th root of unity or of 2, or if the processor lacks the instructions of the
+    /// lanes. Cost: O(N) products.
     pub(super) fn new(layout: WordLayout, shape: Shape) -> Option<Self> {
         let instructions = V::instructions()?;
         let (n, w) = (layout.len(), V::WIDTH);
@@ -121,12 +122,12 @@ impl<V: WordLanes> Transform<V> {
         &self.layout
     }
 
-    /// A vector for a spectrum.
+    /// Returns a vector for a spectrum.
     pub(super) fn spectrum(&self) -> Vec<V> {
         vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()]
     }
 
-    /// digits ← the balanced digits of their square.
+    /// Replaces digits by the balanced digits of their square.
     pub(super) fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut [V]) {
         self.columns(pool, digits, work);
         pool.each_chunk(work, self.shape.pitch(), |_, group| {
@@ -135,7 +136,7 @@ impl<V: WordLanes> Transform<V> {
         self.inverse_columns(pool, work, digits);
     }
 
-    /// registers\[dst\] ← the balanced digits of registers\[a\]·registers\[b\].
+    /// Sets registers\[dst\] to the balanced digits of registers\[a\]·registers\[b\].
     pub(super) fn multiply(
         &self,
         pool: &Pool,
@@ -153,7 +154,7 @@ impl<V: WordLanes> Transform<V> {
         self.inverse_columns(pool, work, &mut registers[dst]);
     }
 
-    /// Digits to weighted, column-transformed, twiddled entries.
+    /// Converts digits to weighted, column-transformed, twiddled entries.
     fn columns(&self, pool: &Pool, digits: &[i32], work: &mut [V]) {
         let work = Shared::new(work);
         pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
@@ -161,7 +162,7 @@ impl<V: WordLanes> Transform<V> {
         });
     }
 
-    /// The way back, with carries.
+    /// Converts entries back to digits, with carries.
     fn inverse_columns(&self, pool: &Pool, work: &[V], digits: &mut [i32]) {
         let shared = Shared::new(digits);
         let carries = pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
@@ -171,8 +172,8 @@ impl<V: WordLanes> Transform<V> {
             V::enter(InverseColumns { transform: self, work, digits: &shared, tiles, carries });
             (end, out)
         });
-        // Each range of columns started without a carry: what left the columns
-        // before it is added now, and what leaves a row enters the next one.
+        // Each range of columns started without a carry. The carries out of the columns before it
+        // are added now, and the carry out of a row goes into the next one.
         for (end, out) in carries {
             for (r, carry) in out.into_iter().enumerate() {
                 let j = r * self.shape.columns + end;
@@ -261,7 +262,7 @@ struct InverseColumns<'a, V: WordLanes> {
     work: &'a [V],
     digits: &'a Shared<'a, i32>,
     tiles: std::ops::Range<usize>,
-    /// The carry that leaves the last tile, for every row.
+    /// The carry out of the last tile, for every row.
     carries: &'a mut [i64],
 }
 

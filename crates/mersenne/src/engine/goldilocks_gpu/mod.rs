@@ -1,15 +1,15 @@
-//! Products modulo 2^64 − 2^32 + 1 on a device: the family `goldilocks` as an
-//! arithmetic of `engine/gpu` (Hérault 2025, §3–5, for the transform).
+//! Products modulo 2^64 − 2^32 + 1 on a device: the family `goldilocks` as an arithmetic of
+//! `engine/gpu` (Hérault 2025, §3–5, for the transform).
 //!
 //! | file | subject |
 //! |---|---|
-//! | `shape` | how a transform is cut for the kernels |
+//! | `shape` | the division of a transform among the threads of the kernels |
 //! | `tables` | twiddles and weights |
-//! | `operations` | what a squaring takes of the field, by count |
-//! | `words` | what the kernels of columns know of words |
+//! | `operations` | counts of the field operations of a squaring |
+//! | `words` | the words of a number as the kernels of columns see them |
 //!
-//! The kernels are `kernels/goldilocks/*.cu` of this crate; `columns.cu` and
-//! `rows.cu` begin with the method.
+//! The kernels are `kernels/goldilocks/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
+//! description of the method.
 
 mod operations;
 mod shape;
@@ -27,39 +27,39 @@ use super::{EngineError, EngineFamily, Margin, Work};
 use shape::Shape;
 use words::ExactWords;
 
-/// The family `goldilocks` on a device: 640 ≤ p < 2^31 in N = 2^k words,
-/// 6 ≤ k ≤ 26, or N = 5·2^k, 6 ≤ k ≤ 24, as far as the tiles fit into the device's shared
-/// memory (64 KiB a block hold 5M words, 99 KiB 16M, 227 KiB all), with words of 5 to 11 bits at least.
+/// The family `goldilocks` on a device: 640 ≤ p < 2^31 in N = 2^k words, 6 ≤ k ≤ 26, or N = 5·2^k,
+/// 6 ≤ k ≤ 24. The tiles must fit into the device's shared memory (64 KiB per block suffice for 5M
+/// words, 99 KiB for 16M, 227 KiB for all), and words must have at least 5 to 11 bits.
 ///
-/// The margin is that of the CPU's [`Goldilocks`], less 0.1 bits. Memory on the
-/// device is 8·N bytes and 4·N for every register and one more (16·N more from
-/// the first product of two registers on), and tables of some 40·√N to 200·√N words.
+/// The margin is that of the CPU's [`Goldilocks`] minus 0.1 bits. Memory on the device is 8·N
+/// bytes, 4·N for each register and one more (16·N more from the first product of two registers
+/// on), and tables of about 40·√N to 200·√N words.
 pub type GoldilocksOn = OnDevice<Goldilocks>;
 
-/// The bits that the shortest word must have for carries to come to rest in a tile
-/// of four words, when words are multiplied by m.
+/// Returns the bits that the shortest word must have for carries to end within a tile of four
+/// words, if words are multiplied by m.
 ///
-/// With b bits in the shortest word, β < b + 1 and the bound on a word of a product
-/// (see the CPU's margin), a carry is below m·2^(b + log2 N + 1.21). Three words later
-/// it is below m·2^(log2 N + 1.21 − 2b) + 1.1, which is to be at most 2^(b−6) + 1.1:
-/// 3b ≥ log2 N + log2 m + 7.21, and log2 N < ⌊log2 N⌋ + 1.
+/// With b bits in the shortest word, β < b + 1. By the bound on a word of a product (see the CPU's
+/// margin), a carry is below m·2^(b + log2 N + 1.21). Three words later it is below m·2^(log2 N +
+/// 1.21 − 2b) + 1.1, which must be at most 2^(b−6) + 1.1. So 3b ≥ log2 N + log2 m + 7.21, and log2
+/// N < ⌊log2 N⌋ + 1.
 fn least_bits(length: usize, multiplier: u32) -> u32 {
     let log2_multiplier = multiplier.max(1).next_power_of_two().trailing_zeros();
     (length.ilog2() + log2_multiplier + 9).div_ceil(3)
 }
 
-/// Whether carries come to rest in a tile of four words when words are multiplied by m:
-/// words have the bits for it, and what the first word of a tile hands to the second,
-/// at most 2.31·m·N, has 31 bits with room for a digit and half a base.
+/// Returns whether carries end within a tile of four words if words are multiplied by m. Two
+/// conditions must hold: words have enough bits, and the carry from the first to the second word of
+/// a tile, at most 2.31·m·N, fits into 31 bits together with a digit and half a base.
 fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
     p / length as u32 >= least_bits(length, multiplier)
         && length as u64 * u64::from(multiplier) <= 1 << 28
 }
 
-/// What the digits that keep a carry take from the margin, in bits.
+/// The part of the margin, in bits, that is lost because digits may keep a carry.
 const SLACK_BITS: f64 = 0.1;
 
-/// Every length that some device may have, ascending.
+/// Returns all lengths that any device supports, ascending.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let powers = (6..=26).map(|k| 1 << k);
     let mut lengths: Vec<usize> = powers.chain((6..=24).map(|k| 5 << k)).collect();
@@ -67,8 +67,8 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
     lengths.into_iter()
 }
 
-/// Every source that an engine of so many words compiles by default, for those
-/// who compile without a device.
+/// Returns every source that an engine of `length` words compiles by default, for compiling without
+/// a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Goldilocks>(length, shared_memory_per_block)
@@ -118,8 +118,8 @@ impl Arithmetic for Goldilocks {
         "exponents are from 640 to 2^31 − 1 on a device".into()
     }
 
-    /// The bound of the CPU's family, for digits that may lie outside their
-    /// range by 2^−5 of it, and words long enough for carries to come to rest.
+    /// Returns the bound of the CPU's family, for digits that may exceed their range by 2^−5 of it,
+    /// and for words long enough for carries to end within a tile.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
         let margin = Self.margin(p, length)?;
         let least_bits = least_bits(length, 1);

@@ -1,14 +1,15 @@
-//! The operations of a squaring in the field, counted by the kernels' text.
+//! The field operations of a squaring, counted from the source text of the kernels.
 //!
-//! A product of 64-bit numbers counts 1, one of a 32-bit number by a 64-bit one 1/2. Levels are
-//! those of both transforms and both inverse ones: log2 of the radices. Sums and reductions
-//! belong to the levels; carries are not counted, nor is the first tile of columns, which is
-//! computed twice.
+//! A product of 64-bit numbers counts as 1, a product of a 32-bit number by a 64-bit one as 1/2.
+//! Levels are log2 of the radices, over both transforms and both inverse transforms. Sums and
+//! reductions are part of the levels. Carries are not counted, nor is the first tile of columns,
+//! which is computed twice.
 
 use crate::engine::gpu::Line;
 
-/// Products for a point: those of both lines, the square, and of a word its unweighting 1,
-/// its weighting 1/2, its twist and the making of the twist's factor 2 in either direction.
+/// Returns the products for a point: those of both lines and 1 for the square; and for each word 1
+/// for unweighting, 1/2 for weighting, and, in each direction, 2 for the twist and the computation
+/// of its factor.
 pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     const SQUARE: f64 = 1.0;
     const WEIGHTS: f64 = 1.5;
@@ -16,9 +17,9 @@ pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     of_line(column) + of_line(row) + SQUARE + WEIGHTS + TWISTS
 }
 
-/// Of a line Q·A·B, forward and back: a twiddle for every point between two steps, but none
-/// where it is 1 for sure. Those before A come in whole lists and are all multiplied by. A step of
-/// radix 5 multiplies by eight constants.
+/// Returns the products for a line Q·A·B, forward and back: a twiddle for every point between two
+/// steps, except where it is certainly 1. The twiddles before A are read as whole lists, so that
+/// all points are multiplied. A step of radix 5 multiplies by eight constants.
 fn of_line(Line { q, a, b }: Line) -> f64 {
     let others_than_first = |radix: u32| 1.0 - 1.0 / f64::from(radix);
     let inner = others_than_first(b) + others_than_first(a);
@@ -27,7 +28,7 @@ fn of_line(Line { q, a, b }: Line) -> f64 {
     inner + before_a + fifths
 }
 
-/// Levels: 2·log2(N).
+/// Returns the number of levels, 2·log2(N).
 pub(super) fn levels(column: Line, row: Line) -> f64 {
     2.0 * (f64::from(column.len()).log2() + f64::from(row.len()).log2())
 }
@@ -39,7 +40,7 @@ mod tests {
     #[test]
     fn products_are_those_of_every_step() {
         let line = |q, a, b| Line { q, a, b };
-        // 15/16 for each of four inner twiddles, and 6.5 for what every point has.
+        // 15/16 for each of four inner twiddles, and 6.5 for every point.
         let two_steps = line(1, 16, 16);
         assert_eq!(products_per_point(two_steps, two_steps), 4.0 * 15.0 / 16.0 + 6.5);
         assert_eq!(levels(two_steps, two_steps), 32.0);

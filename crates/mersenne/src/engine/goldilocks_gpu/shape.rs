@@ -1,16 +1,16 @@
-//! How a transform is cut for the kernels: lines, tiles, threads.
+//! Shapes: the division of a transform into lines, tiles and threads.
 
 use std::fmt;
 
 use crate::engine::gpu::{self, Line, MAX_THREADS, REGISTERS, Shape as _};
 
-/// The points that a thread holds at a time.
+/// Returns the number of points that a thread holds at a time.
 fn points(line: Line) -> u32 {
     line.a.max(line.b)
 }
 
-/// Every factorisation of L worth trying: A and B in registers by shifts alone, radices of nearly
-/// one size, and an outer step of Q = 1, 2, 4, 5, 8 or 16.
+/// Returns every factorisation of L worth trying: A and B computed in registers by shifts only,
+/// radices of nearly the same size, and an outer step of Q = 1, 2, 4, 5, 8 or 16.
 fn lines(length: u32) -> Vec<Line> {
     let (five, power) = if length.is_multiple_of(5) { (5, length / 5) } else { (1, length) };
     if !power.is_power_of_two() {
@@ -24,7 +24,7 @@ fn lines(length: u32) -> Vec<Line> {
             let Some(a) = log.checked_sub(outer + b).filter(|a| (1..=5).contains(a)) else {
                 continue;
             };
-            // Registers are those of the larger radix.
+            // The larger radix determines the registers.
             if a.abs_diff(b) <= 1 {
                 lines.push(Line { q: five << outer, a: 1 << a, b: 1 << b });
             }
@@ -34,10 +34,10 @@ fn lines(length: u32) -> Vec<Line> {
     lines
 }
 
-/// How the N = rows·columns words of a transform are cut for the kernels.
+/// The division of the N = rows·columns words of a transform among the kernels' threads.
 ///
-/// Word j1·columns + j2 stands in row j1 and column j2. The kernels of columns
-/// take `width` adjacent columns at a time, those of rows `lines` adjacent rows.
+/// Word j1·columns + j2 is in row j1 and column j2. The kernels of columns process `width` adjacent
+/// columns at a time, the kernels of rows `lines` adjacent rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape {
     /// The transform along a column; its length is the number of rows.
@@ -48,18 +48,18 @@ pub(in crate::engine) struct Shape {
     pub(super) width: u32,
     /// Rows in a tile.
     pub(super) lines: u32,
-    /// How many times a thread goes through a step of a tile of usual size.
+    /// The number of times that a thread executes a step of a tile of usual size.
     pub(super) turns: u32,
-    /// Registers of a thread of columns and of rows whose radices are at most
-    /// 16: 64 or 80. Others have 128.
+    /// Registers of a thread of columns and of a thread of rows with radices of at most 16: 64
+    /// or 80. Threads with larger radices have 128.
     pub(super) registers: [u32; 2],
 }
 
-/// A shape in short.
+/// A shape in short form.
 struct Measured {
     column: [u32; 3],
     row: [u32; 3],
-    /// Width, lines, turns.
+    /// Width, lines and turns.
     tile: [u32; 3],
     registers: u32,
 }
@@ -73,7 +73,7 @@ impl Measured {
     }
 }
 
-/// The fastest shapes on an H200 of those tried (`benches/NOTES.md`), by length.
+/// The fastest shapes among those tried on an H200 (`benches/NOTES.md`), by length.
 #[rustfmt::skip]
 const MEASURED: [Measured; 16] = [
     Measured { column: [4, 8, 8], row: [1, 16, 16], tile: [4, 1, 1], registers: 80 },
@@ -94,11 +94,11 @@ const MEASURED: [Measured; 16] = [
     Measured { column: [8, 16, 8], row: [16, 32, 32], tile: [4, 1, 1], registers: 80 },
 ];
 
-/// Registers of a thread with 32 points at a time.
+/// Registers of a thread that holds 32 points at a time.
 const MOST_REGISTERS: u32 = 128;
 
 impl Shape {
-    /// Whether the kernels can be built for it.
+    /// Returns whether the kernels can be built for the shape.
     fn is_sound(&self) -> bool {
         self.columns() >= 2 * self.width
             && self.row.b.is_multiple_of(self.width)
@@ -120,7 +120,8 @@ impl gpu::Shape for Shape {
         self.width
     }
 
-    /// 64 bytes, where a tile of columns is not wider and the kernels of rows can take them so.
+    /// Returns 64 bytes' worth of words, if a tile of columns is not wider and the kernels of rows
+    /// support it.
     fn chunk(&self) -> u32 {
         if self.row.b.is_multiple_of(8) { self.width.max(8) } else { self.width }
     }
@@ -190,8 +191,8 @@ impl gpu::Shape for Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Columns of about 1,024 words, radices of 16, tiles of few rows, blocks of 256 threads, and
-    /// enough of them cost least.
+    /// Estimates the cost. Shapes are cheapest with columns of about 1,024 words, radices of 16,
+    /// tiles of few rows, and enough blocks of 256 threads.
     fn cost(&self) -> f64 {
         let log = |x: u32| f64::from(x).log2();
         let rows = if self.points() < 1 << 20 { 8.0 } else { 10.0 };
@@ -208,26 +209,28 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// [`gpu::resident`] for so many registers of a thread.
+/// Computes [`gpu::resident`] for this number of registers per thread.
 fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points(line) > 16 { MOST_REGISTERS } else { registers };
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)
 }
 
-/// Bytes of a tile of so many lines, with the padding of `Slots` in `goldilocks_tile.cuh`.
+/// Returns the bytes of a tile of `lines` lines, with the padding of `Slots` in
+/// `goldilocks_tile.cuh`.
 fn shared_bytes(line: Line, lines: u32) -> u32 {
     let side = lines * line.q;
     let padding = if side < 16 { side } else { 4 };
     (side * line.a + padding) * line.b * 8
 }
 
-/// Threads for a tile of so many points: each holds a radix of them, `turns` times.
+/// Returns the threads for a tile of `tile` points: each thread holds a radix of points, `turns`
+/// times.
 fn threads(line: Line, tile: u32, turns: u32) -> u32 {
     (tile / points(line) / turns).clamp(32, MAX_THREADS).next_multiple_of(32)
 }
 
-/// `2048x2048 2.32.32/2.32.32 4x4 1 80.80`: rows × columns, the radices of both lines,
-/// columns × rows of the tiles, turns, registers.
+/// Formats the shape as `2048x2048 2.32.32/2.32.32 4x4 1 80.80`: rows × columns, the radices of
+/// both lines, columns × rows of the tiles, turns, registers.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, lines, turns, registers: [c, r], .. } = self;

@@ -1,5 +1,5 @@
-//! The tables of the kernels: twiddles and weights, as short lists whose
-//! products are the long ones.
+//! The tables of the kernels: twiddles and weights, stored as short lists. The kernels multiply
+//! entries of two lists to obtain the long ones.
 
 use super::shape::Shape;
 use crate::engine::gpu::{Line, Shape as _};
@@ -8,22 +8,21 @@ use warpint_arith::goldilocks::{
     NoRoot, halve, inverse, mul, mul_pow2, neg, nth_root_of_two, pow, root_of_unity,
 };
 
-/// What the kernels of a shape read. The order within each list is that of the
-/// kernels' own text.
+/// The tables that the kernels of a shape read. The order within each list is that in the source
+/// text of the kernels.
 pub(super) struct Tables {
     /// For `columns.cu`.
     pub(super) columns: Vec<u64>,
     /// For `rows.cu`.
     pub(super) rows: Vec<u64>,
-    /// (−p·j1·C mod N) for every row j1, then (−p·j2 mod N) for the first
-    /// column j2 of every tile.
+    /// (−p·j1·C mod N) for every row j1, then (−p·j2 mod N) for the first column j2 of every tile.
     pub(super) fractions: Vec<u32>,
 }
 
-/// Powers of ω below this come from one list, multiples of it from another.
+/// Powers of ω below this exponent are in one list, and powers of ω^FINE in another.
 const FINE: u64 = 8;
 
-/// Bytes of the tables of a shape.
+/// Returns the bytes of the tables of a shape.
 pub(super) fn bytes(shape: &Shape) -> u64 {
     let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
     let line = |line: Line| u64::from(2 * line.a * line.b + 2 * line.len());
@@ -33,8 +32,8 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
     8 * words + 4 * (rows + u64::from(shape.tiles()))
 }
 
-/// For a column and a direction: ω^i for i < 8, constant·ω^(8·i) for 8·i < steps,
-/// ω^steps and its power.
+/// Returns the list for a column and a direction: ω^i for i < 8, constant·ω^(8·i) for 8·i < steps,
+/// ω^steps, and the `power`-th power of that.
 fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Item = u64> {
     let coarse = powers(pow(omega, FINE)).map(move |x| mul(constant, x));
     let root = pow(omega, steps);
@@ -45,10 +44,11 @@ fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Ite
 }
 
 impl Tables {
-    /// For a layout of N words; N must be the shape's.
+    /// Computes the tables for a layout of N words, where N must be the number of words of the
+    /// shape.
     ///
     /// # Errors
-    /// 2 has no N-th root, or the field no N-th root of unity.
+    /// Returns an error if 2 has no N-th root, or the field has no N-th root of unity.
     pub(super) fn new(layout: &WordLayout, shape: &Shape) -> Result<Self, NoRoot> {
         let n = layout.len();
         let two = nth_root_of_two(n as u64)?;
@@ -86,7 +86,7 @@ impl Tables {
     }
 }
 
-/// (ω + ω^4)/2, (ω^2 + ω^3)/2, (ω − ω^4)/2, (ω^2 − ω^3)/2 for ω = ω_5.
+/// Returns (ω + ω^4)/2, (ω^2 + ω^3)/2, (ω − ω^4)/2 and (ω^2 − ω^3)/2 for ω = ω_5.
 pub(super) fn fifth_root_constants() -> Option<[u64; 4]> {
     use warpint_arith::goldilocks::{add, sub};
     let omega = root_of_unity(5)?;
@@ -103,7 +103,7 @@ struct Roots {
 
 impl Roots {
     fn of(n: u64) -> Result<Self, NoRoot> {
-        // Wherever 2 has an n-th root, n divides q − 1 for the lengths used here.
+        // If 2 has an n-th root, n divides q − 1 for the lengths used here.
         let omega = root_of_unity(n).ok_or(NoRoot::NotAPower { n, gcd: 0 })?;
         Ok(Self { n, omega })
     }
@@ -117,13 +117,13 @@ impl Roots {
     }
 }
 
-/// 1, x, x², …
+/// Iterates over 1, x, x², …
 fn powers(x: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(1), move |&y| Some(mul(y, x)))
 }
 
-/// The twiddles within a line: `[b][ka]` ω_M^(b·ka), `[ka][b]` ω_M^(−b·ka),
-/// `[m][kq]` ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m); M = A·B, L = Q·M.
+/// Returns the twiddles within a line: `[b][ka]` ω_M^(b·ka), `[ka][b]` ω_M^(−b·ka), `[m][kq]`
+/// ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m), where M = A·B and L = Q·M.
 fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {
     let (a, b, m) = (u64::from(line.a), u64::from(line.b), u64::from(line.a * line.b));
     let (inner, whole) = (Roots::of(m)?, Roots::of(u64::from(line.len()))?);

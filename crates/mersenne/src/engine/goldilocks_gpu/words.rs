@@ -1,4 +1,4 @@
-//! What the kernels of columns know of words.
+//! The words of a number as the kernels of columns see them.
 
 use warpint_device::{Arg, Buffer, Device};
 
@@ -10,14 +10,14 @@ use crate::engine::gpu::{Arithmetic, LineTables, Words};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
-/// Lengths of words on a device.
+/// The word lengths on a device.
 pub(in crate::engine) struct ExactWords {
     layout: WordLayout,
     fractions: Buffer<u32>,
 }
 
 impl ExactWords {
-    /// ⌊p/N⌋ and p mod N.
+    /// Returns ⌊p/N⌋ and p mod N.
     fn word_bits(&self) -> [Arg; 2] {
         let (p, n) = (self.layout.exponent(), self.layout.len() as u32);
         [Arg::U32(p / n), Arg::U32(p % n)]

@@ -1,4 +1,4 @@
-//! The families of engines on a device.
+//! The families of engines on devices.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use crate::engine::{
 };
 use crate::layout::WordLayout;
 
-/// The engines of a family on a device; `A` is the family on the CPU.
+/// The family of engines on a device that corresponds to the CPU family `A`.
 #[derive(Debug)]
 pub struct OnDevice<A> {
     device: Device,
@@ -23,12 +23,12 @@ pub struct OnDevice<A> {
     arithmetic: PhantomData<A>,
 }
 
-/// Below, a CPU is as fast.
+/// The shortest length at which a device is faster than a CPU.
 const SHORTEST_WORTHWHILE: usize = 1 << 12;
 
 #[expect(private_bounds, reason = "other crates name families, not what they are made of")]
 impl<A: Arithmetic> OnDevice<A> {
-    /// On a device.
+    /// Creates the family on a device.
     #[must_use]
     pub fn new(device: Device) -> Self {
         let info = device.info();
@@ -44,7 +44,7 @@ impl<A: Arithmetic> OnDevice<A> {
         A::Shape::all(length, self.shared_memory())
     }
 
-    /// The shape of a variant, the first without a list of all.
+    /// Returns the shape of a variant; for variant 0 without listing all shapes.
     fn shape(&self, length: usize, variant: usize) -> Result<A::Shape, String> {
         if variant == 0
             && let Some(best) = A::Shape::best(length, self.shared_memory())
@@ -56,7 +56,7 @@ impl<A: Arithmetic> OnDevice<A> {
     }
 }
 
-/// The lengths of a device, ascending.
+/// Returns the lengths that a device supports, ascending.
 pub(in crate::engine) fn lengths<A: Arithmetic>(
     shared_memory_per_block: u32,
     from: usize,
@@ -66,7 +66,7 @@ pub(in crate::engine) fn lengths<A: Arithmetic>(
     A::all_lengths().into_iter().filter(|n| (from..=to).contains(n)).filter(has_shape).collect()
 }
 
-/// Every source that an engine of so many words compiles by default.
+/// Returns every source that an engine of `length` words compiles by default.
 pub(in crate::engine) fn sources<A: Arithmetic>(
     length: usize,
     shared_memory_per_block: u32,
@@ -100,7 +100,8 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
     }
 
     fn is_dominated(&self, length: usize) -> bool {
-        // Arithmetic that is slow beside the memory leaves no length behind.
+        // If the arithmetic is slow compared with the memory, no length is slower than a longer
+        // one.
         known::is_known(&self.device.info().name) && A::is_outrun(length)
     }
 

@@ -1,4 +1,4 @@
-//! The kernels of a shape: their sources, and which of them are built when.
+//! The kernels of a shape: their sources, and when each is built.
 
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
@@ -23,25 +23,25 @@ impl From<Step> for StepKind {
     }
 }
 
-/// A kernel, and what it is built for.
+/// A kernel, with the variant for which it is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Part {
-    /// Digits to spectrum.
+    /// Transforms digits to a spectrum.
     DigitsToSpectrum,
-    /// Spectrum to the spectrum of the carried words.
+    /// Transforms a spectrum to the spectrum of the carried words.
     Columns { step: StepKind, measured: bool },
-    /// Spectrum to digits.
+    /// Transforms a spectrum to digits.
     SpectrumToDigits(StepKind),
-    /// Pointwise squares of the rows' transforms.
+    /// Transforms rows, squares them pointwise and transforms them back.
     SquareRows,
-    /// The transforms of rows.
+    /// Transforms rows.
     ForwardRows,
-    /// Pointwise products with such transforms.
+    /// Multiplies rows pointwise by transformed rows.
     MultiplyRows,
 }
 
 impl Part {
-    /// The name in the kernels' text.
+    /// Returns the name of the kernel function.
     fn name(self) -> &'static str {
         match self {
             Self::DigitsToSpectrum => "digits_to_spectrum",
@@ -53,7 +53,7 @@ impl Part {
         }
     }
 
-    /// KIND in `columns.cu` or `rows.cu`.
+    /// Returns the value of the macro KIND in `columns.cu` or `rows.cu`.
     fn kind(self) -> u32 {
         match self {
             Self::DigitsToSpectrum | Self::SquareRows => 0,
@@ -62,7 +62,7 @@ impl Part {
         }
     }
 
-    /// Whether it stands in `columns.cu`.
+    /// Returns whether the kernel is in `columns.cu`.
     pub(in crate::engine) fn is_of_columns(self) -> bool {
         !matches!(self, Self::SquareRows | Self::ForwardRows | Self::MultiplyRows)
     }
@@ -72,19 +72,19 @@ impl Part {
     }
 }
 
-/// The parts that every product of an engine needs.
+/// The parts that all products of an engine need.
 const COMMON: [Part; 2] = [Part::DigitsToSpectrum, Part::SquareRows];
 
-/// Those of a product of two registers, beside the others.
+/// The additional parts that a product of two registers needs.
 const PRODUCT: [Part; 2] = [Part::ForwardRows, Part::MultiplyRows];
 
-/// The steps that a build of the kernels that carry is for.
+/// Returns the kind of step for which the carrying kernels are built.
 fn kind<A: Arithmetic>(step: Step) -> StepKind {
     if A::SPECIALISED { step.into() } else { StepKind::Square }
 }
 
-/// Those that carry the words of a step; `all`, or those that measure round-off where there are
-/// such.
+/// Returns the parts that carry the words of a step: all of them if `all`; otherwise only those
+/// that measure round-off, if the family distinguishes them.
 fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     let step = kind::<A>(step);
     let measured = [Part::SpectrumToDigits(step), Part::Columns { step, measured: true }];
@@ -92,7 +92,7 @@ fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     measured.into_iter().chain(other).collect()
 }
 
-/// The parts that an engine uses by default: all but those of squares times a number.
+/// Returns the parts that an engine uses by default: all except those of squares times a number.
 pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
     let mut parts = COMMON.to_vec();
     for part in [Step::Square, Step::SquareMinusTwo].map(|step| carrying::<A>(step, true)).concat()
@@ -105,7 +105,7 @@ pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
     parts
 }
 
-/// The source of a part, for a shape and words of p bits in all.
+/// Returns the source of a part, for a shape and words of p bits in total.
 pub(in crate::engine) fn source<A: Arithmetic>(shape: &A::Shape, p: u32, part: Part) -> Source {
     let of_columns = part.is_of_columns();
     let (file, text) = if of_columns { ("columns.cu", A::COLUMNS) } else { ("rows.cu", A::ROWS) };
@@ -132,7 +132,7 @@ pub(in crate::engine) fn source<A: Arithmetic>(shape: &A::Shape, p: u32, part: P
     A::specialise(source, shape, p, part)
 }
 
-/// The kernels of an engine, as far as they are built.
+/// The kernels of an engine that have been built so far.
 pub(super) struct Kernels<A: Arithmetic> {
     device: Device,
     shape: A::Shape,
@@ -141,7 +141,8 @@ pub(super) struct Kernels<A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Kernels<A> {
-    /// The kernels that every product needs; those that carry too, where they serve all steps.
+    /// Builds the kernels that every product needs, and the carrying kernels if one build serves
+    /// all steps.
     pub(super) fn new(device: &Device, shape: A::Shape, p: u32) -> Result<Self, DeviceError> {
         let mut kernels = Self { device: device.clone(), shape, p, built: vec![] };
         let mut parts = COMMON.to_vec();
@@ -152,7 +153,7 @@ impl<A: Arithmetic> Kernels<A> {
         Ok(kernels)
     }
 
-    /// Builds the kernels that carry a step, all or those that measure.
+    /// Builds the kernels that carry a step: all of them, or those that measure round-off.
     pub(super) fn prepare(&mut self, step: Step, all: bool) -> Result<(), DeviceError> {
         self.build(&carrying::<A>(step, all))
     }
@@ -162,7 +163,7 @@ impl<A: Arithmetic> Kernels<A> {
         self.build(&PRODUCT)
     }
 
-    /// Builds those of some parts that are not there yet, at a time.
+    /// Builds together the given parts that are not built yet.
     fn build(&mut self, parts: &[Part]) -> Result<(), DeviceError> {
         let new: Vec<Part> =
             parts.iter().copied().filter(|part| self.find(*part).is_none()).collect();
@@ -180,7 +181,7 @@ impl<A: Arithmetic> Kernels<A> {
         self.built.iter().find(|(of, _)| *of == part).map(|(_, kernel)| kernel)
     }
 
-    /// The kernel of a part that was built.
+    /// Returns the kernel of a part that has been built.
     pub(super) fn get(&self, part: Part) -> Result<&Kernel, DeviceError> {
         self.find(part).ok_or_else(|| DeviceError::Failed {
             what: part.name().into(),
@@ -188,12 +189,14 @@ impl<A: Arithmetic> Kernels<A> {
         })
     }
 
-    /// The kernel from the spectrum of a product to digits, after [`Self::prepare`].
+    /// Returns the kernel that transforms the spectrum of a product to digits, after
+    /// [`Self::prepare`].
     pub(super) fn spectrum_to_digits(&self, step: Step) -> Result<&Kernel, DeviceError> {
         self.get(Part::SpectrumToDigits(kind::<A>(step)))
     }
 
-    /// The kernel of columns, after [`Self::prepare`]; the one that measures if there is no other.
+    /// Returns the kernel of columns, after [`Self::prepare`]; the one that measures if no other
+    /// exists.
     pub(super) fn columns(&self, step: Step, measured: bool) -> Result<&Kernel, DeviceError> {
         let part = |measured| Part::Columns { step: kind::<A>(step), measured };
         let unmeasured = if measured { None } else { self.find(part(false)) };

@@ -1,4 +1,4 @@
-//! The register machine on a device: registers of digits around [`Products`].
+//! The register machine on a device: registers of digits, and [`Products`] to multiply them.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::{Residue, Shift};
 
 const WORDS: &str = include_str!("../../../kernels/words.cu");
 
-/// Threads of a block of `combine`.
+/// Threads per block of the kernel `combine`.
 const COMBINE_THREADS: u32 = 256;
 
-/// The source of the kernel that adds registers.
+/// Returns the source of the kernel that adds registers.
 pub(super) fn words_source() -> Source {
     Source::new("words.cu", WORDS, &["combine"]).headers(common::HEADERS)
 }
@@ -26,14 +26,15 @@ pub(in crate::engine) struct Machine<A: Arithmetic> {
     layout: WordLayout,
     products: Products<A>,
     registers: Vec<Buffer<i32>>,
-    /// Where sums are made before they take the place of a register.
+    /// Memory in which sums are computed before they replace a register.
     scratch: Buffer<i32>,
     combine: Option<Kernel>,
-    /// Graphs of the steps used so far.
+    /// The graphs of the steps used so far.
     graphs: Vec<(Step, Graph)>,
-    /// The squarings yet to come that are all measured.
+    /// The number of coming squarings that are all measured.
     watched: u64,
-    /// Products since the last call of [`Words::sync`], at most [`Words::MOST_UNSYNCED`].
+    /// The number of products since the last call of [`Words::sync`], at most
+    /// [`Words::MOST_UNSYNCED`].
     unsynced: u64,
 }
 
@@ -59,17 +60,17 @@ impl<A: Arithmetic> Machine<A> {
         })
     }
 
-    /// Waits for the device and judges the products made since the last call.
+    /// Waits for the device and evaluates the products made since the last call.
     fn sync(&mut self) -> Result<(), EngineError> {
         if self.unsynced == 0 {
             return Ok(());
         }
-        // Whatever comes of it, it is told once.
+        // Any error is reported once only.
         self.unsynced = 0;
         self.products.sync()
     }
 
-    /// Makes room for one more product among those not judged yet.
+    /// Makes room for one more product that has not been evaluated yet.
     fn note_product(&mut self) -> Result<(), EngineError> {
         if self.unsynced >= A::Words::MOST_UNSYNCED {
             self.sync()?;
@@ -78,11 +79,12 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// Makes n squarings of the spectrum: those watched one by one, then by graphs as far as they
-    /// go. The first squaring of a graph is measured, and so is the first of those after them.
+    /// Does n squarings of the spectrum: first the watched ones one by one, then the others in
+    /// graphs as far as possible. Round-off is measured in all watched squarings, in the first of each
+    /// graph, and in the first squaring after the graphs.
     ///
-    /// Launches of one kernel never follow one another in a graph: kernels that count their launches
-    /// before the last one has ended rely on that.
+    /// Two launches of the same kernel never follow each other in a graph. Kernels that count their
+    /// launches before the previous one has ended rely on this.
     fn squarings(&mut self, mut n: u64, step: Step) -> Result<(), EngineError> {
         let watched = n.min(self.watched);
         self.watched -= watched;
@@ -117,8 +119,8 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// `r[reg]` ← the n-fold m·x², where a product times m cannot be carried: by doublings and
-    /// sums after each squaring.
+    /// Computes `r[reg]` ← m·`r[reg]`² n times, for an m by which the carry kernel cannot multiply:
+    /// doublings and additions follow each squaring.
     fn square_then_times(&mut self, reg: usize, n: u64, m: u32) -> Result<(), EngineError> {
         for _ in 0..n {
             self.square(reg, 1, Step::Square, Shift::ZERO)?;
@@ -137,7 +139,7 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// `r[dst]` ← `r[a]` + sign·`r[b]`.
+    /// Computes `r[dst]` ← `r[a]` + sign·`r[b]`.
     fn combine(&mut self, dst: usize, a: usize, b: usize, sign: i32) -> Result<(), EngineError> {
         let n = self.layout.len() as u32;
         let kernel = match &self.combine {
@@ -156,7 +158,7 @@ impl<A: Arithmetic> Machine<A> {
             Arg::U32(n),
         ];
         let launch = Launch::linear(n.div_ceil(COMBINE_THREADS), COMBINE_THREADS);
-        // SAFETY: registers and scratch have n words each; the scratch is no register.
+        // SAFETY: the registers and the scratch have n words each; the scratch is not a register.
         unsafe { kernel.launch(launch, &args)? };
         std::mem::swap(&mut self.registers[dst], &mut self.scratch);
         Ok(())
@@ -266,7 +268,7 @@ impl<A: Arithmetic> KernelTimer for Machine<A> {
         self.sync()?;
         self.products.prepare(step, Shift::ZERO, false)?;
         self.products.digits_to_spectrum(&self.registers[reg])?;
-        // While the device is busy with these, the host gets ahead of it.
+        // While the device is busy with these, the host runs ahead of it.
         self.squarings(n / 2, step)?;
         let timed = n - 1 - n / 2;
         let calls = self.products.squaring(step, false)?;

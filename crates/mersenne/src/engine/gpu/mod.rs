@@ -1,18 +1,18 @@
-//! Engines on a device: two kernels a squaring, written once for all kinds of arithmetic.
+//! Engines on a device: two kernels per squaring, written once for all kinds of arithmetic.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `family` | [`OnDevice`]: lengths, margins, variants |
-//! | `shape` | how a transform is cut for the kernels |
-//! | `kernels` | their sources and builds |
+//! | `shape` | the division of a transform among the threads of the kernels |
+//! | `kernels` | sources and builds of the kernels |
 //! | `products` | spectrum, tables and launches |
-//! | `machine` | the register machine around them |
+//! | `machine` | the register machine on top of them |
 //!
-//! A transform of R·C points goes along the columns, then along the rows. The kernel of rows
-//! transforms, squares and transforms back; the kernel of columns transforms back, carries the
-//! words and transforms again (the fusion of carries with the columns' transforms, and carries
-//! handed from block to block, are those of Mihai Preda's *PRPLL*). What a family has of its own
-//! is an [`Arithmetic`]: points, tables, margins, the texts of both kernels.
+//! A transform of R·C points is computed along the columns, then along the rows. The kernel of rows
+//! transforms, squares and transforms back. The kernel of columns transforms back, carries the
+//! words and transforms again. Fusing the carries with the transforms of columns, and passing
+//! carries from block to block, follows Mihai Preda's *PRPLL*. The parts that differ between
+//! families are an [`Arithmetic`]: points, tables, margins and the texts of both kernels.
 
 mod family;
 mod kernels;
@@ -37,104 +37,109 @@ pub(super) use {family::lengths, shape::SHARED_MEMORY};
 #[cfg(all(test, feature = "sim"))]
 pub(super) use {machine::Machine, products::Products};
 
-/// What a family on a device has of its own, beside what its namesake on the CPU says.
+/// The parts of a family on a device that differ from other families, beyond those of the CPU
+/// family.
 pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// A point of the spectrum and of the tables.
     type Point: Pod + Send;
 
-    /// How a transform is cut.
+    /// The shape of a transform.
     type Shape: Shape;
 
-    /// What the kernels of columns know of words.
+    /// The words of a number as the kernels of columns see them.
     type Words: Words<Self>;
 
-    /// The text of `columns.cu`: `digits_to_spectrum`, `columns`, `spectrum_to_digits`.
+    /// The text of `columns.cu`, with the kernels `digits_to_spectrum`, `columns` and
+    /// `spectrum_to_digits`.
     const COLUMNS: &'static str;
 
-    /// The text of `rows.cu`: `square_rows`, `forward_rows`, `multiply_rows`.
+    /// The text of `rows.cu`, with the kernels `square_rows`, `forward_rows` and `multiply_rows`.
     const ROWS: &'static str;
 
     /// Whether `columns` and `spectrum_to_digits` are built for each kind of step, and `columns`
-    /// with and without round-off measured. Otherwise one build of each takes all steps.
+    /// both with and without measuring round-off. Otherwise one build of each serves all steps.
     const SPECIALISED: bool;
 
-    /// A source with the headers and constants that only this family has.
+    /// Adds the headers and constants that only this family needs to a source.
     fn specialise(source: Source, shape: &Self::Shape, p: u32, part: Part) -> Source;
 
-    /// Every length that some device may have, ascending.
+    /// Returns all lengths that any device supports, ascending.
     fn all_lengths() -> Vec<usize>;
 
-    /// Whether a longer length is known to take less time on the GPUs of [`super::known`].
+    /// Returns whether a longer length is known to be faster on the GPUs of [`super::known`].
     fn is_outrun(length: usize) -> bool;
 
-    /// The exponents of a device with these lengths, ascending.
+    /// Returns the exponents for a device with these lengths, which are ascending.
     fn exponents(lengths: &[usize]) -> RangeInclusive<u32>;
 
-    /// Says which exponents are taken, of an exponent that is none of them.
+    /// Returns the reason for refusing an exponent outside the range, which names the range.
     fn exponents_are(exponents: &RangeInclusive<u32>) -> String;
 
-    /// Says which lengths are taken, of a length that is none of them.
+    /// The reason for refusing an unsupported length, which names the supported ones.
     const LENGTHS_ARE: &'static str;
 
-    /// The margin of an exponent of the device at a length of the device.
+    /// Returns the margin of an exponent at a length, both supported by the device.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError>;
 
-    /// What a squaring asks of a device.
+    /// Returns the work of a squaring on a device.
     fn work_of(shape: &Self::Shape) -> Work;
 
-    /// Bytes of the device's memory beside registers, with the first shape if there is one; `None`
-    /// where that cannot be known.
+    /// Returns the bytes of device memory that are needed beside the registers, with the first
+    /// shape if one exists; `None` if it is not known.
     fn bytes_beside_registers(length: usize, shape: Option<&Self::Shape>) -> Option<u64>;
 
-    /// Says that there is no shape of that number, but so many.
+    /// Returns the message for a variant number at or above the number of shapes.
     fn no_shape(variant: usize, shapes: usize) -> String;
 
-    /// That an engine cannot be had for p bits in a length.
+    /// Returns the error that an engine cannot be built for p bits at a length.
     fn unusable(exponent: u32, length: usize, reason: String) -> EngineError {
         EngineError::Unusable { engine: Self::default().name(), exponent, length, reason }
     }
 }
 
-/// The tables that all kernels of columns, and all of rows, read.
+/// The tables that all kernels of columns, or all kernels of rows, read.
 pub(super) struct LineTables<P> {
     pub(super) columns: Vec<P>,
     pub(super) rows: Vec<P>,
 }
 
-/// What the kernels of columns know of words: arguments, tables, what they report.
+/// The words of a number as the kernels of columns see them: arguments, tables and reported errors.
 pub(super) trait Words<A: Arithmetic>: Send + Sized {
-    /// Squarings in a graph. Launching a graph costs the host as much as one kernel.
+    /// The number of squarings in a graph. Launching a graph costs the host as much as launching
+    /// one kernel.
     const GRAPH_SQUARINGS: u64;
 
     /// The most products between two calls of [`Self::sync`].
     const MOST_UNSYNCED: u64;
 
-    /// The squarings after a register was written or a sum was made that are all measured.
+    /// The number of squarings that are all measured after a register was written or a sum was
+    /// computed.
     const WATCHED: u64;
 
-    /// Numbers that say where 2 is to be subtracted; the first is the shift.
+    /// The length of the array that says where 2 is to be subtracted; its first number is the
+    /// shift.
     const ADDEND: usize;
 
-    /// With the tables of the kernels of columns and of rows.
+    /// Creates the words together with the tables of the kernels of columns and of rows.
     fn new(
         device: &Device,
         layout: WordLayout,
         shape: &A::Shape,
     ) -> Result<(Self, LineTables<A::Point>), EngineError>;
 
-    /// Whether a product times m can be carried in the words' own kernel.
+    /// Returns whether the carry kernel can multiply a product by m.
     fn takes_multiplier(&self, m: u32) -> bool;
 
-    /// The arguments of `digits_to_spectrum` after the tables.
+    /// Returns the arguments of `digits_to_spectrum` after the tables.
     fn digit_args(&self) -> Vec<Arg>;
 
-    /// The arguments of `columns` and `spectrum_to_digits` after the tables; carries, tickets and
-    /// the place of the addend are given.
+    /// Returns the arguments of `columns` and `spectrum_to_digits` after the tables. `scratch` is
+    /// the carries, the tickets and the place of the addend.
     fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg>;
 
-    /// Waits for the device, and judges the products made since the last call.
+    /// Waits for the device and evaluates the products made since the last call.
     fn sync(&mut self, device: &Device) -> Result<(), EngineError>;
 
-    /// See [`Engine::health`](super::Engine::health).
+    /// Returns error statistics, see [`Engine::health`](super::Engine::health).
     fn health(&self) -> Health;
 }

@@ -1,4 +1,4 @@
-//! Products through the kernels.
+//! Products of registers by the kernels.
 
 use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room};
 
@@ -8,7 +8,7 @@ use crate::Shift;
 use crate::engine::{EngineError, Step};
 use crate::layout::WordLayout;
 
-/// A launch of a kernel, with its arguments.
+/// A launch of a kernel with its arguments.
 pub(super) struct Call<'a> {
     pub(super) kernel: &'a Kernel,
     launch: Launch,
@@ -17,38 +17,40 @@ pub(super) struct Call<'a> {
 
 impl Call<'_> {
     pub(super) fn make(&self) -> Result<(), DeviceError> {
-        // SAFETY: `Products` alone makes calls, and is borrowed by them. It passes its own kernels the parameters that
-        // they declare: spectra, tables, carries, tickets, addend and errors were made for the shape that the launch
-        // has, and there are as many digits as the layout has words.
+        // SAFETY: only `Products` creates calls, and the calls borrow from it. It passes its own
+        // kernels the parameters that they declare: spectra, tables, carries, tickets, addend and
+        // errors were made for the shape of the launch, and there are as many digits as the layout
+        // has words.
         unsafe { self.kernel.launch(self.launch, &self.args) }
     }
 
-    /// Into a graph, to begin before the launch before it has ended.
+    /// Records the launch in a graph; it may begin before the previous launch has ended.
     pub(super) fn record(&self, capture: &Capture<'_>) {
-        // SAFETY: as of `make`. `Products` keeps its buffers as long as the machine has the graph. The kernels of a
-        // squaring wait for the launch before, and declare nothing `const __restrict__` that it writes.
+        // SAFETY: as in `make`. `Products` keeps its buffers as long as the machine has the graph.
+        // The kernels of a squaring wait for the previous launch, and declare nothing `const
+        // __restrict__` that it writes.
         unsafe { capture.launch_early(self.kernel, self.launch, &self.args) };
     }
 }
 
-/// A spectrum, and all else that the kernels of a product write.
+/// A spectrum and the other buffers that the kernels of a product write.
 ///
-/// The host only orders work, as far ahead as it gets; what fails is seen by [`Words::sync`].
+/// The host only enqueues work, as far ahead as it can; [`Words::sync`] reports failures.
 pub(in crate::engine) struct Products<A: Arithmetic> {
     device: Device,
     passes: Passes<A>,
     pub(in crate::engine) words: A::Words,
-    /// The spectrum of a product's second factor.
+    /// The spectrum of the second factor of a product.
     factor: Option<Buffer<A::Point>>,
     pub(in crate::engine) spectrum: Buffer<A::Point>,
     carries: Buffer<u64>,
-    /// The next block's, and how far the first has come.
+    /// Two counters: the number of the next block, and the progress of the first block.
     tickets: Buffer<u64>,
-    /// Shift, and the word and bit at which it stands.
+    /// The shift, and the word and the bit in which it lies.
     addend: Buffer<u64>,
 }
 
-/// The kernels of products with the tables that they read.
+/// The kernels of products, and the tables that they read.
 struct Passes<A: Arithmetic> {
     layout: WordLayout,
     shape: A::Shape,
@@ -58,20 +60,20 @@ struct Passes<A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Passes<A> {
-    /// A launch of columns, of so many blocks.
+    /// Returns a launch of a kernel of columns with this number of blocks.
     fn columns<'a>(&self, kernel: &'a Kernel, blocks: u32, args: Vec<Arg>) -> Call<'a> {
         let launch = Launch::linear(blocks, self.shape.column_threads());
         Call { kernel, launch: launch.shared(self.shape.column_shared_bytes()), args }
     }
 
-    /// A launch of a kernel of rows.
+    /// Returns a launch of a kernel of rows.
     fn rows(&self, part: Part, args: Vec<Arg>) -> Result<Call<'_>, DeviceError> {
         let launch = Launch::linear(self.shape.row_blocks(), self.shape.row_threads());
         let launch = launch.shared(self.shape.row_shared_bytes());
         Ok(Call { kernel: self.kernels.get(part)?, launch, args })
     }
 
-    /// `spectrum` ← the columns' transforms of digits.
+    /// Sets `spectrum` to the columns' transforms of digits.
     fn digits_to(
         &self,
         words: &A::Words,
@@ -115,8 +117,8 @@ impl<A: Arithmetic> Products<A> {
         })
     }
 
-    /// Makes everything ready for squarings of this step, of a number that stands at `shift`;
-    /// for those that are measured, or for all.
+    /// Prepares squarings with this step, of a number with the shift `shift`: all of them, or those
+    /// that are measured.
     pub(in crate::engine) fn prepare(
         &mut self,
         step: Step,
@@ -131,15 +133,15 @@ impl<A: Arithmetic> Products<A> {
         Ok(self.passes.kernels.prepare(step, !measured)?)
     }
 
-    /// spectrum ← digits.
+    /// Sets the spectrum from digits.
     ///
     /// # Panics
-    /// If there are fewer digits than words of the layout.
+    /// Panics if there are fewer digits than words of the layout.
     pub(super) fn digits_to_spectrum(&mut self, digits: &Buffer<i32>) -> Result<(), EngineError> {
         self.passes.digits_to(&self.words, &mut self.spectrum, digits)
     }
 
-    /// The arguments of `columns` and `spectrum_to_digits` from the tables on.
+    /// Returns the arguments of `columns` and `spectrum_to_digits` from the tables on.
     fn carry_args(&mut self, step: Step) -> Vec<Arg> {
         let scratch = [&mut self.carries, &mut self.tickets, &mut self.addend].map(Arg::from);
         let mut args = vec![Arg::from(&self.passes.column_tables)];
@@ -147,14 +149,14 @@ impl<A: Arithmetic> Products<A> {
         args
     }
 
-    /// The arguments of `square_rows`.
+    /// Returns the arguments of `square_rows`.
     fn square_args(&mut self, step: Step) -> Vec<Arg> {
         let p = if step == Step::SquareMinusTwo { self.passes.layout.exponent() } else { 0 };
         let tables = Arg::from(&self.passes.row_tables);
         vec![(&mut self.spectrum).into(), tables, (&mut self.addend).into(), Arg::U32(p)]
     }
 
-    /// The launches of a squaring that begins and ends as a spectrum, after [`Self::prepare`].
+    /// Returns the launches of a squaring from spectrum to spectrum, after [`Self::prepare`].
     pub(super) fn squaring(
         &mut self,
         step: Step,
@@ -169,10 +171,10 @@ impl<A: Arithmetic> Products<A> {
         Ok([passes.rows(Part::SquareRows, rows)?, columns])
     }
 
-    /// digits ← the square of the spectrum.
+    /// Computes the square of the spectrum as digits.
     ///
     /// # Panics
-    /// If there is room for fewer digits than words of the layout.
+    /// Panics if `digits` is shorter than the layout.
     pub(in crate::engine) fn spectrum_to_digits(
         &mut self,
         digits: &mut Buffer<i32>,
@@ -183,10 +185,11 @@ impl<A: Arithmetic> Products<A> {
         self.carry_into(digits, step)
     }
 
-    /// `digits` ← the words of the spectrum, carried; after [`Self::prepare`] or [`Self::multiply`].
+    /// Sets `digits` to the carried words of the spectrum, after [`Self::prepare`] or
+    /// [`Self::multiply`].
     ///
     /// # Panics
-    /// If there is room for fewer digits than words of the layout.
+    /// Panics if `digits` is shorter than the layout.
     pub(super) fn carry_into(
         &mut self,
         digits: &mut Buffer<i32>,
@@ -200,10 +203,10 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
     }
 
-    /// spectrum ← the product of a and b, for [`Self::carry_into`] at [`Step::Square`].
+    /// Sets the spectrum to the product of a and b, for [`Self::carry_into`] with [`Step::Square`].
     ///
     /// # Panics
-    /// If a or b has fewer digits than the layout has words.
+    /// Panics if a or b is shorter than the layout.
     pub(super) fn multiply(&mut self, a: &Buffer<i32>, b: &Buffer<i32>) -> Result<(), EngineError> {
         let Self { device, passes, words, factor, spectrum, .. } = self;
         passes.kernels.prepare(Step::Square, false)?;
@@ -220,7 +223,7 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.rows(Part::MultiplyRows, args)?.make()?)
     }
 
-    /// Waits for the device, and judges the products made since the last call.
+    /// Waits for the device and evaluates the products made since the last call.
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
         self.words.sync(&self.device)
     }

@@ -1,6 +1,6 @@
-//! Operations of batches on a device, limb by limb, against the slow and obvious: at widths on both
-//! sides of every change of how numbers are divided among lanes, with carries that run through all
-//! limbs or from any one on.
+//! Limb-by-limb operations of batches on a device, compared with slow, obvious implementations. The
+//! widths lie on both sides of every change in the division of numbers among lanes. Carries run
+//! through all limbs or start at any limb.
 
 pub(crate) mod oracle;
 
@@ -15,10 +15,10 @@ use warpint_integer::gpu::{Gpu, Operand, Results};
 use crate::sample::{Random, random};
 use oracle::{compare, hard, limb, negative, shifted, times};
 
-/// A case: a device, a seed and widths in limbs in, a message out if it fails.
+/// A case: takes a device, a seed and widths in limbs; returns a message if it fails.
 pub type Run = fn(&Device, u64, &[usize]) -> Result<(), String>;
 
-/// Every case, by name.
+/// All cases by name.
 pub const CASES: &[(&str, Run)] = &[
     ("negations", negations),
     ("comparisons", comparisons),
@@ -29,26 +29,28 @@ pub const CASES: &[(&str, Run)] = &[
     ("word_products", word_products),
 ];
 
-/// Widths of all kinds: of every number of lanes, of one row and more, of one segment and more.
+/// Returns widths of all kinds: for every number of lanes, for one row and several, for one segment
+/// and several.
 #[must_use]
 pub fn widths() -> Vec<usize> {
     let more = [63, 64, 65, 100, 128, 129, 130, 132, 300, 1000, 1024, 1025, 2051, 2602, 4100];
     (1..=40).chain(more).collect()
 }
 
-/// Those of the quick cases, in limbs: within a lane, at the ends of lanes and warps, and of several.
+/// Returns the widths of the quick cases, in limbs: within a lane, at the ends of lanes and warps,
+/// and over several.
 #[must_use]
 pub fn quick_widths() -> Vec<usize> {
     vec![1, 2, 5, 32, 33, 64, 130, 1025]
 }
 
-/// Numbers and what is done with them.
+/// A device with a source of random numbers.
 struct Bench {
     gpu: Gpu,
     rng: Random,
 }
 
-/// Numbers of a width, and their copy on the device.
+/// Numbers of one width, and their copy on the device.
 struct Batch {
     numbers: Vec<Vec<u32>>,
     limbs: usize,
@@ -60,7 +62,7 @@ impl Batch {
         Operand::new(&self.data, self.limbs, false)
     }
 
-    /// The first number for all.
+    /// Returns the first number as an operand for all.
     fn first(&self) -> Operand<'_> {
         Operand { broadcast: true, ..self.operand() }
     }
@@ -80,7 +82,7 @@ impl Bench {
         Ok(Batch { numbers, limbs, data })
     }
 
-    /// `count` numbers: hard ones in an order that is drawn, then drawn ones.
+    /// Returns `count` numbers: hard ones in random order, then random ones.
     fn drawn(&mut self, count: usize, limbs: usize) -> Result<Batch, DeviceError> {
         let mut numbers = hard(&mut self.rng, limbs);
         while numbers.len() < count {
@@ -94,7 +96,7 @@ impl Bench {
         self.batch(numbers, limbs)
     }
 
-    /// `count` results of some limbs, by `work`.
+    /// Returns `count` results of some limbs, computed by `work`.
     fn results(
         &self,
         count: usize,
@@ -106,7 +108,7 @@ impl Bench {
         data.download()
     }
 
-    /// The same for one word each.
+    /// Returns `count` results of one word each, computed by `work`.
     fn words<T: Pod>(
         &self,
         count: usize,
@@ -117,7 +119,7 @@ impl Bench {
         out.download()
     }
 
-    /// The same in the memory of a copy of the operand.
+    /// Returns results computed by `work` in the memory of a copy of the operand.
     fn in_place(
         &self,
         of: &Batch,
@@ -129,7 +131,7 @@ impl Bench {
     }
 }
 
-/// Every width with enough numbers for some blocks, and some with other counts.
+/// Returns every width with enough numbers for some blocks, and some widths with other counts.
 fn shapes(widths: &[usize]) -> Vec<(usize, usize)> {
     let usual = |&limbs: &usize| (limbs, if limbs > 500 { 9 } else { 70 });
     let mut shapes: Vec<_> = widths.iter().map(usual).collect();
@@ -139,7 +141,7 @@ fn shapes(widths: &[usize]) -> Vec<(usize, usize)> {
     shapes
 }
 
-/// An error unless result i is `expected(i)`.
+/// Returns an error unless result i is `expected(i)`.
 fn check(
     what: &str,
     found: &[u32],
@@ -159,7 +161,7 @@ fn check(
     Ok(())
 }
 
-/// Does something for numbers of every width.
+/// Runs a test with numbers of every width.
 fn for_all(
     device: &Device,
     seed: u64,
@@ -174,7 +176,8 @@ fn for_all(
     Ok(())
 }
 
-/// The same for pairs: of one width, and with a shorter, a single, or one number for all.
+/// Runs a test with pairs: of one width, with a shorter one, with a single number, or with one
+/// number for all.
 fn for_pairs(
     device: &Device,
     seed: u64,
@@ -185,10 +188,10 @@ fn for_pairs(
         for (b_limbs, broadcast) in
             [(limbs, false), (limbs.div_ceil(2), false), (limbs, true), (1, true)]
         {
-            // One number for all takes memory for one, but not for none.
+            // One number for all takes memory for one number, but needs at least one.
             let a = bench.drawn(count, limbs)?;
             let mut b = bench.drawn(if broadcast { 1 } else { count }, b_limbs)?;
-            // Many pairs that differ in few limbs or none.
+            // Many pairs that differ in few limbs or in none.
             if b_limbs == limbs && !broadcast {
                 for (b, a) in b.numbers.iter_mut().zip(&a.numbers).step_by(2) {
                     b.clone_from(a);
@@ -210,7 +213,7 @@ fn for_pairs(
     })
 }
 
-/// Two batches, of which the second may be one number, in one order or the other.
+/// Two batches, in either order; the second may be one number for all.
 struct Pair<'a> {
     a: &'a Batch,
     b: &'a Batch,
@@ -379,8 +382,9 @@ fn word_products(device: &Device, seed: u64, widths: &[usize]) -> Result<(), Str
         for w in words {
             let mut a = bench.drawn(count, limbs)?;
             if let Some(digits) = u64::MAX.checked_div(w) {
-                // From some limb on ⌊(2^64 − 1)/w⌋ again and again, and 1 more: where w divides
-                // 2^64 − 1, all limbs of the product are ones but for a carry through all of them.
+                // From some limb on, the limbs are ⌊(2^64 − 1)/w⌋ repeated, and 1 more. If w
+                // divides 2^64 − 1, all limbs of the product are ones, except for a carry through
+                // all of them.
                 for number in a.numbers.iter_mut().step_by(2) {
                     let from = bench.rng.random_range(0..limbs);
                     for (j, limb) in number[from..].iter_mut().enumerate() {

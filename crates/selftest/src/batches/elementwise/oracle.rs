@@ -1,4 +1,4 @@
-//! The slow and obvious, and numbers that are hard for the fast.
+//! Slow, obvious implementations, and numbers that are hard for the fast ones.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,8 @@ use rand::RngExt;
 
 use crate::sample::Random;
 
-/// Numbers that are hard on carries and comparisons: runs of zeros and ones that end at a limb.
+/// Returns numbers that are hard for carries and comparisons: runs of zeros and ones that end at a
+/// limb.
 pub(crate) fn hard(rng: &mut Random, limbs: usize) -> Vec<Vec<u32>> {
     let run = |from: usize, below: u32, at: u32, above: u32| {
         let limb = |j: usize| match j.cmp(&from) {
@@ -30,19 +31,19 @@ pub(crate) fn hard(rng: &mut Random, limbs: usize) -> Vec<Vec<u32>> {
     numbers
 }
 
-/// Limb j, or 0 where there is none.
+/// Returns limb j, or 0 beyond the end.
 pub(crate) fn limb(a: &[u32], j: usize) -> u32 {
     a.get(j).copied().unwrap_or(0)
 }
 
-/// The order of two numbers.
+/// Compares two numbers.
 pub(crate) fn compare(a: &[u32], b: &[u32]) -> Ordering {
     let limbs = a.len().max(b.len());
     let differ = (0..limbs).rev().find(|&j| limb(a, j) != limb(b, j));
     differ.map_or(Ordering::Equal, |j| limb(a, j).cmp(&limb(b, j)))
 }
 
-/// −a mod 2^(32·limbs).
+/// Returns −a mod 2^(32·limbs).
 pub(crate) fn negative(a: &[u32], limbs: usize) -> Vec<u32> {
     let mut carry = true;
     let limb = |j| {
@@ -53,7 +54,7 @@ pub(crate) fn negative(a: &[u32], limbs: usize) -> Vec<u32> {
     (0..limbs).map(limb).collect()
 }
 
-/// ⌊a·2^by⌋ mod 2^(32·limbs), bit after bit.
+/// Returns ⌊a·2^by⌋ mod 2^(32·limbs), computed bit by bit.
 pub(crate) fn shifted(a: &[u32], by: i128, limbs: usize) -> Vec<u32> {
     let bit = |k: i128| match usize::try_from(k) {
         Ok(k) => limb(a, k / 32) >> (k % 32) & 1,
@@ -63,7 +64,7 @@ pub(crate) fn shifted(a: &[u32], by: i128, limbs: usize) -> Vec<u32> {
     (0..limbs).map(word).collect()
 }
 
-/// a·w mod 2^(32·limbs).
+/// Returns a·w mod 2^(32·limbs).
 pub(crate) fn times(a: &[u32], w: u64, limbs: usize) -> Vec<u32> {
     let mut carry = 0;
     let word = |j| {

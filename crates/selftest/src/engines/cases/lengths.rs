@@ -1,4 +1,4 @@
-//! Lengths forced longer and shorter than the plan would take.
+//! Lengths longer and shorter than the plan would choose.
 
 use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
 
@@ -6,12 +6,12 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Random, Scale};
 use crate::twin::{Trouble, Twin};
 
-/// Drawn residues at every length from the tightest to an eighth longer than the
-/// shortest with enough margin, at about 2 and 4 times that, and at the
-/// longest there is (words of one bit, if the family has such).
+/// Tests random residues at every length from the shortest usable one to an eighth longer than the
+/// shortest with enough margin, at about 2 and 4 times that, and at the longest length (with words
+/// of one bit, if the family supports them).
 ///
-/// A length just short of enough margin may refuse by its round-off, never
-/// give a wrong value; all the others must be right.
+/// A length with slightly too little margin may report round-off, but must never give a wrong
+/// value. All other lengths must be right.
 pub fn forced_lengths(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -37,8 +37,8 @@ pub fn forced_lengths(
     Ok(())
 }
 
-/// Lengths whose statistical margin is a little short, so that products come
-/// near to the limit of round-off and over it.
+/// Returns lengths whose statistical margin is slightly too small, so that products come near the
+/// limit of round-off or exceed it.
 fn tight_lengths(family: &dyn EngineFamily, p: u32, shortest: usize) -> Vec<usize> {
     const LEAST_MARGIN: f64 = -0.3;
     let mut lengths = family.lengths(shortest / 2 + 1, shortest.saturating_sub(1));
@@ -66,8 +66,8 @@ fn products_at(
     twin.same(&"sub(0, 2, 1)", 0, Shift::ZERO)
 }
 
-/// Lengths next to a good one that the family does not have, no words at all,
-/// and more words than bits: refused as `Unusable` by `margin` and `build` alike.
+/// Tests that `margin` and `build` both return `Unusable` for lengths next to a good one that the
+/// family does not have, for no words at all, and for more words than bits.
 pub fn refused_lengths(
     family: &'static dyn EngineFamily,
     seed: u64,

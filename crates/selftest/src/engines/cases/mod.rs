@@ -1,4 +1,4 @@
-//! What every engine must do, one function a case.
+//! The requirements on every engine, one function per case.
 
 mod lengths;
 mod patterns;
@@ -21,13 +21,13 @@ use warpint_mersenne::EngineFamily;
 use super::twin::{Trouble, Twin};
 use crate::sample::{self, Random, Scale};
 
-/// A case: an engine family, a seed and how much is tried in, a message out if it fails.
+/// A case: takes an engine family, a seed and a scale; returns a message if it fails.
 pub type Run = fn(&'static dyn EngineFamily, u64, Scale) -> Result<(), String>;
 
 /// A named [`Run`].
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// The function's name.
+    /// The name of the function.
     pub name: &'static str,
     /// The function.
     pub run: Run,
@@ -35,8 +35,8 @@ pub struct Case {
 
 crate::for_every_case!(case_table);
 
-/// Does the same at the two smallest exponents of a family and `count` drawn ones up to `largest`: with an engine of the
-/// shortest length, beside the oracle.
+/// Runs a test at the two smallest exponents of a family and at `count` random ones up to
+/// `largest`, with an engine of the shortest length beside the oracle.
 fn with_twins(
     family: &dyn EngineFamily,
     seed: u64,
@@ -51,8 +51,7 @@ fn with_twins(
     Ok(())
 }
 
-/// Those that need no kernels beside the ones of a few lengths, which they have in common: the quick
-/// cases of a device.
+/// The quick cases of a device. They need kernels of a few lengths only, which they share.
 pub const QUICK: [&str; 11] = [
     "squares",
     "lucas_lehmer_steps",

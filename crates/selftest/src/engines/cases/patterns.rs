@@ -7,11 +7,10 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
 use crate::twin::{Trouble, Twin};
 
-/// Every operation on every pattern, at the shortest length with enough margin.
+/// Tests every operation on every pattern, at the shortest length with enough margin.
 ///
-/// A length whose margin is statistical may refuse a pattern by its round-off;
-/// then the same pattern must go through at twice the length. A wrong value is
-/// never allowed.
+/// A length with a statistical margin may report round-off for a pattern. Then the same pattern
+/// must succeed at twice the length. A wrong value is never allowed.
 pub fn carry_patterns(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -36,7 +35,8 @@ pub fn carry_patterns(
     })
 }
 
-/// Squarings of each kind, products with itself and with its neighbours, sums.
+/// Tests squarings of each kind, products of a pattern with itself and with its neighbours, and
+/// sums.
 pub(super) fn every_operation(
     twin: &mut Twin,
     name: &str,
@@ -56,7 +56,7 @@ pub(super) fn every_operation(
     }
     twin.write(0, x, shift)?;
     twin.both(&"set", |e| e.set(1, 1, Shift::ZERO))?;
-    // Up and down over the pattern's edge, then the product x·(x + 1)(x − 1).
+    // Crosses the edge of the pattern in both directions, then tests the product x·(x + 1)(x − 1).
     twin.both(&name, |e| e.add(2, 0, 1))?;
     twin.same(&format!("{name} + 1"), 2, Shift::ZERO)?;
     twin.both(&name, |e| e.sub(1, 0, 1))?;

@@ -1,4 +1,4 @@
-//! Products, sums and differences of registers, distinct and the same.
+//! Products, sums and differences of registers, distinct and equal.
 
 use warpint_mersenne::{Engine, EngineError, EngineFamily, Shift};
 
@@ -16,7 +16,7 @@ const OPERATIONS: [(&str, Operation); 3] = [
     ("sub", |e, dst, a, b| e.sub(dst, a, b)),
 ];
 
-/// Products of two drawn residues, and products of products.
+/// Tests products of two random residues, and products of products.
 pub fn products(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     with_twins(family, seed, scale, (80, Limbs::LARGEST), |twin, rng| {
         fill(twin, rng)?;
@@ -29,8 +29,8 @@ pub fn products(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> R
     })
 }
 
-/// Sums and differences, alone and chained: Gerbicz–Li needs them to be exact
-/// however often they are repeated without a product between.
+/// Tests sums and differences, alone and chained: Gerbicz–Li needs them to be exact however often
+/// they are repeated without a product in between.
 pub fn sums(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     with_twins(family, seed, scale, (80, Limbs::LARGEST), |twin, rng| {
         fill(twin, rng)?;
@@ -41,7 +41,7 @@ pub fn sums(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Resul
             twin.same(&what, 0, Shift::ZERO)?;
             twin.same(&what, 1, Shift::ZERO)?;
         }
-        // A product right after sums meets digits at their largest.
+        // A product directly after sums has the largest digits.
         twin.both(&"product of sums", |e| e.mul(2, 0, 1))?;
         twin.same(&"product of sums", 2, Shift::ZERO)?;
         let what = "a register minus itself";
@@ -51,8 +51,8 @@ pub fn sums(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Resul
     })
 }
 
-/// mul, add and sub with every choice of registers: the destination is right,
-/// and the registers that are not the destination are untouched.
+/// Tests mul, add and sub with every choice of registers: the destination is right, and the other
+/// registers are unchanged.
 pub fn aliased_registers(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -74,7 +74,7 @@ pub fn aliased_registers(
     })
 }
 
-/// Drawn residues into all registers.
+/// Writes random residues to all registers.
 fn fill(twin: &mut Twin, rng: &mut Random) -> Result<(), Trouble> {
     (0..REGISTERS).try_for_each(|reg| {
         let x = sample::residue(rng, twin.exponent());

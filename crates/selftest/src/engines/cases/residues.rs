@@ -1,5 +1,5 @@
-//! Lucas–Lehmer and PRP residues: against the oracle, against known answers,
-//! and through the test that the program itself runs.
+//! Lucas–Lehmer and PRP residues: compared with the oracle, with known answers, and through the
+//! test that the program itself runs.
 
 use rand::RngExt;
 use warpint_mersenne::{
@@ -15,7 +15,7 @@ use crate::vectors::{self, SmallResidue};
 
 const STARTS: [LlStart; 3] = [LlStart::Four, LlStart::Ten, LlStart::TwoThirds];
 
-/// s_(p−2) for drawn primes p, the three starting values, and drawn shifts.
+/// Tests s_(p−2) for random primes p, the three starting values, and random shifts.
 pub fn ll_residues(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -37,7 +37,7 @@ pub fn ll_residues(
     Ok(())
 }
 
-/// 3^(2^k) and 3^(M_p − 1) for drawn primes p and one large one.
+/// Tests 3^(2^k) and 3^(M_p − 1) for random primes p and one large one.
 pub fn prp_residues(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -59,9 +59,9 @@ pub fn prp_residues(
     Ok(())
 }
 
-/// The residues of every prime p < 2,000 that the family takes (on the
-/// simulator every 8th, of the quick cases none), of 4,423 and of 4,441, as GMP gave them, computed on
-/// the bare engine.
+/// Tests the residues of every prime p < 2,000 that the family supports (every 8th on the
+/// simulator, none in the quick cases), of 4,423 and of 4,441, on the bare engine. The expected
+/// values are from GMP.
 pub fn known_residues(
     family: &'static dyn EngineFamily,
     _seed: u64,
@@ -91,8 +91,8 @@ pub fn known_residues(
     Ok(())
 }
 
-/// The same through [`primality::run`], which is what the program runs, with its
-/// checks: res64 as GMP gave it, and prime exactly where it should be.
+/// Tests the same residues through [`primality::run`], which the program uses, with its checks:
+/// res64 must be that of GMP, and the verdict prime exactly for Mersenne primes.
 pub fn whole_tests(
     family: &'static dyn EngineFamily,
     _seed: u64,
@@ -126,7 +126,7 @@ fn whole_test(
         primality::run(&spec, plan, None, &mut |_| {}, &StopToken::new(), &RunOptions::default())
             .map_err(|e| e.to_string())?;
     let Finished::Done(outcome) = finished else {
-        return Err(format!("ended with {finished:?}, and nobody had asked it to"));
+        return Err(format!("ended with {finished:?} without a stop request"));
     };
     let verdict = match (is_prime, kind) {
         (true, TestKind::Ll(_)) => Verdict::Prime,

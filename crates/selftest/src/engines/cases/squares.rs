@@ -7,7 +7,7 @@ use super::with_twins;
 use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
 
-/// x², once and many times, on drawn residues.
+/// Tests x², once and repeatedly, on random residues.
 pub fn squares(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     with_twins(family, seed, scale, (80, Limbs::LARGEST), |twin, rng| {
         let p = twin.exponent();
@@ -19,7 +19,7 @@ pub fn squares(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Re
     })
 }
 
-/// x² − 2 at shifts 0, 1, p − 1 and a drawn one, once and many times.
+/// Tests x² − 2 at shifts 0, 1, p − 1 and a random one, once and repeatedly.
 pub fn lucas_lehmer_steps(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -37,7 +37,7 @@ pub fn lucas_lehmer_steps(
     })
 }
 
-/// m·x² for m = 1, 3 and 2^16, once and many times.
+/// Tests m·x² for m = 1, 3 and 2^16, once and repeatedly.
 pub fn small_multipliers(
     family: &'static dyn EngineFamily,
     seed: u64,

@@ -1,15 +1,15 @@
-//! One thread and two.
+//! One thread compared with two.
 
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Residue, Shift, Step};
 
 use crate::sample::{self, Scale};
 
-/// The largest exponent tried: long enough for an engine to share its work out.
+/// The largest exponent tried, long enough for an engine to use several threads.
 const LARGEST: u32 = 1_000_000;
 
-/// Engines with 1 and with 2 threads reach the same residues; on a device,
-/// which has threads of its own, two engines one after the other. There is no
-/// oracle here, so that the exponents may be large.
+/// Tests that engines with 1 and with 2 threads reach the same residues. On a device, which has
+/// threads of its own, compares two engines one after the other. No oracle is used, so that the
+/// exponents may be large.
 pub fn thread_counts(
     family: &'static dyn EngineFamily,
     seed: u64,

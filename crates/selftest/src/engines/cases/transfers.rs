@@ -1,4 +1,4 @@
-//! Residues into and out of an engine, and from register to register.
+//! Residues written to, read from and copied within an engine.
 
 use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
 
@@ -7,9 +7,9 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
 use crate::twin::REGISTERS;
 
-/// `write` then `read` gives the residue back: drawn ones and patterns, at
-/// every kind of shift, with the same shift and with another (x·2^(s−t)), and
-/// after products that must not disturb the register.
+/// Tests that `write` followed by `read` returns the residue: random ones and patterns, at every
+/// kind of shift, read with the same shift and with another (x·2^(s−t)), and after products that
+/// must not change the register.
 pub fn round_trips(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -38,8 +38,8 @@ pub fn round_trips(
     })
 }
 
-/// `copy` leaves its source, and the copy goes its own way afterwards; `set`
-/// is `write` of a small number.
+/// Tests that `copy` leaves its source unchanged and makes an independent copy, and that `set`
+/// writes a small number like `write`.
 pub fn copies(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     with_twins(family, seed, scale, (40, Limbs::LARGEST / 2), |twin, rng| {
         let p = twin.exponent();

@@ -1,21 +1,21 @@
-//! Clocks that a test must bear.
+//! Clocks that a test must tolerate.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use warpint_mersenne::Clock;
 
-/// A clock that is hours ahead at one look and hours behind at the next.
+/// A clock that alternates between hours ahead and hours behind.
 #[derive(Debug)]
 pub struct JumpingClock {
     real: Instant,
-    /// A day ahead, so that it can go back.
+    /// A day ahead of the present, so that it can go back.
     begun: Instant,
     looks: AtomicU64,
 }
 
 impl JumpingClock {
-    /// A clock for the rest of the process: runs hold clocks by `'static`.
+    /// Returns a clock that lives until the process ends: runs hold clocks as `'static`.
     #[must_use]
     pub fn leaked() -> &'static Self {
         let real = Instant::now();
@@ -23,7 +23,7 @@ impl JumpingClock {
         Box::leak(Box::new(Self { real, begun, looks: AtomicU64::new(0) }))
     }
 
-    /// How often it was asked.
+    /// Returns how often the clock was read.
     #[must_use]
     pub fn looks(&self) -> u64 {
         self.looks.load(Ordering::Relaxed)
@@ -39,8 +39,8 @@ impl Clock for JumpingClock {
     }
 }
 
-/// A clock that runs too fast by a factor: a short test has as many strides and checkpoints by it
-/// as a long one.
+/// A clock that is too fast by a factor: a short test has as many strides and checkpoints as a long
+/// one.
 #[derive(Debug)]
 pub struct HurriedClock {
     begun: Instant,
@@ -48,7 +48,7 @@ pub struct HurriedClock {
 }
 
 impl HurriedClock {
-    /// A clock for the rest of the process: runs hold clocks by `'static`.
+    /// Returns a clock that lives until the process ends: runs hold clocks as `'static`.
     #[must_use]
     pub fn leaked(times: u32) -> &'static Self {
         Box::leak(Box::new(Self { begun: Instant::now(), times }))

@@ -1,4 +1,4 @@
-//! Disks that are full, and files that change while nobody looks.
+//! Files that change while no process uses them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 pub use warpint_files::testing::FullDisk;
 
-/// Flips a bit of a file, taken mod its length.
+/// Flips a bit of a file; its number is taken mod the length of the file in bits.
 ///
 /// # Errors
-/// Those of the file system; an empty file has no bit.
+/// Returns errors of the file system, and an error for an empty file.
 pub fn flip_bit_of_file(path: &Path, bit: u64) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let bits = file.metadata()?.len() * 8;
@@ -22,10 +22,10 @@ pub fn flip_bit_of_file(path: &Path, bit: u64) -> io::Result<()> {
     file.write_all(&byte)
 }
 
-/// Cuts a file to `bytes`, taken mod its length: to less than it has.
+/// Cuts a file to `bytes` bytes, taken mod its length, so that it becomes shorter.
 ///
 /// # Errors
-/// Those of the file system; an empty file cannot be cut.
+/// Returns errors of the file system, and an error for an empty file.
 pub fn cut_file(path: &Path, bytes: u64) -> io::Result<()> {
     let length = fs::metadata(path)?.len();
     let bytes = bytes.checked_rem(length).ok_or(io::ErrorKind::UnexpectedEof)?;

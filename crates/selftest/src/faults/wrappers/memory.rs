@@ -1,4 +1,4 @@
-//! Memory that flips a bit of a state that it keeps.
+//! Memory that flips a bit of a state that it stores.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,23 +16,23 @@ pub enum Part {
     Verified,
 }
 
-/// Memory that flips one bit of the first state that a run looks at again.
+/// Memory that flips one bit of the first state that a run reads back.
 #[derive(Debug)]
 pub struct FailingMemory {
     part: Part,
-    /// Taken mod p.
+    /// The bit, taken mod p.
     bit: u32,
     looks: AtomicU64,
 }
 
 impl FailingMemory {
-    /// Memory for the rest of the process: runs hold it by `'static`.
+    /// Returns memory that lives until the process ends: runs hold it as `'static`.
     #[must_use]
     pub fn leaked(part: Part, bit: u32) -> &'static Self {
         Box::leak(Box::new(Self { part, bit, looks: AtomicU64::new(0) }))
     }
 
-    /// Whether the bit has flipped.
+    /// Returns whether the bit has flipped.
     #[must_use]
     pub fn has_struck(&self) -> bool {
         self.looks.load(Ordering::Relaxed) > 0
@@ -50,14 +50,14 @@ impl Memory for FailingMemory {
                 let changed = flipped(g.verified.residue(), self.bit);
                 g.verified = g.verified.clone().changed_to(changed);
             }
-            // A test without checks keeps nothing but x.
+            // A test without checks stores x only.
             _ => state.residue = flipped(&state.residue, self.bit),
         }
         state
     }
 }
 
-/// x with a bit flipped, taken mod p.
+/// Returns x with a bit flipped, taken mod p.
 fn flipped(x: &Residue, bit: u32) -> Residue {
     let p = x.exponent();
     let mut limbs = x.limbs().to_vec();

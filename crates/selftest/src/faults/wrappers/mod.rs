@@ -1,9 +1,9 @@
-//! Parts of a test that go wrong on purpose.
+//! Parts of a test that fail deliberately.
 //!
 //! * [`Faulty`]: an engine family with one [`Fault`];
 //! * [`FaultyDevice`]: a device with one [`DeviceFault`];
 //! * [`FullDisk`], [`flip_bit_of_file`], [`cut_file`]: disks;
-//! * [`FailingMemory`]: the memory between two looks at a state;
+//! * [`FailingMemory`]: the memory that stores a state until it is read back;
 //! * [`JumpingClock`], [`HurriedClock`]: clocks.
 
 mod clock;

@@ -1,4 +1,4 @@
-//! Sums, differences and products against GMP.
+//! Sums, differences and products compared with GMP.
 
 use rug::Integer;
 use warpint_integer::{Executor, Flags, UintBatch};
@@ -6,7 +6,7 @@ use warpint_integer::{Executor, Flags, UintBatch};
 use super::check::{Numbers, equal, width};
 use super::patterns::{self, pairs, rng};
 
-/// All operations on numbers of one width, every pattern with every other.
+/// Tests all operations on numbers of one width, every pattern with every other.
 pub(crate) fn equal_widths(executor: &Executor, limbs: usize) {
     let rows = patterns::rows(limbs, &mut rng(limbs as u64));
     let (x, y) = pairs(&rows, &rows);
@@ -17,7 +17,7 @@ pub(crate) fn equal_widths(executor: &Executor, limbs: usize) {
     in_place(executor, &a, &b);
 }
 
-/// The same for two widths.
+/// Tests all operations on numbers of two widths.
 pub(crate) fn two_widths(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((1000 * a + b) as u64);
     let (x, y) = pairs(&patterns::rows(a, &mut rng), &patterns::rows(b, &mut rng));
@@ -29,11 +29,11 @@ pub(crate) fn two_widths(executor: &Executor, a: usize, b: usize) {
     }
 }
 
-/// Each pattern with one other, for widths at which GMP takes its time too.
+/// Tests each pattern with one other, for widths at which GMP is slow too.
 pub(crate) fn a_few(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((100_000 * a + b) as u64);
     let (mut x, y) = (patterns::rows(a, &mut rng), patterns::rows(b, &mut rng).concat());
-    // Ones meet ones, then each meets another.
+    // All ones are paired with all ones, then each pattern with another.
     x[2..].rotate_left(1);
     let (a, b) = (Numbers::new(executor, a, &x.concat()), Numbers::new(executor, b, &y));
     sums(&a, &b);
@@ -41,7 +41,7 @@ pub(crate) fn a_few(executor: &Executor, a: usize, b: usize) {
     squares(&a);
 }
 
-/// One pair of random numbers, one of ones.
+/// Tests one pair of random numbers, and one pair of all ones.
 pub(crate) fn products_once(executor: &Executor, limbs: usize) {
     let rows = patterns::rows(limbs, &mut rng(7));
     let ones = vec![u32::MAX; limbs];
@@ -51,7 +51,7 @@ pub(crate) fn products_once(executor: &Executor, limbs: usize) {
     squares(&b);
 }
 
-/// One number with many, either way round.
+/// Tests one number with many, in both orders.
 pub(crate) fn broadcast(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((a + 77 * b) as u64);
     let many = patterns::rows(a, &mut rng).concat();
@@ -109,7 +109,7 @@ fn sums(a: &Numbers, b: &Numbers) {
         zip(a, b, |x, y| sub(x, y).keep_bits(bits))
     });
 
-    // Into batches and flags that hold something else already.
+    // The destination batches and flags hold other values before the call.
     let (mut into, mut carry) = (difference, borrows);
     a.batch.add_into(&b.batch, &mut into, Some(&mut carry)).unwrap();
     assert_eq!(into.to_limbs().unwrap(), sum.to_limbs().unwrap());
@@ -146,7 +146,7 @@ fn products(a: &Numbers, b: &Numbers) {
     equal("b * a, high, into", &into, least, gmp.iter().map(|p| Integer::from(p >> split)));
 }
 
-/// A batch of a single one.
+/// Returns a batch with the single number 1.
 fn one_of(executor: &Executor) -> UintBatch {
     UintBatch::from_limbs(executor, width(1), &[1]).unwrap()
 }
@@ -173,7 +173,7 @@ fn in_place(executor: &Executor, a: &Numbers, b: &Numbers) {
     let carries = x.add_assign(&b.batch).unwrap();
     equal("a += b", &x, limbs, zip(a, b, |x, y| Integer::from(x + y).keep_bits(bits)));
     flags(zip(a, b, |x, y| Integer::from(x + y)).map(|s| s.significant_bits() > bits), &carries);
-    // Back again: what was carried out is borrowed.
+    // The inverse operation: what was carried out is borrowed.
     let borrows = x.sub_assign(&b.batch).unwrap();
     assert_eq!(x.to_limbs().unwrap(), data, "a + b - b");
     assert_eq!(borrows.to_vec().unwrap(), carries.to_vec().unwrap(), "borrows");

@@ -1,10 +1,10 @@
-//! Batches beside GMP's integers.
+//! Batches with the same numbers as GMP integers.
 
 use rug::Integer;
 use rug::integer::Order;
 use warpint_integer::{Executor, UintBatch, Width};
 
-/// A batch whose rows these are, and the same for GMP.
+/// A batch, and the same numbers for GMP.
 pub(crate) struct Numbers {
     pub(crate) batch: UintBatch,
     pub(crate) gmp: Vec<Integer>,
@@ -22,7 +22,7 @@ impl Numbers {
     }
 }
 
-/// GMP's numbers, each in a row of so many limbs.
+/// Returns GMP's numbers, each in a row of `limbs` limbs.
 pub(crate) fn rows_of(limbs: usize, numbers: impl IntoIterator<Item = Integer>) -> Vec<Vec<u32>> {
     let row = |x: Integer| {
         let mut row = x.to_digits(Order::Lsf);
@@ -33,7 +33,7 @@ pub(crate) fn rows_of(limbs: usize, numbers: impl IntoIterator<Item = Integer>) 
     numbers.into_iter().map(row).collect()
 }
 
-/// Compares a batch with what GMP says, number by number.
+/// Compares a batch with GMP's results, number by number.
 #[track_caller]
 pub(crate) fn equal(
     what: &str,

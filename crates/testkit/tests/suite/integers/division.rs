@@ -1,4 +1,4 @@
-//! Quotients and remainders against GMP.
+//! Quotients and remainders compared with GMP.
 
 use rug::Integer;
 use warpint_integer::{Executor, Flags, UintBatch};
@@ -6,8 +6,8 @@ use warpint_integer::{Executor, Flags, UintBatch};
 use super::check::{Numbers, equal, rows_of, width};
 use super::patterns::{self, drawn, pairs, rng};
 
-/// Every pattern by every other, and multiples of the divisors with their neighbours: quotients
-/// just below an integer.
+/// Tests every pattern divided by every other, and multiples of the divisors with their neighbours,
+/// whose quotients are just below or at an integer.
 pub(crate) fn patterns(executor: &Executor, a: usize, d: usize) {
     let mut rng = rng((9000 * a + d) as u64);
     let mut divisors = patterns::rows(d, &mut rng);
@@ -18,7 +18,7 @@ pub(crate) fn patterns(executor: &Executor, a: usize, d: usize) {
     all(&neighbours(executor, &a, &d), &d);
 }
 
-/// Numbers of random lengths, and neighbours of multiples.
+/// Tests numbers of random lengths, and neighbours of multiples.
 pub(crate) fn random(executor: &Executor, a: usize, d: usize, count: usize) {
     let mut rng = rng((8000 * a + d) as u64);
     let x = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));
@@ -27,7 +27,7 @@ pub(crate) fn random(executor: &Executor, a: usize, d: usize, count: usize) {
     all(&neighbours(executor, &x, &y), &y);
 }
 
-/// All by one, and one by all.
+/// Tests all numbers divided by one, and one divided by all.
 pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
     let mut rng = rng((a + 79 * d) as u64);
     let many = Numbers::new(executor, a, &drawn(a, a, 40, &mut rng));
@@ -43,8 +43,8 @@ pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
     }
 }
 
-/// Divisors whose reciprocals are hard to round, and whose multiples fall just short of powers
-/// of B = 2^32 and 2^64: B^k/c and neighbours for small c, and B^k ± small.
+/// Returns divisors whose reciprocals are hard to round, and whose multiples are just below powers
+/// of B = 2^32 and 2^64: B^k/c and its neighbours for small c, and B^k plus or minus small numbers.
 fn corners(limbs: usize) -> Vec<Vec<u32>> {
     let mut found = vec![];
     for k in [limbs - 1, limbs / 2, limbs / 4 * 2] {
@@ -64,8 +64,8 @@ fn corners(limbs: usize) -> Vec<Vec<u32>> {
     rows_of(limbs, found.into_iter().filter(fits))
 }
 
-/// For each pair the largest multiple of d that is no more than a with a little more or less, so
-/// far as it fits: ⌊a/d⌋·d + s, s = −1, 0, 1, d − 1 by turns.
+/// Returns, for each pair, a number near the largest multiple of d that is at most a, if it fits:
+/// ⌊a/d⌋·d + s, with s = −1, 0, 1, d − 1 in turns.
 fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
     let limbs = a.batch.width().limbs();
     let near = a.gmp.iter().zip(&d.gmp).enumerate().map(|(i, (a, d))| {
@@ -85,7 +85,7 @@ fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
     Numbers::new(executor, limbs, &rows_of(limbs, near).concat())
 }
 
-/// All divisions of a by d; one of the batches may have a single number, GMP has all.
+/// Tests all divisions of a by d. One of the batches may have a single number for all.
 fn all(a: &Numbers, d: &Numbers) {
     let (n, m) = (a.batch.width().limbs(), d.batch.width().limbs());
     let zeros: Vec<u8> = d.gmp.iter().map(|d| u8::from(d.is_zero())).collect();
@@ -115,7 +115,7 @@ fn all(a: &Numbers, d: &Numbers) {
     equal("a/d", &exact, n, want);
     flags("a/d", &found_too, &inexact);
 
-    // Into what holds other results.
+    // The destination holds other results before the call.
     if a.batch.count() == d.batch.count() {
         d.batch.div_rem_into(&a.batch, &mut remainders, &mut quotients, &mut found).unwrap();
         a.batch.div_rem_into(&d.batch, &mut quotients, &mut remainders, &mut found).unwrap();

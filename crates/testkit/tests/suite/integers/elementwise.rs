@@ -1,4 +1,4 @@
-//! Comparisons, shifts, logic, products with words, and text against GMP.
+//! Comparisons, shifts, logic, products with words, and text, compared with GMP.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use warpint_integer::{Executor, UintBatch};
 use super::check::{Numbers, equal, width};
 use super::patterns::{self, pairs, rng};
 
-/// All of them, for numbers of two widths.
+/// Tests all these operations for numbers of two widths.
 pub(crate) fn all(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((3000 * a + b) as u64);
     let (x, y) = pairs(&patterns::rows(a, &mut rng), &patterns::rows(b, &mut rng));
@@ -76,7 +76,7 @@ fn two_numbers(a: &Numbers, b: &Numbers) {
 
 fn sums_of_products(executor: &Executor, a: &Numbers, b: &Numbers) {
     let limbs = a.batch.width().limbs() + b.batch.width().limbs();
-    // As wide as the product: carries may be lost. The same number is added to all.
+    // As wide as the product, so that carries may be lost. The same number is added to all.
     for added in [vec![u32::MAX; limbs], vec![u32::MAX; limbs / 2], vec![0]] {
         let c = Numbers::new(executor, added.len(), &added);
         let (sum, lost) = a.batch.mul_add(&b.batch, &c.batch).unwrap();
@@ -88,7 +88,7 @@ fn sums_of_products(executor: &Executor, a: &Numbers, b: &Numbers) {
         assert_eq!(lost.to_vec().unwrap(), carries, "carries of a * b + c");
         equal("a * b + c", &sum, limbs, exact.into_iter().map(|x| x.keep_bits(bits)));
     }
-    // One product, and many numbers added.
+    // One product, to which many numbers are added.
     let (x, y) = (&a.gmp[a.gmp.len() - 1], &b.gmp[b.gmp.len() - 1]);
     let last = |n: &Numbers| {
         let data = n.batch.get(n.gmp.len() - 1).unwrap().unwrap();
@@ -98,7 +98,7 @@ fn sums_of_products(executor: &Executor, a: &Numbers, b: &Numbers) {
     equal("x * y + c", &sums, limbs, a.gmp.iter().map(|c| Integer::from(x * y) + c));
 }
 
-/// Text of numbers, both ways.
+/// Tests text of numbers, parsed and formatted.
 pub(crate) fn text(executor: &Executor, a: &Numbers) {
     for radix in [10, 16] {
         let want: Vec<String> = a.gmp.iter().map(|x| x.to_string_radix(radix)).collect();
@@ -114,7 +114,7 @@ pub(crate) fn text(executor: &Executor, a: &Numbers) {
     }
 }
 
-/// Text of long numbers: powers of ten, their neighbours, and patterns.
+/// Tests text of long numbers: powers of ten, their neighbours, and patterns.
 pub(crate) fn long_text(executor: &Executor, limbs: usize) {
     let numbers = Numbers::new(executor, limbs, &patterns::rows(limbs, &mut rng(5)).concat());
     text(executor, &numbers);

@@ -1,4 +1,4 @@
-//! Common divisors, cofactors and inverses against GMP.
+//! Common divisors, cofactors and inverses compared with GMP.
 
 use rug::Integer;
 use warpint_integer::{Executor, UintBatch};
@@ -6,14 +6,14 @@ use warpint_integer::{Executor, UintBatch};
 use super::check::{Numbers, equal, rows_of, width};
 use super::patterns::{self, drawn, pairs, rng};
 
-/// Every pattern with every other.
+/// Tests every pattern with every other.
 pub(crate) fn patterns(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((7000 * a + b) as u64);
     let (x, y) = pairs(&patterns::rows(a, &mut rng), &patterns::rows(b, &mut rng));
     all(&Numbers::new(executor, a, &x), &Numbers::new(executor, b, &y));
 }
 
-/// Numbers of random lengths, some with a common factor.
+/// Tests numbers of random lengths, some with a common factor.
 pub(crate) fn random(executor: &Executor, a: usize, b: usize, count: usize) {
     let mut rng = rng((6000 * a + b) as u64);
     let x = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));
@@ -21,7 +21,7 @@ pub(crate) fn random(executor: &Executor, a: usize, b: usize, count: usize) {
     all(&x, &y);
     let half = a.min(b).div_ceil(2);
     let common = Numbers::new(executor, half, &drawn(half, half, count, &mut rng));
-    // What is too long loses its top.
+    // Numbers that are too long lose their highest bits.
     let multiples = |numbers: &Numbers, limbs: usize| {
         let products = numbers.gmp.iter().zip(&common.gmp).map(|(x, c)| {
             let room = (32 * limbs as u32).saturating_sub(c.significant_bits());
@@ -32,7 +32,7 @@ pub(crate) fn random(executor: &Executor, a: usize, b: usize, count: usize) {
     all(&multiples(&x, a), &multiples(&y, b));
 }
 
-/// All with one, and one with all.
+/// Tests all numbers with one, and one with all.
 pub(crate) fn broadcast(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((a + 83 * b) as u64);
     let many = Numbers::new(executor, a, &drawn(a, a, 30, &mut rng));
@@ -48,8 +48,9 @@ pub(crate) fn broadcast(executor: &Executor, a: usize, b: usize) {
     }
 }
 
-/// Pairs that take the most steps, or the fewest: consecutive Fibonacci numbers, with a factor
-/// and a little more, equal numbers, multiples, neighbours, powers of two, 2^j − 1 with 2^k − 1.
+/// Tests pairs with the most or the fewest steps: consecutive Fibonacci numbers, also times a
+/// factor and with small changes; equal numbers, multiples, neighbours, powers of two, and 2^j − 1
+/// with 2^k − 1.
 pub(crate) fn chosen(executor: &Executor, limbs: usize) {
     let bits = 32 * limbs as u32;
     let one = Integer::from(1);
@@ -99,7 +100,7 @@ fn all(a: &Numbers, b: &Numbers) {
 
     let ext = a.batch.gcd_ext(&b.batch).unwrap();
     equal("gcd with cofactors", &ext.gcd, n.max(m), gcds.iter().cloned());
-    // The least x, made of GMP's.
+    // The smallest x, computed from GMP's.
     let cofactors = zip().zip(&gcds).map(|((a, b), g)| {
         if *b == 0 {
             return (Integer::from(*a != 0), Integer::new());

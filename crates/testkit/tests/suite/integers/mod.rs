@@ -1,4 +1,4 @@
-//! Batches of integers against GMP.
+//! Batches of integers compared with GMP.
 
 mod arithmetic;
 mod check;
@@ -12,7 +12,7 @@ mod simulator;
 
 use warpint_integer::Executor;
 
-/// Every width to 4,096 bits, with numbers that make carries run.
+/// Every width up to 4,096 bits, with numbers that carry far.
 #[test]
 fn every_width_to_4096() {
     let executor = Executor::cpu();
@@ -29,7 +29,7 @@ fn unequal_widths() {
     }
 }
 
-/// Widths at which other methods take over, and some beyond.
+/// Widths at which other methods take over, and some larger ones.
 #[test]
 fn wide() {
     let executor = Executor::cpu();
@@ -41,7 +41,7 @@ fn wide() {
     }
 }
 
-/// 2^18 bits with some widths about it, and the widest factors there are.
+/// 2^18 bits and some widths near it, and the widest factors.
 #[test]
 fn very_wide() {
     let executor = Executor::cpu();
@@ -61,7 +61,7 @@ fn broadcast() {
     }
 }
 
-/// Quotients at every width to 4,096 bits, with divisors as wide and narrower ones.
+/// Quotients at every width up to 4,096 bits, with divisors as wide and narrower ones.
 #[test]
 fn division_at_every_width_to_4096() {
     let executor = Executor::cpu();
@@ -84,7 +84,7 @@ fn long_division() {
     }
 }
 
-/// One divisor for all numbers, or one number by all.
+/// One divisor for all numbers, or one number divided by all.
 #[test]
 fn division_with_broadcast() {
     let executor = Executor::cpu_with_threads(2).unwrap();
@@ -93,7 +93,7 @@ fn division_with_broadcast() {
     }
 }
 
-/// Common divisors and inverses at every width to 4,096 bits.
+/// Common divisors and inverses at every width up to 4,096 bits.
 #[test]
 fn gcd_at_every_width_to_4096() {
     let executor = Executor::cpu();
@@ -119,7 +119,7 @@ fn long_gcd() {
     gcd::chosen(&executor, 8192);
 }
 
-/// One modulus for all numbers, or one number by all.
+/// One modulus for all numbers, or one number with all moduli.
 #[test]
 fn gcd_with_broadcast() {
     let executor = Executor::cpu_with_threads(2).unwrap();
@@ -144,7 +144,7 @@ fn roots_of_every_degree() {
     }
 }
 
-/// Powers and products modulo numbers of every width to 4,096 bits.
+/// Powers and products modulo numbers of every width up to 4,096 bits.
 #[test]
 fn powers_at_every_width_to_4096() {
     let executor = Executor::cpu();
@@ -160,7 +160,7 @@ fn powers_at_every_width_to_4096() {
     }
 }
 
-/// As RSA has them, and longer moduli with short exponents.
+/// Sizes of RSA, and longer moduli with short exponents.
 #[test]
 fn long_powers() {
     let executor = Executor::cpu();
@@ -183,7 +183,8 @@ fn powers_with_broadcast() {
     }
 }
 
-/// By division and by reciprocals, for moduli of every length to 1,024 bits, and some longer ones.
+/// By division and by reciprocals, for moduli of every length up to 1,024 bits, and some longer
+/// ones.
 #[test]
 fn prepared_moduli() {
     let executor = Executor::cpu();
@@ -209,7 +210,7 @@ fn fixed_bases() {
 fn limb_by_limb() {
     let executor = Executor::cpu();
     for limbs in 1..=128 {
-        // Every width, with a wider or a narrower one beside it.
+        // Every width, combined with a wider or a narrower one.
         elementwise::all(&executor, limbs, 1 + limbs * 37 % 128);
     }
 }

@@ -1,4 +1,4 @@
-//! Prepared moduli against GMP, by division and by reciprocals.
+//! Precomputed moduli compared with GMP, by division and by reciprocals.
 
 use proptest::prelude::RngExt;
 use rug::Integer;
@@ -9,7 +9,7 @@ use super::patterns::{self, drawn, rng};
 
 const BOTH: [Reduction; 2] = [Reduction::Division, Reduction::Barrett];
 
-/// Moduli of chosen values of up to so many limbs, and operands at the ends of what they may be.
+/// Tests moduli of special values of up to `limbs` limbs, and operands at the ends of their range.
 pub(crate) fn corners(executor: &Executor, limbs: usize) {
     let mut rng = rng(700 + limbs as u64);
     let bits = 32 * limbs as u32;
@@ -18,7 +18,7 @@ pub(crate) fn corners(executor: &Executor, limbs: usize) {
         let power = Integer::from(1) << (32 * k as u32);
         moduli.extend([Integer::from(&power - 1u32), Integer::from(&power + 1u32), power]);
     }
-    // The highest bit of a limb alone or with one more, and moduli of every shift.
+    // The highest bit of a limb alone or with one more bit, and moduli of every shift.
     let top = Integer::from(1) << (bits - 1);
     moduli.extend([Integer::from(&top + 1u32), Integer::from(&top * 5u32) / 7u32 + 1u32, top]);
     let random = Numbers::new(executor, limbs, &drawn(limbs, limbs, 6, &mut rng)).gmp;
@@ -41,7 +41,7 @@ pub(crate) fn corners(executor: &Executor, limbs: usize) {
     refused(executor, limbs);
 }
 
-/// Moduli of one bit length, and of several, one for each number.
+/// Tests one modulus per number, with moduli of the same bit length and of different ones.
 pub(crate) fn one_each(executor: &Executor, limbs: usize) {
     let mut rng = rng(40 + limbs as u64);
     let (count, wide) = (7, 2 * limbs);
@@ -74,17 +74,17 @@ pub(crate) fn one_each(executor: &Executor, limbs: usize) {
                 }
                 let squares = moduli.iter().map(|m| Integer::from(one.gmp[0].square_ref()) % m);
                 equal("a² mod m_i", &modulus.square(&one.batch).unwrap(), limbs, squares);
-                // One number by all.
+                // One number with all moduli.
                 each(&modulus, moduli, wide, &drawn(wide, wide, 1, &mut rng));
             }
         }
     }
 }
 
-/// A modulus of so many limbs, by what its width suggests too.
+/// Tests moduli of `limbs` limbs, including the method that the width suggests.
 pub(crate) fn random(executor: &Executor, limbs: usize, count: usize) {
     let mut rng = rng(90 + limbs as u64);
-    // Wider numbers are only made by products.
+    // Wider numbers can only be results of products.
     let wide = (2 * limbs).min(1 << 15);
     let x = drawn(wide, wide, count, &mut rng);
     for shift in [0, 13] {
@@ -107,7 +107,7 @@ pub(crate) fn random(executor: &Executor, limbs: usize, count: usize) {
     }
 }
 
-/// Powers of bases of every kind, by exponents of 0, 1, all ones and in between.
+/// Tests powers of bases of every kind, with exponents of 0, 1, all ones and others.
 pub(crate) fn fixed_base(executor: &Executor, limbs: usize, e_limbs: usize) {
     let mut rng = rng((7 * limbs + e_limbs) as u64);
     let mut exponents = patterns::rows(e_limbs, &mut rng).concat();
@@ -126,7 +126,7 @@ pub(crate) fn fixed_base(executor: &Executor, limbs: usize, e_limbs: usize) {
                 let of = |e: &Integer| base.gmp[0].clone().pow_mod(e, &m).unwrap();
                 let found = table.pow(&exponents.batch).unwrap();
                 equal("b^e mod m", &found, limbs, exponents.gmp.iter().map(of));
-                // Shorter exponents, one, and none.
+                // Shorter exponents, and exponents of one and zero.
                 let short = Numbers::new(executor, 1, &[0, 1, u32::MAX, 77]);
                 let found = table.pow(&short.batch).unwrap();
                 equal("b^e mod m, e short", &found, limbs, short.gmp.iter().map(of));
@@ -162,8 +162,8 @@ fn prepared(
     Modulus::by(reduction, m).unwrap()
 }
 
-/// q·m and numbers about it for q of every kind, m² − 1, and m·B^n about which the reduction by
-/// reciprocals changes, as far as they have no more bits than that.
+/// Returns q·m and its neighbours for q of every kind, m² − 1, and m·B^n and its neighbours, at
+/// which the reduction by reciprocals changes, limited to the given number of bits.
 fn near_multiples(
     m: &Integer,
     bits: u32,
@@ -238,7 +238,7 @@ fn powers(modulus: &Modulus, m: &Integer, rng: &mut proptest::test_runner::TestR
     equal("a_i^e_i mod m", &modulus.pow(&a.batch, &e.batch).unwrap(), limbs, want);
 }
 
-/// Operands of so many limbs, as many as moduli or one.
+/// Tests operands of `wide` limbs: as many as moduli, or one.
 fn each(modulus: &Modulus, moduli: &[Integer], wide: usize, x: &[u32]) {
     let limbs = modulus.modulus().width().limbs();
     let u = Numbers::new(modulus.modulus().executor(), wide, x);

@@ -1,16 +1,16 @@
-//! Numbers that find mistakes: zeros, ones, carries that run through everything.
+//! Numbers that reveal errors: zeros, ones, carries that run through all limbs.
 
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-/// A source of random words that is the same in every run.
+/// Returns a source of random words that is the same in every run.
 pub(crate) fn rng(seed: u64) -> TestRng {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
-/// Numbers of so many limbs of 32 bits, each in one row.
+/// Returns patterns of `limbs` limbs of 32 bits, each in one row.
 pub(crate) fn rows(limbs: usize, rng: &mut TestRng) -> Vec<Vec<u32>> {
     let zero = vec![0u32; limbs];
     let ones = vec![u32::MAX; limbs];
@@ -42,7 +42,7 @@ pub(crate) fn rows(limbs: usize, rng: &mut TestRng) -> Vec<Vec<u32>> {
     ]
 }
 
-/// `count` numbers of at most so many limbs, drawn with a length and with long runs of zeros and
+/// Returns `count` numbers of at most `most` limbs, with random lengths and long runs of zeros and
 /// ones, each in a row of `limbs`.
 pub(crate) fn drawn(limbs: usize, most: usize, count: usize, rng: &mut TestRng) -> Vec<u32> {
     let mut rows = vec![0; limbs * count];
@@ -63,7 +63,7 @@ pub(crate) fn drawn(limbs: usize, most: usize, count: usize, rng: &mut TestRng) 
     rows
 }
 
-/// Two batches in which every row of the one pattern meets every one of the other.
+/// Returns two batches in which every row of one pattern is paired with every row of the other.
 pub(crate) fn pairs(a: &[Vec<u32>], b: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>) {
     let (mut x, mut y) = (vec![], vec![]);
     for a in a {

@@ -1,4 +1,4 @@
-//! Roots and powers against GMP.
+//! Roots and powers compared with GMP.
 
 use std::num::NonZeroU32;
 
@@ -9,7 +9,7 @@ use warpint_integer::{Executor, UintBatch};
 use super::check::{Numbers, equal, rows_of, width};
 use super::patterns::{self, drawn, pairs, rng};
 
-/// Square roots of patterns, of random numbers, and of squares and their neighbours.
+/// Tests square roots of patterns, of random numbers, and of squares and their neighbours.
 pub(crate) fn square_roots(executor: &Executor, limbs: usize) {
     let mut rng = rng(5000 + limbs as u64);
     sqrt_rem(&Numbers::new(executor, limbs, &patterns::rows(limbs, &mut rng).concat()));
@@ -35,7 +35,7 @@ fn sqrt_rem(a: &Numbers) {
     equal("what a square root leaves", &rem, limbs + 1, r);
 }
 
-/// Roots of many degrees, of patterns, random numbers, and powers and their neighbours.
+/// Tests roots of many degrees of patterns, random numbers, and powers and their neighbours.
 pub(crate) fn roots(executor: &Executor, limbs: usize) {
     let mut rng = rng(50_000 + limbs as u64);
     let bits = 32 * limbs as u32;
@@ -56,14 +56,14 @@ pub(crate) fn roots(executor: &Executor, limbs: usize) {
     }
 }
 
-/// Powers and products modulo numbers of every kind, with exponents of so many limbs.
+/// Tests powers and products modulo numbers of every kind, with exponents of `e` limbs.
 pub(crate) fn modular(executor: &Executor, [a, e, m]: [usize; 3], count: usize) {
     let mut rng = rng((4000 * a + 60 * e + m) as u64);
     let base = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));
     let exponent = Numbers::new(executor, e, &drawn(e, e, count, &mut rng));
     let moduli = drawn(m, m, count, &mut rng);
     all(&base, &exponent, &Numbers::new(executor, m, &moduli));
-    // Odd ones, and multiples of powers of two.
+    // Odd moduli, and multiples of powers of two.
     let mut odd = moduli.clone();
     for row in odd.chunks_exact_mut(m) {
         row[0] |= 1;
@@ -77,7 +77,7 @@ pub(crate) fn modular(executor: &Executor, [a, e, m]: [usize; 3], count: usize) 
     all(&base, &exponent, &Numbers::new(executor, m, &rows_of(m, even).concat()));
 }
 
-/// Exponents 0, 1, 2, powers of two and all ones; moduli 0, 1, 2, 3, powers of two, all ones.
+/// Tests exponents 0, 1, 2, powers of two and all ones; moduli 0, 1, 2, 3, powers of two, all ones.
 pub(crate) fn chosen(executor: &Executor, [a, e, m]: [usize; 3]) {
     let mut rng = rng((3000 * a + 50 * e + m) as u64);
     let mut bases = patterns::rows(a, &mut rng);
@@ -98,14 +98,15 @@ pub(crate) fn chosen(executor: &Executor, [a, e, m]: [usize; 3]) {
     }
 }
 
-/// Powers of multiples of c modulo c², c³ and 2^k·c²: many are 0, which is not the modulus.
+/// Tests powers of multiples of c modulo c², c³ and 2^k·c². Many are 0, and the result must not be
+/// the modulus.
 pub(crate) fn nilpotent(executor: &Executor, limbs: usize) {
     let mut rng = rng(1000 + limbs as u64);
     let third = limbs.div_ceil(3);
     let roots = Numbers::new(executor, third, &drawn(third, third, 8, &mut rng)).gmp;
     let mut rows = [vec![], vec![], vec![]];
     for c in roots {
-        // No wider than the modulus may be.
+        // Not wider than the modulus may be.
         let c = c.keep_bits(32 * limbs as u32 / 3) | 1u32;
         let square = Integer::from(c.square_ref());
         let twos = 32 * limbs as u32 - square.significant_bits();
@@ -122,7 +123,7 @@ pub(crate) fn nilpotent(executor: &Executor, limbs: usize) {
     all(&of(limbs, a), &of(1, e), &of(limbs, m));
 }
 
-/// One exponent or one base for all.
+/// Tests one exponent or one base for all.
 pub(crate) fn broadcast(executor: &Executor, [a, e, m]: [usize; 3]) {
     let count = 9;
     let mut rng = rng((2000 * a + 40 * e + m) as u64);
@@ -146,7 +147,8 @@ pub(crate) fn broadcast(executor: &Executor, [a, e, m]: [usize; 3]) {
     all(&base, &one_exponent, &one_modulus);
 }
 
-/// 3^(p − 1) ≡ 1 and 3^p ≡ 3 for Mersenne primes p, and another number for composite ones.
+/// Tests 3^(p − 1) ≡ 1 and 3^p ≡ 3 for Mersenne primes p, and that composite ones give another
+/// number.
 pub(crate) fn fermat(executor: &Executor) {
     for (n, prime) in [(521u32, true), (523, false), (1279, true), (2203, true), (2207, false)] {
         let limbs = (n as usize).div_ceil(32);

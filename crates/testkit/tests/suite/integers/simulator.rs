@@ -1,5 +1,5 @@
-//! The same on the kernel simulator, at few widths: each compiles kernels of its own. In a random
-//! order of threads; `warpint_selftest` runs the same kernels in order too.
+//! The same tests on the kernel simulator, at few widths, since each width compiles its own
+//! kernels. Threads run in a random order; `warpint_selftest` also runs the same kernels in order.
 
 use warpint_device::Device;
 use warpint_integer::Executor;
@@ -10,7 +10,7 @@ fn simulator() -> Executor {
     Executor::on(Device::shuffled_simulator().unwrap())
 }
 
-/// A limb and less than a chunk, one thread a number, and some levels of Karatsuba's identity.
+/// One limb and less than a chunk, one thread per number, and some levels of Karatsuba's identity.
 #[test]
 fn equal_widths_on_the_simulator() {
     let executor = simulator();
@@ -58,7 +58,7 @@ fn division_on_the_simulator() {
     division::broadcast(&executor, 33, 10);
 }
 
-/// In blocks, by guesses of upper halves; divisors longer than registers hold.
+/// In blocks, by estimates of upper halves; divisors longer than registers hold.
 #[test]
 fn long_division_on_the_simulator() {
     let executor = simulator();
@@ -77,7 +77,7 @@ fn divisors_on_the_simulator() {
         gcd::chosen(&executor, a);
     }
     gcd::random(&executor, 1025, 1030, 3);
-    // A block a number.
+    // One block per number.
     gcd::random(&executor, 2170, 2165, 1);
     gcd::broadcast(&executor, 5, 7);
 }
@@ -95,7 +95,7 @@ fn powers_on_the_simulator() {
     powers::broadcast(&executor, [3, 1, 33]);
 }
 
-/// One lane, two, some, and all of a warp; from halves.
+/// One lane, two, some, and all of a warp; from roots of the upper halves.
 #[test]
 fn square_roots_on_the_simulator() {
     let executor = simulator();
@@ -112,7 +112,7 @@ fn prepared_moduli_on_the_simulator() {
     }
     modulus::one_each(&executor, 3);
     modulus::random(&executor, 33, 4);
-    // Long enough to take reciprocals unasked.
+    // Long enough to use reciprocals by default.
     modulus::random(&executor, 513, 2);
 }
 

@@ -1,4 +1,4 @@
-//! A proof that has been changed is refused.
+//! Changed proofs are refused.
 
 use proptest::prelude::*;
 use warpint_mersenne::engine::fp64::Fp64;
@@ -65,7 +65,7 @@ fn residues_in_another_order_or_of_another_power_are_refused() {
         assert!(refused(last, &other), "{i}");
     }
     assert!(refused(&middles[0], middles));
-    // The first middles are those of a proof of lower power; the others are none.
+    // The first middles are those of a proof of lower power; the other middles are not.
     assert!(!refused(last, &middles[..3]));
     assert!(refused(last, &middles[1..]));
 }
@@ -92,12 +92,13 @@ fn a_sign_that_hides_a_prime_is_refused() {
     assert!(last.is(9));
     let zero = Residue::from_u64(p, 0);
     let minus = Residue::from_limbs(p, &limbs::sub_mod(zero.limbs(), last.limbs(), p));
-    // Its square is right, and the first thing that a verification does is to square it.
+    // Its square is right, and the first step of a verification is to square it.
     let result = build(fp64(p), 4, &folder, &minus, &mut |_| {}, &StopToken::new());
     assert!(matches!(result, Err(ProofError::Wrong { repeated: true, .. })), "{result:?}");
 }
 
-/// Some minutes: `cargo test --release -p warpint-testkit --test suite proofs:: -- --ignored`.
+/// Takes some minutes: `cargo test --release -p warpint-testkit --test suite proofs:: --
+/// --ignored`.
 #[test]
 #[ignore = "some minutes"]
 fn a_large_proof_with_any_of_many_bytes_changed_is_refused() {

@@ -1,4 +1,4 @@
-//! Proofs of small exponents, as programs make and take them.
+//! Proofs of small exponents, as programs build and read them.
 
 use warpint_gimps::ProofFile;
 use warpint_mersenne::engine::fp64::Fp64;
@@ -11,7 +11,7 @@ pub(crate) fn fp64(p: u32) -> Plan {
     plan(&Fp64, u64::from(p)).unwrap()
 }
 
-/// Does the squarings of a test, keeps the residues of its points, and gives the last.
+/// Does the squarings of a test, keeps the residues at its points, and returns the last one.
 pub(crate) fn keep_residues(plan: Plan, power: u32, folder: &ResidueFolder) -> Residue {
     let p = plan.exponent().get();
     let mut engine = plan.build(1).unwrap();
@@ -41,7 +41,7 @@ pub(crate) fn file_of(proof: &Proof) -> ProofFile {
     ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes()).unwrap()
 }
 
-/// What a program does with a file: `None` if it is not even a proof.
+/// Reads a file as a program does; `None` if it is not a proof.
 pub(crate) fn proof_of(bytes: &[u8]) -> Option<Proof> {
     let file = ProofFile::from_bytes(bytes).ok()?;
     Proof::from_parts(file.exponent(), file.factors(), file.residues()).ok()

@@ -1,4 +1,4 @@
-//! Proofs whose equation holds and whose last residue is not that of a test.
+//! Proofs whose equation holds although the last residue is not that of a test.
 
 use rug::Integer;
 use warpint_arith::primes::primes_between;
@@ -15,7 +15,7 @@ use super::common::{fp64, verified};
 /// The exponent of a Mersenne prime.
 const PRIME: u32 = 9_689;
 
-/// A forged proof, after GMP has found that its equation holds.
+/// Returns a forged proof, after GMP has confirmed that its equation holds.
 fn forged(p: u32, power: u32, with: &SmallOrder) -> Forgery {
     let forgery = forge(p, power, with).unwrap();
     assert!(equation_holds(&forgery.proof), "M{p}");
@@ -26,7 +26,7 @@ fn found(proof: &Proof) -> Result<Verdict, Refusal> {
     verified(fp64(proof.exponent().get()), proof).finding
 }
 
-/// The divisors of M_p below 2^20 that are prime; not all divisors of M_p.
+/// Returns the prime divisors of M_p below 2^20, which are not all divisors of M_p.
 fn small_factors(p: u32) -> Vec<u64> {
     let m = mersenne(p);
     let prime = |q: &u64| warpint_arith::primes::is_prime(*q);
@@ -34,7 +34,7 @@ fn small_factors(p: u32) -> Vec<u64> {
     candidates.filter(|&q| m > q && m.is_divisible(&Integer::from(q))).filter(prime).collect()
 }
 
-/// Whether N is a probable prime to base 3.
+/// Returns whether N is a probable prime to base 3.
 fn is_probable_prime(n: &Integer) -> bool {
     Integer::from(3).pow_mod(&Integer::from(n - 1), n).is_ok_and(|power| power == 1)
 }
@@ -73,7 +73,7 @@ fn a_prime_times_an_element_of_order_3_is_refused() {
     let forgery = forged(PRIME, 8, &SmallOrder::modulo_a_prime(PRIME, 3).unwrap());
     println!("{} hashes", forgery.hashes);
     assert!(forgery.hashes < 100, "{}", forgery.hashes);
-    // The engine has raised it to a power: two runs.
+    // The engine has raised the residue to a power, which means two runs.
     let family = Faulty::counting(&Fp64);
     let verification = verified(plan(family, u64::from(PRIME)).unwrap(), &forgery.proof);
     assert_eq!(verification.finding, Err(Refusal::SmallOrder));
@@ -94,7 +94,7 @@ fn a_prime_times_elements_of_other_small_orders_is_refused() {
 fn a_sign_is_refused_for_primes_and_composites() {
     for (p, power) in [(PRIME, 8), (9_697, 8), (1_009, 3)] {
         let forgery = forged(p, power, &SmallOrder::sign(p));
-        // No attempt is needed, for p is odd.
+        // No attempts are needed, since p is odd.
         assert_eq!(forgery.hashes, u64::from(power));
         assert_eq!(found(&forgery.proof), Err(Refusal::NotASquare), "M{p}");
     }
@@ -118,7 +118,7 @@ fn a_composite_times_an_element_of_small_order_still_passes() {
     assert_eq!((found(&honest), found(&forgery)), (Ok(Verdict::Composite), Ok(Verdict::Composite)));
 }
 
-/// x ≡ `of_f` mod f and ≡ `of_n` mod n, as a residue mod M_p = f·n.
+/// Returns x ≡ `of_f` mod f and ≡ `of_n` mod n, as a residue mod M_p = f·n.
 fn joined(p: u32, f: &Integer, of_f: &Integer, n: &Integer, of_n: &Integer) -> Residue {
     let inverse = Integer::from(f.invert_ref(n).unwrap());
     let difference = Integer::from(of_n - of_f) * inverse;
@@ -162,13 +162,14 @@ fn middles_that_have_a_factor_in_common_with_the_number_are_refused() {
         assert!(equation_holds(proof));
         assert_eq!(found(proof), Err(Refusal::NotAUnit { number }));
     };
-    // Both sides are 0: any last residue would do, such as that of a prime.
+    // Both sides are 0, so that any last residue satisfies the equation, for example that of a
+    // prime.
     let (p, d) = (131, Integer::from(263));
     let (exponent, n) = (Exponent::new(131).unwrap(), mersenne(131) / &d);
     let nine = Residue::from_u64(p, 9);
     let middles = vec![residue(&d, p), residue(&n, p)];
     refused(&Proof::new(exponent, nine.clone(), middles).unwrap(), 2);
-    // 0 modulo the cofactor alone, where x_p is replaced by what a composite one would have.
+    // 0 modulo the cofactor only, where x_p is replaced by the value for a composite cofactor.
     let honest = forged(p, 1, &SmallOrder::one()).proof;
     let middle = joined(p, &d, &integer(&honest.middles()[0]), &n, &Integer::new());
     let last = joined(p, &d, &integer(honest.last()), &n, &Integer::from(1234));

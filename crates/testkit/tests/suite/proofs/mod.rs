@@ -1,5 +1,4 @@
-//! Proofs: built as an independent program builds them, and refused when
-//! anything in them is changed or they are forged.
+//! Proofs: identical to those of an independent program, and refused if they are changed or forged.
 
 mod built;
 mod changed;

@@ -1,4 +1,5 @@
-//! Parts that do not fit, residues that are missing or wrong, machines that err.
+//! Parts that do not fit together, residues that are missing or wrong, and machines that make
+//! errors.
 
 use std::fs;
 use std::path::Path;
@@ -55,7 +56,7 @@ fn missing_and_damaged_residues_lead_to_a_lower_power() {
     fs::remove_file(file(only_of(5))).unwrap();
     assert_eq!(largest().unwrap().unwrap().power(), 4);
 
-    // Of the right size, but changed: found when it is read, and set aside.
+    // Of the right size, but changed: detected when it is read, and renamed.
     let damaged = file(only_of(4));
     let mut bytes = fs::read(&damaged).unwrap();
     let middle = bytes.len() / 2;

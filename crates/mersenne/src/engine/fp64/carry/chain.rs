@@ -1,4 +1,4 @@
-//! Rounding and carries word after word, for a transform in one piece.
+//! Rounding and carries word by word, for a transform in one piece.
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -7,13 +7,13 @@ use super::{Observed, ROUNDER, Subtrahend};
 use crate::engine::fp64::transform::buffer::words;
 use crate::layout::{WordLayout, carry_out};
 
-/// Words rounded at a time: few enough for the first-level cache.
+/// The number of words rounded at a time, which fit into the first-level cache.
 const BLOCK: usize = 256;
 
-/// The digits of a product, and its round-off.
+/// Computes the digits of a product, and its round-off.
 ///
-/// `points` holds words 2i and 2i + 1 as real and imaginary part; `inverse` and
-/// `bits` are 1/(a_j·scale) and b_j of every word.
+/// `points` holds words 2i and 2i + 1 as real and imaginary parts. `inverse` and `bits` are
+/// 1/(a_j·scale) and b_j of every word.
 pub(crate) fn release(
     layout: &WordLayout,
     points: &[Complex<f64>],
@@ -45,15 +45,15 @@ pub(crate) fn release(
     observed.round_off(layout.len())
 }
 
-/// What [`Observed`] is folded from, by the place of a word in its block: sums
-/// and maxima of lanes need no order.
+/// The values from which [`Observed`] is combined, by the place of a word in its block: sums and
+/// maxima over lanes do not depend on the order.
 struct Seen {
     errors: [f64; BLOCK],
     energy: [f64; BLOCK],
     foreign: u64,
 }
 
-/// z = round(t), t = y·inverse, for every word of a block.
+/// Computes z = round(t), t = y·inverse, for every word of a block.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn round(words: &[f64], inverse: &[f64], rounded: &mut [i64], seen: &mut Seen) {
     let len = words.len().min(BLOCK);
@@ -72,11 +72,11 @@ fn round(words: &[f64], inverse: &[f64], rounded: &mut [i64], seen: &mut Seen) {
     seen.foreign = foreign;
 }
 
-/// Digits of the words z_j, with a carry in; returns the carry out, as
-/// [`carry_out`](crate::layout::carry_out) gives it.
+/// Computes the digits of the words z_j with a carry in; returns the carry out, computed as by
+/// [`carry_out`](crate::layout::carry_out).
 ///
-/// Written so that only an addition and a shift lie between one carry and the
-/// next. A foreign word may be anything; its digits are thrown away.
+/// Only an addition and a shift lie between one carry and the next. A word outside the range may
+/// have any value; its digits are discarded.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn chain(rounded: &[i64], bits: &[u8], digits: &mut [i32], mut carry: i64) -> i64 {
     for ((&z, &bits), digit) in rounded.iter().zip(bits).zip(digits) {
@@ -88,7 +88,7 @@ fn chain(rounded: &[i64], bits: &[u8], digits: &mut [i32], mut carry: i64) -> i6
     carry
 }
 
-/// Replaces every digit x_j by f(j, x_j), |f| < 2^62, and carries.
+/// Replaces every digit x_j by f(j, x_j), |f| < 2^62, and propagates carries.
 pub(crate) fn map(layout: &WordLayout, digits: &mut [i32], f: impl Fn(usize, i32) -> i64) {
     let mut carry = 0i64;
     for (j, digit) in digits.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
 //! Rounding and carries of many rows side by side.
 //!
-//! The words of a row follow one another; the rows are independent until their
-//! last word, so that the same word of all rows is computed in `f64` lanes: with
-//! v = z + carry, the next carry is c = round(v·2^−b) and the digit v − c·2^b,
-//! all exact below 2^52. Ties go to even, so a digit may be ±2^(b−1).
+//! The words of a row depend on each other, but the rows are independent until their last word. So
+//! the same word of all rows is computed in `f64` lanes: with v = z + carry, the next carry is c =
+//! round(v·2^−b) and the digit is v − c·2^b, all exact below 2^52. Ties go to even, so a digit may
+//! be ±2^(b−1).
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -12,7 +12,7 @@ use super::ROUNDER;
 use crate::engine::fp64::weights::{Bases, Weight};
 use crate::layout::WordLayout;
 
-/// The weights of the first word of every row, field by field.
+/// The weights of the first word of every row, one array per field.
 pub(crate) struct RowWeights {
     numerator: Vec<f64>,
     forward: Vec<f64>,
@@ -20,7 +20,7 @@ pub(crate) struct RowWeights {
 }
 
 impl RowWeights {
-    /// Rows of `width` words.
+    /// Computes the weights for rows of `width` words.
     pub(crate) fn new(layout: &WordLayout, width: usize, scale: f64) -> Self {
         let rows: Vec<Weight> =
             (0..layout.len()).step_by(width).map(|j| Weight::new(layout, j, scale)).collect();
@@ -32,7 +32,7 @@ impl RowWeights {
     }
 }
 
-/// What one word of every row needs besides its row's weight.
+/// The values for one word of every row, beside the weight of its row.
 #[derive(Clone, Copy)]
 struct Word {
     numerator: f64,
@@ -52,7 +52,7 @@ impl Word {
         }
     }
 
-    /// (a, 1/(a·s), 2^b, 2^−b) of this word in the row given.
+    /// Returns (a, 1/(a·s), 2^b, 2^−b) of this word in the given row.
     #[inline(always)]
     fn in_row(&self, numerator: f64, forward: f64, inverse: f64) -> (f64, f64, f64, f64) {
         let sum = numerator + self.numerator;
@@ -68,19 +68,19 @@ impl Word {
     }
 }
 
-/// (digit, carry out) of v.
+/// Splits v into (digit, carry out).
 #[inline(always)]
 fn split(v: f64, base: f64, inverse_base: f64) -> (f64, f64) {
     let carry = (v * inverse_base + ROUNDER) - ROUNDER;
     (v - carry * base, carry)
 }
 
-/// Two words (real and imaginary parts) of every row of a product: unweighted,
-/// rounded, carried, and, when `WEIGH`, weighted again.
+/// Processes two words (real and imaginary parts) of every row of a product: divides by the
+/// weights, rounds, carries, and, if `WEIGH`, multiplies by the weights again.
 ///
-/// `carry` holds the carry into and out of these words, `errors` the largest
-/// round-off and `energy` the sum of the squares of the words so far, row by row. Returns the bits in which sums differ from the
-/// rounder (see the module above).
+/// `carry` holds the carries into and out of these words, row by row; `errors` the largest
+/// round-off so far, and `energy` the sum of the squares of the words so far. Returns the bits in
+/// which sums differ from the rounder (see the module above).
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn release<const WEIGH: bool>(
     column: &mut [Complex<f64>],
@@ -118,12 +118,11 @@ pub(crate) fn release<const WEIGH: bool>(
     foreign
 }
 
-/// Two words of every row, which are digits already: takes in carries, and,
-/// when `WEIGH`, weights them.
+/// Processes two words of every row that are already digits: adds carries and, if `WEIGH`,
+/// multiplies by the weights.
 ///
-/// With `last`, nothing is carried out of the second word: whatever comes stays
-/// in it. That is exact, and costs accuracy only if the carries are still large
-/// after the words before.
+/// If `last`, no carry leaves the second word: the remaining carry stays in it. That is exact, and
+/// costs accuracy only if the carries are still large after the preceding words.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn absorb<const WEIGH: bool>(
     column: &mut [Complex<f64>],

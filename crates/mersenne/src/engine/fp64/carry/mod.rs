@@ -1,36 +1,35 @@
-//! From the words of a product back to balanced digits.
+//! From the words of a product to balanced digits.
 //!
-//! A word t = z + ε of the unweighted product is rounded to the integer z by
-//! adding and subtracting 1.5·2^52, which is right while |t| < 2^51. The sum
-//! t + 1.5·2^52 then has the binary exponent 52, and its bits differ from those
-//! of 1.5·2^52 only in the fraction: a word that is too large, infinite or not
-//! a number shows in the other bits, and is reported as a round-off of ½.
+//! A word t = z + ε of the product, already divided by its weight, is rounded to the integer z by
+//! adding and subtracting 1.5·2^52, which is right for |t| < 2^51. The sum t + 1.5·2^52 then has
+//! the binary exponent 52, and its bits differ from those of 1.5·2^52 only in the fraction. If a
+//! word is too large, infinite or NaN, other bits differ too, and the word is reported as a
+//! round-off of ½.
 //!
 //! | module | order of words | carries |
 //! |---|---|---|
 //! | [`chain`] | one after another | one chain of integers |
-//! | [`lanes`] | many rows side by side | one chain a row, in `f64` lanes |
+//! | [`lanes`] | many rows side by side | one chain per row, in `f64` lanes |
 
 use super::margin;
 
 pub(crate) mod chain;
 pub(crate) mod lanes;
 
-/// 1.5·2^52: the sum of this and |t| < 2^51 has a unit in the last place of 1.
+/// 1.5·2^52. The sum of this and |t| < 2^51 has a unit in the last place of 1.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 /// The round-off reported for words too large to be rounded.
 pub(crate) const HOPELESS: f64 = 0.5;
 
-/// 2·2^s, to be subtracted from a product: at bit `bit` of word `word`, the
-/// value 2^(bit+1).
+/// The number 2·2^s to be subtracted from a product: 2^(bit+1) at bit `bit` of word `word`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Subtrahend {
     pub(crate) word: usize,
     pub(crate) bit: u32,
 }
 
-/// What rounding the words of a product showed.
+/// What was observed while the words of a product were rounded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Observed {
     /// max |t − z|.
@@ -42,9 +41,9 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// The round-off of a product of `n` words: ½ when some word could not be
-    /// rounded, or when the words are so large in the mean that the errors of
-    /// the transform, which are in proportion, can pass ½ and hide.
+    /// Returns the round-off of a product of `n` words: ½ if some word could not be rounded, or if
+    /// the words are so large in the mean that the errors of the transform, which are proportional,
+    /// could exceed ½ unnoticed.
     pub(crate) fn round_off(self, n: usize) -> f64 {
         let credible = self.energy <= n as f64 * margin::largest_rms(n, margin::ON_CPU).powi(2);
         if credible && self.foreign >> 52 == 0 { self.largest } else { HOPELESS }

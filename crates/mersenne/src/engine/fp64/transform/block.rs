@@ -1,21 +1,22 @@
-//! A block of columns: from memory, row by row, to columns in a row, and back.
+//! A block of columns: copied from memory, where it lies row by row, to contiguous columns, and
+//! back.
 //!
-//! In memory a block of R rows holds point (r, w) at r·WIDTH + w; a worker's
-//! copy holds it at w·(R + GAP) + r.
+//! In memory a block of R rows holds point (r, w) at r·WIDTH + w; a worker's copy holds it at
+//! w·(R + GAP) + r.
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
 
 type C64 = Complex<f64>;
 
-/// Columns of a block: a row of a block is two cache lines.
+/// The number of columns of a block: a row of a block is two cache lines.
 pub(super) const WIDTH: usize = 8;
 
-/// Elements between columns in a worker's copy of a block, beyond R: columns
-/// of 2^k points would otherwise fall on the same cache sets.
+/// Unused elements after each column in a worker's copy of a block. Without them, columns of 2^k
+/// points would fall on the same cache sets.
 pub(super) const GAP: usize = 4;
 
-/// From a block row by row to its columns, each times the conjugate twiddle.
+/// Copies a block to its columns, multiplying by the conjugate twiddles.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(super) fn untwist(points: &[C64], base: &[C64], step: &[C64], block: &mut [C64]) {
     let stride = base.len() + GAP;
@@ -27,7 +28,7 @@ pub(super) fn untwist(points: &[C64], base: &[C64], step: &[C64], block: &mut [C
     }
 }
 
-/// The way back: columns times twiddles into a block row by row.
+/// Copies columns to a block, multiplying by the twiddles.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(super) fn twist(block: &[C64], base: &[C64], step: &[C64], points: &mut [C64]) {
     let stride = base.len() + GAP;
@@ -39,7 +40,7 @@ pub(super) fn twist(block: &[C64], base: &[C64], step: &[C64], points: &mut [C64
     }
 }
 
-/// As `untwist`, without twiddles.
+/// Copies like `untwist`, without twiddles.
 pub(super) fn gather(points: &[C64], rows: usize, block: &mut [C64]) {
     for (r, points) in points.chunks_exact(WIDTH).take(rows).enumerate() {
         for (w, &z) in points.iter().enumerate() {
@@ -48,7 +49,7 @@ pub(super) fn gather(points: &[C64], rows: usize, block: &mut [C64]) {
     }
 }
 
-/// As `twist`, without twiddles.
+/// Copies like `twist`, without twiddles.
 pub(super) fn scatter(block: &[C64], rows: usize, points: &mut [C64]) {
     for (r, points) in points.chunks_exact_mut(WIDTH).take(rows).enumerate() {
         for (w, z) in points.iter_mut().enumerate() {

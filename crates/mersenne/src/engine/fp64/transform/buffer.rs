@@ -1,4 +1,4 @@
-//! Complex arrays that begin on a cache line, and their sharing between threads.
+//! Complex arrays aligned to cache lines, and sharing them between threads.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -8,7 +8,7 @@ use rustfft::num_complex::Complex;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// A zeroed array of complex numbers whose first element begins a cache line.
+/// A zeroed array of complex numbers whose first element starts a cache line.
 pub(crate) struct Buffer {
     storage: Vec<Complex<f64>>,
     skip: usize,
@@ -19,7 +19,7 @@ impl Buffer {
     pub(crate) fn new(len: usize) -> Self {
         let spare = LINE / size_of::<Complex<f64>>();
         let storage = vec![Complex::new(0.0, 0.0); len + spare];
-        // An allocation that cannot be aligned by whole elements is used as it is.
+        // If the allocation cannot be aligned by whole elements, it is used as it is.
         let skip = Some(storage.as_ptr().align_offset(LINE)).filter(|&s| s <= spare).unwrap_or(0);
         Self { storage, skip, len }
     }
@@ -38,32 +38,31 @@ impl DerefMut for Buffer {
     }
 }
 
-/// The real and imaginary parts in turn: the words of a packed real signal.
+/// Returns the real and imaginary parts in turn: the words of a packed real signal.
 pub(crate) fn words(points: &[Complex<f64>]) -> &[f64] {
-    // SAFETY: `Complex<f64>` is `repr(C)` with two `f64` fields, so that n of
-    // them are 2n `f64` in a row, with the same alignment.
+    // SAFETY: `Complex<f64>` is `repr(C)` with two `f64` fields, so that n of them are 2n
+    // consecutive `f64` with the same alignment.
     unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), 2 * points.len()) }
 }
 
-/// As [`words`], to be written.
+/// Returns the words for writing, see [`words`].
 pub(crate) fn words_mut(points: &mut [Complex<f64>]) -> &mut [f64] {
-    // SAFETY: as above; the borrow is handed on.
+    // SAFETY: as above; the mutable borrow is passed on.
     unsafe { std::slice::from_raw_parts_mut(points.as_mut_ptr().cast(), 2 * points.len()) }
 }
 
 /// A mutable slice that several threads may write at different places.
 ///
-/// The rows of a transform held by column blocks are not contiguous, so
-/// `chunks_mut` cannot hand them out; this does, and leaves disjointness to
-/// the caller.
+/// The rows of a transform stored in column blocks are not contiguous, so `chunks_mut` cannot split
+/// them. This type can; the caller ensures that accesses do not overlap.
 pub(crate) struct Shared<'a> {
     start: *mut Complex<f64>,
     len: usize,
     owner: PhantomData<&'a mut [Complex<f64>]>,
 }
 
-// SAFETY: a `Shared` gives access to elements only through `segment`, whose
-// contract rules out that two threads hold the same element.
+// SAFETY: a `Shared` gives access to elements only through `segment`, whose contract excludes that
+// two threads hold the same element.
 unsafe impl Send for Shared<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Shared<'_> {}
@@ -73,19 +72,19 @@ impl<'a> Shared<'a> {
         Self { start: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
     }
 
-    /// Elements `from..from + len`.
+    /// Returns elements `from..from + len`.
     ///
     /// # Safety
-    /// No other reference to any of them, from whatever thread, may be alive.
+    /// No other reference to any of them, on any thread, may be alive.
     ///
     /// # Panics
-    /// If the segment is not inside the slice.
+    /// Panics if the segment is not inside the slice.
     #[inline]
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn segment(&self, from: usize, len: usize) -> &mut [Complex<f64>] {
         assert!(from <= self.len && len <= self.len - from, "a segment outside its slice");
-        // SAFETY: in bounds of the slice borrowed by `new`, and not aliased by
-        // the contract of this function.
+        // SAFETY: the segment is in bounds of the slice borrowed by `new`, and not aliased by the
+        // contract of this function.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }
     }
 }

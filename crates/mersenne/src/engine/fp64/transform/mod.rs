@@ -3,7 +3,7 @@
 //! | module | transform | for |
 //! |---|---|---|
 //! | [`whole`] | one complex FFT of N/2 points | short lengths |
-//! | [`row_column`] | rows and columns, two passes over memory a squaring | long ones |
+//! | [`row_column`] | rows and columns, two passes over memory per squaring | long lengths |
 
 mod block;
 pub(crate) mod buffer;
@@ -15,25 +15,23 @@ pub(crate) mod whole;
 
 use super::carry::Subtrahend;
 
-/// A machine that holds one residue ready to be squared.
+/// A transform that holds one residue ready to be squared.
 ///
-/// Digit arrays have N elements. Every product returns its round-off: the
-/// largest distance of a word from the nearest integer, or ½ when a word was
-/// too large to be rounded.
+/// Digit arrays have N elements. Every product returns its round-off: the largest distance of a
+/// word from the nearest integer, or ½ if a word was too large to be rounded.
 pub(crate) trait Transform: Send {
-    /// Holds the residue of these digits.
+    /// Loads the residue of these digits.
     fn load(&mut self, digits: &[i32]);
 
-    /// Replaces the residue held by its square, less the subtrahend.
+    /// Replaces the residue held by its square minus the subtrahend; returns the round-off.
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64;
 
-    /// The digits of the square, less the subtrahend; holds nothing afterwards.
+    /// Writes the digits of the square minus the subtrahend; holds no residue afterwards.
     fn square_into(&mut self, subtract: Option<Subtrahend>, digits: &mut [i32]) -> f64;
 
-    /// Holds a second residue, to be multiplied by.
+    /// Loads a second residue as the factor of a product.
     fn load_factor(&mut self, digits: &[i32]);
 
-    /// The digits of the product of the two residues held; holds nothing
-    /// afterwards.
+    /// Writes the digits of the product of the two residues held; holds no residue afterwards.
     fn multiply_into(&mut self, digits: &mut [i32]) -> f64;
 }

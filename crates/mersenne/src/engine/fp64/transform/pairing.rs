@@ -21,14 +21,14 @@ fn combine(a1: C64, a2: C64, b1: C64, b2: C64, t: C64) -> (C64, C64) {
     (a1 * a2 - q, b1 * b2 - q)
 }
 
-/// t = (1 + w·r)/4, given r/4.
+/// Computes t = (1 + w·r)/4 from w and r/4.
 #[inline(always)]
 fn coefficient(w: C64, quarter_root: C64) -> C64 {
     w * quarter_root + 0.25
 }
 
-/// Squares the pairs (low_i, high_(m−1−i)), i in 0..m, whose ω^k is
-/// 4·w·quarter_i. All three slices have length m.
+/// Squares the pairs (low_i, high_(m−1−i)), i in 0..m, for which ω^k is 4·w·quarter_i. All three
+/// slices have length m.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter: &[C64]) {
     let m = low.len();
@@ -41,7 +41,7 @@ pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter
     }
 }
 
-/// As [`square_mirrored`], multiplying by the pairs of a second signal.
+/// Multiplies by the pairs of a second signal, otherwise like [`square_mirrored`].
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn multiply_mirrored(
     low: &mut [C64],
@@ -63,14 +63,14 @@ pub(crate) fn multiply_mirrored(
     }
 }
 
-/// The point that is its own partner, k = 0 (ω^k = 1) or k = n/2 (ω^k = −1).
+/// Multiplies the point that is its own partner, k = 0 (ω^k = 1) or k = n/2 (ω^k = −1).
 fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
     let t = coefficient(C64::new(1.0, 0.0), quarter_root);
     *z = combine(*z, z2, z.conj(), z2.conj(), t).0;
 }
 
-/// Squares a row in which element i is the partner of element m − i mod m
-/// (the whole transform, or row 0 of one cut into rows). quarter_i = ω^k/4.
+/// Squares a row in which element i is the partner of element m − i mod m: the whole transform, or
+/// row 0 of a transform cut into rows. quarter_i = ω^k/4.
 pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;
@@ -84,7 +84,7 @@ pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     square_mirrored(&mut low[1..=pairs], high, C64::new(1.0, 0.0), &quarter[1..=pairs]);
 }
 
-/// As [`square_row_zero`], multiplying by the row of a second signal.
+/// Multiplies by the row of a second signal, otherwise like [`square_row_zero`].
 pub(crate) fn multiply_row_zero(row: &mut [C64], row2: &[C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;

@@ -1,12 +1,12 @@
-//! Roots of unity in full `f64` accuracy.
+//! Roots of unity with full `f64` accuracy.
 
 use rustfft::num_complex::Complex;
 use warpint_arith::dd::{Dd, cos_sin_2pi};
 
-/// ω^k, ω = e^(−2πi/n), for any k, each within about one half ulp.
+/// ω^k, ω = e^(−2πi/n), for any k, each within about half an ulp.
 ///
-/// Two tables of about √n double-double roots, ω^(h·i) and ω^j; a root is the
-/// product of one from each, rounded once. Building costs O(√n) Taylor series.
+/// The type holds two tables of about √n double-double roots, ω^(h·i) and ω^j. A root is the
+/// product of one entry of each table, rounded once. Building the tables costs O(√n) Taylor series.
 pub(crate) struct Roots {
     n: u64,
     step: u64,

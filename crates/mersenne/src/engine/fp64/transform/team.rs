@@ -1,11 +1,11 @@
-//! The threads of a transform, and what each needs for itself.
+//! The threads of a transform, and the memory of each.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::block::{GAP, WIDTH};
 use super::buffer::Buffer;
 
-/// A thread's own memory.
+/// The memory of one thread.
 pub(super) struct Worker {
     pub(super) block: Buffer,
     pub(super) scratch: Buffer,
@@ -14,14 +14,14 @@ pub(super) struct Worker {
     pub(super) carry: Vec<f64>,
 }
 
-/// Threads and their memory; without a pool all work is the caller's.
+/// Threads and their memory; without a pool, the caller's thread does all work.
 pub(super) struct Team {
     pool: Option<ThreadPool>,
     workers: Vec<Worker>,
 }
 
 impl Team {
-    /// Threads for R rows and C columns, each with so much scratch memory. An
+    /// Starts threads for R rows and C columns, each with the given scratch memory. Returns an
     /// error if they cannot be started.
     pub(super) fn new(
         rows: usize,
@@ -44,7 +44,7 @@ impl Team {
         Ok(Self { pool, workers: (0..threads.max(1)).map(|_| worker()).collect() })
     }
 
-    /// Does every item, each worker its share of neighbours.
+    /// Processes every item; each worker gets a contiguous share.
     pub(super) fn share<T: Send>(
         &mut self,
         items: impl IntoIterator<Item = T>,

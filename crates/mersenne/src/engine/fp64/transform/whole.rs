@@ -1,4 +1,4 @@
-//! The whole transform at once: short lengths, on the caller's thread.
+//! The whole transform in one FFT, for short lengths, on the caller's thread.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::engine::fp64::carry::{Subtrahend, chain};
 use crate::engine::fp64::weights::Weight;
 use crate::layout::WordLayout;
 
-/// N words as N/2 complex points in one FFT.
+/// A transform of N words as N/2 complex points in one FFT.
 pub(crate) struct Whole {
     layout: WordLayout,
     forward: Arc<dyn Fft<f64>>,
@@ -54,7 +54,7 @@ impl Whole {
         }
     }
 
-    /// The convolution's digits into `out`, from the spectrum of the product.
+    /// Writes the digits of the convolution to `out`, from the spectrum of the product.
     fn finish(&mut self, subtract: Option<Subtrahend>, out: &mut [i32]) -> f64 {
         self.inverse.process_with_scratch(&mut self.points, &mut self.scratch);
         let (inverse, bits) = (&self.inverse_weights, &self.bits);
@@ -62,7 +62,7 @@ impl Whole {
     }
 }
 
-/// The words of `points` ← a_j·x_j.
+/// Sets the words of `points` to a_j·x_j.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn weigh(digits: &[i32], weights: &[f64], points: &mut [Complex<f64>]) {
     for ((y, &d), &a) in words_mut(points).iter_mut().zip(digits).zip(weights) {

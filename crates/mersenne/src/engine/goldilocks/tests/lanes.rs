@@ -1,4 +1,4 @@
-//! Words in four lanes against one.
+//! Words in four lanes compared with words in one.
 
 #![cfg(target_arch = "x86_64")]
 
@@ -14,7 +14,7 @@ fn pack(avx2: Avx2, x: [u64; 4]) -> Four {
 }
 
 fn unpack(x: Four) -> [u64; 4] {
-    // A factor is plain, and integers are written as they are.
+    // A factor is a plain number, and integers are stored unchanged.
     let mut out = [0i64; 4];
     Four::store_ints(x.to_factor(), &mut out);
     out.map(|v| v as u64)
@@ -53,7 +53,7 @@ proptest! {
 
     #[test]
     fn carries_alike(
-        // A product of a plan lies within 15/16·2^63.
+        // A product of a plan is within 15/16·2^63.
         values in proptest::array::uniform4(-(15i64 << 59)..15 << 59),
         carries in proptest::array::uniform4(-(1i64 << 57)..1 << 57),
         bits in 5u32..31,
@@ -68,7 +68,7 @@ proptest! {
         let rows = exponents.map(|e| i64::from(e) % n);
         let column = i64::from(column) % n;
         let inverse = warpint_arith::goldilocks::inverse(w).unwrap();
-        // Elements that the weight, doubled or not, takes back to the values.
+        // Elements that the weight, doubled or not, maps back to the values.
         let x: [u64; 4] = core::array::from_fn(|i| {
             let half = if rows[i] + column >= n { 191 } else { 0 };
             warpint_arith::goldilocks::from_i64(values[i]).mul(inverse).mul_pow2(half)

@@ -1,4 +1,4 @@
-//! The register machine against schoolbook products mod M_p.
+//! The register machine compared with schoolbook products mod M_p.
 
 use super::super::lanes::WordLanes;
 use super::super::machine::Machine;
@@ -14,7 +14,7 @@ use warpint_natural::limbs;
 use warpint_transform::cpu::goldilocks::avx2::Four;
 use warpint_transform::cpu::goldilocks::{Pool, Shape};
 
-/// The engine that the family builds, and the one-lane engine.
+/// Returns the engine that the family builds, and the one-lane engine.
 fn engines(p: u32, n: usize, threads: usize) -> Vec<Box<dyn Engine>> {
     let options = BuildOptions::new(3, threads);
     let layout = WordLayout::new(p, n);
@@ -22,13 +22,13 @@ fn engines(p: u32, n: usize, threads: usize) -> Vec<Box<dyn Engine>> {
     vec![Goldilocks.build(p, n, options).unwrap(), Box::new(Machine::new(one_lane, options))]
 }
 
-/// The lengths of the family with enough margin for p.
+/// Returns the lengths of the family with enough margin for p.
 fn usable(p: u32, max: usize) -> Vec<usize> {
     let enough = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|m| m.bits >= 0.0);
     Goldilocks.lengths(1, max).into_iter().filter(enough).collect()
 }
 
-/// The longest exponent, prime to 10, whose products of N words are exact.
+/// Returns the longest exponent, prime to 10, whose products of N words are exact.
 fn longest_exponent(n: usize) -> u32 {
     let enough = |p: &u32| p % 2 == 1 && !p.is_multiple_of(5) && margin::spare_bits(*p, n) >= 0.0;
     (20 * n as u32..31 * n as u32).rev().find(enough).unwrap()
@@ -60,7 +60,7 @@ fn mixed(p: u32, seed: u64) -> Residue {
     Residue::from_limbs(p, &words)
 }
 
-/// Residues whose digits are extreme, and whose squares ripple carries far.
+/// Returns residues with extreme digits, and residues whose squares propagate carries far.
 fn patterns(p: u32, n: usize) -> Vec<Residue> {
     let layout = WordLayout::new(p, n);
     let limb_count = limbs::limbs_for_bits(p);
@@ -131,8 +131,8 @@ fn some_longer_products() {
     }
 }
 
-/// Digits in range whose products are the largest possible, at the longest
-/// word allowed: compared with the weighted convolution in 128 bits.
+/// The digits in range with the largest possible products, at the longest word allowed, compared
+/// with the weighted convolution in 128 bits.
 #[test]
 fn the_worst_digits_at_the_longest_word() {
     for n in [8usize, 10, 64, 160, 512] {
@@ -155,7 +155,7 @@ fn the_worst_digits_at_the_longest_word() {
     }
 }
 
-/// The square of just these digits, if the length fills the lanes.
+/// Returns the square of these digits, if the length fills the lanes.
 fn squared<V: WordLanes>(layout: WordLayout, mut digits: Vec<i32>) -> Option<Residue> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     let transform = Transform::<V>::new(layout, shape)?;
@@ -232,7 +232,7 @@ fn registers_may_coincide() {
     }
 }
 
-/// Many squarings, and a product, with threads and without.
+/// Compares many squarings, and a product, with and without threads.
 #[test]
 fn threads_change_nothing() {
     let (p, n) = (756_839u32, 5 << 13);
@@ -259,7 +259,7 @@ fn fermat_for_a_larger_prime() {
     }
 }
 
-/// A residue after the digits of a product are carried by hand.
+/// Compares a residue with the digits of a product carried by hand.
 #[test]
 fn the_carry_is_that_of_the_definition() {
     let (p, n) = (607u32, 32);

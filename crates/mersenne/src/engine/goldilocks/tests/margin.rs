@@ -1,11 +1,11 @@
-//! The bound on products against the products of the worst digits.
+//! The bound on products compared with the products of the worst digits.
 
 use super::super::{Goldilocks, margin};
 use crate::EngineFamily;
 use crate::layout::WordLayout;
 
-/// z_k = Σ x_i·x_j·2^(ε_i + ε_j − ε_k) over i + j ≡ k mod N: the weighted
-/// convolution, in quadratic time.
+/// Computes the weighted convolution z_k = Σ x_i·x_j·2^(ε_i + ε_j − ε_k) over i + j ≡ k mod N in
+/// quadratic time.
 pub(super) fn convolution(layout: &WordLayout, x: &[i64], y: &[i64]) -> Vec<i128> {
     let n = layout.len();
     let e = |j: usize| layout.weight_numerator(j);
@@ -25,7 +25,7 @@ pub(super) fn convolution(layout: &WordLayout, x: &[i64], y: &[i64]) -> Vec<i128
 fn the_worst_digits_come_close_to_the_bound() {
     for n in [8usize, 10, 16, 40, 64, 80, 256, 320] {
         for beta in [8u32, 17, 20] {
-            // An exponent prime to N, some way between two whole numbers of bits.
+            // An exponent prime to N, between two whole numbers of bits per word.
             let p = beta * n as u32 + n as u32 / 3 * 2 + 1;
             let p = (p..).find(|p| p % 2 == 1 && !p.is_multiple_of(5)).unwrap();
             let layout = WordLayout::new(p, n);
@@ -62,7 +62,7 @@ fn says_why_a_length_is_unusable() {
     assert!(reason(1279, 32).contains("31 bits"));
     assert!(reason(61, 8).contains("from 64"));
     assert!(reason(2_147_483_647, 1 << 27).contains("134217728-th root"));
-    // Enough roots, but words too long for exact products: a negative margin.
+    // The field has the roots, but the words are too long for exact products: a negative margin.
     assert!(Goldilocks.margin(6_972_593, 1 << 18).unwrap().bits < 0.0);
     assert!(Goldilocks.margin(6_972_593, 5 << 16).unwrap().bits > 0.0);
 }

@@ -1,4 +1,4 @@
-//! Every part against its slow, obvious version.
+//! Every part compared with a slow, obvious implementation.
 
 mod lanes;
 mod machine;

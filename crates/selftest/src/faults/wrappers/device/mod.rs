@@ -1,4 +1,4 @@
-//! Devices that go wrong: a backend that passes every call on to a sound one, but for a fault.
+//! Devices that fail: a backend that passes every call to a sound one, except for a fault.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,46 +7,47 @@ use std::time::Duration;
 
 use warpint_device::{Arg, Backend, Device, DeviceError, DeviceInfo, GraphNode, Launch, Source};
 
-/// What goes wrong. Launches and downloads are counted from 0, those of a graph one by one.
+/// A fault of a device. Launches and downloads are counted from 0; launches of a graph are counted
+/// one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceFault {
-    /// No kernel runs from launch `from` on, and no call reports it. Memory allocated from
-    /// the beginning on holds zeros until something is written.
+    /// No kernel runs from launch `from` on, and no call reports it. All memory allocated holds
+    /// zeros until something is written to it.
     Dead {
         /// The first launch that is not made.
         from: u64,
     },
     /// Downloads return zeros.
     Zeros {
-        /// The first download that does.
+        /// The first download that returns zeros.
         from: u64,
     },
-    /// A counter that is stuck: a download of at most `bytes` bytes returns what the first one of as
-    /// many bytes from the same address returned.
+    /// A stuck counter: a download of at most `bytes` bytes returns the result of the first
+    /// download of the same size from the same address.
     Stuck {
         /// The largest counter, in bytes.
         bytes: usize,
     },
     /// One bit of one download is flipped.
     FlippedDownload {
-        /// Its number. Empty downloads are not counted.
+        /// The number of the download. Empty downloads are not counted.
         download: u64,
         /// Taken modulo the bits of the download.
         bit: u64,
     },
     /// After one launch, one bit of the memory that its arguments point to is flipped.
     FlippedMemory {
-        /// Its number. Of a graph, the bit is flipped after the whole graph.
+        /// The number of the launch. In a graph, the bit is flipped after the whole graph.
         launch: u64,
         /// Taken modulo the bits of all buffers of the arguments, one after another.
         bit: u64,
     },
 }
 
-/// A device with a [`DeviceFault`], over a sound device: a GPU or the simulator.
+/// A device with a [`DeviceFault`], on top of a sound device: a GPU or the simulator.
 ///
-/// Buffers, kernels and graphs are those of the wrapped device and are made through
-/// [`FaultyDevice::device`]; buffers of the sound device are foreign to it.
+/// Buffers, kernels and graphs belong to the wrapped device and are made through
+/// [`FaultyDevice::device`]; they cannot be mixed with buffers of the sound device.
 #[derive(Debug, Clone)]
 pub struct FaultyDevice {
     device: Device,
@@ -54,7 +55,7 @@ pub struct FaultyDevice {
 }
 
 impl FaultyDevice {
-    /// The sound device with the fault.
+    /// Wraps a sound device with the fault.
     #[must_use]
     pub fn new(sound: &Device, fault: DeviceFault) -> Self {
         let backend = Arc::new(FaultyBackend {
@@ -68,26 +69,27 @@ impl FaultyDevice {
         Self { device: Device::new(Arc::clone(&backend) as Arc<dyn Backend>), backend }
     }
 
-    /// What computations are given.
+    /// Returns the device to be used by computations.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// How many launches were not made, or downloads and buffers changed. 0 says that the fault was never
-    /// made: a test that expects it to be noticed then shows nothing.
+    /// Returns how many launches were not made, or how many downloads and buffers were changed. 0
+    /// means that the fault was never made; a test that expects it to be noticed then proves
+    /// nothing.
     #[must_use]
     pub fn strikes(&self) -> u64 {
         self.backend.strikes.load(Ordering::Relaxed)
     }
 
-    /// Launches so far, made or not.
+    /// Returns the number of launches so far, made or not.
     #[must_use]
     pub fn launches(&self) -> u64 {
         self.backend.launches.load(Ordering::Relaxed)
     }
 
-    /// Downloads so far, but for empty ones.
+    /// Returns the number of downloads so far, without empty ones.
     #[must_use]
     pub fn downloads(&self) -> u64 {
         self.backend.downloads.load(Ordering::Relaxed)
@@ -105,16 +107,16 @@ struct FaultyBackend {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Bytes of each allocation, by its address.
+    /// The size in bytes of each allocation, by address.
     allocations: BTreeMap<u64, usize>,
     /// The pointers of each node of each graph.
     graphs: HashMap<u64, Vec<Vec<u64>>>,
-    /// What the first downloads of counters returned, by address and size.
+    /// The results of the first downloads of counters, by address and size.
     first_seen: HashMap<(u64, usize), Vec<u8>>,
 }
 
 impl State {
-    /// The allocation that holds an address.
+    /// Returns the allocation that contains an address.
     fn allocation(&self, address: u64) -> Option<(u64, usize)> {
         let (&start, &bytes) = self.allocations.range(..=address).next_back()?;
         (address - start < bytes as u64).then_some((start, bytes))
@@ -168,7 +170,8 @@ impl FaultyBackend {
             let here = 8 * bytes as u64;
             if bit < here {
                 let mut byte = [0];
-                // SAFETY: the byte is of memory that a launch uses, which is there until that returns.
+                // SAFETY: the byte is in memory that a launch uses, which stays allocated until the
+                // launch returns.
                 unsafe { self.sound.download(start + bit / 8, &mut byte)? };
                 byte[0] ^= 1 << (bit % 8);
                 // SAFETY: as above.
@@ -182,7 +185,7 @@ impl FaultyBackend {
     }
 }
 
-/// What the pointers of a launch point to.
+/// Returns the pointers among the arguments of a launch.
 fn pointers(args: &[Arg]) -> Vec<u64> {
     let address = |arg: &Arg| match *arg {
         Arg::Pointer(pointer) => Some(pointer.address()),
@@ -203,8 +206,8 @@ impl Backend for FaultyBackend {
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
         let address = self.sound.alloc(bytes)?;
         if matches!(self.fault, DeviceFault::Dead { .. }) {
-            // What an earlier computation left there could be the right result.
-            // SAFETY: the memory is new, and has as many bytes.
+            // Remains of an earlier computation could be the right result.
+            // SAFETY: the memory is new and has this size.
             unsafe { self.sound.clear(address, bytes)? };
         }
         self.state().allocations.insert(address, bytes);
@@ -213,17 +216,17 @@ impl Backend for FaultyBackend {
 
     unsafe fn free(&self, address: u64) {
         self.state().allocations.remove(&address);
-        // SAFETY: the caller's promise, which is the same.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { self.sound.free(address) };
     }
 
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise, which is the same.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { self.sound.upload(to, from) }
     }
 
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise, which is the same.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { self.sound.download(from, to)? };
         if to.is_empty() {
             return Ok(());
@@ -252,12 +255,12 @@ impl Backend for FaultyBackend {
     }
 
     unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise, which is the same.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { self.sound.copy(to, from, bytes) }
     }
 
     unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise, which is the same.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { self.sound.clear(address, bytes) }
     }
 
@@ -270,7 +273,7 @@ impl Backend for FaultyBackend {
     }
 
     unsafe fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise, which is the same.
+        // SAFETY: the caller guarantees the same conditions.
         let launch = || unsafe { self.sound.launch(kernel, shape, args) };
         self.count(&[pointers(args)], launch)
     }
@@ -284,7 +287,7 @@ impl Backend for FaultyBackend {
 
     unsafe fn launch_graph(&self, graph: u64) -> Result<(), DeviceError> {
         let launches = self.state().graphs.get(&graph).cloned().unwrap_or_default();
-        // SAFETY: the caller's promise, which is the same.
+        // SAFETY: the caller guarantees the same conditions.
         self.count(&launches, || unsafe { self.sound.launch_graph(graph) })
     }
 

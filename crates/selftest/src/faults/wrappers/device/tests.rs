@@ -1,11 +1,12 @@
-//! Faults strike where they should, and nothing else changes.
+//! Tests that faults occur where they should and nothing else changes.
 
 use super::*;
 
 const SOURCE: &str = "
 extern \"C\" __global__ void count(unsigned *x) { x[0] += 1; }";
 
-/// A counter on a device with a fault, and what adds 1 to it: by a launch, or by a graph of two.
+/// A counter on a device with a fault, and a kernel that adds 1 to it, launched alone or by a graph
+/// of two.
 struct Counter {
     faulty: FaultyDevice,
     buffer: warpint_device::Buffer<u32>,
@@ -23,12 +24,13 @@ impl Counter {
         Self { faulty, buffer, kernel }
     }
 
-    /// The counter as it is seen after each of five launches, the second and third by a graph.
+    /// Returns the counter as read after each of five launches; the second and third are made by a
+    /// graph.
     fn seen(&self) -> Vec<u32> {
         let args = [Arg::from(&self.buffer)];
         let graph = self.faulty.device().capture(|capture| {
-            // SAFETY: `count` takes a pointer to one word, which the buffer has and keeps. Its launches
-            // begin early on no device of these tests.
+            // SAFETY: `count` takes a pointer to one word, which the buffer has and keeps. On the
+            // devices of these tests no launch begins before the preceding one has ended.
             unsafe {
                 capture.launch(&self.kernel, ONE, &args);
                 capture.launch_early(&self.kernel, ONE, &args);
@@ -56,7 +58,7 @@ fn each_fault_strikes_where_it_should() {
     for (fault, seen, strikes) in [
         (Dead { from: 5 }, [1, 3, 4, 5], 0),
         (Dead { from: 4 }, [1, 3, 4, 4], 1),
-        // A graph is made whole or not at all.
+        // A graph is launched whole or not at all.
         (Dead { from: 2 }, [1, 1, 1, 1], 4),
         (Dead { from: 0 }, [0, 0, 0, 0], 5),
         (Zeros { from: 0 }, [0, 0, 0, 0], 4),
@@ -75,7 +77,7 @@ fn each_fault_strikes_where_it_should() {
     }
 }
 
-/// Fresh memory of a dead device holds zeros: never the results of what ran there before.
+/// New memory of a dead device holds zeros, not the results of earlier computations.
 #[test]
 fn memory_of_a_dead_device_is_zero() {
     let counter = Counter::new(DeviceFault::Dead { from: 0 });

@@ -1,4 +1,4 @@
-//! Engine families that go wrong on purpose.
+//! Engine families that fail deliberately.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -11,78 +11,78 @@ use warpint_mersenne::{
     Step, StopToken,
 };
 
-/// What goes wrong.
+/// A fault of an engine family.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// After that many products of the family, a bit of the last one flips: once.
+    /// After `after` further products of the family, a bit of the last product flips, once.
     FlippedBit {
-        /// Products before it.
+        /// The number of products before it.
         after: u64,
         /// The bit, taken mod p.
         bit: u32,
     },
-    /// After that many changes of one register, a bit of it flips: once.
+    /// After `after` changes of one register, a bit of it flips, once.
     ///
-    /// Every write, copy, sum and product that goes to the register is a change, and so is each
-    /// of n squarings; the write that loads it is the first.
+    /// Every write, copy, sum and product into the register is a change, and so is each of n
+    /// squarings. The write that loads it is the first.
     FlippedRegister {
-        /// Its number.
+        /// The number of the register.
         register: usize,
-        /// Changes before it.
+        /// The number of changes before it.
         after: u64,
-        /// The bit of the residue as it is held, taken mod p.
+        /// The bit of the residue as it is stored, taken mod p.
         bit: u32,
     },
-    /// A bit of every product is 1, whatever it should be.
+    /// A bit of every product is 1.
     StuckBit {
         /// The bit, taken mod p.
         bit: u32,
     },
-    /// Every product after that many has a wrong bit, now here, now there.
+    /// From some product on, every product has a wrong bit, at varying places.
     Unreliable {
-        /// Products before the first.
+        /// The number of products before the first.
         after: u64,
     },
-    /// Every product after that many is zero.
+    /// From some product on, every product is zero.
     Dead {
-        /// Products before the first.
+        /// The number of products before the first.
         after: u64,
     },
-    /// Every product after that many has too much round-off at a short length.
+    /// From some product on, every product has too much round-off at a short length.
     RoundOff {
-        /// Products before the first.
+        /// The number of products before the first.
         after: u64,
-        /// The shortest length that is free of it.
+        /// The shortest length without this fault.
         enough: usize,
     },
-    /// No fault: somebody asks for a stop after that many products.
+    /// No fault: a stop is requested after some products.
     Interrupted {
-        /// Products before.
+        /// The number of products before the request.
         after: u64,
-        /// Whom to ask.
+        /// The token by which the stop is requested.
         stop: StopToken,
     },
-    /// The product after that many fails with a device error, and so do as many
-    /// products and builds after it as are left.
+    /// Some product fails with a device error, and so do the following products and builds while
+    /// failures are left.
     DeviceFails {
-        /// Products before the first.
+        /// The number of products before the first failure.
         after: u64,
-        /// The failures there are to be.
+        /// The number of failures left.
         left: Arc<AtomicU64>,
-        /// What the device says.
+        /// The error of the device.
         error: DeviceError,
     },
-    /// Margins are reported so many bits too good.
+    /// Reported margins are too large.
     Optimism {
-        /// Bits added to every margin.
+        /// The bits added to every margin.
         bits: f64,
     },
 }
 
-/// Registers whose changes are counted: those of a test.
+/// The registers whose changes are counted: those of a test.
 const REGISTERS: usize = registers::COUNT;
 
-/// What all engines of a family have done so far.
+/// Counts over all engines of a family.
 #[derive(Debug, Default)]
 struct Counts {
     products: AtomicU64,
@@ -90,7 +90,7 @@ struct Counts {
     flips: AtomicU64,
 }
 
-/// A family that is sound but for one fault; several faults are families within families.
+/// A family that is sound except for one fault. Families can be nested for several faults.
 pub struct Faulty {
     inner: &'static dyn EngineFamily,
     fault: Fault,
@@ -98,31 +98,31 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// A family for the rest of the process: plans hold families by `'static`.
+    /// Returns a family that lives until the process ends: plans hold families as `'static`.
     #[must_use]
     pub fn leaked(inner: &'static dyn EngineFamily, fault: Fault) -> &'static Self {
         Box::leak(Box::new(Self { inner, fault, counts: Arc::default() }))
     }
 
-    /// A family without a fault, for its counts.
+    /// Returns a family without a fault, for its counts.
     #[must_use]
     pub fn counting(inner: &'static dyn EngineFamily) -> &'static Self {
         Self::leaked(inner, Fault::Optimism { bits: 0.0 })
     }
 
-    /// The products that all engines of this family have made.
+    /// Returns the number of products of all engines of this family.
     #[must_use]
     pub fn products(&self) -> u64 {
         self.counts.products.load(Ordering::Relaxed)
     }
 
-    /// The changes of each register of a test, in all engines of this family.
+    /// Returns the number of changes of each register of a test, in all engines of this family.
     #[must_use]
     pub fn changes(&self) -> [u64; REGISTERS] {
         self.counts.changes.each_ref().map(|n| n.load(Ordering::Relaxed))
     }
 
-    /// The single bits that have flipped.
+    /// Returns the number of single bits that have flipped.
     #[must_use]
     pub fn flips(&self) -> u64 {
         self.counts.flips.load(Ordering::Relaxed)
@@ -181,7 +181,7 @@ impl EngineFamily for Faulty {
     }
 }
 
-/// Fails as long as failures are left.
+/// Fails while failures are left.
 fn fail(left: &AtomicU64, error: &DeviceError) -> Result<(), EngineError> {
     match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)) {
         Ok(_) => Err(error.clone().into()),
@@ -196,10 +196,11 @@ struct FaultyEngine {
 }
 
 impl FaultyEngine {
-    /// The products in `reg` up to and including the next one that the fault has to do with.
+    /// Returns the number of products in `reg` up to and including the next one that the fault
+    /// affects.
     ///
-    /// Those before it are made at one go, so that the state of a fast engine does not go through
-    /// the host at every squaring.
+    /// The products before it are computed in one call, so that the state of a fast engine is not
+    /// transferred to the host at every squaring.
     fn next_event(&self, reg: usize) -> Option<u64> {
         let made = self.counts.products.load(Ordering::Relaxed);
         let first_after = |after: u64| Some(after.saturating_sub(made).saturating_add(1));
@@ -224,7 +225,7 @@ impl FaultyEngine {
         self.counts.changes.get(reg).map_or(0, |n| n.load(Ordering::Relaxed))
     }
 
-    /// Lets the fault happen to the last of n products that have just gone to `reg`.
+    /// Applies the fault to the last of n products that have just been written to `reg`.
     fn after_products(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
         let made = self.counts.products.fetch_add(n, Ordering::Relaxed) + n;
         match &self.fault {
@@ -245,7 +246,7 @@ impl FaultyEngine {
         self.after_changes(reg, n)
     }
 
-    /// The same of n changes.
+    /// Applies the fault to the last of n changes.
     fn after_changes(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
         if let Some(count) = self.counts.changes.get(reg) {
             count.fetch_add(n, Ordering::Relaxed);
@@ -260,7 +261,7 @@ impl FaultyEngine {
         }
     }
 
-    /// Flips a bit of the residue as the register holds it, at whatever shift.
+    /// Flips a bit of the residue as the register stores it, at any shift.
     fn flip(&mut self, reg: usize, bit: u32) -> Result<(), EngineError> {
         self.counts.flips.fetch_add(1, Ordering::Relaxed);
         self.change(reg, bit, |x| !x)

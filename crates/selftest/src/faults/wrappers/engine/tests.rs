@@ -1,4 +1,4 @@
-//! Faults strike once, where they should, and nothing else changes.
+//! Tests that faults occur once, where they should, and nothing else changes.
 
 use super::*;
 use crate::sample;
@@ -11,7 +11,8 @@ fn engine(family: &dyn EngineFamily) -> Box<dyn Engine> {
     family.build(P, 32, BuildOptions::new(2, 1)).unwrap()
 }
 
-/// x² − 2 twenty times from the write on, with a bit of the register flipped after k of them.
+/// Computes x² − 2 twenty times after the write, with a bit of the register flipped after k of
+/// them.
 fn expected(x: &Residue, k: u64, bit: u32) -> Residue {
     let mut sound = engine(&Fp64);
     let shift = Shift::new(SHIFT, P);
@@ -35,7 +36,7 @@ fn a_bit_flips_after_just_the_squaring_that_was_asked_for() {
             let family = Faulty::leaked(&Fp64, fault);
             let mut faulty = engine(family);
             faulty.write(0, &x, shift).unwrap();
-            // In two goes, as a test makes them.
+            // In two calls, as a test makes them.
             faulty.square(0, 7, Step::SquareMinusTwo, shift).unwrap();
             let at = shift.after_squarings(7, P);
             faulty.square(0, 13, Step::SquareMinusTwo, at).unwrap();

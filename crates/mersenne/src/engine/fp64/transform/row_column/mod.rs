@@ -1,24 +1,24 @@
-//! Long transforms as rows and columns, in two passes over memory a squaring.
+//! Long transforms as rows and columns, in two passes over memory per squaring.
 //!
-//! The n = N/2 points, n = R·C, stand in R rows of C. With e(x) = e^(−2πi·x),
+//! The n = N/2 points, n = R·C, are arranged in R rows of C. With e(x) = e^(−2πi·x),
 //!
 //! X[k1 + R·k2] = Σ_c e(c·k2/C)·[ e(c·k1/n)·Σ_r e(r·k1/R)·z[c + C·r] ]:
 //!
-//! an FFT of every column, a twiddle factor, an FFT of every row. The spectrum
-//! is left where it falls, X[k1 + R·k2] in row k1. The partner n − k of a point
-//! lies in row R − k1, element C − 1 − k2 (in row 0, element C − k2).
+//! an FFT of every column, a twiddle factor, an FFT of every row. The spectrum is not reordered:
+//! X[k1 + R·k2] stays in row k1. The partner n − k of a point lies in row R − k1, element C − 1 −
+//! k2 (in row 0, element C − k2).
 //!
-//! A squaring is a *row pass*, for every pair of rows k1 and R − k1: FFT, square,
-//! inverse FFT; and a *column pass*, for every block of [`WIDTH`] columns:
-//! twiddle, inverse FFT, unweight, round, carry, weight, FFT, twiddle. Each row
-//! of the column pass is a carry chain of its own ([`lanes`]) that runs through
-//! the blocks from left to right and on into the next row. So that the chains
-//! have a beginning and threads have work, blocks form *groups*: the first block
-//! of a group is left as digits and finished when the carries out of the group
-//! before it are known. The groups depend on the length only, hence so does
+//! A squaring consists of two passes. The *row pass* handles every pair of rows k1 and R − k1: FFT,
+//! square, inverse FFT. The *column pass* handles every block of [`WIDTH`] columns: twiddle,
+//! inverse FFT, division by the weights, rounding, carries, weights, FFT, twiddle.
+//!
+//! In the column pass each row is a carry chain of its own ([`lanes`]), which runs through the
+//! blocks from left to right and then into the next row. To give the chains a start and the threads
+//! work, blocks form *groups*. The first block of a group is left as digits and finished when the
+//! carries out of the preceding group are known. The groups depend on the length only, and so does
 //! every bit of the result.
 //!
-//! Memory holds the points block by block, in a block row by row.
+//! In memory the points lie block by block, and within a block row by row.
 
 mod rows;
 
@@ -49,21 +49,20 @@ pub(crate) struct RowColumn {
     team: Team,
 }
 
-/// What does not change: shapes, FFTs and tables.
+/// The parts that do not change: shapes, FFTs and tables.
 struct Plan {
     layout: WordLayout,
     rows: usize,
     columns: usize,
-    /// Points from one block to the next; a row more than a block has, against
-    /// cache conflicts.
+    /// Points from one block to the next: one row more than a block has, to avoid cache conflicts.
     stride: usize,
     column_forward: Arc<dyn Fft<f64>>,
     column_inverse: Arc<dyn Fft<f64>>,
     row_forward: Arc<dyn Fft<f64>>,
     row_inverse: Arc<dyn Fft<f64>>,
-    /// e(c0·k1/n), c0 the first column of a block: block by block, R of each.
+    /// e(c0·k1/n), where c0 is the first column of a block: R entries for each block.
     twiddle_base: Vec<C64>,
-    /// e(w·k1/n), w the column in a block: WIDTH for each k1.
+    /// e(w·k1/n), where w is the column in a block: WIDTH entries for each k1.
     twiddle_step: Vec<C64>,
     /// e(k1/n).
     row_root: Vec<C64>,
@@ -71,21 +70,21 @@ struct Plan {
     quarter: Vec<C64>,
     bases: Bases,
     row_weights: RowWeights,
-    /// Of the 2C words of row 0.
+    /// The weights of the 2C words of row 0.
     word_weights: Vec<Weight>,
 }
 
-/// Neighbouring blocks whose carries run through without a break.
+/// Neighbouring blocks through which carries run without a break.
 struct Group {
     blocks: Range<usize>,
-    /// The carries out of its last block, row by row.
+    /// The carries out of the last block, row by row.
     carry: Vec<f64>,
     errors: Vec<f64>,
     energy: Vec<f64>,
     foreign: u64,
 }
 
-/// Where and what to subtract: from the carries into `column`, row `row`.
+/// A subtrahend and its place: it is subtracted from the carries into `column`, in row `row`.
 #[derive(Clone, Copy)]
 struct Injection {
     column: usize,
@@ -94,8 +93,8 @@ struct Injection {
 }
 
 impl RowColumn {
-    /// The number of rows for N words: the divisor of N/2 nearest to its root
-    /// that leaves columns in whole blocks.
+    /// Returns the number of rows for N words: the divisor of N/2 nearest to its square root for
+    /// which columns form whole blocks.
     pub(crate) fn suitable_rows(length: usize) -> usize {
         let n = length / 2;
         let ratio = |r: usize| {
@@ -108,10 +107,11 @@ impl RowColumn {
             .unwrap_or(1)
     }
 
-    /// N/2 points in `rows` rows. An error if the threads cannot be started.
+    /// Creates a transform of N/2 points in `rows` rows. Returns an error if the threads cannot be
+    /// started.
     ///
     /// # Panics
-    /// Unless N/2 = rows·C with C a multiple of [`WIDTH`], and rows ≥ 2.
+    /// Panics unless N/2 = rows·C with C a multiple of [`WIDTH`], and rows ≥ 2.
     pub(crate) fn new(layout: WordLayout, rows: usize, threads: usize) -> Result<Self, String> {
         let n = layout.len() / 2;
         assert!(rows >= 2 && n.is_multiple_of(rows), "{n} points in {rows} rows");
@@ -134,21 +134,20 @@ impl RowColumn {
         Ok(Self { points: Buffer::new(blocks * plan.stride), factor: None, plan, groups, team })
     }
 
-    /// Row pass: every pair of rows transformed, multiplied and transformed back.
+    /// Does the row pass: transforms, multiplies and transforms back every pair of rows.
     fn row_pass(&mut self, by_factor: bool) {
         let pairs = self.plan.rows / 2 + 1;
         let points = Shared::new(&mut self.points);
         let factor = self.factor.as_mut().filter(|_| by_factor).map(|f| Shared::new(f));
         let plan = &self.plan;
         self.team.share(0..pairs, |worker, k1| {
-            // SAFETY: pair k1 touches rows k1 and R − k1, and k1 ≤ R/2: no two
-            // pairs have a row in common.
+            // SAFETY: pair k1 accesses rows k1 and R − k1 with k1 ≤ R/2: no two pairs share a row.
             unsafe { plan.row_pair(k1, &points, factor.as_ref(), worker) }
         });
     }
 
-    /// Column pass: the product's words released, and, unless `to_digits`,
-    /// weighted and transformed again. Returns the round-off.
+    /// Does the column pass: rounds the product's words and carries, and, unless `to_digits`,
+    /// weights and transforms them again. Returns the round-off.
     fn column_pass(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
         let plan = &self.plan;
         let inject = subtract.map(|s| plan.injection(s));
@@ -160,7 +159,7 @@ impl RowColumn {
                 plan.release_group(group, points, worker, inject, to_digits);
             },
         );
-        // What leaves the last group goes to the row below.
+        // The carries out of the last group go into the row below.
         if let Some(last) = self.groups.last_mut() {
             last.carry.rotate_right(1);
         }
@@ -178,13 +177,13 @@ impl RowColumn {
         observed.round_off(plan.layout.len())
     }
 
-    /// The digits that a column pass left.
+    /// Copies out the digits that a column pass left.
     fn store(&mut self, digits: &mut [i32]) {
         let (plan, points) = (&self.plan, &self.points);
         self.team.share(digits.chunks_mut(2 * plan.columns).enumerate(), |_, (r, row)| {
             for (block, words) in points.chunks(plan.stride).zip(row.chunks_mut(2 * WIDTH)) {
                 for (z, pair) in block[r * WIDTH..].iter().zip(words.chunks_exact_mut(2)) {
-                    // Integers; out of range only after a round-off error.
+                    // The values are integers; they are out of range only after a round-off error.
                     pair[0] = z.re as i32;
                     pair[1] = z.im as i32;
                 }
@@ -233,7 +232,7 @@ impl Plan {
         let table = |outer: usize, inner: usize, k: &dyn Fn(usize, usize) -> usize| {
             (0..outer).flat_map(|a| (0..inner).map(move |b| k(a, b))).map(root).collect::<Vec<_>>()
         };
-        // The FFTs there and back return n times the convolution.
+        // The forward and inverse FFTs together return n times the convolution.
         let scale = n as f64;
         Self {
             layout,
@@ -254,7 +253,7 @@ impl Plan {
         }
     }
 
-    /// The scratch memory that the longest FFT needs.
+    /// Returns the scratch memory that the longest FFT needs.
     fn scratch_len(&self) -> usize {
         let ffts =
             [&self.column_forward, &self.column_inverse, &self.row_forward, &self.row_inverse];
@@ -263,18 +262,18 @@ impl Plan {
 
     fn injection(&self, s: Subtrahend) -> Injection {
         let (row, i) = (s.word / (2 * self.columns), s.word % (2 * self.columns));
-        // Chains start at even words: what an odd word is to lose is taken from
-        // the word before it, in units of that word's end.
+        // Chains start at even words. So what is subtracted from an odd word is taken from the word
+        // before it, in units of that word's end.
         let below = if i % 2 == 0 { 0 } else { self.layout.bits(s.word - 1) };
         Injection { column: i / 2, row, value: (1u64 << (s.bit + 1 + below)) as f64 }
     }
 
-    /// The weights of the two words of a column, in row 0.
+    /// Returns the weights of the two words of a column, in row 0.
     fn words(&self, column: usize) -> [Weight; 2] {
         [self.word_weights[2 * column], self.word_weights[2 * column + 1]]
     }
 
-    /// Points ← columns' FFTs of weighted digits.
+    /// Sets the points to the columns' FFTs of weighted digits.
     fn load(&self, points: &mut [C64], digits: &[i32], team: &mut Team) {
         team.share(points.chunks_mut(self.stride).enumerate(), |worker, (block, points)| {
             let from = 2 * WIDTH * block;
@@ -289,8 +288,8 @@ impl Plan {
         });
     }
 
-    /// A worker's block of digits, and the carries into it in its `carry`:
-    /// weighted, transformed, and stored.
+    /// Adds the carries in the worker's `carry` to its block of digits; weights, transforms and
+    /// stores the block.
     fn weigh_block(&self, block: usize, points: &mut [C64], worker: &mut Worker) {
         for w in 0..WIDTH {
             let column = &mut worker.block[w * (self.rows + GAP)..][..self.rows];
@@ -359,7 +358,7 @@ impl Plan {
         }
     }
 
-    /// The first block of a group, left as digits, with the carries into it.
+    /// Finishes the first block of a group, which was left as digits, with the carries into it.
     fn finish_first(
         &self,
         group: &Group,

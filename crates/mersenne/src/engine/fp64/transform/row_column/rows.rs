@@ -1,4 +1,4 @@
-//! The row pass: pairs of rows transformed, multiplied and transformed back.
+//! The row pass: transforms, multiplies and transforms back pairs of rows.
 
 use super::{C64, Plan};
 use crate::engine::fp64::transform::block::WIDTH;
@@ -9,10 +9,10 @@ use crate::engine::fp64::transform::pairing::{
 use crate::engine::fp64::transform::team::Worker;
 
 impl Plan {
-    /// Rows k1 and R − k1: transformed, squared or multiplied, transformed back.
+    /// Transforms rows k1 and R − k1, squares or multiplies them, and transforms them back.
     ///
     /// # Safety
-    /// Nothing else may touch these two rows meanwhile.
+    /// No other thread may access these two rows during the call.
     pub(super) unsafe fn row_pair(
         &self,
         k1: usize,
@@ -23,7 +23,7 @@ impl Plan {
         let partner = (self.rows - k1) % self.rows;
         let Worker { rows: [low, high], factor_rows: [low2, high2], scratch, .. } = worker;
         let single = partner == k1;
-        // SAFETY: rows k1 and R − k1 are the caller's.
+        // SAFETY: the caller guarantees exclusive access to rows k1 and R − k1.
         unsafe {
             self.fetch(points, k1, low, scratch);
             if !single {
@@ -63,23 +63,23 @@ impl Plan {
         }
     }
 
-    /// A row into contiguous memory, and its FFT.
+    /// Copies a row to contiguous memory and computes its FFT.
     ///
     /// # Safety
-    /// Nothing else may write this row meanwhile.
+    /// No other thread may write this row during the call.
     unsafe fn fetch(&self, points: &Shared<'_>, k1: usize, row: &mut [C64], scratch: &mut [C64]) {
         for (block, part) in row.chunks_exact_mut(WIDTH).enumerate() {
-            // SAFETY: the row is the caller's.
+            // SAFETY: the caller guarantees access to the row.
             let segment = unsafe { points.segment(block * self.stride + k1 * WIDTH, WIDTH) };
             part.copy_from_slice(segment);
         }
         self.row_forward.process_with_scratch(row, scratch);
     }
 
-    /// The inverse FFT of a row, and its way back.
+    /// Computes the inverse FFT of a row and copies it back.
     ///
     /// # Safety
-    /// Nothing else may touch this row meanwhile.
+    /// No other thread may access this row during the call.
     unsafe fn put_back(
         &self,
         points: &Shared<'_>,
@@ -89,7 +89,7 @@ impl Plan {
     ) {
         self.row_inverse.process_with_scratch(row, scratch);
         for (block, part) in row.chunks_exact(WIDTH).enumerate() {
-            // SAFETY: the row is the caller's.
+            // SAFETY: the caller guarantees exclusive access to the row.
             let segment = unsafe { points.segment(block * self.stride + k1 * WIDTH, WIDTH) };
             segment.copy_from_slice(part);
         }
