@@ -99,7 +99,7 @@ fn check_square(gpu: &Gpu, part: Part, limbs: usize, levels: u32, count: usize) 
 #[test]
 fn products_in_one_thread() {
     let gpu = gpu();
-    for limbs in [1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 32] {
+    for limbs in [1, 2, 3, 5, 8, 17, 32] {
         for part in [Part::Full, Part::Low, Part::High] {
             check_product(&gpu, part, limbs, limbs, 0, 140);
             check_square(&gpu, part, limbs, 0, 140);
@@ -113,21 +113,31 @@ fn products_in_one_thread() {
 #[test]
 fn products_by_the_identity() {
     let gpu = gpu();
-    for (limbs, levels) in
-        [(2, 1), (3, 1), (8, 1), (33, 1), (64, 1), (4, 2), (30, 2), (128, 2), (8, 3), (77, 3)]
-    {
-        check_product(&gpu, Part::Full, limbs, limbs, levels, 50);
-        check_square(&gpu, Part::Full, limbs, levels, 50);
-        check_product(&gpu, Part::Low, limbs, limbs, levels, 50);
-    }
+    identity_at(&gpu, &[(2, 1), (3, 1), (33, 1), (30, 2), (8, 3)]);
     check_product(&gpu, Part::Low, 11, 40, 1, 50);
     check_product(&gpu, Part::Low, 130, 130, 4, 5);
-    check_product(&gpu, Part::Low, 200, 200, 5, 3);
     check_square(&gpu, Part::Low, 40, 2, 50);
     check_product(&gpu, Part::High, 40, 40, 2, 50);
     check_product(&gpu, Part::Full, 40, 9, 2, 50);
     check_product(&gpu, Part::Full, 130, 130, 4, 5);
+}
+
+#[test]
+#[ignore = "slow: more widths and more levels"]
+fn more_products_by_the_identity() {
+    let gpu = gpu();
+    identity_at(&gpu, &[(8, 1), (64, 1), (4, 2), (128, 2), (77, 3)]);
+    check_product(&gpu, Part::Low, 200, 200, 5, 3);
     check_product(&gpu, Part::Full, 200, 200, 5, 3);
+}
+
+/// Products and squares of limbs by levels of the identity.
+fn identity_at(gpu: &Gpu, sizes: &[(usize, u32)]) {
+    for &(limbs, levels) in sizes {
+        check_product(gpu, Part::Full, limbs, limbs, levels, 50);
+        check_square(gpu, Part::Full, limbs, levels, 50);
+        check_product(gpu, Part::Low, limbs, limbs, levels, 50);
+    }
 }
 
 fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usize, count: usize) {
@@ -257,16 +267,32 @@ fn products_by_transforms() {
     check_ntt(&gpu, Part::Full, 500, 260, 3, 3);
     check_ntt(&gpu, Part::Full, 700, 820, 4, 3);
     check_ntt(&gpu, Part::Full, 5_800, 5_800, 4, 2);
+}
+
+#[test]
+#[ignore = "slow: longer numbers"]
+fn longer_products_by_transforms() {
+    let gpu = gpu();
     check_ntt(&gpu, Part::Full, 700, 900, 11, 3);
     check_ntt(&gpu, Part::Full, 16_384, 16_384, 6, 2);
 }
 
 #[test]
 fn products_by_transforms_modulo_more_primes() {
+    transforms_modulo_more_primes(|primes| matches!(primes, 7 | 11));
+}
+
+#[test]
+#[ignore = "slow: every number of primes"]
+fn products_by_transforms_modulo_each_number_of_primes() {
+    transforms_modulo_more_primes(|primes| primes > 7 && primes != 11);
+}
+
+fn transforms_modulo_more_primes(are_tried: impl Fn(usize) -> bool) {
     let gpu = gpu();
     // Digits that fill all points; with the residues in shared memory or, on a device that has less of
     // it, in global memory.
-    for (primes, digit_bits) in super::ntt::digits().filter(|&(primes, _)| primes > 6) {
+    for (primes, digit_bits) in super::ntt::digits().filter(|&(primes, _)| are_tried(primes)) {
         for points in [320, 384] {
             let limbs = points / 2 * digit_bits / 32;
             for shared_memory in [227 << 10, 24 << 10] {

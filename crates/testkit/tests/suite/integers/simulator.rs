@@ -1,5 +1,6 @@
 //! The same tests on the kernel simulator, at few widths, since each width compiles its own
 //! kernels. Threads run in a random order; `warpint_selftest` also runs the same kernels in order.
+//! The ignored tests try more widths: `cargo test -p warpint-testkit --test suite simulator:: -- --ignored`.
 
 use warpint_device::Device;
 use warpint_integer::Executor;
@@ -14,7 +15,16 @@ fn simulator() -> Executor {
 #[test]
 fn equal_widths_on_the_simulator() {
     let executor = simulator();
-    for limbs in [1, 2, 5, 8, 31, 64, 127] {
+    for limbs in [1, 5, 64] {
+        arithmetic::equal_widths(&executor, limbs);
+    }
+}
+
+#[test]
+#[ignore = "slow: more widths"]
+fn more_equal_widths_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [2, 8, 31, 127] {
         arithmetic::equal_widths(&executor, limbs);
     }
 }
@@ -31,9 +41,16 @@ fn unequal_widths_on_the_simulator() {
 #[test]
 fn wide_on_the_simulator() {
     let executor = simulator();
-    for (a, b) in [(320, 320), (500, 900), (2048, 2048)] {
+    for (a, b) in [(320, 320), (500, 900)] {
         arithmetic::a_few(&executor, a, b);
     }
+}
+
+#[test]
+#[ignore = "slow: longer numbers"]
+fn wider_on_the_simulator() {
+    let executor = simulator();
+    arithmetic::a_few(&executor, 2048, 2048);
     arithmetic::products_once(&executor, 8192);
 }
 
@@ -49,43 +66,63 @@ fn broadcast_on_the_simulator() {
 #[test]
 fn division_on_the_simulator() {
     let executor = simulator();
-    for (a, d) in [(1, 1), (2, 5), (8, 4), (33, 16), (66, 33), (40, 130)] {
+    for (a, d) in [(1, 1), (2, 5), (33, 16), (40, 130)] {
         division::patterns(&executor, a, d);
         division::random(&executor, a, d, 30);
     }
     division::random(&executor, 300, 1030, 6);
-    division::random(&executor, 1100, 1024, 6);
     division::broadcast(&executor, 33, 10);
+}
+
+#[test]
+#[ignore = "slow: more widths"]
+fn more_division_on_the_simulator() {
+    let executor = simulator();
+    for (a, d) in [(8, 4), (66, 33)] {
+        division::patterns(&executor, a, d);
+        division::random(&executor, a, d, 30);
+    }
+    division::random(&executor, 1100, 1024, 6);
+    for (a, d, count) in [(4500, 2300, 4), (2200, 2200, 6)] {
+        division::random(&executor, a, d, count);
+    }
 }
 
 /// In blocks, by estimates of upper halves; divisors longer than registers hold.
 #[test]
 fn long_division_on_the_simulator() {
     let executor = simulator();
-    for (a, d, count) in [(1400, 700, 8), (4500, 2300, 4), (2200, 2200, 6)] {
-        division::random(&executor, a, d, count);
-    }
+    division::random(&executor, 1400, 700, 8);
 }
 
 /// One lane, two, and all of a warp.
 #[test]
 fn divisors_on_the_simulator() {
     let executor = simulator();
-    for (a, b) in [(1, 1), (2, 3), (33, 8), (66, 66)] {
+    for (a, b) in [(1, 1), (2, 3), (33, 8)] {
         gcd::patterns(&executor, a, b);
         gcd::random(&executor, a, b, 30);
         gcd::chosen(&executor, a);
     }
     gcd::random(&executor, 1025, 1030, 3);
+    gcd::broadcast(&executor, 5, 7);
+}
+
+#[test]
+#[ignore = "slow: longer numbers"]
+fn more_divisors_on_the_simulator() {
+    let executor = simulator();
+    gcd::patterns(&executor, 66, 66);
+    gcd::random(&executor, 66, 66, 30);
+    gcd::chosen(&executor, 66);
     // One block per number.
     gcd::random(&executor, 2170, 2165, 1);
-    gcd::broadcast(&executor, 5, 7);
 }
 
 #[test]
 fn powers_on_the_simulator() {
     let executor = simulator();
-    for widths in [[1, 1, 1], [3, 2, 4], [9, 1, 7], [17, 3, 18], [32, 2, 32]] {
+    for widths in [[1, 1, 1], [3, 2, 4], [17, 3, 18]] {
         powers::modular(&executor, widths, 20);
         powers::chosen(&executor, widths);
     }
@@ -95,11 +132,30 @@ fn powers_on_the_simulator() {
     powers::broadcast(&executor, [3, 1, 33]);
 }
 
+#[test]
+#[ignore = "slow: more widths"]
+fn more_powers_on_the_simulator() {
+    let executor = simulator();
+    for widths in [[9, 1, 7], [32, 2, 32]] {
+        powers::modular(&executor, widths, 20);
+        powers::chosen(&executor, widths);
+    }
+}
+
 /// One lane, two, some, and all of a warp; from roots of the upper halves.
 #[test]
 fn square_roots_on_the_simulator() {
     let executor = simulator();
-    for limbs in [1, 2, 3, 4, 5, 6, 9, 16, 33, 64, 65, 130, 256, 400, 1601] {
+    for limbs in [1, 2, 5, 16, 33, 65, 400] {
+        powers::square_roots(&executor, limbs);
+    }
+}
+
+#[test]
+#[ignore = "slow: more widths"]
+fn more_square_roots_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [3, 4, 6, 9, 64, 130, 256, 1601] {
         powers::square_roots(&executor, limbs);
     }
 }
@@ -107,11 +163,20 @@ fn square_roots_on_the_simulator() {
 #[test]
 fn prepared_moduli_on_the_simulator() {
     let executor = simulator();
-    for limbs in [1, 2, 5, 16] {
+    for limbs in [1, 5] {
         modulus::corners(&executor, limbs);
     }
     modulus::one_each(&executor, 3);
     modulus::random(&executor, 33, 4);
+}
+
+#[test]
+#[ignore = "slow: longer numbers"]
+fn more_prepared_moduli_on_the_simulator() {
+    let executor = simulator();
+    for limbs in [2, 16] {
+        modulus::corners(&executor, limbs);
+    }
     // Long enough to use reciprocals by default.
     modulus::random(&executor, 513, 2);
 }
@@ -126,7 +191,7 @@ fn fixed_bases_on_the_simulator() {
 #[test]
 fn limb_by_limb_on_the_simulator() {
     let executor = simulator();
-    for (a, b) in [(1, 1), (3, 2), (8, 20), (40, 33), (120, 128)] {
+    for (a, b) in [(1, 1), (8, 20), (40, 33)] {
         elementwise::all(&executor, a, b);
     }
     elementwise::long_text(&executor, 100);
