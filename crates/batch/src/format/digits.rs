@@ -299,31 +299,31 @@ mod tests {
             (&decimal, "4294967296", Err(wide_33)),
             (&decimal, "10000000000", Err(wide_34)),
             (&decimal, "", Err("no digits")),
-            (&decimal, "0x1", Err("'x' at position 1 is no decimal digit")),
+            (&decimal, "0x1", Err("'x' at position 1 is not a decimal digit")),
             (&decimal, "-1", Err(&signed("-1".into()))),
             (&decimal, "+18446744073709551616", Err(&signed("+18446744073709551616".into()))),
             (&decimal, "−1", Err(&signed("−1".into()))),
             (&decimal, &long_minus, Err(&minus)),
             (&hex, "-0xF", Err(&signed("-0xF".into()))),
-            (&decimal, "-", Err("'-' at position 0 is no decimal digit")),
-            (&decimal, "-x", Err("'-' at position 0 is no decimal digit")),
-            (&decimal, "1 ", Err("' ' at position 1 is no decimal digit")),
-            (&decimal, "1٣", Err("'٣' at position 1 is no decimal digit")),
+            (&decimal, "-", Err("'-' at position 0 is not a decimal digit")),
+            (&decimal, "-x", Err("'-' at position 0 is not a decimal digit")),
+            (&decimal, "1 ", Err("' ' at position 1 is not a decimal digit")),
+            (&decimal, "1٣", Err("'٣' at position 1 is not a decimal digit")),
             (&hex, "ffffffff", Ok("ffffffff")),
             (&hex, "0xFFFFffff", Ok("FFFFffff")),
             (&hex, "0X00", Ok("00")),
             (&hex, "100000000", Err(wide_33)),
             (&hex, "0x", Err("no digits")),
-            (&hex, "0x12g", Err("'g' at position 4 is no hexadecimal digit")),
+            (&hex, "0x12g", Err("'g' at position 4 is not a hexadecimal digit")),
             (&decimal, "none", Err("'none' stands for no number")),
             (&hex, "none", Err("'none' stands for no number")),
-            (&hex, "0xnone", Err("'n' at position 2 is no hexadecimal digit")),
+            (&hex, "0xnone", Err("'n' at position 2 is not a hexadecimal digit")),
         ] {
             let found = digits.of(line.as_bytes()).map_err(|e| e.to_string());
             assert_eq!(found, says.map_err(str::to_owned), "{line}");
         }
         let found = decimal.of(b"1\xff").map_err(|e| e.to_string());
-        assert_eq!(found, Err("'\u{fffd}' at position 1 is no decimal digit".to_owned()));
+        assert_eq!(found, Err("'\u{fffd}' at position 1 is not a decimal digit".to_owned()));
     }
 
     #[test]

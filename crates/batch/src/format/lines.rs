@@ -237,7 +237,7 @@ mod tests {
         let says = |long| format!("{long}; at most 32 bits are allowed by --bits");
         let [long, long_hex] = ["has 37 bits", "has 45 bits"].map(says);
         let bad =
-            |what, position, kind| format!("'{what}' at position {position} is no {kind} digit");
+            |what, position, kind| format!("'{what}' at position {position} is not a {kind} digit");
         let (dec, hex) = ("decimal", "hexadecimal");
         for (format, expected) in [
             (Format::Hex, ["7", &long_hex, "8", "0", &bad('g', 1001, hex), &bad('x', 1000, hex)]),
@@ -285,8 +285,8 @@ mod tests {
         let mut reader = LineReader::new(file.as_bytes(), 9);
         let lines = reader.next(9, usize::MAX).unwrap();
         for (i, format, says) in [
-            (0, Format::Hex, "'g' at position 105 is no hexadecimal digit"),
-            (1, Format::Decimal, "'x' at position 3 is no decimal digit"),
+            (0, Format::Hex, "'g' at position 105 is not a hexadecimal digit"),
+            (1, Format::Decimal, "'x' at position 3 is not a decimal digit"),
         ] {
             let digits = Digits::new(format, limit(32)).unwrap();
             assert_eq!(lines.digits(i, &digits).unwrap_err().to_string(), says);

@@ -213,7 +213,7 @@ fn one_number_of_either_file_meets_all_of_the_other() {
     let at = |name: &str| dir.path().join(name);
     fs::write(at("one.txt"), "3\n").unwrap();
     fs::write(at("all.hex"), "1\n2\n3\n4\nx\n").unwrap();
-    let bad = "all.hex: line 5: 'x' at position 0 is no hexadecimal digit\n";
+    let bad = "all.hex: line 5: 'x' at position 0 is not a hexadecimal digit\n";
     for (operation, files, results, told) in [
         ("add", "one.txt all.hex", "4\n5\n6\n7\n", ""),
         ("mul", "one.txt all.hex", "3\n6\n9\n12\n", ""),
@@ -315,7 +315,7 @@ fn standard_input_and_output_are_files_too() {
     let ran = with_input(dir.path(), "batch sqr - -o - --json", b"7\nx\n");
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), "49\nnone\n"));
     let told: Vec<&str> = ran.err.lines().collect();
-    assert_eq!(told[0], "standard input: line 2: 'x' at position 0 is no decimal digit");
+    assert_eq!(told[0], "standard input: line 2: 'x' at position 0 is not a decimal digit");
     assert!(
         told[1].starts_with("{\"operation\":\"sqr\",\"status\":\"done\",\"count\":2,"),
         "{told:?}"

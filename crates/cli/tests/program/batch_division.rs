@@ -108,7 +108,7 @@ fn what_has_no_result_is_told_of() {
     fs::write(at("a.txt"), "7\n12\nx\n100\n").unwrap();
     fs::write(at("b.txt"), "3\n0\n5\n8\n").unwrap();
     let ran = warpint(dir.path(), "batch divrem a.txt b.txt -o q.txt --rem r.hex --check 4");
-    let bad = "a.txt: line 3: 'x' at position 0 is no decimal digit\n";
+    let bad = "a.txt: line 3: 'x' at position 0 is not a decimal digit\n";
     let end = "error: 2 of 4 numbers have no result: 'none' is written instead\n";
     let told = format!("b.txt: line 2: division by zero\n{bad}{end}");
     assert_eq!((ran.code, ran.err), (Some(2), told));

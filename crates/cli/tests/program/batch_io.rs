@@ -144,7 +144,7 @@ fn blanks_around_numbers_are_no_part_of_them() {
     for bits in ["", " --bits 64"] {
         let ran = warpint(dir.path(), &format!("batch sqr a.txt -o r.txt --check 4{bits}"));
         let told = "\
-a.txt: line 4: ' ' at position 2 is no decimal digit
+a.txt: line 4: ' ' at position 2 is not a decimal digit
 error: 1 of 4 numbers has no result: 'none' is written instead
 ";
         assert_eq!((ran.code, ran.err.as_str()), (Some(2), told), "{ran:?}");
@@ -235,7 +235,7 @@ fn quiet_says_only_what_goes_wrong() {
     fs::write(dir.path().join("a.txt"), "2\nx\n").unwrap();
     let ran = warpint(dir.path(), "batch mul a.txt 3 -o r.txt -q");
     let told = "\
-a.txt: line 2: 'x' at position 0 is no decimal digit
+a.txt: line 2: 'x' at position 0 is not a decimal digit
 error: 1 of 2 numbers has no result: 'none' is written instead
 ";
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(2), "", told));

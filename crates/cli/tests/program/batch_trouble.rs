@@ -16,9 +16,9 @@ fn bad_lines_are_told_of_and_have_no_result() {
     fs::write(at("b.hex"), "0x1\n1\n1\nzz\n0x\n1\n8\n8\n\n").unwrap();
     let told = "\
 a.txt: line 2: no digits
-a.txt: line 3: 'x' at position 1 is no decimal digit
+a.txt: line 3: 'x' at position 1 is not a decimal digit
 a.txt: line 4: '-4' is signed; batches hold unsigned integers
-b.hex: line 4: 'z' at position 0 is no hexadecimal digit
+b.hex: line 4: 'z' at position 0 is not a hexadecimal digit
 b.hex: line 5: no digits
 a.txt: line 6: has 65 bits; at most 64 bits are allowed by --bits
 ";
@@ -91,7 +91,7 @@ fn the_widest_sound_line_is_the_width() {
     assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(2), &96.into()), "{:?}", ran.code);
     // 400000·log2(10) = 1328771.2, 315653·log2(10) = 1048576.57.
     let told = "\
-a.txt: line 1: 'x' at position 0 is no decimal digit
+a.txt: line 1: 'x' at position 0 is not a decimal digit
 a.txt: line 2: has 1328772 bits; at most 2^20 bits are allowed
 a.txt: line 3: has 1048577 bits; at most 2^20 bits are allowed
 ";
@@ -121,7 +121,7 @@ fn only_the_first_bad_lines_are_shown() {
     let ran = warpint(dir.path(), "batch sqr a.txt -o r.txt --chunk 50");
     let lines: Vec<&str> = ran.err.lines().collect();
     assert_eq!((ran.code, lines.len()), (Some(2), 22), "{ran:?}");
-    assert_eq!(lines[19], "a.txt: line 20: 'x' at position 0 is no decimal digit");
+    assert_eq!(lines[19], "a.txt: line 20: 'x' at position 0 is not a decimal digit");
     assert_eq!(lines[20], "… and 100 more");
     assert_eq!(lines[21], "error: 120 of 120 numbers have no result: 'none' is written instead");
     assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "none\n".repeat(120));
@@ -158,7 +158,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
             "mul a.txt b.txt -o r.txt",
             "a.txt and b.txt: 2 numbers and 3 numbers: there must be as many of both, or one of",
         ),
-        ("mul a.txt bad.txt -o r.txt", "bad.txt: line 1: 'x' at position 0 is no decimal digit"),
+        ("mul a.txt bad.txt -o r.txt", "bad.txt: line 1: 'x' at position 0 is not a decimal digit"),
         ("mul a.txt none.txt -o r.txt", "cannot read none.txt: No such file"),
         ("sqr mac.txt -o r.txt", "mac.txt: its lines end in CR alone: convert them to LF, by tr"),
         ("mul a.txt utf16.txt -o r.txt", "utf16.txt: seems to be UTF-16: convert it to UTF-8, by"),

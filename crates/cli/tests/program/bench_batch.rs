@@ -181,7 +181,7 @@ fn what_makes_no_sense_is_refused_first() {
         ("--bits 64,x", "--bits: 'x' is not a number of bits"),
         ("--bits 0", "--bits: 0 bits: a width"),
         ("--op div", "--op: 'div' is none of add, sub, mul, mullo, sqr"),
-        ("--method toom3", "--method: no method is called `toom3`: there are single, "),
+        ("--method toom3", "--method: unknown method `toom3`: the methods are single, "),
         ("--method all --device cpu", "--method is for devices"),
         ("--count 0", "--count: '0' is not a number from 1 up"),
         ("--count 5000000000", "--count: 5000000000 numbers are too many"),
