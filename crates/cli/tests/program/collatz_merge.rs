@@ -71,13 +71,13 @@ fn a_forged_claim_is_refused() {
     // With sample 0.
     let mut none = plain.clone();
     none["sample-odd-steps"] = "0".into();
-    said(&none, "its numbers cannot have such a sample");
+    said(&none, "its sample is impossible for its numbers");
     none["sample-odd-steps"] = "1".into();
     said(&none, "its checksum is 7");
     // With the right sample and no evidence.
-    said(&plain, "its checksum is 7; 16384 random items lead to ");
+    said(&plain, "its checksum is 7, but 16384 random items imply ");
     let parameters = "last=10,look=auto24,step=12,rules=descent+preimages+runs+mod9";
-    said(&claim("sieve", parameters, 1, "7"), "the sieve has no room for");
+    said(&claim("sieve", parameters, 1, "7"), "the sieve does not support");
     said(&claim("sieve", "fast", 1, "7"), "no method sieve of version 1 with parameters fast");
     said(&claim("table", "s=99,d=12,words=auto", 1, "7"), "with parameters s=99,d=12,words=auto");
     said(&claim("table", "s=auto,d=12,words=auto", 1, "7"), "its count of numbers walked is 1; ");
@@ -90,7 +90,7 @@ fn a_forged_claim_is_refused() {
     });
     said(&invented, "the checksum of its 1024 challenged items is claimed to be 12345; it is ");
     invented["evidence"]["challenges"] = "0".into();
-    said(&invented, "it has 0 challenges; there must be 1024 to 1024");
+    said(&invented, "it has 0 challenges, but must have 1024 to 1024");
     invented["evidence"]["items"] = "12".into();
     said(&invented, "it claims 12 items of work");
     // More than there can be, and a path that is not.

@@ -134,9 +134,9 @@ fn what_makes_no_sense_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     for (line, says) in [
-        ("collatz verify 7 7", "from 7 to 7 there are no numbers"),
-        ("collatz verify 2^70+5 2^70", "there are no numbers: the second must be the larger"),
-        ("collatz verify --below 0", "from 0 to 0 there are no numbers"),
+        ("collatz verify 7 7", "the range from 7 to 7 is empty"),
+        ("collatz verify 2^70+5 2^70", "is empty: its end must be larger than its start"),
+        ("collatz verify --below 0", "the range from 0 to 0 is empty"),
         ("collatz verify --below 1", "below 1 there is nothing to verify"),
         ("collatz verify 0 1", "below 1 there is nothing to verify"),
         (
@@ -145,24 +145,27 @@ fn what_makes_no_sense_is_refused() {
         ),
         (
             "collatz verify 2^126 2^126+2^16 --unit-bits 16 --method sieve --device cpu",
-            "the sieve has no room for",
+            "the sieve does not support",
         ),
         ("collatz verify -5 7", "'-5' is below 0"),
         ("collatz verify 5 2^128", "'2^128' is too large"),
-        ("collatz verify 5 2^127+1", "ranges end at 2^127 at the latest"),
+        ("collatz verify 5 2^127+1", "the end of a range is at most 2^127"),
         ("collatz verify 5 10^", "'10^' is no number"),
         (
             "collatz verify --below 2^50 --unit-bits 128",
             "--unit-bits: '128' is not a number of bits",
         ),
-        ("collatz verify --below 2^50 --unit-bits 3", "give more bits a unit"),
+        ("collatz verify --below 2^50 --unit-bits 3", "use more bits per unit"),
         (
             "collatz verify --below 2^20 --unit-bits 18 --units 4",
-            "there is no unit 4: the range has units 0 to 3",
+            "unit 4 does not exist: the range has units 0 to 3",
         ),
-        ("collatz verify --below 2^20 --unit-bits 18 --units 2..1", "units 2 to 1 are none"),
+        (
+            "collatz verify --below 2^20 --unit-bits 18 --units 2..1",
+            "the selection from unit 2 to unit 1 is empty",
+        ),
         ("collatz verify --below 2^20 --units x", "--units: 'x' is no choice of units"),
-        ("collatz verify --below 2^20 --shard 8/8", "there is no part 8 of 8"),
+        ("collatz verify --below 2^20 --shard 8/8", "part 8 of 8 does not exist"),
         ("collatz verify --below 2^20 --shard 8", "--shard: '8' is no part"),
         (
             "collatz verify --below 2^20 --method fast",
@@ -174,7 +177,7 @@ fn what_makes_no_sense_is_refused() {
         ),
         (
             "collatz verify --below 2^20 --method plain --device sim",
-            "there is no method plain for GPUs",
+            "no method plain is available for GPUs",
         ),
         ("collatz verify --below 2^20 --dir file", "file is not a directory"),
         ("collatz merge file", "file is not a directory"),
@@ -236,7 +239,7 @@ fn disagreements_and_gaps_are_no_success() {
     assert!(ran.err.starts_with("DISAGREEMENT: the sample checksums of "), "{ran:?}");
     let ran = warpint(dir.path(), both);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.err.contains(": its sample is said to have "), "{ran:?}");
+    assert!(ran.err.contains(": its sample has "), "{ran:?}");
     assert!(ran.out.contains("\n17 units in "), "{ran:?}");
     // One that no longer fits to its own place.
     change(file, "\"numbers\":\"1024\"", "\"numbers\":\"1023\"");
@@ -274,7 +277,7 @@ fn an_unresolved_number_is_loud_and_never_forgotten() {
     assert_eq!((&json["status"], &json["unresolved"][0]), (&"unresolved".into(), &"27".into()));
     // A merge looks itself.
     let ran = warpint(dir.path(), "collatz merge warpint-collatz");
-    let says = "27 is said to be unresolved, but comes below its start after 59 steps of T";
+    let says = "27 is listed as unresolved, but comes below its start after 59 steps of T";
     assert!(ran.code == Some(1) && ran.err.contains(says), "{ran:?}");
 }
 
