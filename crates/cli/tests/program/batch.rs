@@ -427,7 +427,7 @@ fn results_are_checked_by_identities_by_default_on_a_device() {
         let ran = warpint(dir.path(), &format!("batch mul a.txt b.txt -o r.txt --check {check}"));
         assert_eq!(ran.code, Some(2));
         assert!(
-            ran.err.contains(&format!("'{part}' is no check: give identity, none, a number N")),
+            ran.err.contains(&format!("'{part}' is not a check: give identity, none, a number N")),
             "{ran:?}"
         );
     }

@@ -158,7 +158,7 @@ fn what_makes_no_sense_is_refused() {
         ("powm a.txt - - -o r.txt", "two operands are standard input, which can be read only once"),
         (
             "powm a.txt a.txt b.txt -o r.txt",
-            "a.txt and b.txt: 2 numbers and 3 numbers: there must be as many of both, or one of",
+            "a.txt and b.txt: 2 numbers and 3 numbers: the counts must be equal, or one of",
         ),
         (
             "powm a.txt a.txt a.txt -o r.txt --bits 32,64",

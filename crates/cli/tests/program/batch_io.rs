@@ -56,7 +56,10 @@ fn formats_are_told_by_the_content_where_names_tell_nothing() {
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "144\nfe01\n"), "{ran:?}");
     assert!(ran.err.contains("; standard input read as hex)"), "{ran:?}");
     let ran = warpint(dir.path(), "batch sqr bytes -o r.txt");
-    assert_eq!(ran.error(), "bytes: raw bytes do not tell how wide numbers are: give --bits");
+    assert_eq!(
+        ran.error(),
+        "bytes: raw files do not state the width of their numbers: give --bits"
+    );
     // One letter among many digits may be a misprint.
     fs::write(at("dec"), "1\n".repeat(40) + "1a\n").unwrap();
     let ran = warpint(dir.path(), "batch sqr dec -o r.txt");
@@ -111,7 +114,10 @@ fn numbers_of_the_command_line_are_operands() {
         ("mul x.txt -5", "'-5' is signed; batches hold unsigned integers"),
         ("mul x.txt +0x5", "'+0x5' is signed; batches hold unsigned integers"),
         ("mul x.txt 5-7", "there is no file '5-7', and as a number: '5-7' is below 0"),
-        ("mul x.txt 12x", "there is no file '12x', and as a number: '12x' is no number: write it"),
+        (
+            "mul x.txt 12x",
+            "there is no file '12x', and as a number: '12x' is not a number: write it",
+        ),
         ("mul x.txt 2^1048576", "'2^1048576' has 1048577 bits; at most 2^20 bits are allowed"),
         ("mul x.txt 2^64 --bits 64", "2^64: has more bits than the 64 of --bits"),
         ("mul x.txt five", "cannot read five: No such file"),

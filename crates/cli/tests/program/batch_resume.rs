@@ -225,16 +225,16 @@ fn files_of_others_are_not_touched() {
         (
             "r.txt.partial",
             false,
-            "r.txt.partial is there, and of no unfinished batch: move it away",
+            "r.txt.partial exists, but does not belong to an unfinished batch: move it away",
         ),
-        ("r.txt.partial", true, "r.txt.partial is in the way: it is no regular file"),
+        ("r.txt.partial", true, "r.txt.partial is in the way: it is not a regular file"),
         (
             "r.txt.partial.json",
             false,
-            "r.txt.partial.json is no state of an unfinished batch (it is cut short or of another \
+            "r.txt.partial.json is not the state of an unfinished batch (it is truncated or of another \
              form): move it away",
         ),
-        ("r.txt.partial.json", true, "r.txt.partial.json is in the way: it is no regular file"),
+        ("r.txt.partial.json", true, "r.txt.partial.json is in the way: it is not a regular file"),
     ] {
         if is_link {
             link(name);

@@ -112,7 +112,7 @@ fn delays_are_written() {
 fn what_makes_no_sense_is_said() {
     for (line, says) in [
         ("path 0", "0 never reaches 1, as 0/2 is 0: give a number from 1 up"),
-        ("path 12x", "'12x' is no number: write it like 123456, 10^12 or 2^70+5"),
+        ("path 12x", "'12x' is not a number: write it like 123456, 10^12 or 2^70+5"),
         ("path -5", "'-5' is below 0"),
         ("path 2^999999999", "'2^999999999' is too large: it has more than 134217728 bits"),
         ("delay 0 5", "0 has no delay, as it never reaches 1: begin with 1 or more"),
@@ -120,7 +120,7 @@ fn what_makes_no_sense_is_said() {
         ("delay 6 5", "the range from 6 to 5 is empty: its end must be larger than its start"),
         ("delay 1 2^96+1", "delays are computed of numbers below 2^96; a range up to"),
         ("delay 1 2^128", "'2^128' is too large: numbers are below 2^128"),
-        ("delay 1 x", "'x' is no number"),
+        ("delay 1 x", "'x' is not a number"),
         ("delay 1 9 --out nowhere/d.txt", "cannot write nowhere/d.txt: No such file"),
         ("delay 1 9 --device gpu", "--device: 'gpu' is none of"),
     ] {

@@ -150,7 +150,7 @@ fn what_makes_no_sense_is_refused() {
         ("collatz verify -5 7", "'-5' is below 0"),
         ("collatz verify 5 2^128", "'2^128' is too large"),
         ("collatz verify 5 2^127+1", "the end of a range is at most 2^127"),
-        ("collatz verify 5 10^", "'10^' is no number"),
+        ("collatz verify 5 10^", "'10^' is not a number"),
         (
             "collatz verify --below 2^50 --unit-bits 128",
             "--unit-bits: '128' is not a number of bits",
