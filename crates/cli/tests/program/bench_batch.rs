@@ -182,18 +182,24 @@ fn what_makes_no_sense_is_refused_first() {
         ("--bits 0", "--bits: 0 bits: a width"),
         ("--op div", "--op: 'div' is none of add, sub, mul, mullo, sqr"),
         ("--method toom3", "--method: unknown method `toom3`: the methods are single, "),
-        ("--method all --device cpu", "--method is for devices"),
+        ("--method all --device cpu", "--method needs a device"),
         ("--count 0", "--count: '0' is not a number from 1 up"),
         ("--count 5000000000", "--count: 5000000000 numbers are too many"),
         ("--plot nowhere/batch.svg", "cannot write nowhere/batch.svg: "),
         ("--device cuda:63", ""),
-        ("--device sim --method single --bits 4096", "single cannot do mul of 4096 bits on sim: "),
+        (
+            "--device sim --method single --bits 4096",
+            "single does not support mul of 4096 bits on sim: ",
+        ),
         (
             "--device sim --method ntt6 --bits 1048576",
-            "ntt6 cannot do mul of 1048576 bits on sim: ",
+            "ntt6 does not support mul of 1048576 bits on sim: ",
         ),
-        ("--device sim --method karatsuba5 --op mul", "the method can do no width"),
-        ("--device sim --count 900000000 --bits 64", "numbers of 64 bits and results take "),
+        (
+            "--device sim --method karatsuba5 --op mul",
+            "the method supports none of the usual widths",
+        ),
+        ("--device sim --count 900000000 --bits 64", "numbers of 64 bits and their results need "),
     ] {
         let ran = warpint(dir.path(), &format!("bench batch {line}"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");

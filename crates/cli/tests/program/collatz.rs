@@ -118,7 +118,7 @@ fn what_makes_no_sense_is_said() {
         ("delay 0 5", "0 has no delay, as it never reaches 1: begin with 1 or more"),
         ("delay 5 5", "the range from 5 to 5 is empty: its end must be larger than its start"),
         ("delay 6 5", "the range from 6 to 5 is empty: its end must be larger than its start"),
-        ("delay 1 2^96+1", "delays are computed of numbers below 2^96; a range up to"),
+        ("delay 1 2^96+1", "delays are computed for numbers below 2^96, but the range"),
         ("delay 1 2^128", "'2^128' is too large: numbers are below 2^128"),
         ("delay 1 x", "'x' is not a number"),
         ("delay 1 9 --out nowhere/d.txt", "cannot write nowhere/d.txt: No such file"),

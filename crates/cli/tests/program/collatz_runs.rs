@@ -137,8 +137,8 @@ fn what_makes_no_sense_is_refused() {
         ("collatz verify 7 7", "the range from 7 to 7 is empty"),
         ("collatz verify 2^70+5 2^70", "is empty: its end must be larger than its start"),
         ("collatz verify --below 0", "the range from 0 to 0 is empty"),
-        ("collatz verify --below 1", "below 1 there is nothing to verify"),
-        ("collatz verify 0 1", "below 1 there is nothing to verify"),
+        ("collatz verify --below 1", "there is nothing to verify below 1"),
+        ("collatz verify 0 1", "there is nothing to verify below 1"),
         (
             "collatz verify --below 2^127 --unit-bits 103 --method sieve",
             "take smaller units or classes, or another method",
@@ -164,9 +164,9 @@ fn what_makes_no_sense_is_refused() {
             "collatz verify --below 2^20 --unit-bits 18 --units 2..1",
             "the selection from unit 2 to unit 1 is empty",
         ),
-        ("collatz verify --below 2^20 --units x", "--units: 'x' is no choice of units"),
+        ("collatz verify --below 2^20 --units x", "--units: 'x' is not a choice of units"),
         ("collatz verify --below 2^20 --shard 8/8", "part 8 of 8 does not exist"),
-        ("collatz verify --below 2^20 --shard 8", "--shard: '8' is no part"),
+        ("collatz verify --below 2^20 --shard 8", "--shard: '8' is not a part"),
         (
             "collatz verify --below 2^20 --method fast",
             "--method: 'fast' is none of auto, plain, table, sieve",

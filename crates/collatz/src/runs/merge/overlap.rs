@@ -283,11 +283,11 @@ impl Totals {
 
     fn disagreement(&self, other: &Self) -> Option<&'static str> {
         if self.checksum != other.checksum {
-            Some("the checksums, summed over units of different sizes,")
+            Some("the checksums, summed over units cut differently,")
         } else if self.walked != other.walked {
-            Some("the counts of numbers walked, summed over units of different sizes,")
+            Some("the counts of numbers walked, summed over units cut differently,")
         } else if self.highest != other.highest {
-            Some("the highest values, over units of different sizes,")
+            Some("the highest values, over units cut differently,")
         } else {
             None
         }

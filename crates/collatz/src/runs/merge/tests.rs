@@ -295,7 +295,7 @@ fn units_that_are_cut_differently_are_compared() {
         second.keep(&fine, &unit).unwrap();
         let merged = merged_of(&[first, second]);
         let whats: Vec<_> = merged.disagreements.iter().map(|d| d.what).collect();
-        assert_eq!(whats, ["the checksums, summed over units of different sizes,"]);
+        assert_eq!(whats, ["the checksums, summed over units cut differently,"]);
     }
 }
 
