@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use crate::batch::{numbers, read, sound, write};
 use crate::common::warpint;
 
-/// What there should be, and what is left; `None` if there is no result.
+/// The expected result and remainder; `None` if no result exists.
 fn expected(operation: &str, [a, b, m]: [&BigUint; 3]) -> Option<(BigUint, BigUint)> {
     let zero = BigUint::ZERO;
     match operation {
@@ -29,7 +29,7 @@ fn expected(operation: &str, [a, b, m]: [&BigUint; 3]) -> Option<(BigUint, BigUi
     }
 }
 
-/// Limbs of a result, and of what is left.
+/// Returns the limbs of a result, and of its remainder.
 fn limbs(operation: &str, [a, b, m]: [usize; 3]) -> (usize, usize) {
     match operation {
         "divrem" => (a, b),
@@ -128,7 +128,7 @@ fn what_has_no_result_is_told_of() {
     assert_eq!((ran.code, ran.err), (Some(2), format!("{}{bad}{}{end}", none(2), none(4))));
     assert!(!at("i.txt").exists());
 
-    // One base and one exponent for all moduli, of which one is zero.
+    // One base and one exponent for all moduli, one of which is zero.
     fs::write(at("three.txt"), "3\n").unwrap();
     let ran = warpint(dir.path(), "batch powm three.txt three.txt b.txt -o p.txt --check 4");
     assert_eq!(ran.code, Some(2));

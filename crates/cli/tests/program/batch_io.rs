@@ -1,4 +1,4 @@
-//! `batch`: what numbers are read from, and where results go.
+//! `batch`: sources of numbers, and destinations of results.
 
 use std::fs;
 use std::process::Command;
@@ -48,7 +48,7 @@ fn formats_are_told_by_the_content_where_names_tell_nothing() {
         let told = (&operand["name"], &operand["format"], &operand["detected"], &operand["kind"]);
         assert_eq!(told, (&name.into(), &format.into(), &true.into(), &"file".into()));
     }
-    // What a name or an option tells is not asked for.
+    // A format given by a name or an option is not detected.
     let ran = warpint(dir.path(), "batch sqr dec -o r.txt --format hex --json");
     assert_eq!(ran.json()["operands"][0]["detected"], false);
     assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "324\n256\n");
@@ -93,14 +93,14 @@ fn numbers_of_the_command_line_are_operands() {
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{line}: {ran:?}");
         assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), expected, "{line}");
     }
-    // Results are written as the file is, not as the number.
+    // Results have the format of the file, not that of the number.
     fs::write(at("x.bin"), [2, 0, 0, 0]).unwrap();
     assert_eq!(warpint(dir.path(), "batch mul 0x5 x.bin -o r --bits 32").code, Some(0));
     assert_eq!(fs::read(at("r")).unwrap(), [10, 0, 0, 0, 0, 0, 0, 0]);
     let json = warpint(dir.path(), "batch mul x.txt 5 -o r.txt --json").json();
     assert_eq!((&json["operands"][1]["kind"], &json["b-bits"]), (&"number".into(), &32.into()));
     assert_eq!(json["operands"][1]["format"], serde_json::Value::Null);
-    // A file of that name comes first, and that is said.
+    // A file of that name takes precedence, and a message says so.
     fs::write(at("5"), "7\n").unwrap();
     let ran = warpint(dir.path(), "batch mul x.txt 5 -o r.txt");
     let says = "5 is read as a file, for there is one; for the number give 5+0\n";
@@ -207,7 +207,7 @@ fn pipes_and_devices_are_read_and_written() {
         let ran = bash(dir.path(), line);
         assert_eq!((ran.code, ran.out.as_str()), (Some(0), out), "{line}: {ran:?}");
     }
-    // The report of what goes to standard output goes to standard error.
+    // If results go to standard output, the report goes to standard error.
     let ran = bash(dir.path(), "$W batch sqr a.txt -o /dev/stdout --json");
     assert_eq!(ran.out, "4\n9\n");
     assert!(ran.err.starts_with("{\"operation\":\"sqr\""), "{ran:?}");

@@ -1,4 +1,4 @@
-//! `warpint bench batch` on the CPU and on the simulator, whose times mean nothing.
+//! `warpint bench batch` on the CPU and on the simulator, where times have no meaning.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ fn rows(json: &Value) -> &[Value] {
     json["rows"].as_array().unwrap()
 }
 
-/// Whether the figures of a row are what follows from its time, its bits and its operation.
+/// Checks that the figures of a row follow from its time, its bits and its operation.
 fn check(row: &Value) {
     let (bits, ns) = (positive(row, "bits"), positive(row, "ns-per-operation"));
     assert!(positive(row, "ns-fastest-run") <= ns && ns <= positive(row, "ns-slowest-run"));
@@ -75,8 +75,8 @@ fn each_operation_has_a_row_for_each_width() {
     assert!(text.contains("mullo of 96 bits: ") && text.contains("ns per operation"), "{text}");
 }
 
-/// Quotients beside products of their width, measured in their row or for them alone; remainders
-/// and common divisors, one of each by division.
+/// Quotients next to products of their width, measured in a row of their own or only for the
+/// comparison; remainders and common divisors, one of each by division.
 #[test]
 fn quotients_are_compared_with_products() {
     let dir = tempfile::tempdir().unwrap();
@@ -126,7 +126,7 @@ fn methods_are_compared() {
     rows(&json).iter().for_each(check);
     let methods: BTreeSet<_> =
         rows(&json).iter().filter_map(|row| row["method"].as_str()).collect();
-    // A sum has no method, and each method has one row.
+    // A sum has no method, and each method of a product has one row.
     assert_eq!(methods.len() + 1, rows(&json).len());
     for method in ["single", "karatsuba1", "karatsuba2", "ntt3", "ntt4", "ntt5"] {
         assert!(methods.contains(method), "{methods:?}");

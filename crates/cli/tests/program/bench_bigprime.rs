@@ -1,4 +1,4 @@
-//! `warpint bench bigprime` on the CPU and on the simulator, whose times mean nothing.
+//! `warpint bench bigprime` on the CPU and on the simulator, where times have no meaning.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn rows(json: &Value) -> &[Value] {
     json["rows"].as_array().unwrap()
 }
 
-/// The times of some runs.
+/// Checks the times of several runs.
 fn check_times(times: &Value, runs: usize) -> f64 {
     let us = |key: &str| times[key].as_f64().unwrap_or_else(|| panic!("{key} of {times}"));
     assert!(us("us-fastest-run") <= us("us") && us("us") <= us("us-slowest-run"), "{times}");
@@ -68,7 +68,7 @@ fn both_ways_are_equal_and_compared_on_a_device() {
         let passes = &row["big"]["passes"];
         let log2 = row["log2"].as_u64().unwrap();
         assert_eq!(passes["count"], log2.div_ceil(2));
-        // All passes but one multiply each element, by products of two by two digits.
+        // All passes except one multiply each element, by products of two by two digits.
         assert_eq!(passes["digit-products"], ((log2.div_ceil(2) - 1) * 4) << log2);
         assert!(row["small"]["primes"].as_u64() > row["small"]["ring"]["primes"].as_u64());
     }

@@ -85,7 +85,7 @@ fn delays_are_written() {
             "\n1 delay from 27 to below 28: sum 111, mean 111.000, the largest 111 of 27; "
         )
     );
-    // To standard output, and the report aside.
+    // Delays go to standard output, the report to standard error.
     let piped = self::ran("delay 26 29 --out -");
     assert_eq!((piped.code, piped.out.as_str()), (Some(0), "26 10\n27 111\n28 18\n"));
     assert!(piped.err.starts_with("3 delays from 26 to below 29: sum 139, "), "{piped:?}");

@@ -1,4 +1,4 @@
-//! `collatz merge`: what it recomputes, what it refuses, audits, and units that are cut differently.
+//! `collatz merge`: recomputation, refused files, audits, and units that are cut differently.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn unit_of(file: &Path) -> serde_json::Value {
     serde_json::from_str::<serde_json::Value>(&text).unwrap()["unit"].take()
 }
 
-/// Writes a unit with the right digest.
+/// Writes a unit with a valid digest.
 fn forge(file: &Path, unit: &serde_json::Value) {
     let unit = unit.to_string();
     let digest: String = Sha256::digest(&unit).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -93,7 +93,7 @@ fn a_forged_claim_is_refused() {
     said(&invented, "it has 0 challenges, but must have 1024 to 1024");
     invented["evidence"]["items"] = "12".into();
     said(&invented, "it claims 12 items of work");
-    // More than there can be, and a path that is not.
+    // Totals beyond the possible, and a value that is not on the path.
     let mut walked = plain.clone();
     walked["walked"] = ((1u64 << 60) + 1).to_string().into();
     said(&walked, "it has more numbers walked than numbers");
@@ -132,7 +132,7 @@ fn a_unit_that_lacks_evidence_is_named_and_counts() {
         (&false.into(), &(1u64 << 40).to_string().into())
     );
     assert_eq!(json["lacking-evidence"].as_array().unwrap().len(), 2);
-    // Not asked for, and audited.
+    // With checks disabled, and with an audit.
     verified(dir.path(), &format!("{MERGE} --no-check"));
     let ran = verified(dir.path(), &format!("{MERGE} --audit 4"));
     assert!(ran.out.starts_with("verified: "), "{ran:?}");
@@ -157,7 +157,7 @@ fn audits_say_what_was_done_and_can_be_repeated() {
         (&json["audit-seed"], &json["audits"][1]["method"]),
         (&seed.into(), &"sieve".into())
     );
-    // What an audit finds, if the files are believed.
+    // The findings of an audit, if the files are believed.
     for file in files(dir.path()) {
         let mut unit = unit_of(&file);
         unit["unresolved"] = serde_json::json!([unit["region"]["interval"]["from"]]);

@@ -256,7 +256,7 @@ fn a_checkpoint_moves_from_the_cpu_to_the_simulator_and_back() {
             }
         }
     }
-    // The simulator is never chosen unasked.
+    // The simulator is never chosen by default.
     let json = warpint(dir.path(), "prp 9941 --iterations 2 --json").json();
     assert!(json.get("device").is_none(), "{json}");
 }

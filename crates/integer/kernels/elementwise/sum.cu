@@ -3,7 +3,7 @@
 //   A_LIMBS, B_LIMBS, OUT_LIMBS   limbs; a shorter operand is followed by zeros
 //   CHUNK                         limbs that a thread adds by itself: 1, 2 or 4, a factor of these
 //   NUMBERS, WINDOWS, THREADS     a block has NUMBERS numbers, a warp WINDOWS times 32 chunks of them
-//   SUBTRACT                      0: a + b, 1: a − b; what is said of carries holds for borrows
+//   SUBTRACT                      0: a + b, 1: a − b; carries are then borrows
 //
 // The chunks of a block's numbers form a row that fills whole warps; the boundaries of numbers
 // matter only in that no carry leaves the last chunk of one. A chunk generates a carry (G), or it

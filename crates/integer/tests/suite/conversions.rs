@@ -1,4 +1,4 @@
-//! Limbs, bytes and text: there and back again, and what is refused.
+//! Limbs, bytes and text: round trips, and refused input.
 
 use proptest::prelude::*;
 use warpint_integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
