@@ -175,10 +175,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
             "five.bin: has 5 bytes, which is not whole numbers of 32 bits",
         ),
         ("sqr a.txt -o r.txt --bits 33", "--bits: 33 bits: a width must be a multiple of 32"),
-        (
-            "sqr a.txt -o r.txt --format csv",
-            "--format: 'csv' is not a format: use dec, hex, npy or raw",
-        ),
+        ("sqr a.txt -o r.txt --format csv", "--format: 'csv' is none of dec, hex, npy, raw"),
         ("sqr a.txt -o r.txt --chunk 0", "--chunk: '0' is not a number from 1 up"),
         ("sqr a.txt -o none/r.txt", "cannot write none/r.txt: No such file"),
         ("sqr a.txt -o folder.txt", "cannot write folder.txt: it is a directory"),

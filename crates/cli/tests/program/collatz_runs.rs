@@ -142,7 +142,7 @@ fn what_makes_no_sense_is_refused() {
         ("collatz verify 0 1", "there is nothing to verify below 1"),
         (
             "collatz verify --below 2^127 --unit-bits 103 --method sieve",
-            "take smaller units or classes, or another method",
+            "use smaller units or classes, or another method",
         ),
         (
             "collatz verify 2^126 2^126+2^16 --unit-bits 16 --method sieve --device cpu",
@@ -385,7 +385,7 @@ fn what_is_in_the_place_of_a_lock_is_named_and_files_of_others_stay() {
     for _ in 0..2 {
         let ran = warpint(dir.path(), line);
         assert_eq!(ran.code, Some(4), "{ran:?}");
-        assert!(ran.err.contains("below-2p12-u10-1.json.lock is not a regular file"), "{ran:?}");
+        assert!(ran.err.contains("below-2p12-u10-1.json.lock, is not a regular file"), "{ran:?}");
         fs::remove_file(&lock).unwrap();
         std::os::unix::fs::symlink("nowhere", &lock).unwrap();
     }

@@ -252,7 +252,7 @@ fn requests_that_make_no_sense_are_refused() {
         ("collatz bench --classes 0 --interval-bits 0", "there is nothing to measure"),
         (
             "collatz bench --device cpu --method table --below-bits 60 --class-bits 22",
-            "at most 37 low bits, and these have 38: give --class-bits 23 or more, or --classes 0",
+            "at most 37 low bits, but these have 38: give --class-bits 23 or more, or --classes 0",
         ),
     ] {
         let ran = warpint(dir.path(), line);
