@@ -1,5 +1,5 @@
-//! Results computed once more, from what was read to what is written, by slow and obvious
-//! arithmetic: no product and no conversion of batches.
+//! Recomputation of results, from the operands as read to the results as written, by slow, obvious
+//! arithmetic: no product and no conversion of batches is involved.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use warpint_natural::limbs;
 use crate::Format;
 use crate::format::prefix;
 
-/// Draws `wanted` of `left` numbers, every choice as likely as any other (Knuth, *The Art of
+/// Draws `wanted` of `left` numbers, every choice with the same probability (Knuth, *The Art of
 /// Computer Programming* 2, 3.4.2, algorithm S).
 #[derive(Debug)]
 pub(crate) struct Sample {
@@ -24,7 +24,7 @@ impl Sample {
         Self { seed, wanted: wanted.min(of), left: of, random: seed }
     }
 
-    /// Whether the next number is drawn.
+    /// Returns whether the next number is drawn.
     pub(crate) fn draw(&mut self) -> bool {
         if self.wanted == 0 {
             return false;
@@ -43,7 +43,7 @@ impl Sample {
     }
 }
 
-/// A number as it stands in a file.
+/// A number as it appears in a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written<'a> {
     pub(crate) format: Format,
@@ -51,7 +51,7 @@ pub(crate) struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Its limbs, digit by digit; `None` if it is no number.
+    /// Returns its limbs, computed digit by digit; `None` if it is not a number.
     fn limbs(&self) -> Option<Vec<u64>> {
         let digits = |digits: &[u8], base: u32, at_a_time: usize| {
             let mut number = vec![];
@@ -69,7 +69,7 @@ impl Written<'_> {
             (!digits.is_empty()).then_some(number)
         };
         match self.format {
-            // 10^19 and 16^15 fit a limb.
+            // 10^19 and 16^15 fit in a limb.
             Format::Decimal => digits(self.bytes, 10, 19),
             Format::Hex => digits(&self.bytes[prefix(self.bytes)..], 16, 15),
             Format::Npy | Format::Raw => {
@@ -82,8 +82,8 @@ impl Written<'_> {
     }
 }
 
-/// What is wrong with written results of some numbers, and their remainders, if anything is, each
-/// with its width.
+/// Returns the error in a written result, or in its remainder, if one is wrong; both are given with
+/// their widths.
 pub(crate) fn wrong(
     operation: Operation,
     operands: &[Written<'_>],
@@ -102,9 +102,9 @@ pub(crate) fn wrong(
     })
 }
 
-/// Where a written number is another one than expected.
+/// Returns a description of the difference between a written number and the expected one.
 fn differs(found: Written<'_>, expected: &[u64]) -> Option<String> {
-    let Some(found) = found.limbs() else { return Some("what is written is no number".into()) };
+    let Some(found) = found.limbs() else { return Some("what is written is not a number".into()) };
     if limbs::compare(&found, expected) == Ordering::Equal {
         return None;
     }
@@ -175,10 +175,10 @@ mod tests {
         }
         let line = said(Add, "16", "1", "18").unwrap();
         assert_eq!(line, "bits 0 to 63 are 0000000000000012, not 0000000000000011");
-        assert_eq!(said(Add, "1", "1", "").as_deref(), Some("what is written is no number"));
+        assert_eq!(said(Add, "1", "1", "").as_deref(), Some("what is written is not a number"));
     }
 
-    /// Each result, and each remainder, with a bit more or less.
+    /// Each result, and each remainder, is changed by a bit up or down.
     #[test]
     fn divisions_roots_and_powers_are_checked() {
         use Operation::{Divide, Gcd, Inverse, Power, SquareRoot};

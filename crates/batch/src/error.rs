@@ -1,4 +1,4 @@
-//! Why a job is refused, or ends early.
+//! Errors of jobs.
 
 use std::env::temp_dir;
 use std::io;
@@ -11,74 +11,74 @@ use warpint_integer::IntegerError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// Operands, places of results and options that cannot be used together, or at all.
+    /// Operands, outputs or options that are invalid, or cannot be used together.
     #[error("{0}")]
     Request(String),
-    /// An operand that does not hold numbers as its format and its width say.
+    /// An operand whose contents contradict its format or width.
     #[error("{name}: {reason}")]
     Operand {
-        /// The operand, as it was given.
+        /// The operand, as given.
         name: String,
-        /// What is wrong with it.
+        /// The error in it.
         reason: String,
     },
-    /// An operand that cannot be opened or looked at, before anything is computed.
+    /// An operand that cannot be opened or inspected, before anything is computed.
     #[error("cannot read {name}: {source}")]
     Unreadable {
-        /// The operand, as it was given.
+        /// The operand, as given.
         name: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// Reading failed after an operand was opened.
+    /// A read that failed after an operand was opened.
     #[error("cannot read {name}: {source}")]
     Read {
-        /// The operand, as it was given.
+        /// The operand, as given.
         name: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// The width of an operand's numbers cannot be found.
+    /// An operand whose width cannot be determined.
     #[error("cannot read {name}: {source}")]
     Survey {
-        /// The operand, as it was given.
+        /// The operand, as given.
         name: String,
-        /// Why.
+        /// The reason.
         source: IntegerError,
     },
-    /// An operand had more numbers when it was counted.
+    /// An operand that had more numbers when it was counted.
     #[error("{name} became shorter while it was read")]
     Shortened {
-        /// The operand, as it was given.
+        /// The operand, as given.
         name: String,
     },
-    /// A temporary file, in the directory for such, failed.
+    /// A temporary file that failed, in the directory for temporary files.
     #[error("cannot {action} in {}: {source}", temp_dir().display())]
     Temporary {
         /// `make a file`, `keep a.txt`, `keep results`.
         action: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// A file of results, or the record of a job, failed.
+    /// A file of results, or the state of a job, that failed.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Standard output, or the reader of a pipe, takes nothing more: of a pipe the kind of the
-    /// source is [`io::ErrorKind::BrokenPipe`].
+    /// Standard output that cannot be written, or a pipe without a reader: for a pipe the kind of
+    /// the source is [`io::ErrorKind::BrokenPipe`].
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
-    /// Another stream failed.
+    /// Another stream that failed.
     #[error("cannot write to {name}: {source}")]
     Stream {
-        /// The place, as it was given.
+        /// The output, as given.
         name: String,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// Computing failed.
+    /// A computation that failed.
     #[error(transparent)]
     Integer(#[from] IntegerError),
-    /// Results contradict their operands, twice: the device computes wrongly.
+    /// Results that contradict their operands twice: the device computes wrongly.
     #[error(
         "check failed: {operation} of {number}: the result contradicts its operands, computed \
          twice on {device}"
@@ -86,42 +86,42 @@ pub enum BatchError {
     Contradiction {
         /// The operation.
         operation: &'static str,
-        /// Where the first of them stands: `a.txt: line 5`.
+        /// The position of the first such result: `a.txt: line 5`.
         number: String,
-        /// Where it was computed.
+        /// The device.
         device: String,
     },
-    /// A result that was drawn to be computed once more is another one.
+    /// A result of the sample that differs when recomputed.
     #[error("check failed (seed {seed}): {operation} of {number}: {what}; nothing is written")]
     Differs {
-        /// It draws the same sample again.
+        /// The seed, which draws the same sample again.
         seed: u64,
         /// The operation.
         operation: &'static str,
-        /// Where it stands: `a.txt: line 5`.
+        /// The position of the result: `a.txt: line 5`.
         number: String,
-        /// Which bits differ.
+        /// The bits that differ.
         what: String,
     },
-    /// A job ended early, and what it had done is kept.
+    /// A job that ended early, with its results so far kept.
     #[error(
         "{source}; {done} of {} are kept in {path}, and the same command goes on from there",
         crate::words::count(*count, "number")
     )]
     Kept {
-        /// Why it ended.
+        /// The reason.
         source: Box<BatchError>,
-        /// Numbers that are done.
+        /// The numbers that are done.
         done: u64,
-        /// All numbers.
+        /// The count of all numbers.
         count: u64,
-        /// The file that has them.
+        /// The file with the results.
         path: String,
     },
 }
 
 impl BatchError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -1,25 +1,25 @@
-//! Numbers from 0 up as people write them: `1_000_000`, `0x10001`, `10^12`, `2^70+5`, `3*2^41-1`.
+//! Natural numbers in the notation of users: `1_000_000`, `0x10001`, `10^12`, `2^70+5`, `3*2^41-1`.
 
 use num_bigint::BigUint;
 
-/// A number takes at most so many bits: 50,000,000 decimal digits.
+/// The most bits of a number: 50,000,000 decimal digits have more.
 const MOST_BITS: u64 = 1 << 27;
 
-/// Why a text is no number that can be worked with.
+/// Why a text is not a supported number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
-    /// It is of another form.
-    #[error("'{0}' is no number: write it like 123456, 10^12 or 2^70+5")]
+    /// It has another form.
+    #[error("'{0}' is not a number: write it like 123456, 10^12 or 2^70+5")]
     NoNumber(String),
     /// Its value is negative.
     #[error("'{0}' is below 0")]
     Negative(String),
-    /// A part of it, or its value, has more bits.
+    /// A part of it, or its value, has too many bits.
     #[error("'{text}' is too large: it has more than {most_bits} bits")]
     TooLarge {
         /// The text.
         text: String,
-        /// The most there may be.
+        /// The most bits supported.
         most_bits: u64,
     },
     /// Its value has more than 128 bits.
@@ -27,24 +27,25 @@ pub enum ExpressionError {
     TooLargeFor128(String),
 }
 
-/// A number below 2^128.
+/// Parses a number below 2^128.
 ///
 /// # Errors
-/// It is none.
+/// The text is not such a number.
 pub fn natural(text: &str) -> Result<u128, ExpressionError> {
     let n = evaluate(text, 256)?;
     n.try_into().map_err(|_| ExpressionError::TooLargeFor128(text.to_owned()))
 }
 
-/// A number of any size, as far as it can be worked with: below 2^(2^27).
+/// Parses a number of any supported size: below 2^(2^27).
 ///
 /// # Errors
-/// It is none.
+/// The text is not such a number.
 pub fn large_natural(text: &str) -> Result<BigUint, ExpressionError> {
     evaluate(text, MOST_BITS)
 }
 
-/// The value of sums and differences of products of powers; none of its parts has more than `most_bits` bits.
+/// Evaluates sums and differences of products of powers; no part may have more than `most_bits`
+/// bits.
 fn evaluate(text: &str, most_bits: u64) -> Result<BigUint, ExpressionError> {
     let below_zero = || ExpressionError::Negative(text.to_owned());
     let compact: String = text.chars().filter(|c| *c != ' ').collect();
@@ -102,7 +103,7 @@ fn power(text: &str, most_bits: u64) -> Result<BigUint, Wrong> {
     Ok(base.pow(exponent))
 }
 
-/// Decimal digits, or hexadecimal ones behind 0x; `_` may stand between two of them.
+/// Parses decimal digits, or hexadecimal digits after 0x; `_` may separate two digits.
 fn digits(text: &str) -> Result<BigUint, Wrong> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (text, radix) = hex.map_or((text, 10), |text| (text, 16));
@@ -154,21 +155,21 @@ mod tests {
     #[test]
     fn what_is_no_number_is_said() {
         for (text, says) in [
-            ("", "'' is no number: write it like 123456, 10^12 or 2^70+5"),
-            ("12x", "'12x' is no number"),
-            ("2^", "is no number"),
-            ("^2", "is no number"),
-            ("2^3^4", "is no number"),
-            ("1+", "is no number"),
-            ("1__0", "is no number"),
-            ("_1", "is no number"),
-            ("1.5", "is no number"),
-            ("0x", "is no number"),
-            ("0x_1", "is no number"),
-            ("0xg", "is no number"),
-            ("ff", "is no number"),
-            ("x10", "is no number"),
-            ("٣", "is no number"),
+            ("", "'' is not a number: write it like 123456, 10^12 or 2^70+5"),
+            ("12x", "'12x' is not a number"),
+            ("2^", "is not a number"),
+            ("^2", "is not a number"),
+            ("2^3^4", "is not a number"),
+            ("1+", "is not a number"),
+            ("1__0", "is not a number"),
+            ("_1", "is not a number"),
+            ("1.5", "is not a number"),
+            ("0x", "is not a number"),
+            ("0x_1", "is not a number"),
+            ("0xg", "is not a number"),
+            ("ff", "is not a number"),
+            ("x10", "is not a number"),
+            ("٣", "is not a number"),
             ("-5", "'-5' is below 0"),
             ("−5", "is below 0"),
             ("5-7", "'5-7' is below 0"),

@@ -1,6 +1,6 @@
-//! Files of numbers as they should not be: nothing panics, and what is taken for a number is one.
+//! Malformed files of numbers: nothing panics, and everything accepted as a number is one.
 //!
-//! 10,000 cases a test; `PROPTEST_CASES` says how many instead.
+//! 10,000 cases per test, or as many as `PROPTEST_CASES` says.
 
 use std::fs;
 
@@ -16,12 +16,12 @@ fn cases() -> ProptestConfig {
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// A tenth of them, where each writes a file.
+/// A tenth of the cases, for tests that write files.
 fn cases_on_disk() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(10))
 }
 
-/// A sound file with some bytes changed, put in and cut off; or any bytes.
+/// A valid file with some bytes changed, inserted or cut off; or arbitrary bytes.
 fn changed(sound: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<usize>(), vec(any::<u8>(), 0..4), 0..3usize);
     let sound = (prop::sample::select(sound), vec(change, 0..4), any::<usize>());
@@ -67,7 +67,7 @@ proptest! {
         let mut rest = &file[..];
         match NpyHeader::read(&mut rest).unwrap() {
             Ok(header) => {
-                // What is taken can be written, and is read to the same.
+                // What is accepted can be written, and is read back unchanged.
                 prop_assert!(rest.len() < file.len());
                 prop_assert_eq!(NpyHeader::read(&mut &header.to_bytes()[..]).unwrap(), Ok(header));
             }
@@ -81,7 +81,7 @@ proptest! {
         let digits = Digits::new(format, Limit { width: Width::new(32 * limbs).unwrap(), given: true }).unwrap();
         let mut reader = LineReader::new(&file[..], 64);
         let mut expected = file.split(|&byte| byte == b'\n').collect::<Vec<_>>();
-        // After the last end there is no line.
+        // The end of the last line is not followed by another line.
         if expected.last().is_some_and(|line| line.is_empty()) {
             expected.pop();
         }
@@ -105,7 +105,7 @@ proptest! {
                 prop_assert!(line.len() <= 66 && whole.ends_with(significant(&line[prefix(line)..])));
                 prop_assert_eq!(lines.digits(i, &digits).is_ok(), digits.of(whole).is_ok());
                 match lines.digits(i, &digits) {
-                    // Library and command agree on what is a number.
+                    // Library and program agree on valid numbers.
                     Ok(text) => {
                         let number = digits.numbers(&Executor::cpu(), &[text]).unwrap();
                         prop_assert_eq!(number.count(), 1);
@@ -143,7 +143,7 @@ proptest! {
         fs::write(&path, &file).unwrap();
         let width = limbs.map(|limbs| Width::new(32 * limbs).unwrap());
         let Ok(source) = Source::new(&path, format, width) else { return Ok(()) };
-        // As many as were counted, and as wide as was found.
+        // As many numbers as were counted, and as wide as determined.
         prop_assert!(source.count <= file.len() as u64);
         let piece = source.open(0).unwrap().next(source.count as usize).unwrap();
         let (numbers, bad) = piece.numbers(&Executor::cpu()).unwrap();

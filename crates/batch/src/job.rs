@@ -1,4 +1,4 @@
-//! A job: an operation on all numbers of some operands, from the first look at them to the file of
+//! A job: an operation on all numbers of some operands, from opening the operands to writing the
 //! results.
 
 use std::hash::{BuildHasher, RandomState};
@@ -17,46 +17,48 @@ use crate::sink::{Begin, Sink};
 use crate::state::Identity;
 use crate::{BatchError, Bits, Check, Form, Format, News, Out, Source, Tally, Times, shape};
 
-/// What is to be computed, from where and to where.
+/// The operation, operands, outputs and options of a job.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Request {
-    /// What is computed.
+    /// The operation.
     pub operation: Operation,
-    /// An operand each: a file, a pipe, `-` for standard input, or one number such as `5`, `0x10001`
-    /// or `2^127-1` ([`crate::expression`]); a file of that name comes first. All have as many
-    /// numbers, or one for all of the others.
+    /// One path per operand: a file, a pipe, `-` for standard input, or one number such as `5`,
+    /// `0x10001` or `2^127-1` ([`crate::expression`]); a file of that name takes precedence. All
+    /// operands have the same count of numbers, except that one number serves for all of the
+    /// others.
     pub operands: Vec<PathBuf>,
-    /// The place of the results: a file, a pipe, a device, or `-` for standard output. It may be one
-    /// of the operands.
+    /// The output for results: a file, a pipe, a device, or `-` for standard output. It may equal
+    /// an operand.
     pub out: PathBuf,
-    /// The place of the remainders of operations that have some; `None` if they are not wanted.
+    /// The output for remainders, if the operation has them; `None` if they are not requested.
     pub rem: Option<PathBuf>,
-    /// The format of the operands; by default by the ends of their names, else by their content.
+    /// The format of the operands; by default given by the extension of their names, otherwise by
+    /// their content.
     pub format: Option<Format>,
-    /// The format of the results; by default by the end of the name of OUT, else that of the first
-    /// operand that is a file.
+    /// The format of the results; by default given by the extension of OUT, otherwise that of the
+    /// first operand that is a file.
     pub out_format: Option<Format>,
-    /// The widths of the operands. Raw files need them; by default those of text are the widest
-    /// numbers there are.
+    /// The widths of the operands. Required for raw files. The default for text is the widest
+    /// number of the file.
     pub bits: Option<Bits>,
-    /// Numbers at a time; by default what 256 MiB hold, at most 65,536, and on the CPU no more than
-    /// it computes in about a second.
+    /// Numbers per piece. The default is what 256 MiB hold, at most 65,536, and on the CPU no more
+    /// than it computes in about a second.
     pub chunk: Option<u64>,
-    /// Nothing is written unless every number has a result.
+    /// Writes nothing unless every number has a result.
     pub strict: bool,
-    /// How results are checked.
+    /// The check of results.
     pub check: Option<Check>,
-    /// It draws the results to check; by default another one each time.
+    /// The seed that draws the results to check; by default a new one each time.
     pub seed: Option<u64>,
-    /// What an earlier run has left of these results is discarded.
+    /// Discards what an earlier run has left of these results.
     pub restart: bool,
-    /// Time between two records of how far the job is.
+    /// The interval between two records of progress.
     pub checkpoint_interval: Duration,
 }
 
 impl Request {
-    /// With nothing but defaults, and a record every 5 seconds.
+    /// Creates a request with defaults, and a record every 5 seconds.
     #[must_use]
     pub fn new(operation: Operation, operands: Vec<PathBuf>, out: PathBuf) -> Self {
         Self {
@@ -76,7 +78,7 @@ impl Request {
         }
     }
 
-    /// What tells a job from others, but for the count of its numbers.
+    /// Returns what identifies a job, except the count of its numbers.
     fn identity(&self, operands: &[Operand]) -> Identity {
         let mut command = vec![self.operation.name().to_owned()];
         command.extend(operands.iter().map(|operand| operand.place.clone()));
@@ -95,23 +97,23 @@ impl Request {
     }
 }
 
-/// A request whose operands and places have been looked at.
+/// A request whose operands and outputs were inspected.
 #[derive(Debug)]
 pub struct Job {
     request: Request,
     plan: Plan,
     identity: Identity,
     outs: Vec<Out>,
-    /// How long the operands were looked at.
+    /// The time taken to inspect the operands.
     looked: Duration,
 }
 
 impl Job {
-    /// Looks at everything: counts the numbers of the operands, and finds how wide they and the
-    /// results are. Pipes are read to their end. Nothing is written.
+    /// Inspects the request: counts the numbers of the operands, and determines the widths of
+    /// operands and results. Pipes are read to their end. Nothing is written.
     ///
     /// # Errors
-    /// What makes no sense or cannot be read.
+    /// An invalid request, or an operand that cannot be read.
     pub fn new(
         request: Request,
         executor: Executor,
@@ -146,96 +148,96 @@ impl Job {
         Ok(Self { identity: Identity { count, ..identity }, request, plan, outs, looked })
     }
 
-    /// Opens the places of results that are streams: a pipe waits for its reader.
+    /// Opens the outputs that are streams; a pipe waits for its reader.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn open(&self) -> Result<Opened<'_>, BatchError> {
         let streams = self.outs.iter().filter_map(|out| out.open_stream().transpose());
         Ok(Opened { job: self, streams: streams.collect::<Result<Vec<_>, _>>()? })
     }
 
-    /// What is computed.
+    /// Returns the operation.
     #[must_use]
     pub fn operation(&self) -> Operation {
         self.plan.operation
     }
 
-    /// Results: as many as the operands have numbers.
+    /// Returns the count of results, which is that of the operands' numbers.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.plan.count
     }
 
-    /// The operands, in their order.
+    /// Returns the operands, in order.
     #[must_use]
     pub fn operands(&self) -> &[Source] {
         &self.plan.operands
     }
 
-    /// How results are written, and remainders if they are wanted.
+    /// Returns how results are written, and remainders if requested.
     #[must_use]
     pub fn forms(&self) -> &[Form] {
         &self.plan.forms
     }
 
-    /// Where results go, and remainders if they are wanted.
+    /// Returns the outputs of results, and of remainders if requested.
     #[must_use]
     pub fn outs(&self) -> &[Out] {
         &self.outs
     }
 }
 
-/// A job whose places are open.
+/// A job whose outputs are open.
 pub struct Opened<'a> {
     job: &'a Job,
     streams: Vec<Output>,
 }
 
-/// What came of a job that did not fail.
+/// The outcome of a job that did not fail.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// What is done, by earlier runs too.
+    /// Totals, including earlier runs.
     pub tally: Tally,
-    /// Numbers that earlier runs of the same request had done.
+    /// The count of numbers done by earlier runs of the same request.
     pub resumed_from: u64,
-    /// How long each stage worked.
+    /// The working time of each stage.
     pub times: Times,
-    /// Bytes of the results in their places, those of earlier runs too.
+    /// Bytes of the results, including earlier runs.
     pub written_bytes: u64,
-    /// It drew the results that were checked by slow arithmetic; `None` if none were.
+    /// The seed that drew the results recomputed by slow arithmetic; `None` if none were.
     pub seed: Option<u64>,
-    /// How it ended.
+    /// How the job ended.
     pub end: End,
 }
 
-/// How a job ended.
+/// The way in which a job ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// All results are in their places.
+    /// All results are written.
     Written,
-    /// Some numbers have no result, and [`Request::strict`] asked for all: nothing is written.
+    /// Some numbers have no result, and [`Request::strict`] requires all: nothing is written.
     Refused,
-    /// Stopped as asked; `None` if nothing is kept.
+    /// The job was stopped on request; `None` if nothing is kept.
     Stopped(Option<Kept>),
 }
 
-/// What an unfinished job leaves.
+/// The data that an unfinished job leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// Numbers that are done.
+    /// The count of numbers that are done.
     pub done: u64,
-    /// The file that has the results.
+    /// The file with the results.
     pub path: String,
 }
 
 impl Opened<'_> {
-    /// Computes all results, or those that an earlier run of the same request has left to do, and
-    /// puts them in their places at the end. When `stop` is asked for, what is done is kept beside
-    /// OUT.
+    /// Computes all results, or those that an earlier run of the same request left undone, and
+    /// moves them to their outputs at the end. When `stop` is requested, finished results are kept
+    /// next to OUT.
     ///
     /// # Errors
-    /// [`BatchError::Kept`] where results so far are kept; otherwise nothing is left.
+    /// [`BatchError::Kept`] if results so far are kept; with any other error nothing is left.
     pub fn run(self, stop: &StopToken, news: &mut dyn FnMut(News)) -> Result<Outcome, BatchError> {
         let Self { job: Job { request, plan, identity, outs, looked }, streams } = self;
         let count = plan.count;
@@ -291,8 +293,8 @@ impl Opened<'_> {
     }
 }
 
-/// How the results are checked, and the seed of the sample if there is one: that of the request, else
-/// that of an earlier run.
+/// Returns the check of results, with the seed of the sample if it has one: that of the request,
+/// otherwise that of an earlier run.
 fn checks(
     request: &Request,
     plan: &Plan,
@@ -311,7 +313,7 @@ fn checks(
     (Checks { identities, sample }, (check.sample > 0).then_some(seed))
 }
 
-/// An error that ended a job early, and what is left of it.
+/// Returns the error that ended a job early, with the data that are kept.
 fn kept(sink: Sink, count: u64, error: BatchError) -> BatchError {
     match sink.keep() {
         Some(Kept { done, path }) => {

@@ -1,25 +1,29 @@
-//! Files of numbers, and jobs that compute with them: from files to a file, some numbers at a time.
+//! Files of numbers, and jobs that process them piece by piece, from files to a file.
 //!
 //! A file holds natural numbers in one of four formats ([`Format`]): lines of decimal or of
 //! hexadecimal digits, NumPy arrays of limbs, or raw limbs.
 //!
-//! | layer | what it does |
+//! | layer | purpose |
 //! |---|---|
-//! | [`Source`], [`SourceReader`], [`Piece`] | a file, a pipe or a single number: how many numbers of which width, and then the numbers, as a [`UintBatch`](warpint_integer::UintBatch) a piece |
+//! | [`Source`], [`SourceReader`], [`Piece`] | a file, a pipe or a single number: the count and
+//! width of its numbers, then the numbers themselves, one [`UintBatch`](warpint_integer::UintBatch)
+//! per piece |
 //! | [`Form`], [`Results`] | the bytes of results in a format |
-//! | [`Request`], [`Job`], [`Opened`], [`Outcome`] | an operation on all numbers of files: by pieces, in three threads (reading, computing, writing), checked, kept when stopped, and resumed |
-//! | [`News`] | what a job tells on the way |
-//! | [`expression`] | numbers as people write them: `2^127-1` |
+//! | [`Request`], [`Job`], [`Opened`], [`Outcome`] | an operation on all numbers of files: in
+//! pieces, by three threads (reading, computing, writing), checked, kept when stopped, and resumed
+//! |
+//! | [`News`] | messages of a running job |
+//! | [`expression`] | numbers in the notation of users: `2^127-1` |
 //!
-//! Computing takes place on an [`Executor`](warpint_integer::Executor). A job reads its operands
-//! twice where they are text: once to count the numbers and to find how wide they are. Its memory
-//! does not grow with the files: see [`Request::chunk`].
+//! The computation runs on an [`Executor`](warpint_integer::Executor). A job reads operands that
+//! are text twice: once to count the numbers and determine their width. Its memory does not grow
+//! with the files: see [`Request::chunk`].
 //!
-//! Results replace OUT when all of them are there, and not before. Until then they are in
-//! `OUT.partial`, and `OUT.partial.json` records how far the job is; the same [`Request`] goes on
+//! OUT is replaced when all results are complete, and not before. Until then they are in
+//! `OUT.partial`, and `OUT.partial.json` records the progress; running the same [`Request`] resumes
 //! from there.
 //!
-//! A [`BatchError`] names options by the names that the program gives them (`--bits`).
+//! Messages of [`BatchError`] name options as the program does (`--bits`).
 
 mod check;
 mod error;

@@ -1,4 +1,4 @@
-//! Operands as the command line names them: files, pipes, standard input, numbers.
+//! Operands of the command line: files, pipes, standard input, numbers.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, IsTerminal, Read, Seek};
@@ -14,43 +14,44 @@ use crate::expression::large_natural;
 use crate::out::Out;
 use crate::spool::{self, INPUT, Id, Kind, standard};
 
-/// What an operand is.
+/// The kind of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperandKind {
     /// A regular file.
     File,
-    /// A pipe, standard input or a terminal, which has been read to its end.
+    /// A pipe, standard input or a terminal, read to its end.
     Pipe,
     /// One number.
     Number,
 }
 
-/// What can be read more than once, from its beginning on.
+/// Content that can be read repeatedly from its beginning.
 #[derive(Debug)]
 pub(crate) enum Content {
     File(PathBuf),
-    /// All that came through a pipe.
+    /// The data read from a pipe, in a temporary file.
     Kept(File),
     /// The hexadecimal digits of a number of the command line.
     Number(Arc<[u8]>),
 }
 
-/// An operand that is there.
+/// An operand that was opened.
 #[derive(Debug)]
 pub(crate) struct Operand {
-    /// For messages.
+    /// The name, for messages.
     pub(crate) name: String,
     pub(crate) content: Content,
     pub(crate) bytes: u64,
-    /// The path where it is, `-`, or the number.
+    /// The path, `-`, or the number.
     pub(crate) place: String,
-    /// Tells other content at the same place: size and time of a file, digest of a pipe.
+    /// Distinguishes different content at the same place: size and time of a file, digest of a
+    /// pipe.
     pub(crate) stamp: String,
-    /// A file whose name could be a number.
+    /// Whether it is a file whose name could be a number.
     pub(crate) hides_number: bool,
 }
 
-/// What an argument names, before anything is read.
+/// The meaning of an argument, before anything is read.
 enum Named {
     File,
     Standard(Option<Id>),
@@ -60,8 +61,8 @@ enum Named {
     Number(BigUint),
 }
 
-/// Looks at all arguments, and then reads those that can be read only once. None of these may be
-/// a place of results.
+/// Inspects all arguments, then reads those that can be read only once; none of these may be an
+/// output.
 pub(crate) fn operands(paths: &[&Path], outs: &[Out]) -> Result<Vec<Operand>, BatchError> {
     let named = paths.iter().map(|path| named(path)).collect::<Result<Vec<_>, _>>()?;
     let pipe = |named: &Named| match named {
@@ -106,7 +107,7 @@ fn named(path: &Path) -> Result<Named, BatchError> {
             Kind::File => Ok(Named::File),
             Kind::Pipe(id) => Ok(Named::Pipe(id)),
             Kind::Null => Ok(Named::Null),
-            // It has an end, which is typed.
+            // A terminal ends when the user types the end of input.
             Kind::Device(_) if File::open(path).is_ok_and(|file| file.is_terminal()) => {
                 Ok(Named::Terminal)
             }
@@ -120,7 +121,7 @@ fn named(path: &Path) -> Result<Named, BatchError> {
     }
 }
 
-/// What standard input is, as far as the system tells.
+/// Returns the kind of standard input, as far as the system reports it.
 #[cfg(unix)]
 fn standard_input() -> Option<Kind> {
     use std::os::fd::AsFd;
@@ -134,14 +135,14 @@ fn standard_input() -> Option<Kind> {
     None
 }
 
-/// Whether a text is rather a number, well or badly written, than the name of a file.
+/// Returns whether a text looks like a number, well-formed or not, rather than a file name.
 fn is_like_a_number(text: &str) -> bool {
     let good = |c: char| c.is_ascii_hexdigit() || "xX_^*+-− ".contains(c);
     let begins = |c: char| c.is_ascii_digit() || "+-−".contains(c);
     text.starts_with(begins) && text.chars().all(good)
 }
 
-/// A number of the command line.
+/// Parses a number of the command line.
 fn number(text: &str) -> Result<BigUint, BatchError> {
     if text.starts_with(['+', '-', '−']) {
         let line = format!("'{text}' is signed; batches hold unsigned integers");
@@ -199,7 +200,7 @@ impl Operand {
         Ok(Self { name, content: Content::Kept(file), bytes, place, stamp, hides_number })
     }
 
-    /// To be read from the beginning on.
+    /// Opens the content for reading from the beginning.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Bytes>> {
         Ok(match &self.content {
             Content::File(path) => Box::new(File::open(path)?),
@@ -212,7 +213,7 @@ impl Operand {
         })
     }
 
-    /// The path of a file, whose name may tell its format.
+    /// Returns the path of a file, whose name may give its format.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.content {
             Content::File(path) => Some(path),
@@ -233,7 +234,7 @@ impl Operand {
     }
 }
 
-/// What an operand is read from.
+/// A readable, seekable source of an operand.
 pub(crate) trait Bytes: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Bytes for T {}
@@ -263,7 +264,10 @@ mod tests {
             ("-5", "'-5' is signed; batches hold unsigned integers"),
             ("+0x5", "'+0x5' is signed; batches hold unsigned integers"),
             ("2^1048576", "'2^1048576' has 1048577 bits; at most 2^20 bits are allowed"),
-            ("12x", "there is no file '12x', and as a number: '12x' is no number: write it like"),
+            (
+                "12x",
+                "there is no file '12x', and as a number: '12x' is not a number: write it like",
+            ),
         ] {
             let error = number(text).unwrap_err().to_string();
             assert!(error.starts_with(says), "{error}");

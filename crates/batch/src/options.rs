@@ -1,4 +1,4 @@
-//! How results are checked, and how wide operands are.
+//! The check of results, and the widths of operands.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,12 +8,12 @@ use warpint_integer::Width;
 /// How results are checked. As text: `identity`, `none`, a number of results, or `identity,5`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Check {
-    /// All results are compared with their operands by identities modulo 2^61 − 1
-    /// ([`warpint_integer::check`]); of powers, a random sample is computed again on the CPU. `None`:
-    /// on a device they are, on the CPU not.
+    /// Compares all results with their operands by identities modulo 2^61 − 1
+    /// ([`warpint_integer::check`]); of powers, a random sample is recomputed on the CPU. The
+    /// default `None` enables this on devices and disables it on the CPU.
     pub identity: Option<bool>,
-    /// Results drawn at random that are computed once more by slow arithmetic, from what was read,
-    /// and compared with what is written.
+    /// The number of random results that are recomputed by slow arithmetic, from the operands as
+    /// read, and compared with the results as written.
     pub sample: u64,
 }
 
@@ -29,9 +29,9 @@ impl fmt::Display for Check {
     }
 }
 
-/// A text that is no [`Check`]: the part of it that is wrong.
+/// A text that is not a [`Check`]; contains its wrong part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no check: give identity, none, a number N from 1 on, identity,N or none,N")]
+#[error("'{0}' is not a check: give identity, none, a number N from 1 on, identity,N or none,N")]
 pub struct CheckError(String);
 
 impl FromStr for Check {
@@ -58,7 +58,7 @@ impl FromStr for Check {
     }
 }
 
-/// The widths that were asked for: one for all operands, or one for each. As text: `64`, or `64,32`.
+/// The requested widths: one for all operands, or one for each. As text: `64`, or `64,32`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bits(pub Vec<Width>);
 
@@ -69,13 +69,13 @@ impl fmt::Display for Bits {
     }
 }
 
-/// A text that is no [`Bits`].
+/// A text that is not a [`Bits`].
 #[derive(Debug, thiserror::Error)]
 pub enum BitsError {
-    /// A part of it is no number.
+    /// A part of it is not a number.
     #[error("'{0}' is not a number of bits")]
     Number(String),
-    /// A part of it is no width.
+    /// A part of it is not a valid width.
     #[error(transparent)]
     Width(#[from] warpint_integer::IntegerError),
 }
@@ -119,7 +119,10 @@ mod tests {
             ("none,5,5", "5,5"),
         ] {
             let says = text.parse::<Check>().unwrap_err().to_string();
-            assert!(says.starts_with(&format!("'{part}' is no check: give identity, ")), "{says}");
+            assert!(
+                says.starts_with(&format!("'{part}' is not a check: give identity, ")),
+                "{says}"
+            );
         }
     }
 

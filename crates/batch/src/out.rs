@@ -1,4 +1,4 @@
-//! Where results go.
+//! Outputs of results.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, Write};
@@ -9,7 +9,7 @@ use warpint_files::{FileError, WholeFile};
 use crate::BatchError;
 use crate::spool::{ERRORS, Id, Kind, OUTPUT, nameless, standard};
 
-/// A place for results.
+/// An output for results.
 #[derive(Debug)]
 pub struct Out(Place);
 
@@ -17,7 +17,7 @@ pub struct Out(Place);
 enum Place {
     /// A regular file, which is replaced at the end.
     File(WholeFile),
-    /// What can only be written from its beginning on.
+    /// A place that can only be written sequentially.
     Stream { name: String, to: To },
 }
 
@@ -36,10 +36,10 @@ pub(crate) enum To {
 }
 
 impl Out {
-    /// Looks at a place: a path, or `-` for standard output. Opens nothing.
+    /// Inspects an output: a path, or `-` for standard output. Opens nothing.
     ///
     /// # Errors
-    /// Nothing can be written there.
+    /// The place cannot be written.
     pub fn new(path: &Path) -> Result<Self, BatchError> {
         let name = path.display().to_string();
         let place = |pipe| To::Place { path: path.to_owned(), pipe };
@@ -80,13 +80,13 @@ impl Out {
         }
     }
 
-    /// Whether it is standard output.
+    /// Returns whether it is standard output.
     #[must_use]
     pub fn is_standard(&self) -> bool {
         matches!(&self.0, Place::Stream { to: To::Output, .. })
     }
 
-    /// Whether what goes there would replace the other, or be mixed with it.
+    /// Returns whether writing to both would replace or mix the results.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Place::File(a), Place::File(b)) => a.is_same(b),
@@ -98,7 +98,7 @@ impl Out {
         }
     }
 
-    /// The pipe that it is.
+    /// Returns the identity of the pipe, if it is one.
     pub(crate) fn pipe(&self) -> Option<Id> {
         match &self.0 {
             Place::Stream { to: To::Place { pipe, .. }, .. } => *pipe,
@@ -106,7 +106,7 @@ impl Out {
         }
     }
 
-    /// For messages: the path as it was given, or `standard output`.
+    /// Returns the name for messages: the path as given, or `standard output`.
     #[must_use]
     pub fn name(&self) -> String {
         match &self.0 {
@@ -116,16 +116,16 @@ impl Out {
     }
 }
 
-/// Whether a path is that of a descriptor that is open, such as `/dev/fd/3`.
+/// Returns whether a path is that of an open descriptor, such as `/dev/fd/3`.
 fn is_descriptor(path: &Path) -> bool {
     let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
     folder.is_some_and(|folder| folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// Results for a stream, which gets them at the end: all, or none.
+/// Results for a stream, which receives them at the end: all, or none.
 pub(crate) struct Output {
     name: String,
-    /// `None` where they are lost.
+    /// `None` if they are discarded.
     kept: Option<File>,
     to: Target,
     bytes: u64,
@@ -138,7 +138,7 @@ enum Target {
 }
 
 impl Output {
-    /// Opens the stream: where it is a pipe, this waits for a reader.
+    /// Opens the stream; a pipe waits for a reader.
     pub(crate) fn new(name: &str, to: &To) -> Result<Self, BatchError> {
         let kept = if *to == To::Nothing { None } else { Some(nameless()?) };
         let to = match to {
@@ -166,7 +166,7 @@ impl Output {
             .map_err(|source| BatchError::Temporary { action: "keep results".into(), source })
     }
 
-    /// Gives all of it out.
+    /// Writes all results to the stream.
     pub(crate) fn finish(self) -> Result<(), BatchError> {
         let Some(mut kept) = self.kept else { return Ok(()) };
         let mut copy = |mut to: &mut dyn Write| {
@@ -181,7 +181,7 @@ impl Output {
             Target::Open(mut file) => copy(&mut file),
         };
         copied.map_err(|e| match is_standard || e.kind() == io::ErrorKind::BrokenPipe {
-            // Where nobody reads any more, the program ends without a word, whatever the pipe.
+            // If the reader of any pipe has gone, the program ends silently.
             true => BatchError::Output(e),
             false => BatchError::Stream { name: self.name, source: e },
         })

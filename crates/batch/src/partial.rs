@@ -1,4 +1,4 @@
-//! Results of a job that is not at its end, in files beside their places: `OUT.partial`.
+//! Results of an unfinished job, in files next to their outputs: `OUT.partial`.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -10,40 +10,41 @@ use warpint_files::{FileError, WholeFile};
 
 use crate::BatchError;
 
-/// A file that is locked against other processes, and gone unless it is finished or kept.
+/// A file that is locked against other processes, and removed unless it is finished or kept.
 pub(crate) struct Partial {
     file: File,
-    /// OUT, as it was given.
+    /// OUT, as given.
     out: PathBuf,
-    /// Where OUT is.
+    /// The resolved place of OUT.
     place: PathBuf,
     path: PathBuf,
-    /// What is written so far, of which the last piece may not be known to be whole.
+    /// The extent written so far; the last piece may be incomplete.
     written: Mark,
     hasher: Hasher,
     stays: bool,
 }
 
-/// How much of a file is written, and the CRC-32 of these bytes.
+/// An extent of a file, and the CRC-32 of these bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) bytes: u64,
     pub(crate) crc32: u32,
 }
 
-/// The path of the unfinished file of OUT.
+/// Returns the path of the unfinished file of OUT.
 pub(crate) fn partial_path(out: &WholeFile) -> PathBuf {
     let mut name = out.place().file_name().unwrap_or_default().to_owned();
     name.push(".partial");
     out.place().with_file_name(name)
 }
 
-/// Whether a file of the program's own is there; anything else in its place is refused, links too.
+/// Returns whether a regular file exists at the path; anything else there is refused, including
+/// links.
 pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(true),
         Ok(_) => {
-            let line = format!("{} is in the way: it is no regular file", path.display());
+            let line = format!("{} is in the way: it is not a regular file", path.display());
             Err(BatchError::Request(line))
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -52,7 +53,7 @@ pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
 }
 
 impl Partial {
-    /// Opens the unfinished file of OUT, or makes it, and locks it.
+    /// Opens or creates the unfinished file of OUT, and locks it.
     pub(crate) fn open(out: &WholeFile) -> Result<Self, BatchError> {
         let (path, place, out) = (partial_path(out), out.place().to_owned(), out.path().to_owned());
         is_there(&path)?;
@@ -60,7 +61,7 @@ impl Partial {
         let file = options.read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(|e| failed("write", &path, e))?;
         match file.try_lock() {
-            // Not every file system has locks.
+            // Some file systems do not support locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
             Err(TryLockError::WouldBlock) => {
                 let line = format!("another process is writing {}", out.display());
@@ -71,19 +72,20 @@ impl Partial {
         Ok(Self { file, out, place, path, written, hasher, stays: true })
     }
 
-    /// Begins anew.
+    /// Starts again with an empty file.
     pub(crate) fn clear(&mut self) -> Result<(), BatchError> {
         let cleared = self.file.set_len(0).and_then(|()| self.file.rewind());
         cleared.map_err(|e| self.unwritten(e))?;
         if let Ok(replaced) = fs::metadata(&self.place) {
-            // Who could read that can read this. Not every file system knows.
+            // Everyone who could read the old file can read the new one. Not every file system
+            // supports this.
             drop(self.file.set_permissions(replaced.permissions()));
         }
         (self.written, self.hasher, self.stays) = (Mark::default(), Hasher::new(), false);
         Ok(())
     }
 
-    /// Goes on behind this mark. `false` if the bytes up to there are not those that were written.
+    /// Resumes after this mark; `false` if the bytes up to it are not those that were written.
     pub(crate) fn go_on(&mut self, mark: Mark) -> Result<bool, BatchError> {
         let unread = |e| failed("read", &self.path, e);
         self.file.rewind().map_err(unread)?;
@@ -121,19 +123,19 @@ impl Partial {
         Ok(())
     }
 
-    /// Brings what is written to the disk; the file stays then.
+    /// Flushes what is written to disk; the file is kept from then on.
     pub(crate) fn sync(&mut self) -> Result<(), BatchError> {
         self.file.sync_data().map_err(|e| self.unwritten(e))?;
         self.stays = true;
         Ok(())
     }
 
-    /// Brings all of it to the disk.
+    /// Flushes the whole file to disk.
     pub(crate) fn sync_all(&self) -> Result<(), BatchError> {
         self.file.sync_all().map_err(|e| self.unwritten(e))
     }
 
-    /// Moves it to its place; being on the disk, it is whole for whoever looks.
+    /// Moves it to its output; it was flushed before, so readers see a complete file.
     pub(crate) fn finish(mut self) -> Result<(), BatchError> {
         fs::rename(&self.path, &self.place).map_err(|e| self.unwritten(e))?;
         self.stays = true;
@@ -154,7 +156,7 @@ impl Partial {
     }
 }
 
-/// An error of the system, at a path.
+/// Builds an error of the system, at a path.
 pub(crate) fn failed(action: &'static str, path: &Path, source: io::Error) -> BatchError {
     FileError::Io { action, path: path.to_owned(), source }.into()
 }

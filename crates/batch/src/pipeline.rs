@@ -1,4 +1,4 @@
-//! Reading, computing and writing, each in a thread of its own, some numbers at a time.
+//! Reading, computing and writing, each in its own thread, one piece of the numbers at a time.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use crate::identities::{Identities, Outcome};
 use crate::sink::Sink;
 use crate::{BatchError, Form, Piece, Results, Source, SourceReader};
 
-/// What is to be done.
+/// The plan of a job.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) operation: Operation,
     pub(crate) executor: Executor,
     /// One, two or three.
     pub(crate) operands: Vec<Source>,
-    /// Of results: as many as the operands have numbers, of which some may have a single number
-    /// for all.
+    /// The count of results, which is that of the operands' numbers; an operand may have a single
+    /// number that serves for all.
     pub(crate) count: u64,
-    /// Of results, and of remainders if they are wanted.
+    /// The forms of results, and of remainders if requested.
     pub(crate) forms: Vec<Form>,
-    /// Numbers at a time.
+    /// Numbers per piece.
     pub(crate) chunk: u64,
 }
 
@@ -38,41 +38,42 @@ pub(crate) struct Checks {
     pub(crate) sample: Sample,
 }
 
-/// What a job tells on the way. A text is one sentence for people.
+/// A message of a running job. Texts are one sentence for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
-    /// The operand of this name is read as a file, for there is one; it could be meant as a number.
+    /// The operand of this name is read as a file, because a file of that name exists; it could
+    /// also be a number.
     ReadAsFile(String),
-    /// Results of an earlier run of the same request are gone on with.
+    /// The job resumes an earlier run of the same request.
     GoingOn(String),
-    /// Results of an earlier run are discarded: why.
+    /// Results of an earlier run are discarded; contains the reason.
     Discarded(String),
-    /// Computing begins.
+    /// The computation begins.
     Begun {
-        /// Numbers that earlier runs have done.
+        /// The count of numbers done by earlier runs.
         done: u64,
-        /// All numbers.
+        /// The count of all numbers.
         count: u64,
     },
-    /// So many numbers are done, those of earlier runs among them.
+    /// The count of numbers done, including earlier runs.
     Done(u64),
-    /// A number has no result: where it stands, and why.
+    /// A number has no result; contains its position and the reason.
     Problem(String),
-    /// The device erred, and the results were computed again.
+    /// The device computed wrongly, and the results were computed again.
     Warning(String),
-    /// Computing has ended, or failed. Results are put in their places next.
+    /// The computation ended, or failed. The results are moved to their outputs next.
     Ended,
 }
 
-/// What was done, in this run and in those that it goes on from.
+/// Totals of this run and of the runs that it resumes.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
-    /// Numbers that are done.
+    /// The count of numbers that are done.
     pub done: u64,
-    /// Without a result.
+    /// The count of numbers without a result.
     pub malformed: u64,
-    /// Results that were computed once more by slow arithmetic.
+    /// Results that were recomputed by slow arithmetic.
     pub checked: u64,
     /// Results that satisfy the identities of their operation.
     pub identities: u64,
@@ -80,31 +81,30 @@ pub struct Tally {
     pub device_errors: u64,
 }
 
-/// How long each stage worked. They work at the same time.
+/// The working time of each stage. The stages work at the same time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
-    /// The first look at the operands included.
+    /// Includes the inspection of the operands.
     pub read: Duration,
-    /// Conversions between digits and limbs included.
+    /// Includes conversions between digits and limbs.
     pub compute: Duration,
-    /// Waiting for the disk included.
+    /// Includes waiting for the disk.
     pub write: Duration,
 }
 
-/// What became of a run.
+/// The outcome of a run.
 pub(crate) struct Ran {
     pub(crate) tally: Tally,
     pub(crate) times: Times,
     pub(crate) ended: Result<(), BatchError>,
-    /// The check of a sample has failed: of what was computed before, only a sample was checked. After
-    /// the check of all results, what was written before stays of use.
+    /// Whether the check of a sample failed. Of earlier results, only a sample was checked. After a
+    /// failed check of all results, earlier results stay valid.
     pub(crate) distrusted: bool,
 }
 
 impl Plan {
-    /// Writes the results behind those of `begun`, with those of a sample computed once more, and
-    /// tells the news on the way. A request to stop ends it early: then fewer are done than there
-    /// are.
+    /// Writes the results that follow those of `begun`, recomputes those of a sample, and reports
+    /// news. A stop request ends it early; then fewer numbers are done than the job has.
     pub(crate) fn run(
         &self,
         begun: Tally,
@@ -134,17 +134,17 @@ impl Plan {
         })
     }
 
-    /// Whether a file has one number for all of the other.
+    /// Returns whether a file has one number that serves for all of the others.
     fn is_single(&self, source: &Source) -> bool {
         source.count == 1 && self.count != 1
     }
 
-    /// The file whose numbers are counted.
+    /// Returns the file whose numbers are counted.
     fn counted(&self) -> Option<&Source> {
         self.operands.iter().find(|source| !self.is_single(source))
     }
 
-    /// The number that a file has for all of the other.
+    /// Returns the number of a file that serves for all of the others.
     fn single(&self, source: &Source) -> Result<Option<Arc<UintBatch>>, BatchError> {
         if !self.is_single(source) {
             return Ok(None);
@@ -159,7 +159,7 @@ impl Plan {
         }
     }
 
-    /// Says how long it took, without waiting.
+    /// Returns the time spent, without waiting.
     fn read<'a>(
         &'a self,
         from: u64,
@@ -176,13 +176,13 @@ impl Plan {
         let mut left = self.count - from;
         while left > 0 {
             let some = left.min(self.chunk);
-            // A chunk fits the memory.
+            // A chunk fits in memory.
             let count = some as usize;
             let pieces = readers.iter_mut().map(|reader| next(reader, count));
             let pieces = pieces.collect::<Result<_, _>>()?;
             time += begin.elapsed();
             if to.send((count, pieces)).is_err() {
-                // Nobody wants more: a stop, or an error that is told elsewhere.
+                // The receiver has gone: a stop, or an error that is reported elsewhere.
                 break;
             }
             begin = Instant::now();
@@ -196,10 +196,10 @@ impl Plan {
     }
 }
 
-/// The results of a piece, and which of them are none.
+/// The results of a piece, and the indices of missing ones.
 type Computed = (Vec<Results>, Vec<usize>);
 
-/// Says how long it took, without waiting.
+/// Returns the time spent, without waiting.
 fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Duration, BatchError> {
     let mut time = Duration::ZERO;
     for ((results, none), tally) in computed {
@@ -212,10 +212,10 @@ fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Dura
     Ok(time)
 }
 
-/// Computing.
+/// The computing stage.
 struct Work<'a> {
     plan: &'a Plan,
-    /// Of each operand: one number for all of the others.
+    /// For each operand, a number that serves for all of the others.
     singles: Vec<Option<Arc<UintBatch>>>,
     checks: Checks,
     tally: Tally,
@@ -272,12 +272,12 @@ impl<'a> Work<'a> {
         let outcome =
             identities.compute(plan.operation, &plan.executor, operands, plan.forms.len())?;
         let (results, flagged) = self.confirmed(outcome, news)?;
-        // What stands for a bad line may have no result either, and is told of already.
+        // The placeholder of a bad line may have no result either; it is reported already.
         let mut bad: Vec<usize> = problems.iter().map(|&(i, ..)| i).collect();
         bad.sort_unstable();
         let flagged = flagged.into_iter().filter(|i| bad.binary_search(i).is_err());
         let says = plan.operation.no_result().unwrap_or("no result");
-        // The file where the zero stands, unless it is one for all.
+        // The file with the zero, unless it has one number for all.
         let operand = plan.operation.refuses_zeros_of().and_then(|i| plan.operands.get(i));
         let blamed = operand.filter(|source| !plan.is_single(source)).or(plan.counted());
         problems.extend(flagged.map(|i| (i, blamed, says.to_owned())));
@@ -297,7 +297,7 @@ impl<'a> Work<'a> {
         Ok((results, none))
     }
 
-    /// Results that do not contradict their operands, and which of them are none.
+    /// Returns results that do not contradict their operands, and the indices of missing ones.
     fn confirmed(
         &mut self,
         outcome: Outcome,
@@ -307,7 +307,7 @@ impl<'a> Work<'a> {
         let device = self.plan.executor.device().map_or("cpu", |device| &device.info().id);
         let sampled = self.plan.operation.evidence() == Some(Evidence::Sample);
         if let Some(wrong) = outcome.wrong {
-            // Of what was written before, only a sample may have been checked.
+            // Of results written before, only a sample may have been checked.
             self.distrusted = sampled;
             let number = self.name_of(self.plan.counted(), wrong.first);
             let (operation, device) = (name, device.to_owned());
@@ -330,7 +330,8 @@ impl<'a> Work<'a> {
         Ok((outcome.results, outcome.none))
     }
 
-    /// Where number i of a piece stands; where all operands have one number, in none of them.
+    /// Returns the position of number i of a piece; if all operands have one number, it has no
+    /// position.
     fn name_of(&self, source: Option<&Source>, i: usize) -> String {
         let i = self.tally.done + i as u64;
         source.or(self.plan.operands.first()).map_or_else(String::new, |source| source.name_of(i))

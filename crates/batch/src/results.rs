@@ -1,4 +1,4 @@
-//! Results as they are written.
+//! Results in the form in which they are written.
 
 use std::ops::Range;
 
@@ -15,26 +15,26 @@ pub struct Results(Content);
 #[derive(Debug)]
 enum Content {
     Texts(Vec<String>),
-    /// So many bytes each.
+    /// Bytes, with the number of bytes per result.
     Bytes(Vec<u8>, usize),
 }
 
-/// What results are written as.
+/// The form in which results are written.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
-    /// How they stand in the file.
+    /// The format of the file.
     pub format: Format,
-    /// Of results.
+    /// The width of the results.
     pub width: Width,
-    /// Of an npy file. The width is a multiple of it.
+    /// The element type of an npy file. The width is a multiple of its bits.
     pub item: Item,
 }
 
 impl Form {
-    /// Numbers of its width as they go into the file.
+    /// Converts numbers of its width to their form in the file.
     ///
     /// # Errors
-    /// [`IntegerError::Memory`]; of a batch on a device, those of the device.
+    /// [`IntegerError::Memory`]; for a batch on a device, errors of the device.
     pub fn of(&self, numbers: &UintBatch) -> Result<Results, IntegerError> {
         Ok(Results(match self.format {
             Format::Decimal => Content::Texts(numbers.to_decimal()?),
@@ -43,12 +43,12 @@ impl Form {
         }))
     }
 
-    /// Bytes of a number.
+    /// Returns the bytes per number.
     fn row(&self) -> usize {
         4 * self.width.limbs()
     }
 
-    /// What a file of so many results begins with.
+    /// Returns the header of a file with `count` results.
     #[must_use]
     pub fn header(&self, count: u64) -> Vec<u8> {
         match self.format {
@@ -62,7 +62,7 @@ impl Form {
 }
 
 impl Results {
-    /// Result i.
+    /// Returns result i.
     pub(crate) fn get(&self, i: usize, format: Format) -> Written<'_> {
         let bytes = match &self.0 {
             Content::Texts(texts) => texts.get(i).map(|text| text.as_bytes()),
@@ -71,8 +71,8 @@ impl Results {
         Written { format, bytes: bytes.unwrap_or_default() }
     }
 
-    /// The bytes of the file. The numbers of `none`, in ascending order, are no results: the line
-    /// `none` stands for them, or zeros.
+    /// Returns the bytes of the file. The indices in `none`, in ascending order, have no result:
+    /// the file has the line `none` for them, or zeros.
     #[must_use]
     pub fn into_bytes(self, none: &[usize]) -> Vec<u8> {
         match self.0 {

@@ -1,11 +1,10 @@
-//! How wide and how many the numbers of a job are, how results are written, and how many are worked
-//! on at a time.
+//! Widths and counts of a job's numbers, the form of its results, and the size of its pieces.
 
 use warpint_integer::{Operation, Width};
 
 use crate::{BatchError, Bits, Form, Format, Item, Request, Source, words};
 
-/// The width that was asked for of each file.
+/// Returns the width requested for each file.
 pub(crate) fn widths(
     operation: Operation,
     files: usize,
@@ -28,14 +27,14 @@ pub(crate) fn widths(
     }
 }
 
-/// How many results there are.
+/// Returns the count of results.
 pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     let mut many = operands.iter().filter(|source| source.count != 1);
     let Some(first) = many.next() else { return Ok(1) };
     match many.find(|source| source.count != first.count) {
         None => Ok(first.count),
         Some(other) => Err(BatchError::Request(format!(
-            "{} and {}: {} and {}: there must be as many of both, or one of either",
+            "{} and {}: {} and {}: the counts must be equal, or one of them 1",
             first.operand.name,
             other.operand.name,
             words::count(first.count, "number"),
@@ -44,14 +43,14 @@ pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     }
 }
 
-/// How results are written, and remainders if they are wanted.
+/// Returns the forms of results, and of remainders if requested.
 pub(crate) fn forms(request: &Request, operands: &[Source]) -> Result<Vec<Form>, BatchError> {
     let of = |i: usize| operands.get(i).or(operands.first());
     let width = |i| of(i).map_or(Width::new(32), |source| Ok(source.width));
     let (of_results, second) = request.operation.widths([width(0)?, width(1)?, width(2)?])?;
     let given = operands.iter().any(|source| source.item == Some(Item::U64));
     let format = request.out_format.or_else(|| Format::of_name(&request.out));
-    // A number of the command line has none.
+    // A number of the command line has no format.
     let first = operands.iter().find(|source| !source.operand.is_number());
     let format = format.or(first.map(|source| source.format)).unwrap_or(Format::Decimal);
     let form = |width: Width, format| {
@@ -64,16 +63,17 @@ pub(crate) fn forms(request: &Request, operands: &[Source]) -> Result<Vec<Form>,
     Ok([Some(form(of_results, format)), rem].into_iter().flatten().collect())
 }
 
-/// So many numbers as this much memory holds.
+/// The memory that the numbers of all stages may take.
 const MEMORY: u64 = 256 << 20;
-/// More at a time are no faster.
+/// Larger pieces are no faster.
 const MOST: u64 = 1 << 16;
 
-/// A piece takes about this long on the CPU at most, so that a stop is honoured and progress is kept.
+/// A piece takes at most about this long on the CPU, so that stop requests are honoured and
+/// progress is saved.
 const PIECE_NS: f64 = 1e9;
 
-/// Numbers at a time: some are read, some wait, some are computed, some are written. On the CPU no more
-/// than it computes in about a second.
+/// Returns the numbers per piece: some are read, some wait, some are computed, some are written. On
+/// the CPU a piece is no more than it computes in about a second.
 pub(crate) fn chunk(
     operation: Operation,
     on_cpu: bool,
@@ -91,7 +91,7 @@ pub(crate) fn chunk(
     let most = if on_cpu { MOST.min(timely as u64) } else { MOST };
     let chunk = wanted.unwrap_or((MEMORY / each).clamp(1, most.max(1))).min(count);
     let bytes = chunk.checked_mul(each).and_then(|bytes| usize::try_from(bytes).ok());
-    // What there cannot be is told of now, not in the middle of the work.
+    // Too little memory is reported now, not in the middle of the work.
     let there = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
     if there {
         return Ok(chunk);
@@ -106,13 +106,13 @@ mod tests {
 
     use super::*;
 
-    /// One number of this width for each.
+    /// One number of this width for each operand.
     fn operands(bits: &[u32]) -> Vec<Source> {
         let one = |&bits| Source::new(Path::new("0x7"), None, Some(Width::new(bits).unwrap()));
         bits.iter().map(|bits| one(bits).unwrap()).collect()
     }
 
-    /// The piece of a job of so many numbers, with so many threads of the CPU.
+    /// Returns the piece of a job with this many numbers and CPU threads.
     fn piece(
         (operation, bits): (Operation, &[u32]),
         threads: usize,
@@ -136,14 +136,14 @@ mod tests {
         for threads in [1, 3] {
             assert_eq!(piece(power, threads, true, ALL).unwrap(), (threads as f64 * second) as u64);
         }
-        // One number, if that alone takes longer.
+        // One number, if it alone takes longer.
         let wide = (Operation::Power, &[1 << 20; 3][..]);
         assert_eq!(piece(wide, 1, true, ALL).unwrap(), 1);
-        // A device is given what the memory holds: 4 stages of 3 operands and a result, each as
-        // hexadecimal digits (of the operands) or raw (the result), and as limbs.
+        // A device gets what the memory holds: 4 stages of 3 operands and a result, each as
+        // hexadecimal digits (operands) or raw (result), and as limbs.
         let each = 4 * (3 * (256 + 512 + 64) + 512);
         assert_eq!(piece(power, 1, false, ALL).unwrap(), (256 << 20) / each);
-        // Small numbers come in no more than 65,536, and never more than there are.
+        // Small numbers: at most 65,536, and never more than the job has.
         let sum = (Operation::Add, &[32, 32][..]);
         for on_cpu in [false, true] {
             assert_eq!(piece(sum, 2, on_cpu, ALL).unwrap(), 1 << 16);

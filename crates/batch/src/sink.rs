@@ -1,4 +1,4 @@
-//! All files and streams of a job's results, and how far they are.
+//! All files and streams of a job's results, and the record of its progress.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -10,49 +10,49 @@ use crate::partial::{Mark, Partial, failed, is_there, partial_path};
 use crate::state::{Identity, State, StateFile, sync_folder};
 use crate::{BatchError, Kept, News, Out, Tally};
 
-/// Where results go, one after the other.
+/// An output, written sequentially.
 enum Draft {
     File(Partial),
     Stream(Output),
 }
 
-/// Results on the way to their places, which have all of them at the end, or none.
+/// Results on the way to their outputs, which receive all of them at the end, or none.
 pub(crate) struct Sink {
     drafts: Vec<Draft>,
     keeper: Option<Keeper>,
 }
 
-/// How a job begins.
+/// The start of a job.
 pub(crate) struct Begin {
     pub(crate) sink: Sink,
-    /// What an earlier run of the job has done.
+    /// Totals of an earlier run of the job.
     pub(crate) tally: Tally,
-    /// Of its check.
+    /// The seed of its check.
     pub(crate) seed: Option<u64>,
-    /// What becomes of the work of an earlier run.
+    /// A message about the work of an earlier run.
     pub(crate) note: Option<News>,
 }
 
-/// Writes down how far a job is.
+/// The record of a job's progress.
 struct Keeper {
     file: StateFile,
     job: Identity,
     seed: Option<u64>,
-    /// Streams cannot go on.
+    /// Streams cannot be resumed.
     resumable: bool,
     interval: Duration,
     last: Instant,
-    /// The last piece that all files have.
+    /// The last piece that all files contain.
     tally: Tally,
     names: Vec<PathBuf>,
     files: Vec<Mark>,
-    /// Numbers that are done by the state on the disk.
+    /// The count of numbers done, by the state on disk.
     saved: u64,
 }
 
 impl Sink {
-    /// Begins, or goes on where an earlier run of the same job has stopped. `streams` are those of
-    /// the places that are streams, opened.
+    /// Starts, or resumes where an earlier run of the same job stopped. `streams` are the opened
+    /// outputs that are streams.
     pub(crate) fn begin(
         outs: &[Out],
         streams: Vec<Output>,
@@ -74,13 +74,15 @@ impl Sink {
             let is_own = old.as_ref().is_some_and(|state| state.names(&path));
             if is_there(&path)? && !is_own {
                 let path = path.display();
-                let line = format!("{path} is there, and of no unfinished batch: move it away");
+                let line = format!(
+                    "{path} exists, but does not belong to an unfinished batch: move it away"
+                );
                 return Err(BatchError::Request(line));
             }
         }
         let open =
             || files.iter().map(|out| Partial::open(out)).collect::<Result<Vec<_>, BatchError>>();
-        // Who else writes there is not disturbed.
+        // Another process that writes there is not disturbed.
         let mut partials = old.as_ref().map(|_| open()).transpose()?;
         let state = old.filter(|state| state.tally.done > 0);
         let mut discarded = match &state {
@@ -137,14 +139,14 @@ impl Sink {
         Ok(Begin { sink, tally, seed, note })
     }
 
-    /// Of the check, to be kept.
+    /// Sets the seed of the check, which is stored.
     pub(crate) fn set_seed(&mut self, seed: Option<u64>) {
         if let Some(keeper) = &mut self.keeper {
             keeper.seed = seed;
         }
     }
 
-    /// Appends to each place.
+    /// Appends to each output.
     pub(crate) fn write(&mut self, bytes: &[Vec<u8>]) -> Result<(), BatchError> {
         for (draft, bytes) in self.drafts.iter_mut().zip(bytes) {
             match draft {
@@ -155,7 +157,8 @@ impl Sink {
         Ok(())
     }
 
-    /// All places have what is done by this tally, which is written down from time to time.
+    /// Records that all outputs contain the results of this tally; saves the record from time to
+    /// time.
     pub(crate) fn whole(&mut self, tally: Tally) -> Result<(), BatchError> {
         let marks = self.marks();
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
@@ -166,7 +169,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Of the files.
+    /// Returns the marks of the files.
     fn marks(&self) -> Vec<Mark> {
         self.partials().map(Partial::written).collect()
     }
@@ -190,11 +193,11 @@ impl Sink {
         Ok(())
     }
 
-    /// Ends early: keeps what is whole.
+    /// Ends early and keeps the complete results.
     pub(crate) fn keep(mut self) -> Option<Kept> {
         let unsaved = |keeper: &Keeper| keeper.resumable && keeper.tally.done > keeper.saved;
         if self.keeper.as_ref().is_some_and(unsaved) {
-            // Where there is no room for more, what was saved last remains.
+            // If the disk is full, the state saved last remains.
             drop(self.save());
         }
         let saved = self.keeper.as_ref().map_or(0, |keeper| keeper.saved);
@@ -205,7 +208,7 @@ impl Sink {
         Some(Kept { done: saved, path: name.path().display().to_string() })
     }
 
-    /// Ends early, and leaves nothing.
+    /// Ends early and leaves nothing.
     pub(crate) fn discard(self) {
         for draft in self.drafts {
             if let Draft::File(file) = draft {
@@ -217,7 +220,7 @@ impl Sink {
         }
     }
 
-    /// Bytes of all results.
+    /// Returns the bytes of all results.
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = |draft: &Draft| match draft {
             Draft::File(file) => file.written().bytes,
@@ -226,9 +229,9 @@ impl Sink {
         self.drafts.iter().map(bytes).sum()
     }
 
-    /// Puts all results in their places.
+    /// Moves all results to their outputs.
     pub(crate) fn finish(self) -> Result<(), BatchError> {
-        // A file waits for the disk before any is moved, so that all are moved at about one time.
+        // All files are flushed before any is moved, so that all are moved at about the same time.
         self.partials().try_for_each(Partial::sync_all)?;
         let finished = self.drafts.into_iter().try_for_each(|draft| match draft {
             Draft::File(file) => file.finish(),

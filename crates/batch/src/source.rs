@@ -1,4 +1,4 @@
-//! Files of numbers: how many there are and how wide, and then the numbers themselves.
+//! Files of numbers: the count and width of their numbers, then the numbers themselves.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -19,15 +19,15 @@ pub struct Source {
     detected: bool,
     pub(crate) count: u64,
     pub(crate) width: Width,
-    /// Of an npy file.
+    /// The element type of an npy file.
     pub(crate) item: Option<Item>,
-    /// Where the numbers begin.
+    /// The offset of the numbers.
     offset: u64,
-    /// Of text.
+    /// The digits of a text.
     digits: Option<Digits>,
 }
 
-/// Some numbers as they stand in a file.
+/// Some numbers as they appear in a file.
 #[derive(Debug)]
 pub struct Piece<'a> {
     source: &'a Source,
@@ -37,18 +37,18 @@ pub struct Piece<'a> {
 #[derive(Debug)]
 enum Content<'a> {
     Lines(Lines, &'a Digits),
-    /// width/8 bytes each, the lowest first.
+    /// width/8 bytes per number, the lowest first.
     Bytes(Vec<u8>),
 }
 
 impl Source {
-    /// Looks at the numbers of a file, a pipe or standard input (`-`), or at one number
-    /// ([`crate::expression`]). Text is read once, to count its lines, and to find the widest of its
-    /// numbers unless a width is given; a pipe is read to its end. Raw files need a width. The format
-    /// is by default that of the end of the name, else that of the content.
+    /// Inspects the numbers of a file, a pipe or standard input (`-`), or a single number
+    /// ([`crate::expression`]). Text is read once, to count its lines, and to find its widest
+    /// number unless a width is given. A pipe is read to its end. Raw files need a width. The
+    /// default format is given by the extension of the name, otherwise by the content.
     ///
     /// # Errors
-    /// What cannot be read, or holds no numbers of that format and width.
+    /// The operand cannot be read, or does not contain numbers of that format and width.
     pub fn new(
         path: &Path,
         format: Option<Format>,
@@ -59,8 +59,8 @@ impl Source {
         Self::look(operand, format, width)
     }
 
-    /// Looks at an operand: text is read once, to count its lines, and to find the widest of its
-    /// numbers unless a width is given.
+    /// Inspects an operand: text is read once, to count its lines, and to find its widest number
+    /// unless a width is given.
     pub(crate) fn look(
         operand: Operand,
         format: Option<Format>,
@@ -73,7 +73,7 @@ impl Source {
         };
         let unread = |source| BatchError::Unreadable { name: name.clone(), source };
         let mut file = operand.open().map_err(unread)?;
-        // Numbers of the command line are kept so.
+        // Numbers of the command line are stored as hexadecimal digits.
         let format = if operand.is_number() { Some(Format::Hex) } else { format };
         let known = format.or_else(|| Format::of_name(operand.path()?));
         let format = match known {
@@ -89,7 +89,7 @@ impl Source {
         let (item, offset, count, width) = match format {
             Format::Raw => {
                 let width = width.ok_or_else(|| {
-                    refused("raw bytes do not tell how wide numbers are: give --bits")
+                    refused("raw files do not state the width of their numbers: give --bits")
                 })?;
                 let each = u64::from(width.bits() / 8);
                 if !operand.bytes.is_multiple_of(each) {
@@ -133,10 +133,10 @@ impl Source {
         Ok(Self { operand, format, detected: known.is_none(), count, width, item, offset, digits })
     }
 
-    /// Begins to read at this number, from 0. Of text, the lines before it are skipped.
+    /// Starts reading at number `from`, from 0. In text, the lines before it are skipped.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn open(&self, from: u64) -> Result<SourceReader<'_>, BatchError> {
         let failed = |source| self.failed(source);
         let mut file = self.operand.open().map_err(failed)?;
@@ -157,50 +157,50 @@ impl Source {
         BatchError::Read { name: self.operand.name.clone(), source }
     }
 
-    /// For messages: the path as it was given, `standard input`, or the number.
+    /// Returns the name for messages: the path as given, `standard input`, or the number.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.operand.name
     }
 
-    /// What it is.
+    /// Returns the kind of operand.
     #[must_use]
     pub fn kind(&self) -> OperandKind {
         self.operand.kind()
     }
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.operand.bytes
     }
 
-    /// How the numbers stand there.
+    /// Returns its format.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Whether the content told the format.
+    /// Returns whether the format was detected by the content.
     #[must_use]
     pub fn is_detected(&self) -> bool {
         self.detected
     }
 
-    /// Numbers.
+    /// Returns the count of numbers.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their width.
+    /// Returns the width of the numbers.
     #[must_use]
     pub fn width(&self) -> Width {
         self.width
     }
 
-    /// Where number i stands, from 0: `FILE: line 1` of text, else `FILE: number 1`, or the number
-    /// of the command line.
+    /// Returns the position of number i, from 0: `FILE: line 1` for text, otherwise `FILE: number
+    /// 1`, or the number of the command line.
     #[must_use]
     pub fn name_of(&self, i: u64) -> String {
         let name = &self.operand.name;
@@ -211,17 +211,17 @@ impl Source {
         }
     }
 
-    /// About how many bytes of memory a number takes, as limbs and as it stands in the file.
+    /// Returns roughly the bytes of memory per number, as limbs and in the form of the file.
     pub(crate) fn bytes_each(&self) -> u64 {
         self.format.bytes_each(self.width)
     }
 }
 
-/// Lines that are looked at together.
+/// Lines that are processed together.
 const LINES: usize = 1 << 14;
 const BYTES: usize = 1 << 24;
 
-/// How many numbers there are, a line each, and if it is wanted the width of the widest one that
+/// Returns the count of numbers, one per line, and if requested the width of the widest number that
 /// any width can hold.
 fn survey(
     file: Box<dyn Bytes>,
@@ -249,7 +249,8 @@ fn survey(
         if (0..=last).any(|i| lines.get(i).is_some_and(|line| digits.may_mistake(line))) {
             digits = Digits::new(format, any).map_err(unsized_by)?;
         }
-        // Of as many digits, the larger number is the larger text; capitals are below small letters.
+        // Among texts of equal length the larger number is the larger text; upper case sorts below
+        // lower case.
         let number = |i| Some(significant(digits.of(lines.get(i)?).ok()?.as_bytes()));
         let rank = |digits: &&[u8]| (digits.len(), digits.first().map(u8::to_ascii_lowercase));
         let larger = |a: &[u8], b: &[u8]| {
@@ -263,15 +264,15 @@ fn survey(
             widest = largest.to_vec();
         }
     }
-    // A blank line at the end is no number.
+    // A blank line at the end does not count.
     let count = count - u64::from(blank);
     let text = str::from_utf8(&widest).ok().filter(|text| !text.is_empty()).unwrap_or("0");
     Ok((count, width_of(format, text).map_err(unsized_by)?))
 }
 
-/// The least width that holds a number of these digits.
+/// Returns the least width that holds a number with these digits.
 fn width_of(format: Format, text: &str) -> Result<Width, IntegerError> {
-    // 4 bits a digit are enough.
+    // 4 bits per digit suffice.
     let room = 4 * text.len().next_multiple_of(8).min((Width::MAX_BITS / 4) as usize);
     let number = Digits::new(format, Limit { width: Width::new(room as u32)?, given: false })?;
     let number = number.numbers(&Executor::cpu(), &[text])?;
@@ -291,10 +292,10 @@ enum Numbers<'a> {
 }
 
 impl<'a> SourceReader<'a> {
-    /// The next numbers, exactly so many.
+    /// Returns exactly the next `count` numbers.
     ///
     /// # Errors
-    /// Those of the system, and [`BatchError::Shortened`] if fewer are left.
+    /// Errors of the system; [`BatchError::Shortened`] if fewer are left.
     pub fn next(&mut self, count: usize) -> Result<Piece<'a>, BatchError> {
         let source = self.source;
         let failed = |e| source.failed(e);
@@ -324,10 +325,10 @@ impl<'a> SourceReader<'a> {
 }
 
 impl Piece<'_> {
-    /// The numbers, with zeros for lines that are none, and those lines, ascending.
+    /// Returns the numbers, with zeros for invalid lines, and the invalid lines, ascending.
     ///
     /// # Errors
-    /// Those of [`UintBatch::from_decimal`], but for the text.
+    /// The errors of [`UintBatch::from_decimal`], except those of the text.
     pub fn numbers(
         &self,
         executor: &Executor,
@@ -349,7 +350,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Number i as it stands there.
+    /// Returns number i as it appears in the file.
     pub(crate) fn written(&self, i: usize) -> Written<'_> {
         let row = 4 * self.source.width.limbs();
         let bytes = match &self.content {

@@ -1,6 +1,6 @@
-//! What can be read or written only once, from its beginning on: pipes, standard input and output.
-//! It is kept in files without names, in the folder for such: numbers are counted before they are
-//! computed, and results are not given out before all are there.
+//! Streams that can be read or written only sequentially: pipes, standard input and output. Their
+//! data are stored in unnamed files in the directory for temporary files, since numbers are counted
+//! before they are computed, and results are released only when all are complete.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
@@ -10,17 +10,17 @@ use sha2::{Digest, Sha256};
 
 use crate::{BatchError, words};
 
-/// What a path leads to, as far as reading and writing are concerned.
+/// The kind of object that a path leads to, as far as reading and writing are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
     /// A FIFO, or a descriptor of one.
     Pipe(Id),
-    /// `/dev/null`, as input empty.
+    /// `/dev/null`, which is empty as input.
     Null,
     /// Any other character device.
     Device(Id),
-    /// What is neither read nor written: what it is.
+    /// An object that is neither read nor written; contains its description.
     Other(&'static str),
 }
 
@@ -53,13 +53,13 @@ impl Kind {
     }
 }
 
-/// Standard input, output and error by their numbers.
+/// Descriptors of standard input, output and error.
 pub(crate) const INPUT: u32 = 0;
 pub(crate) const OUTPUT: u32 = 1;
 pub(crate) const ERRORS: u32 = 2;
 
-/// The number of one of the standard streams that a path names: `-` is `dash`, or that of
-/// `/dev/stdin`, `/dev/fd/1` and the like, and of links to them.
+/// Returns the descriptor of the standard stream that a path names: `-` is `dash`; `/dev/stdin`,
+/// `/dev/fd/1` and the like, and links to them, are recognised.
 pub(crate) fn standard(path: &Path, dash: u32) -> Option<u32> {
     if path == Path::new("-") {
         return Some(dash);
@@ -85,7 +85,7 @@ pub(crate) fn standard(path: &Path, dash: u32) -> Option<u32> {
     None
 }
 
-/// Keeps all that there is to read, and says how much it is and what its SHA-256 is.
+/// Stores everything that can be read; returns its size and SHA-256.
 pub(crate) fn keep(mut from: impl Read, name: &str) -> Result<(File, u64, String), BatchError> {
     let mut kept = nameless()?;
     let mut digest = Sha256::new();
@@ -107,7 +107,7 @@ pub(crate) fn keep(mut from: impl Read, name: &str) -> Result<(File, u64, String
     Ok((kept, size, words::hex(&digest.finalize())))
 }
 
-/// A file that is gone with the program.
+/// Creates a file that disappears with the program.
 pub(crate) fn nameless() -> Result<File, BatchError> {
     tempfile::tempfile()
         .map_err(|source| BatchError::Temporary { action: "make a file".into(), source })

@@ -1,10 +1,10 @@
-//! How far a job is: `OUT.partial.json` beside the results that are written so far, so that the same
-//! command goes on from there.
+//! The progress of a job: `OUT.partial.json`, next to the results written so far, from which the
+//! same command resumes.
 //!
-//! The file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`, where the digest is that of the
-//! state's text as it stands there. It is replaced by renaming, after the results that it speaks of
-//! are on the disk: at every instant it is true, or there is none. It is made before the results are
-//! begun, so that an `OUT.partial` without it is not of this program.
+//! The file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`; the digest is that of the
+//! state's text as it appears there. It is replaced by renaming, after the results that it
+//! describes are on disk: at every moment it is either true or absent. It is created before the
+//! results are begun, so an `OUT.partial` without it is not from this program.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -20,27 +20,27 @@ use crate::{BatchError, Tally};
 /// Changes with the form of the file, and with what the same command writes.
 const VERSION: u32 = 1;
 
-/// What makes two jobs the same: both come to the same bytes.
+/// What makes two jobs equal: both write the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     /// The operation, its operands with their paths, and the options that change what is written or
-    /// how it is checked. Not the device, threads or numbers at a time.
+    /// how it is checked. Device, threads and size of pieces are not included.
     pub(crate) command: Vec<String>,
-    /// Of each operand: its name, which does not matter, and size and time or digest.
+    /// For each operand: its name, which is not compared, and size and time or digest.
     pub(crate) inputs: Vec<(String, String)>,
-    /// Of results.
+    /// The count of results.
     pub(crate) count: u64,
 }
 
 impl Identity {
-    /// The operation and its operands, and the options.
+    /// Returns the operation and its operands, and the options.
     fn parts(&self) -> (&[String], &[String]) {
         let begin = self.command.iter().position(|word| word.starts_with("--"));
         self.command.split_at(begin.unwrap_or(self.command.len()))
     }
 
-    /// `another command (mul a.txt 3)`; where options alone differ, `the same command with --check 7 and
-    /// without --strict`.
+    /// Describes a different job: `another command (mul a.txt 3)`, or, if only options differ, `the
+    /// same command with --check 7 and without --strict`.
     fn other_than(&self, new: &Self) -> String {
         let ((command, options), (new_command, new_options)) = (self.parts(), new.parts());
         if command != new_command {
@@ -62,17 +62,17 @@ impl Identity {
 pub(crate) struct State {
     version: u32,
     job: Identity,
-    /// After a piece that all files have.
+    /// Totals after a piece that all files contain.
     pub(crate) tally: Tally,
-    /// Of the check.
+    /// The seed of the check.
     pub(crate) seed: Option<u64>,
-    /// Of each file of results.
+    /// The names of the files of results.
     names: Vec<String>,
     files: Vec<Mark>,
 }
 
 impl State {
-    /// Of files with these paths, whose marks are in the same order.
+    /// Creates the state of files with these paths and marks, in the same order.
     pub(crate) fn new(
         job: &Identity,
         tally: Tally,
@@ -84,12 +84,12 @@ impl State {
         Self { version: VERSION, job: job.clone(), tally, seed, names, files }
     }
 
-    /// Whether a file of this path is one of the job's.
+    /// Returns whether a path is that of one of the job's files.
     pub(crate) fn names(&self, path: &Path) -> bool {
         self.names.contains(&name_of(path))
     }
 
-    /// Goes on behind the results that are there. `false` if they are not those that were written.
+    /// Resumes after the existing results; `false` if they are not those that were written.
     pub(crate) fn go_on(&self, partials: &mut [Partial]) -> Result<bool, BatchError> {
         if partials.len() != self.files.len() {
             return Ok(false);
@@ -102,13 +102,13 @@ impl State {
         Ok(true)
     }
 
-    /// `3000 of 10000 numbers`.
+    /// Formats the progress: `3000 of 10000 numbers`.
     pub(crate) fn says(&self) -> String {
         format!("{} of {}", self.tally.done, count(self.job.count, "number"))
     }
 
-    /// What an earlier job left is of no use to this one: `Ok` says why, an error that another
-    /// command has a use for it.
+    /// Compares a job with an earlier one whose data exist. `Ok` gives the reason why they are
+    /// useless; the error says that another command can still use them.
     pub(crate) fn differs(
         &self,
         job: &Identity,
@@ -135,7 +135,7 @@ impl State {
 pub(crate) struct StateFile(PathBuf);
 
 impl StateFile {
-    /// Beside OUT.
+    /// Returns the state file next to OUT.
     pub(crate) fn of(out: &WholeFile) -> Self {
         Self(with_end(&partial_path(out), ".json"))
     }
@@ -144,7 +144,7 @@ impl StateFile {
         &self.0
     }
 
-    /// What is there.
+    /// Reads the state, if one exists.
     pub(crate) fn read(&self) -> Result<Option<State>, BatchError> {
         if !is_there(&self.0)? {
             return Ok(None);
@@ -152,7 +152,7 @@ impl StateFile {
         let refused = |reason: &dyn std::fmt::Display| {
             let path = self.0.display();
             BatchError::Request(format!(
-                "{path} is no state of an unfinished batch ({reason}): move it away"
+                "{path} is not the state of an unfinished batch ({reason}): move it away"
             ))
         };
         const MOST: u64 = 1 << 24;
@@ -162,7 +162,7 @@ impl StateFile {
         let (digest, state) = text
             .strip_prefix("{\"sha256\":\"")
             .and_then(|text| text.strip_suffix("}\n")?.split_once("\",\"state\":"))
-            .ok_or_else(|| refused(&"it is cut short or of another form"))?;
+            .ok_or_else(|| refused(&"it is truncated or of another form"))?;
         if digest != sha256(state) {
             return Err(refused(&"its checksum does not match"));
         }
@@ -170,7 +170,7 @@ impl StateFile {
         if state.version == VERSION { Ok(Some(state)) } else { Err(refused(&"another version")) }
     }
 
-    /// Replaces it; on the disk when this returns.
+    /// Replaces it; it is on disk when this returns.
     pub(crate) fn write(&self, state: &State) -> io::Result<()> {
         let state = serde_json::to_string(state)?;
         let text = format!("{{\"sha256\":\"{}\",\"state\":{state}}}\n", sha256(&state));
@@ -183,7 +183,7 @@ impl StateFile {
             fs::rename(&new, &self.0)
         });
         if written.is_err() {
-            // Half of it is of no use to anybody.
+            // A partial file is useless.
             drop(fs::remove_file(&new));
         }
         written.map(|()| sync_folder(&self.0))
@@ -194,13 +194,13 @@ impl StateFile {
     }
 }
 
-/// A rename is on the disk once the folder is; not every file system can say so.
+/// Flushes a rename, which is on disk once its directory is; not every file system supports this.
 pub(crate) fn sync_folder(path: &Path) {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     drop(File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()));
 }
 
-/// Folders may be named in several ways.
+/// A directory may have several names.
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -247,7 +247,9 @@ mod tests {
             for damaged in [&changed[..], &sound[..i]] {
                 fs::write(file.path(), damaged).unwrap();
                 let says = file.read().unwrap_err().to_string();
-                assert!(says.contains("r.txt.partial.json is no state of an unfinished batch ("));
+                assert!(
+                    says.contains("r.txt.partial.json is not the state of an unfinished batch (")
+                );
             }
         }
         file.remove();

@@ -1,7 +1,8 @@
-//! A chart of times against sizes, as SVG: both axes logarithmic, a line with markers for each
-//! engine or operation, floors as dashed lines.
+//! A chart of times against sizes, as SVG: both axes logarithmic, one line with markers per engine
+//! or operation, floors as dashed lines.
 //!
-//! There is no background, and all ink has medium lightness: it can be read on white and on black.
+//! The chart has no background, and all colours have medium lightness, so that it is readable on
+//! white and on black.
 
 use std::fmt::{self, Display, Write};
 
@@ -13,23 +14,23 @@ const GREY: &str = "#808080";
 /// Blue, orange, green, violet, red, teal, olive, pink.
 const COLOURS: [&str; 8] =
     ["#3d85d6", "#d9731a", "#2e9e6b", "#9a63d1", "#d64545", "#2a9da8", "#8f8a24", "#d0609f"];
-/// From one line of the legend to the next, where there is room.
+/// The distance between lines of the legend, if the height suffices.
 const LEGEND: f64 = 24.0;
-/// Dashes of an engine's first and second dashed line.
+/// Dash patterns of an engine's first and second dashed line.
 const DASHES: [&str; 2] = ["9 5", "2 4"];
 
-/// What a chart is of.
+/// The labels of a chart.
 #[derive(Debug, Clone, Copy)]
 pub struct Labels {
-    /// What is measured; the title says where, too.
+    /// The measured quantity; the place is added to the title.
     pub title: &'static str,
-    /// Of the axis of sizes, and of that of times.
+    /// The labels of the axis of sizes and of the axis of times.
     pub axes: [&'static str; 2],
-    /// What a marker says: the line's name, the size, the time.
+    /// Formats the text of a marker: the line's name, the size, the time.
     pub marker: fn(&str, f64, f64) -> String,
 }
 
-/// Lines through points (size, time). Displayed, it is an SVG document.
+/// Lines through points (size, time). `Display` writes an SVG document.
 #[derive(Debug, Clone)]
 pub struct Chart {
     labels: &'static Labels,
@@ -46,13 +47,13 @@ struct Line {
 }
 
 impl Chart {
-    /// A chart without lines, of what was measured at a place.
+    /// Creates a chart without lines, for measurements at a place.
     #[must_use]
     pub fn new(labels: &'static Labels, place: &str) -> Self {
         Self { labels, place: place.to_owned(), lines: vec![] }
     }
 
-    /// Adds a point of an engine's own line. A size or a time that is not above 0 is left out.
+    /// Adds a point of an engine's own line. Sizes and times that are not above 0 are skipped.
     pub fn mark(&mut self, engine: &str, size: f64, time: f64) {
         self.add(engine, engine, false, (size, time));
     }
@@ -62,7 +63,7 @@ impl Chart {
         self.add(engine, name, true, (size, time));
     }
 
-    /// Points that have no logarithm are left out.
+    /// Points without a logarithm are skipped.
     fn add(&mut self, engine: &str, name: &str, dashed: bool, point: (f64, f64)) {
         let has_log = |x: f64| x.is_finite() && x > 0.0;
         if !has_log(point.0) || !has_log(point.1) {
@@ -90,7 +91,7 @@ impl Chart {
         COLOURS[place % COLOURS.len()]
     }
 
-    /// How a line is drawn.
+    /// Returns the stroke attributes of a line.
     fn stroke(&self, line: &Line) -> String {
         let colour = self.colour(line);
         if !line.dashed {
@@ -103,7 +104,7 @@ impl Chart {
     }
 }
 
-/// Values on a logarithmic axis from one pixel to another.
+/// Values on a logarithmic axis between two pixels.
 struct Axis {
     from: f64,
     to: f64,
@@ -111,10 +112,10 @@ struct Axis {
 }
 
 impl Axis {
-    /// All values, with some room on either side, and two ticks at least.
+    /// Covers all values, with a margin on either side, and at least two ticks.
     fn new(values: impl Iterator<Item = f64>, pixels: (f64, f64)) -> Self {
         const ROOM: f64 = 1.3;
-        /// From 2 to 5, twice: there are two ticks in any such span.
+        /// From 2 to 5, twice: every such span contains two ticks.
         const LEAST_SPAN: f64 = 6.25;
         let (least, most) =
             values.fold((f64::INFINITY, 0.0f64), |(least, most), x| (least.min(x), most.max(x)));
@@ -128,7 +129,7 @@ impl Axis {
         begin + (end - begin) * (x / self.from).ln() / (self.to / self.from).ln()
     }
 
-    /// 1, 2 and 5 times the powers of 10; 1 times only, where the axis spans many.
+    /// Returns 1, 2 and 5 times the powers of 10, or only the powers if the axis spans many.
     fn ticks(&self) -> Vec<f64> {
         let wide = self.to / self.from > 1e4;
         let steps: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -140,7 +141,7 @@ impl Axis {
     }
 }
 
-/// `500`, `20K`, `5M`: decimal, as exponents are.
+/// Formats a number as `500`, `20K`, `5M`: decimal, as exponents are.
 fn short(x: f64) -> String {
     match x {
         x if x >= 1e9 => format!("{:.0}G", x / 1e9),
@@ -156,7 +157,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A text at a place; `style` are more attributes.
+/// Writes a text at a position; `style` has more attributes.
 fn text(f: &mut impl Write, (x, y): (f64, f64), style: &str, text: &str) -> fmt::Result {
     writeln!(f, "<text x=\"{x:.1}\" y=\"{y:.1}\" {style}>{}</text>", escaped(text))
 }
@@ -239,7 +240,7 @@ mod tests {
         chart
     }
 
-    /// All elements of a name.
+    /// Returns all elements of a name.
     fn all<'a>(svg: &'a Document<'a>, name: &str) -> Vec<roxmltree::Node<'a, 'a>> {
         svg.descendants()
             .filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", name)))

@@ -1,4 +1,4 @@
-//! How many numbers are verified in a second, and how many delays are computed.
+//! The rate of verification, and the rate of delays.
 
 use std::time::{Duration, Instant};
 
@@ -17,62 +17,63 @@ use warpint_progress::Watch;
 
 use crate::BenchError;
 
-/// Verified numbers are below this, as those of runs are.
+/// Verified numbers are below this bound, as in runs.
 const END: u128 = 1 << 127;
 
-/// How long delays are timed.
+/// The duration of the timing of delays.
 const DELAYS: Duration = Duration::from_secs(2);
 
-/// What is verified, and with what.
+/// The parameters of a benchmark.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The method; `None`: the fastest of the place.
+    /// The method; `None` selects the fastest of the place.
     pub method: Option<Method>,
-    /// Where; of several devices the first.
+    /// The place; of several devices the first.
     pub places: Places,
-    /// Sizes of tables; `None` takes the tuned size.
+    /// Sizes of tables; `None` selects the tuned size.
     pub sizes: Sizes,
-    /// Classes are of numbers below 2^this, 20 to 84.
+    /// Classes contain numbers below 2^`below_bits`, 20 to 84.
     pub below_bits: u32,
-    /// Residue classes, drawn at random, most of which a sieve kills at once; 0 for none.
+    /// The number of residue classes, drawn at random, most of which a sieve kills at once; 0 for
+    /// none.
     pub classes: u32,
-    /// Each of 2^this numbers; `None`: some seconds in all.
+    /// Each class has 2^`class_bits` numbers; `None` selects a few seconds in all.
     pub class_bits: Option<u32>,
-    /// From which the classes are drawn.
+    /// The seed of the classes.
     pub seed: u64,
-    /// An interval of 2^this numbers; `None`: some seconds; 0 for none.
+    /// An interval of 2^`interval_bits` numbers; `None` selects a few seconds, 0 none.
     pub interval_bits: Option<u32>,
-    /// Where it begins, cut to a multiple of its length.
+    /// The start of the interval, rounded down to a multiple of its length.
     pub from: u128,
 }
 
-/// Why a benchmark makes no sense.
+/// Why a benchmark is impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// A size of another method than that which is measured.
-    #[error("the size {} is for the method {}", what.name(), method.name())]
+    /// A size of another method than the measured one.
+    #[error("the size {} applies only to the method {}", what.name(), method.name())]
     OtherMethod {
-        /// What the size is of.
+        /// The size.
         what: Tunable,
-        /// The method that has it.
+        /// The method that uses it.
         method: Method,
     },
-    /// Classes of more low bits than the table method takes.
+    /// Classes with more low bits than the table method supports.
     #[error(
-        "the method table takes classes of at most {MOST_SIEVE_BITS} low bits, and these have {low_bits}"
+        "the method table supports classes of at most {MOST_SIEVE_BITS} low bits, but these have {low_bits}"
     )]
     LowBits {
         /// The low bits.
         low_bits: u32,
-        /// The least bits of classes that it takes below the same bound.
+        /// The fewest bits of classes that it supports below the same bound.
         least_class_bits: u32,
     },
-    /// The numbers go beyond 2^127.
+    /// The numbers exceed 2^127.
     #[error("2^{bits} numbers from {} go beyond 2^127", number(*from))]
     Beyond {
         /// log2 of the numbers.
         bits: u32,
-        /// The first.
+        /// The first number.
         from: u128,
     },
 }
@@ -81,7 +82,7 @@ pub enum RequestError {
 struct Work {
     set: Set,
     regions: Vec<Region>,
-    /// log2 of all numbers.
+    /// log2 of the count of all numbers.
     bits: u32,
 }
 
@@ -93,8 +94,8 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Opens the method, and draws the classes. What is wrong with what was tuned, or with a GPU, is a
-    /// warning of `tuned`.
+    /// Opens the method, and draws the classes. Errors in tuned sizes, or of a GPU, become warnings
+    /// in `tuned`.
     ///
     /// # Errors
     /// A [`RequestError`]; the method cannot be opened; bounds that do not fit.
@@ -126,7 +127,7 @@ impl<'a> Bench<'a> {
         Ok(Self { request, tuned, works })
     }
 
-    /// Verifies all regions; nothing if `watch` stopped it.
+    /// Verifies all regions; `None` if `watch` stopped it.
     ///
     /// # Errors
     /// The method cannot be opened; the device fails.
@@ -147,7 +148,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The method, and bits of classes and of intervals, so that each takes some seconds.
+/// The method, and bits of classes and of intervals such that each takes a few seconds.
 struct Units {
     method: Option<Method>,
     class: u32,
@@ -181,22 +182,23 @@ fn classes(args: &Request, class_bits: u32) -> Result<Vec<Region>, CollatzError>
     drawn.collect()
 }
 
-/// What is verified for a row.
+/// The numbers verified for a row.
 enum Set {
     Classes { count: u32, below_bits: u32 },
     Interval { from: u128 },
 }
 
-/// Few numbers for which a verifier makes all that it makes for these.
+/// Returns a region of few numbers for which a verifier prepares everything that it needs for
+/// `region`.
 fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
     match region {
-        // Each number of the residue of all ones is walked; where these are few, on the CPU.
+        // Every number of the residue of all ones is walked; if they are few, on the CPU.
         Region::Class { bits, low_bits, .. } if verifier.method() == Method::Table => {
             let low_bits = low_bits.max(bits.saturating_sub(20).min(MOST_SIEVE_BITS));
             let most = if verifier.place() == "cpu" { 20 } else { 30 };
             Region::class(bits.min(low_bits + most), low_bits, (1 << low_bits) - 1)
         }
-        // That residue is not killed.
+        // The sieve does not kill that residue.
         Region::Class { bits, low_bits, .. } => {
             let low_bits = low_bits.max(bits.saturating_sub(20));
             Region::class(bits, low_bits, (1 << low_bits) - 1)
@@ -206,7 +208,7 @@ fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError
     }
 }
 
-/// Verifies regions, after one of few numbers for which kernels are compiled and vectors made.
+/// Verifies regions, after one of few numbers for which kernels are compiled and vectors computed.
 fn row(
     set: &Set,
     regions: &[Region],
@@ -254,7 +256,7 @@ fn row(
     }))
 }
 
-/// Times delays from a number on for two seconds, by what is tuned of a device, or on the CPU.
+/// Times delays from a number on for two seconds, with the tuned shape of a device, or on the CPU.
 ///
 /// # Errors
 /// The numbers are too large; the device fails.
@@ -278,30 +280,30 @@ pub fn delays(
     })
 }
 
-/// How fast delays are. Numbers are strings: they need not fit into a JSON number.
+/// The rate of delays. Numbers are strings, since they may not fit in a JSON number.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DelayRow {
     /// `delays from 2^40`.
     pub what: String,
-    /// On devices.
+    /// The shape of the kernel on devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<String>,
     /// `cpu`, or the device: `cuda:0`.
     pub place: String,
-    /// How many.
+    /// The count of numbers.
     pub numbers: String,
-    /// Of all delays.
+    /// The sum of all delays.
     pub sum: String,
-    /// The time of all.
+    /// The elapsed time.
     pub seconds: f64,
-    /// Numbers a second.
+    /// Numbers per second.
     pub per_second: f64,
-    /// The time before: kernels are compiled.
+    /// The preparation time, including the compilation of kernels.
     pub prepared_seconds: f64,
 }
 
-/// How fast numbers are verified. Numbers are strings: they need not fit into a JSON number.
+/// The rate of verification. Numbers are strings, since they may not fit in a JSON number.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
@@ -309,36 +311,36 @@ pub struct Row {
     pub what: String,
     /// The method's name.
     pub method: &'static str,
-    /// What else the checksum depends on: `d=32`.
+    /// The other parameters on which the checksum depends: `d=32`.
     pub parameters: String,
     /// `cpu`, or the device: `cuda:0`.
     pub place: String,
-    /// How many, whether they were walked or fell to a sieve.
+    /// The count of numbers, walked or excluded by a sieve.
     pub numbers: String,
-    /// The time of all.
+    /// The elapsed time.
     pub seconds: f64,
-    /// Numbers a second.
+    /// Numbers per second.
     pub per_second: f64,
-    /// Numbers that were walked.
+    /// The count of numbers walked.
     pub walked: u64,
-    /// Their part of all, 0 to 1.
+    /// Their share of all numbers, 0 to 1.
     pub walked_share: f64,
-    /// Numbers walked in a second.
+    /// Numbers walked per second.
     pub walked_per_second: f64,
-    /// The time before: kernels are compiled, and vectors made.
+    /// The preparation time, including compilation of kernels and computation of vectors.
     pub prepared_seconds: f64,
-    /// Of the walk, in hexadecimal.
+    /// The checksum of the walk, in hexadecimal.
     pub checksum: String,
     /// Numbers that did not come below their starts.
     pub unresolved: Vec<String>,
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
-    /// Of verification.
+    /// The measurements of verification.
     pub rows: Vec<Row>,
-    /// Of delays, if they were wanted.
+    /// The measurements of delays, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delays: Option<DelayRow>,
 }

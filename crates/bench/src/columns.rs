@@ -1,10 +1,10 @@
-//! Fields with which the results of several benchmarks begin.
+//! Fields that begin the results of several benchmarks.
 
 use serde::Serialize;
 use warpint_device::{CPU, DeviceInfo, cpu_name};
 use warpint_mersenne::Plan;
 
-/// The processor that computed.
+/// The processor.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Machine {
@@ -19,7 +19,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A device, or the CPU with all threads of its pool.
+    /// Describes a device, or the CPU with all threads of its pool.
     pub(crate) fn of(info: Option<&DeviceInfo>) -> Self {
         match info {
             Some(info) => Self {
@@ -38,7 +38,7 @@ impl Machine {
     }
 }
 
-/// What is timed in a row about squarings.
+/// The subject of a row about squarings.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Planned {

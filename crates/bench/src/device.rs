@@ -1,4 +1,5 @@
-//! What a device reaches: products and transforms in registers, memory, kernels in a graph, FP64.
+//! The rates that a device reaches: products and transforms in registers, memory, kernels in a
+//! graph, FP64.
 
 use serde::Serialize;
 use warpint_device::{
@@ -8,7 +9,7 @@ use warpint_device::{
 
 use crate::is_simulator;
 
-/// What a device reaches, in the units that are printed.
+/// The rates of a device, in the units that are printed.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Reached {
@@ -18,19 +19,19 @@ pub struct Reached {
     pub name: String,
     /// The driver; empty on the simulator.
     pub driver: String,
-    /// How many the device has.
+    /// The number of multiprocessors.
     pub multiprocessors: u32,
-    /// a·b mod 2^64 − 2^32 + 1, in registers.
+    /// Products a·b mod 2^64 − 2^32 + 1, in registers.
     pub products: Field,
     /// Points·levels of transforms in registers.
     pub transforms: Vec<Transform>,
     /// Copies of several sizes.
     pub copies: Vec<Copy>,
-    /// µs from one kernel of a graph to the next, of kernels that do nothing.
+    /// µs from one kernel of a graph to the next, for empty kernels.
     pub kernel_period_us: f64,
-    /// Multiply-adds in FP64 a second.
+    /// FP64 multiply-adds per second.
     pub fp64_fma_per_second: f64,
-    /// Multiply-adds in FP32 a second.
+    /// FP32 multiply-adds per second.
     pub fp32_fma_per_second: f64,
 }
 
@@ -38,11 +39,11 @@ pub struct Reached {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Field {
-    /// Operations a clock on each multiprocessor.
+    /// Operations per clock cycle on each multiprocessor.
     pub per_clock_per_multiprocessor: f64,
-    /// Operations a second of the whole device.
+    /// Operations per second of the whole device.
     pub per_second: f64,
-    /// The clock meanwhile, GHz.
+    /// The clock rate during the measurement, in GHz.
     pub clock_ghz: f64,
 }
 
@@ -51,20 +52,20 @@ pub struct Field {
 pub struct Transform {
     /// The points of a transform.
     pub points: u32,
-    /// Points·levels.
+    /// The rate of points·levels.
     #[serde(flatten)]
     pub rate: Field,
 }
 
-/// Bytes read and written.
+/// The rates of copies, in bytes read and written.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Copy {
-    /// What is copied.
+    /// The bytes copied.
     pub bytes: u64,
-    /// In place, 10^9 bytes a second.
+    /// The rate in place, in 10^9 bytes per second.
     pub in_place_gb_per_second: f64,
-    /// From one buffer to another, 10^9 bytes a second.
+    /// The rate between buffers, in 10^9 bytes per second.
     pub between_gb_per_second: f64,
 }
 
@@ -82,13 +83,13 @@ impl Reached {
     /// Measures a device.
     ///
     /// # Errors
-    /// The device failed, or computed something wrong.
+    /// The device failed, or computed a wrong result.
     pub fn measure(device: &Device) -> Result<Self, DeviceError> {
         let effort = if is_simulator(device) { Effort::Few } else { Effort::Whole };
         Ok(Self::new(device.info(), &rates(device, effort)?))
     }
 
-    /// Measured rates in these units.
+    /// Converts measured rates to these units.
     #[must_use]
     pub fn new(info: &DeviceInfo, rates: &Rates) -> Self {
         let transform =

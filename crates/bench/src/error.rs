@@ -1,4 +1,4 @@
-//! Why something cannot be measured.
+//! Errors of measurements.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -20,27 +20,27 @@ use warpint_transform::gpu::small_primes::SmallPrimesError;
 use crate::mersenne::checks::SHORTEST;
 use crate::{batch, bigprime, collatz};
 
-/// Why something cannot be measured, or what was found wrong while it was.
+/// Why a measurement is impossible, or what was found wrong in one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// A benchmark of batches that makes no sense.
+    /// An impossible benchmark of batches.
     #[error(transparent)]
     Batch(#[from] batch::RequestError),
-    /// A benchmark of transforms over big prime fields that makes no sense.
+    /// An impossible benchmark of transforms over big prime fields.
     #[error(transparent)]
     Bigprime(#[from] bigprime::RequestError),
-    /// A benchmark of verification that makes no sense.
+    /// An impossible benchmark of verification.
     #[error(transparent)]
     CollatzRequest(#[from] collatz::RequestError),
-    /// Numbers cannot be verified, or delays computed.
+    /// Numbers that cannot be verified, or delays that cannot be computed.
     #[error(transparent)]
     Collatz(#[from] CollatzError),
-    /// There is nothing to verify with.
+    /// No verifier could be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The place has no such table.
-    #[error("there is no {table} here")]
+    #[error("this place has no {table}")]
     NoTable {
         /// `sieve`, `table` or `delays`.
         table: &'static str,
@@ -48,95 +48,95 @@ pub enum BenchError {
     /// The device leaves more delays to the CPU than it can list.
     #[error("too many numbers are left to the CPU")]
     LeftToCpu,
-    /// There is no such field.
+    /// A field that does not exist.
     #[error(transparent)]
     Field(#[from] NoField),
-    /// There is no such transform on the CPU.
+    /// A transform that the CPU does not support.
     #[error(transparent)]
     Transform(#[from] NoTransform),
     /// Arguments that do not fit a transform on the CPU.
     #[error(transparent)]
     Argument(#[from] WrongArgument),
-    /// A transform in a big prime field, on a device.
+    /// An error of a transform in a big prime field on a device.
     #[error(transparent)]
     GfnFft(GfnFftError),
-    /// A transform modulo small primes.
+    /// An error of a transform modulo small primes.
     #[error(transparent)]
     SmallPrimes(SmallPrimesError),
-    /// A row could not be measured.
+    /// A row that could not be measured.
     #[error("{row}")]
     Row {
-        /// Which.
+        /// The row.
         row: String,
-        /// Why not.
+        /// The reason.
         source: Box<BenchError>,
     },
-    /// A result of a device, or of a batch, is wrong.
+    /// A wrong result of a device, or of a batch.
     #[error("{0}")]
     Wrong(String),
-    /// A transform on the CPU is wrong.
+    /// A wrong transform on the CPU.
     #[error("{0}")]
     WrongOnCpu(String),
-    /// The host has no memory for a vector.
-    #[error("the host has no memory for a vector")]
+    /// Too little memory on the host for a vector.
+    #[error("the host has too little memory for a vector")]
     NoMemory,
-    /// The host has no memory for operands.
-    #[error("no memory for operands of {bytes} bytes")]
+    /// Too little memory on the host for operands.
+    #[error("not enough memory for operands of {bytes} bytes")]
     NoMemoryForOperands {
-        /// Of one operand.
+        /// The bytes of one operand.
         bytes: u64,
     },
-    /// What a row was measured with is gone.
+    /// A missing object with which a row was measured.
     #[error("the {what} of the row is missing")]
     Missing {
-        /// What.
+        /// The object.
         what: &'static str,
     },
-    /// A batch has no result of an instance.
-    #[error("there is no result of instance {instance}")]
+    /// A batch without a result for an instance.
+    #[error("instance {instance} has no result")]
     NoResult {
         /// The instance.
         instance: usize,
     },
-    /// A device has no method for a width.
+    /// A device without a method for a width.
     #[error("no method of this device multiplies {bits} bits")]
     NoMethod {
         /// The width.
         bits: u32,
     },
-    /// No batch can be computed.
+    /// An error of a batch.
     #[error(transparent)]
     Integer(#[from] IntegerError),
-    /// The checkpoints of a test cannot be used.
+    /// Checkpoints of a test that cannot be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The device is missing, or failed.
+    /// A missing or failing device.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The engine is missing, or failed.
+    /// A missing or failing engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// There is no plan.
+    /// A plan that does not exist.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A test failed.
+    /// A test that failed.
     #[error(transparent)]
     Test(#[from] TestError),
-    /// The store of what is tuned cannot be used.
+    /// A store of tuned values that cannot be used.
     #[error(transparent)]
     Tuning(#[from] TuningError),
     /// No engine of a place has a length in a range.
-    #[error("there are no lengths from {} to {} words on {place}", lengths.start(), lengths.end())]
+    #[error("no engine has a length from {} to {} words on {place}", lengths.start(), lengths.end())]
     NoLengths {
         /// The lengths, in words.
         lengths: RangeInclusive<usize>,
         /// The place.
         place: String,
     },
-    /// The engines fp64 and goldilocks have no plan in common that is cut alike.
-    #[error("fp64 and goldilocks have no plan of {points} points in common on {place}")]
+    /// The engines fp64 and goldilocks have no common plan with the same factorisation.
+    #[error("fp64 and goldilocks have no common plan of {points} points on {place}")]
     NoCommonPlan {
-        /// Complex numbers, or integers, of a transform.
+        /// Points of a transform: complex numbers or integers.
         points: usize,
         /// The place.
         place: String,
@@ -152,32 +152,32 @@ pub enum BenchError {
         /// The time of the test.
         time: Duration,
     },
-    /// A test ended before anything of it could be timed.
+    /// A test that ended before any part of it could be timed.
     #[error("the test was too short to be timed")]
     NotTimed,
-    /// The thread that takes the times of a test failed.
-    #[error("the clock of the bench failed")]
+    /// A failure of the thread that times a test.
+    #[error("the clock of the benchmark failed")]
     Clock,
-    /// A directory for the folder of a bench cannot be made.
+    /// A directory that cannot be created for the folder of a benchmark.
     #[error("cannot make the directory {}", path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
-    /// The folder of a bench cannot be made.
+    /// A folder of a benchmark that cannot be created.
     #[error("cannot make the folder {}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
 }
 
 impl BenchError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -218,7 +218,7 @@ impl BenchError {
 }
 
 impl BenchError {
-    /// The same, of a row.
+    /// Adds the row to the error.
     pub(crate) fn in_row(self, row: String) -> Self {
         Self::Row { row, source: Box::new(self) }
     }

@@ -1,19 +1,20 @@
-//! Benchmarks, tuning and stress of everything that warpint computes.
+//! Benchmarks, tuning and stress tests of everything that warpint computes.
 //!
-//! * [`mersenne`]: squarings modulo 2^p − 1 on CPUs and devices, what checks cost, Jacobi symbols;
+//! * [`mersenne`]: squarings modulo 2^p − 1 on CPUs and devices, the cost of checks, Jacobi
+//!   symbols;
 //! * [`batch`]: operations on batches of integers;
 //! * [`bigprime`]: transforms over big prime fields;
-//! * [`collatz`]: how many numbers are verified in a second;
-//! * [`device`]: what a device reaches, in products, memory and kernels;
+//! * [`collatz`]: the rate of Collatz verification;
+//! * [`device`]: the rates that a device reaches for products, memory and kernels;
 //! * [`tune`]: the search for the fastest plan, method or table, which is stored for later runs;
-//! * [`stress`]: squarings whose results are all checked, for hardware that is to be trusted;
-//! * [`columns`]: fields with which results of several benchmarks begin;
+//! * [`stress`]: squarings whose results are all checked, to test whether hardware is reliable;
+//! * [`columns`]: fields that begin the results of several benchmarks;
 //! * [`chart`]: times against sizes, as SVG.
 //!
-//! What is measured comes as plain structs that serialise: the units are in the names of their fields
-//! or in the docs. A benchmark of several rows lists them first and measures one at a time, so that
-//! callers show each row as soon as it is known. Nothing here prints, and no file is opened but those
-//! that are named in the docs.
+//! Measurements are plain structs that serialise; their units are in the field names or in the
+//! docs. A benchmark of several rows lists them first and measures one at a time, so that callers
+//! can show each row as soon as it is known. This crate prints nothing, and opens only files that
+//! its docs name.
 
 pub mod batch;
 pub mod bigprime;
@@ -34,7 +35,7 @@ use warpint_mersenne::{DeviceChoice, DeviceId, Exponent, PlanRequest};
 
 pub use error::BenchError;
 
-/// Exponents of several sizes for the place of a request whose device is decided.
+/// Returns exponents of several sizes, for a request whose device is decided.
 fn exponents_for(request: &PlanRequest, on_cpu: &[u64], on_gpu: &[u64]) -> Vec<Exponent> {
     const ON_SIMULATOR: [u64; 2] = [1_279, 9_941];
     let list = match request.device {
@@ -45,17 +46,17 @@ fn exponents_for(request: &PlanRequest, on_cpu: &[u64], on_gpu: &[u64]) -> Vec<E
     list.iter().filter_map(|&p| Exponent::new(p).ok()).collect()
 }
 
-/// Whether a device is the simulator, on which kernels take long and times mean nothing.
+/// Returns whether a device is the simulator, on which kernels take long and times have no meaning.
 fn is_simulator(device: &Device) -> bool {
     device.info().id == DeviceId::Sim.to_string()
 }
 
-/// By what a method was chosen: `measured` or `estimate`.
+/// Returns the basis of a choice: `measured` or `estimate`.
 fn chosen_by(choice: Choice) -> &'static str {
     if choice.measured { "measured" } else { "estimate" }
 }
 
-/// Microseconds.
+/// Converts to microseconds.
 fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }

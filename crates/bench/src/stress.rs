@@ -1,4 +1,4 @@
-//! Squarings whose results are all checked, on hardware that is to be trusted.
+//! Squarings whose results are all checked, to test whether hardware is reliable.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,10 @@ use warpint_selftest::stress::{self, Tally};
 
 use crate::exponents_for;
 
-/// From a transform that a GPU's caches hold to one that fills its memory bus.
+/// From a transform that fits in a GPU's caches to one that saturates its memory bus.
 const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
 
-/// Laps of some seconds.
+/// Laps of a few seconds.
 const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
 
 /// The result of a run.
@@ -25,9 +25,9 @@ pub struct Report {
     pub device_name: String,
     /// Exponent, engine and length of each plan.
     pub plans: Vec<Work>,
-    /// How long it took.
+    /// The elapsed time in seconds.
     pub seconds: f64,
-    /// Squarings, those of the checks not counted.
+    /// Squarings, excluding those of the checks.
     pub squarings: u64,
     /// Gerbicz checks.
     pub checks: u64,
@@ -35,14 +35,14 @@ pub struct Report {
     pub residues_compared: u64,
     /// Checks that failed and residues that differed.
     pub mismatches: u64,
-    /// What was wrong, a line each; the first 100.
+    /// Descriptions of mismatches, one line each; the first 100.
     pub failures: Vec<String>,
-    /// The extremes of the device's sensors; absent where it has none.
+    /// The extremes of the device's sensors; absent without sensors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensors: Option<SensorExtremes>,
 }
 
-/// Lines of a report about what was wrong.
+/// The most lines of mismatches in a report.
 const MOST_LINES: usize = 100;
 
 /// One plan.
@@ -57,33 +57,33 @@ pub struct Work {
     pub fft_length: usize,
 }
 
-/// News of a run.
+/// Events of a run.
 #[derive(Debug)]
 pub enum News<'a> {
     /// A block of squarings is done.
     Block {
-        /// By this plan.
+        /// The plan.
         plan: &'a Plan,
-        /// Since the beginning.
+        /// The time since the start.
         time: Duration,
-        /// What was done so far.
+        /// Totals so far.
         tally: Tally,
-        /// The last reading of the device's sensors, a second old at most.
+        /// The last reading of the device's sensors, at most a second old.
         reading: Option<&'a Telemetry>,
     },
-    /// Something is wrong, in one line.
+    /// A mismatch, in one line.
     Mismatch(&'a str),
 }
 
-/// Exponents of several sizes where none is named, for a place that is decided.
+/// Returns default exponents of several sizes, for a place that is decided.
 #[must_use]
 pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &EXPONENTS_ON_CPU, &EXPONENTS)
 }
 
-/// Squares by the plans in turns until `done`, which is asked after every block with the time since
-/// the beginning. The report is of what was done, also where an engine failed, which ends the run: its
-/// error is the second answer. All plans are of one place.
+/// Squares by the plans in turns until `done` returns true; it is called after every block with the
+/// time since the start. Returns the report, even if an engine fails, which ends the run; its error
+/// is the second value. All plans are of one place.
 pub fn run(
     plans: &[Plan],
     done: &dyn Fn(Duration) -> bool,
@@ -115,7 +115,7 @@ pub fn run(
 }
 
 impl Report {
-    /// The report of a run.
+    /// Creates the report of a run.
     #[must_use]
     pub fn new(
         plans: &[Plan],

@@ -1,4 +1,4 @@
-//! A run on standard output and standard error: reports, notes, warnings and progress.
+//! Output of a run: reports, notes, warnings and progress on standard output and standard error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,17 +12,17 @@ use crate::proof_view;
 use crate::report::{notice, put, report_line};
 use crate::signals::Signals;
 
-/// Prints what happens. When quiet, only results and what goes wrong.
+/// Prints events. When quiet, prints only results and problems.
 pub(crate) struct Console {
     quiet: bool,
     json: bool,
     signals: Signals,
     view: Mutex<View>,
-    /// Whether a worker's results could not be printed: they are in the files too.
+    /// Whether a worker's results could not be printed; the files contain them too.
     silenced: AtomicBool,
 }
 
-/// What is under way.
+/// The view of the current work.
 enum View {
     Nothing,
     Test(progress::View),
@@ -30,7 +30,7 @@ enum View {
 }
 
 impl Console {
-    /// Puts the handler of signals in place; the token is what a request to stop sets.
+    /// Installs the signal handler; the token is set by a request to stop.
     pub(crate) fn install(
         quiet: bool,
         json: bool,
@@ -45,7 +45,7 @@ impl Console {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prints a line on standard error, with a bar out of its way.
+    /// Prints a line on standard error, with the bar removed meanwhile.
     fn line(&self, line: &str) {
         match &*self.view() {
             View::Nothing => notice(line),
@@ -117,7 +117,7 @@ impl Observer for Console {
     }
 
     fn result(&self, report: &Report) -> Result<(), Undelivered> {
-        // That it stopped is a note too.
+        // The message about stopping is a note too.
         if matches!(report, Report::Stopped(_)) && !self.json {
             return Ok(());
         }

@@ -1,6 +1,6 @@
-//! Command lines as they should not be: nothing panics.
+//! Malformed command lines: nothing panics.
 //!
-//! 10,000 cases a test; `PROPTEST_CASES` says how many instead.
+//! 10,000 cases per test, or as many as `PROPTEST_CASES` says.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn cases() -> ProptestConfig {
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// Numbers, almost numbers, and anything.
+/// Numbers, texts similar to numbers, and arbitrary text.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[-+]?[0-9]{0,24}[kKmMG.e]{0,2}[0-9]{0,3}",
@@ -84,7 +84,7 @@ proptest! {
     fn fuzz_length(text in text()) {
         if let Ok(n) = units::parse_words(&text) {
             prop_assert!(n > 0);
-            // Read back to the same, K and M as they are said.
+            // Read back unchanged, with the suffixes K and M.
             prop_assert_eq!(units::parse_words(&units::words(n)), Ok(n));
         }
         if let Ok(range) = units::parse_word_range(&text) {
@@ -108,7 +108,7 @@ proptest! {
 
     #[test]
     fn fuzz_command_line(words in vec(word(), 0..7)) {
-        // Whatever is wrong is an error or help, never a panic.
+        // Every error is an error message or help, never a panic.
         let _ = Cli::try_parse_from([String::from("warpint")].iter().chain(&words));
     }
 }

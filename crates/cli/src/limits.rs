@@ -1,13 +1,12 @@
 //! Limits that the shell sets (`ulimit`).
 
-/// From now on a write beyond the limit of a file's size (`ulimit -f`) is an error of that write,
-/// EFBIG, as a full disk is, and no longer ends the process by SIGXFSZ.
+/// Turns a write beyond the limit on file size (`ulimit -f`) into an error of that write, EFBIG,
+/// like that of a full disk, instead of a SIGXFSZ that ends the process.
 pub(crate) fn bear_the_file_size() {
     #[cfg(unix)]
     {
-        // A handler that does nothing of use: unlike a signal that is ignored, it is not handed on
-        // to the processes that this one starts. Where it cannot be put in place, the limit ends
-        // the program as before.
+        // The handler does nothing. Unlike an ignored signal, it is not inherited by processes that
+        // this one starts. If it cannot be installed, the limit ends the program as before.
         let heard = std::sync::Arc::<std::sync::atomic::AtomicBool>::default();
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
     }

@@ -1,4 +1,4 @@
-//! How far long work is, on standard error: a bar on a terminal, lines elsewhere.
+//! Progress of long work on standard error: a bar on a terminal, lines elsewhere.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -8,17 +8,17 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::report::notice;
 
-/// Without a terminal, a line this often.
+/// Without a terminal, the interval between lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The columns of a bar, the longest that has room beside the text; without the brackets and the
-/// blank behind them.
+/// The possible widths of a bar in columns, without brackets and the blank after them; the longest
+/// that fits next to the text is used.
 const BARS: [usize; 2] = [24, 8];
 
-/// The columns of a terminal that does not say.
+/// The width assumed for a terminal that does not report it.
 const USUAL_WIDTH: usize = 80;
 
-/// A bar on a terminal, lines elsewhere; lines begin with what the work is called.
+/// A bar on a terminal, lines elsewhere; lines begin with the name of the work.
 pub(crate) struct Meter {
     name: String,
     /// `None` without a terminal, or when silent.
@@ -28,11 +28,12 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// `name` is empty or ends in a space. Silent, it still [`say`](Self::say)s.
+    /// `name` is empty or ends in a space. A silent meter still prints with [`say`](Self::say).
     pub(crate) fn new(name: String, silent: bool) -> Self {
         let bar = (!silent && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            // The line is rendered here: indicatif's own bars do not shorten the text beside them.
+            // The line is rendered here, because indicatif's own bars do not shorten the text next
+            // to them.
             let style = ProgressStyle::with_template("{msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
@@ -40,8 +41,9 @@ impl Meter {
         Self { name, bar, silent, last_line: Instant::now() }
     }
 
-    /// Shows how far it is, if it is time to; of work without an end `total` is `None`. Where a line
-    /// is too long for the terminal, the parts behind its commas are left out, the last one first.
+    /// Shows the progress, if the last update is long enough ago; `total` is `None` for work
+    /// without an end. If a line is too long for the terminal, parts between commas are dropped,
+    /// the last one first.
     pub(crate) fn show(
         &mut self,
         done: u64,
@@ -58,13 +60,13 @@ impl Meter {
         }
     }
 
-    /// A line that must be read.
+    /// Prints a line even if the meter is silent.
     pub(crate) fn say(&self, line: &str) {
         let line = format!("{}{line}", self.name);
         self.suspend(|| notice(&line));
     }
 
-    /// Does something that prints, with the bar out of its way.
+    /// Runs `print` with the bar removed meanwhile.
     pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -72,7 +74,7 @@ impl Meter {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -80,8 +82,8 @@ impl Meter {
     }
 }
 
-/// A bar and a text in less than `width` columns: the last one stays empty, where some terminals
-/// wrap. The bar is as long as the whole text leaves it room, or is not there.
+/// Renders a bar and a text in less than `width` columns: the last column stays empty, because some
+/// terminals wrap there. The bar is as long as the whole text leaves room for, or absent.
 fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
     let room = width.saturating_sub(1);
     let length = line.chars().count();
@@ -96,7 +98,7 @@ fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
     }
 }
 
-/// As many parts of a text as there is room for; of the first what fits.
+/// Keeps as many parts of a text as fit; truncates the first one if necessary.
 fn shortened(line: &str, room: usize) -> String {
     let mut rest = line;
     while rest.chars().count() > room {

@@ -1,4 +1,4 @@
-//! What is said of a command line that makes no sense.
+//! Errors in the command line.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::{self, Exit, OutputError};
 use crate::report;
 
-/// Prints what clap found wrong, or the help that was asked for. A bad value
-/// is one line in our own words; a misuse of the grammar is left to clap.
+/// Prints the error that clap found, or the requested help. A bad value is reported in one line of
+/// our own; other errors of the grammar are printed by clap.
 pub(crate) fn report(error: &clap::Error) -> Exit {
     let args: Vec<_> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
     let printed = match bad_value(error).or_else(|| detached_power(error, &args)) {
@@ -17,11 +17,11 @@ pub(crate) fn report(error: &clap::Error) -> Exit {
             report::notice(&line);
             Ok(())
         }
-        // The end of a help without a newline waits in a buffer.
+        // Help without a final newline may still be in a buffer.
         None => error.print().and_then(|()| io::stdout().flush()),
     };
     match printed {
-        // Where even this cannot be printed, the exit code still tells.
+        // If even this cannot be printed, the exit code still shows the error.
         _ if error.use_stderr() => Exit::BadInput,
         Ok(()) => Exit::Done,
         Err(e) => exit::report(&OutputError(e).into()),
@@ -58,7 +58,7 @@ fn bad_value(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// `--proof 5`, where the 5 is taken for another exponent, or the exponent for too many.
+/// Detects `--proof 5`, where the 5 is parsed as another exponent, or as one exponent too many.
 fn detached_power(error: &clap::Error, args: &[String]) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
@@ -85,7 +85,7 @@ mod tests {
             ("prp -7", "error: '-7' is not a whole number"),
             ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
             ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, word, fp64, goldilocks"),
-            // Tests have the simulator; a program that is built as usual has not.
+            // Tests have the simulator; a program built as usual does not.
             (
                 "prp 7 --device gpu",
                 "error: --device: 'gpu' is none of auto, cpu, cuda, cuda:N, sim",

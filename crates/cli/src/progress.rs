@@ -1,5 +1,5 @@
-//! A running test on standard error: a bar on a terminal, lines elsewhere;
-//! when quiet, only what goes wrong.
+//! Progress of a running test on standard error: a bar on a terminal, lines elsewhere. When quiet,
+//! only problems are shown.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use warpint::mersenne::{Event, RoundOff, progress_line};
 
 use crate::meter::Meter;
 
-/// A disk that stays full is told of this often.
+/// The interval between reports of a disk that stays full.
 const SAVE_FAILED_EVERY: Duration = Duration::from_secs(600);
 
 /// The view of a test of M_p.
@@ -41,7 +41,7 @@ impl View {
         }
     }
 
-    /// A request to stop was seen.
+    /// Shows that a request to stop was received.
     pub(crate) fn stopping(&self) {
         if !self.news.quiet {
             self.meter
@@ -49,12 +49,12 @@ impl View {
         }
     }
 
-    /// Does something that prints, with the view out of its way.
+    /// Runs `print` with the view removed meanwhile.
     pub(crate) fn suspend(&self, print: impl FnOnce()) {
         self.meter.suspend(print);
     }
 
-    /// Takes the view away.
+    /// Removes the view.
     pub(crate) fn end(&self) {
         self.meter.end();
     }
@@ -77,11 +77,11 @@ impl View {
     }
 }
 
-/// Which events get a line.
+/// Decides which events are printed.
 struct News {
-    /// Only trouble.
+    /// Whether only problems are printed.
     quiet: bool,
-    /// When a failed save was last told of.
+    /// The time of the last report of a failed save.
     save_failed: Option<Instant>,
 }
 

@@ -1,4 +1,4 @@
-//! How far the work on a proof has come.
+//! Progress of work on a proof.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ impl View {
         });
     }
 
-    /// Does something that prints, with the view out of its way.
+    /// Runs `print` with the view removed meanwhile.
     pub(crate) fn suspend(&self, print: impl FnOnce()) {
         self.meter.suspend(print);
     }

@@ -19,10 +19,10 @@ const HEAD: &str = "\
 prints the version.
 ";
 
-/// Characters of a line at most, where blanks allow it.
+/// The most characters of a line, if blanks allow a break.
 const WIDTH: usize = 110;
 
-/// All commands with their subcommands, but for those that are hidden.
+/// Returns the page of all commands with their subcommands, except hidden ones.
 fn page() -> String {
     let mut cli = Cli::command();
     cli.build();
@@ -35,7 +35,7 @@ fn page() -> String {
     page
 }
 
-/// A command and all below it.
+/// Returns a command and all commands below it.
 fn shown(command: &Command) -> Vec<&Command> {
     std::iter::once(command).chain(below(command).into_iter().flat_map(shown)).collect()
 }
@@ -57,8 +57,8 @@ fn link(name: &str) -> String {
     format!("[`{name}`](#{})", name.replace(' ', "-"))
 }
 
-/// The sections of a command and of those below it. Options that its siblings have too are described
-/// with the parent.
+/// Writes the sections of a command and of those below it. Options shared with its siblings are
+/// described with the parent.
 fn describe(command: &Command, level: usize, parent: Option<&Command>, page: &mut String) {
     write!(page, "\n{} `{}`\n\n", "#".repeat(level), name(command)).unwrap();
     let about = plain(command.get_long_about().or(command.get_about()));
@@ -99,7 +99,7 @@ fn options(command: &Command) -> Vec<String> {
     all.filter(own).map(item).collect()
 }
 
-/// Options that all commands below one have, if they are so many that to repeat them is a nuisance.
+/// Returns the options that all subcommands share, if they are too many to repeat.
 fn common_options(command: &Command) -> Vec<String> {
     const FEW: usize = 5;
     let below = below(command);
@@ -109,12 +109,12 @@ fn common_options(command: &Command) -> Vec<String> {
     if below.len() > 1 && common.len() > FEW { common } else { vec![] }
 }
 
-/// clap takes the stop from the end of a text.
+/// Appends the full stop that clap removes.
 fn full_stop(text: String) -> String {
     if text.ends_with(['.', '?', '!', ':']) { text } else { text + "." }
 }
 
-/// An item: what to write, what it means, and the values that clap knows of.
+/// Formats an item: its syntax, its meaning, and the possible values that clap lists.
 fn item(arg: &Arg) -> String {
     let values: Vec<_> =
         arg.get_value_names().unwrap_or_default().iter().map(|n| format!("<{n}>")).collect();
@@ -152,8 +152,8 @@ fn item(arg: &Arg) -> String {
     item
 }
 
-/// The help after the options: titles, indented lines and prose. Indented lines that begin with a
-/// command behind `$` show its output, which the tests of the book compare.
+/// Formats the help after the options: titles, indented lines and prose. Indented lines that begin
+/// with `$` and a command show its output, which the tests of the book compare.
 fn after(text: &str) -> String {
     let mut page = String::new();
     for part in
@@ -179,7 +179,7 @@ fn after(text: &str) -> String {
     page
 }
 
-/// Paragraphs of an item, or of no item.
+/// Formats paragraphs, within an item or outside.
 fn paragraphs(text: &str, first: &str, indent: &str) -> String {
     let mut page = String::new();
     for (index, paragraph) in text.split("\n\n").enumerate() {
@@ -193,7 +193,7 @@ fn paragraphs(text: &str, first: &str, indent: &str) -> String {
     page
 }
 
-/// One paragraph in lines, none of which begins with what Markdown takes for a mark.
+/// Wraps one paragraph, so that no line begins with a Markdown mark.
 fn filled(text: &str, first: &str, indent: &str) -> String {
     let mut lines: Vec<String> = vec![];
     for word in words(text) {
@@ -216,15 +216,15 @@ fn filled(text: &str, first: &str, indent: &str) -> String {
     page
 }
 
-/// Whether a word is, or begins, a mark of Markdown at the start of a line.
+/// Returns whether a word is, or begins, a Markdown mark at the start of a line.
 fn is_mark(word: &str) -> bool {
     let numbered = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = numbered.len() < word.len() && matches!(numbered, "." | ")");
     number || word.chars().all(|c| "-+*=#:|".contains(c)) || word.starts_with(['>', '|'])
 }
 
-/// Words of help, with what Markdown would take for a tag or for emphasis escaped. Code between
-/// backticks is one word.
+/// Splits help into words, and escapes what Markdown would parse as a tag or as emphasis. Code
+/// between backticks is one word.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut in_code = false;
@@ -265,7 +265,7 @@ const UPDATE: &str = "run WARPINT_UPDATE=1 cargo test -p warpint-cli reference";
 
 #[test]
 fn every_command_has_examples() {
-    // clap breaks longer lines, in the middle of what they show.
+    // clap wraps longer lines, in the middle of examples.
     const SHOWN_WHOLE: usize = 100;
     let mut cli = Cli::command();
     cli.build();

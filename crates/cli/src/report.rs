@@ -1,4 +1,4 @@
-//! Standard output and standard error.
+//! Output on standard output and standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::exit::OutputError;
 
-/// Prints a report as a line for people or as one line of JSON.
+/// Prints a report as text or as one line of JSON.
 pub(crate) fn print(report: &(impl Display + Serialize), json: bool) -> anyhow::Result<()> {
     write_out((report_line(report, json)? + "\n").as_bytes())
 }
 
-/// A report as one line, without its end.
+/// Formats a report as text or JSON, without a final newline.
 pub(crate) fn report_line(
     report: &(impl Display + Serialize),
     json: bool,
@@ -20,24 +20,24 @@ pub(crate) fn report_line(
     Ok(if json { serde_json::to_string(report)? } else { report.to_string() })
 }
 
-/// Writes to standard output; an error says so.
+/// Writes to standard output; the error names it.
 pub(crate) fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
     Ok(put(bytes)?)
 }
 
-/// The same, with an error of just that type.
+/// The same, with the error type of standard output.
 pub(crate) fn put(bytes: &[u8]) -> Result<(), OutputError> {
     let mut out = io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(OutputError)
 }
 
-/// Writes a line to standard error. Nobody may be listening there, and a test
-/// must not end for that: failures are ignored.
+/// Writes a line to standard error. Failures are ignored: if nobody reads standard error, a test
+/// must not end because of that.
 pub(crate) fn notice(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Says on standard error what was found wrong beside the work, a line each.
+/// Prints warnings on standard error, one line each.
 pub(crate) fn warn(warnings: Vec<String>) {
     for warning in warnings {
         notice(&format!("warning: {warning}"));

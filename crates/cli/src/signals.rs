@@ -1,4 +1,4 @@
-//! Requests to stop: Ctrl-C, SIGTERM and SIGHUP, and the end that they bring about.
+//! Requests to stop: Ctrl-C, SIGTERM and SIGHUP, and the resulting end of the process.
 
 use std::io::Write;
 use std::process::ExitStatus;
@@ -10,21 +10,21 @@ use warpint::mersenne::StopToken;
 
 use crate::exit::Exit;
 
-/// A second signal so soon after the first belongs to the same request: `timeout`, for one,
+/// A second signal this soon after the first belongs to the same request: `timeout`, for example,
 /// signals a process and then its whole group.
 const ONE_REQUEST: Duration = Duration::from_millis(500);
 
 /// The first signal of this process, 0 before it.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
-/// What a request to stop does. At first it ends the program at once, for there is nothing to
-/// save. After [`Signals::save_first`] the first request asks the command to save and return, and
-/// a second one, half a second later or more, ends the program at once.
+/// The effect of a request to stop. At first it ends the program at once, because nothing needs
+/// saving. After [`Signals::save_first`] the first request asks the command to save and return; a
+/// second one, at least half a second later, ends the program at once.
 ///
-/// Either way the process is ended by the signal itself ([`end_as_asked`]), as if it had not
-/// caught it: a shell that runs a loop sees that, and ends the loop too. See
-/// <https://www.cons.org/cracauer/sigint.html>. Where there are no signals (Windows), the exit
-/// code is that of [`Exit::Stopped`].
+/// In both cases the process is ended by the signal itself ([`end_as_asked`]), as if it had not
+/// caught it: a shell that runs a loop notices that, and ends the loop too. See
+/// <https://www.cons.org/cracauer/sigint.html>. On systems without signals (Windows), the exit code
+/// is that of [`Exit::Stopped`].
 #[derive(Clone)]
 pub(crate) struct Signals {
     stop: StopToken,
@@ -32,7 +32,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Puts the handler in place; once a process.
+    /// Installs the handler; called once per process.
     pub(crate) fn install() -> anyhow::Result<Self> {
         let signals = Self { stop: StopToken::new(), saves: Arc::default() };
         let (stop, saves) = (signals.stop.clone(), Arc::clone(&signals.saves));
@@ -43,20 +43,20 @@ impl Signals {
                 platform::end_by(signal);
             }
             first.get_or_insert_with(Instant::now);
-            // Before the token: whoever sees that finds the signal.
+            // Before the token, so that whoever sees the token finds the signal.
             let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
             stop.stop();
         })?;
         Ok(signals)
     }
 
-    /// What a request sets, if it does not end the program.
+    /// Returns the token that a request sets, if it does not end the program.
     pub(crate) fn token(&self) -> &StopToken {
         &self.stop
     }
 
-    /// From now on, until [`Self::save_first`], a request ends the program at
-    /// once. What was asked for before stays asked for.
+    /// From now on, until [`Self::save_first`], a request ends the program at once. Earlier
+    /// requests stay in effect.
     pub(crate) fn leave_at_once(&self) -> &StopToken {
         self.saves.store(false, Ordering::SeqCst);
         &self.stop
@@ -69,27 +69,28 @@ impl Signals {
     }
 }
 
-/// Ends the process by the signal that asked it to stop, if there was one. The last call of
-/// `main`, when all files are closed.
+/// Ends the process by the signal that requested the stop, if any. This is the last call of `main`,
+/// when all files are closed.
 ///
-/// Work that was done in spite of the request ([`Exit::Done`]) ends in the same way: the request
-/// was for the loop around the program too. A finding, an error or bad input keeps its exit code.
+/// Work that was completed in spite of the request ([`Exit::Done`]) ends in the same way, because
+/// the request also applies to a loop around the program. A finding, an error or bad input keeps
+/// its exit code.
 pub(crate) fn end_as_asked(exit: Exit) {
     let signal = FIRST.load(Ordering::SeqCst);
     if signal != 0 && matches!(exit, Exit::Done | Exit::Stopped) {
-        // No code of the standard library runs after this that would do it.
+        // No code of the standard library that would flush runs after this.
         let _ = std::io::stdout().flush();
         platform::end_by(signal);
     }
 }
 
-/// The signal that asked this process to stop.
+/// Returns the signal that asked this process to stop.
 #[cfg(unix)]
 pub(crate) fn asked_by() -> Option<rustix::process::Signal> {
     rustix::process::Signal::from_named_raw(FIRST.load(Ordering::SeqCst))
 }
 
-/// Whether a process ended by a signal that asks to stop.
+/// Returns whether a process was ended by a signal that requests a stop.
 pub(crate) fn is_request(status: ExitStatus) -> bool {
     platform::is_request(status)
 }
@@ -113,7 +114,7 @@ mod platform {
         status.signal().is_some_and(|signal| REQUESTS.contains(&signal))
     }
 
-    /// Calls `act` with the number of each signal, in a thread of its own.
+    /// Calls `act` with the number of each signal, in its own thread.
     pub(super) fn on_request(mut act: impl FnMut(i32) + Send + 'static) -> anyhow::Result<()> {
         let mut signals =
             Signals::new(REQUESTS).context("cannot put the signal handler in place")?;
@@ -124,7 +125,7 @@ mod platform {
         Ok(())
     }
 
-    /// Restores the default action of a signal, which is to end the process, and raises it.
+    /// Restores the default action of a signal, which ends the process, and raises it.
     pub(super) fn end_by(signal: i32) -> ! {
         let _ = emulate_default_handler(signal);
         // Not reached: the system knows all three.
@@ -142,7 +143,7 @@ mod platform {
         false
     }
 
-    /// Calls `act` at each Ctrl-C, in a thread of its own.
+    /// Calls `act` at each Ctrl-C, in its own thread.
     pub(super) fn on_request(mut act: impl FnMut(i32) + Send + 'static) -> anyhow::Result<()> {
         // No signal: the process ends by its exit code.
         Ok(ctrlc::set_handler(move || act(0))?)

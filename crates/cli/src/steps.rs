@@ -1,4 +1,4 @@
-//! The steps of a measurement on standard error.
+//! Progress of the steps of a measurement on standard error.
 
 use std::fmt::Display;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use warpint::progress::Watch;
 
 use crate::meter::Meter;
 
-/// Shows the steps of work as they begin, and hands on a request to stop.
+/// Shows each step of work as it begins, and passes on requests to stop.
 pub(crate) struct Steps<'a> {
     stop: &'a StopToken,
-    /// How far it is, of the steps done and of all.
+    /// Formats the progress from the steps done and the number of all steps.
     counted: fn(u64, u64) -> String,
     meter: Mutex<Meter>,
 }
@@ -21,7 +21,7 @@ impl<'a> Steps<'a> {
         Self { stop, counted, meter: Mutex::new(Meter::new(String::new(), silent)) }
     }
 
-    /// What the steps are shown on.
+    /// Returns the meter that shows the steps.
     pub(crate) fn meter(&self) -> MutexGuard<'_, Meter> {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner)
     }

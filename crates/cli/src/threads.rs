@@ -3,8 +3,8 @@
 use anyhow::Context;
 use rayon::ThreadPoolBuilder;
 
-/// From now on what is done side by side on the CPU has so many threads; without a number, one for
-/// each core. Once a process, before any such work.
+/// Sets the number of CPU threads for parallel work; the default is one per core. Called once per
+/// process, before any such work.
 pub(crate) fn set(threads: Option<usize>) -> anyhow::Result<()> {
     let Some(threads) = threads else { return Ok(()) };
     let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();

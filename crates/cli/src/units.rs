@@ -1,4 +1,4 @@
-//! Quantities as people read and write them.
+//! Quantities in readable form, and parsers for them.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -26,15 +26,15 @@ pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A range of lengths, both ends included: `64K..36M`.
+/// Parses a range of lengths, both ends included: `64K..36M`.
 pub(crate) fn parse_word_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let ends =
-        text.split_once("..").ok_or_else(|| format!("'{text}' is no range: give 64K..36M"))?;
+        text.split_once("..").ok_or_else(|| format!("'{text}' is not a range: give 64K..36M"))?;
     let range = parse_words(ends.0)?..=parse_words(ends.1)?;
     if range.is_empty() { Err(format!("'{text}' ends before it begins")) } else { Ok(range) }
 }
 
-/// A time interval in seconds, decimals allowed, at most a day.
+/// Parses a time interval in seconds, decimals allowed, at most a day.
 pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     const DAY: Duration = Duration::from_secs(86_400);
     text.parse()

@@ -1,29 +1,33 @@
-// Delays of `numbers` numbers from `base` on, by table steps of d bits (Honda 2017, §4.3.2, Algorithm 6).
+// Computes the delays of `numbers` numbers from `base` on, by table steps of d bits (Honda 2017,
+// §4.3.2, Algorithm 6).
 //
-// A lane takes all numbers with the same low `common` bits, in ascending order: T^k(low + a·2^k) = T^k(low) +
-// a·3^f, so the next number's start is one addition away. It takes the next one as soon as one is done: lanes do
-// not wait for each other. Warps draw their residues from a counter.
+// A lane processes all numbers with the same low `common` bits, in ascending order: T^k(low +
+// a·2^k) = T^k(low) + a·3^f, so the start of the next number is one addition away. A lane starts
+// its next number as soon as one is done; lanes do not wait for each other. Warps draw residues
+// from a counter.
 //
-// The table of steps has J·2^24 + C for each low part: C = T^d(low), J = d + f counts steps n/2 and 3n + 1, and
-// B = 3^f comes from a table with a column a bank. Below 2^t a table has the delays.
+// The table of steps has J·2^24 + C for each low part: C = T^d(low), and J = d + f counts steps n/2
+// and 3n + 1. B = 3^f comes from a table with one column per bank. Below 2^t a table has the
+// delays.
 //
-// Residues with the same T^k and f have the same delay for every a: they are a group. Of a group, `groups` has the
-// smallest residue and how many there are, and only the numbers of that residue are walked (MERGED).
+// Residues with the same T^k and f have the same delay for every a; they form a group. `groups` has
+// the smallest residue and the size of each group, and only the numbers of that residue are walked
+// (MERGED).
 //
-// A number whose path comes to 2^hot bits or more (`hot` are the bits from there on of the words above the lowest)
-// is walked once more in 128 bits. There a number that begins a table step from `limit` up makes it a candidate,
-// and one that becomes too long for 128 bits is left to the host. Hot bits begin at the latest where a step can
-// overflow WORDS words.
+// A number whose path reaches 2^hot bits or more (`hot` gives the bits from there on of the words
+// above the lowest) is walked again in 128 bits. It is then a candidate if a table step begins at
+// `limit` or above; if it gets too long for 128 bits, it is left to the host. Hot bits begin at the
+// latest where a step can overflow WORDS words.
 //
 //   STEP_BITS    d
 //   SMALL_BITS   t ≥ d
 //   SMALL_SHARED the table of delays is in shared memory
-//   WORDS        of the numbers between: 2 to 4
+//   WORDS        words of 32 bits of an intermediate value: 2 to 4
 //   LOST         a number whose top word has bits from this one on may overflow
-//   UNROLL       table steps between two looks whether a number is done
-//   THREADS      of a block
-//   BLOCKS       of a multiprocessor, at least
-//   WRITE        each delay is written, 65535 for the host's; otherwise they are summed up
+//   UNROLL       table steps between two tests whether a number is done
+//   THREADS      threads per block
+//   BLOCKS       blocks per multiprocessor, at least
+//   WRITE        each delay is written, with 65535 for those left to the host; otherwise they are summed up
 //   MERGED       by groups: base and numbers are multiples of 2^common
 #include "ptx.cuh"
 
@@ -32,11 +36,12 @@ typedef unsigned short u16;
 #define LOW_MASK ((1u << STEP_BITS) - 1)
 #define COLUMNS 32
 #define POWERS (STEP_BITS + 1)
-// Delays from here on are left to the host.
+// From this value on, a delay is left to the host.
 #define TOO_LONG 65535u
-// In a list: the delay of this number is left to the host too.
+// A list entry with this bit: the delay of the number is left to the host too.
 #define UNKNOWN (1ull << 63)
-// The largest delay and the smallest offset with it as one number; offsets are below 2^40.
+// The largest delay and the smallest offset that has it, packed in one number; offsets are below
+// 2^40.
 #define OFFSET_BITS 44
 
 template <u32 COUNT>
@@ -44,7 +49,8 @@ struct Value {
     u32 w[COUNT];
 };
 
-// An address in shared memory. From a pointer the compiler finds out anew for each access where that memory begins.
+// An address in shared memory. Given a pointer, the compiler computes the start of that memory
+// again for each access.
 #ifdef WARPINT_SIM
 typedef const char* Shared;
 DEVICE Shared shared_address(const void* pointer) { return (Shared)pointer; }
@@ -65,10 +71,10 @@ DEVICE u32 load_half(Shared at) {
 }
 #endif
 
-// What all numbers share.
+// The data shared by all numbers.
 struct Tables {
     Shared steps;
-    // Of the lane: 3^(J − d) is J columns of words on.
+    // The lane's column of powers: 3^(J − d) is J rows further.
     Shared powers;
 #if SMALL_SHARED
     Shared small;
@@ -93,7 +99,7 @@ DEVICE bool is_small(const Value<COUNT>& v) {
     return above == 0 && v.w[0] < 1u << SMALL_BITS;
 }
 
-// v ← B·⌊v/2^d⌋ + C; gives J. Exact where the top word has no bits from LOST on.
+// v ← B·⌊v/2^d⌋ + C; returns J. Exact if the top word has no bits from LOST on.
 template <u32 COUNT>
 DEVICE u32 table_step(Value<COUNT>& v, const Tables& tables) {
     u32 entry = load_word(tables.steps + 4 * (v.w[0] & LOW_MASK)), j = entry >> 24;
@@ -110,13 +116,13 @@ DEVICE u32 table_step(Value<COUNT>& v, const Tables& tables) {
 
 // The numbers of one lane.
 struct Lane {
-    // The first of them.
+    // The first number.
     Value<4> first;
-    // Their common steps: J, T^k(low), 3^f.
+    // The common steps: J, T^k(low), 3^f.
     u32 common, count, c, power;
 };
 
-// T^k of number i, as long as it fits.
+// T^k of number i, if it fits.
 template <u32 COUNT>
 DEVICE Value<COUNT> start_of(const Lane& lane, u64 i) {
     // a = ⌊first/2^k⌋ + i.
@@ -133,7 +139,8 @@ DEVICE Value<COUNT> start_of(const Lane& lane, u64 i) {
     return v;
 }
 
-// The delay of a number in 128 bits, TOO_LONG if it does not come to its end there; and whether it is a candidate.
+// Returns the delay of a number, computed in 128 bits, or TOO_LONG if the path exceeds them; and
+// whether the number is a candidate.
 DEVICE u32 walk_long(Value<4> v, u32 count, const Tables& tables, u64 limit_low, u64 limit_high, bool& candidate) {
     candidate = false;
     while (!is_small(v)) {
@@ -145,8 +152,8 @@ DEVICE u32 walk_long(Value<4> v, u32 count, const Tables& tables, u64 limit_low,
     return min(count + tables.small_delay(v.w[0]), TOO_LONG);
 }
 
-// results: the sum of delays, the largest key, the length of the list, the counter of work, the list. `count_of`
-// residues or groups are gone through, at most `each` numbers of one at a time.
+// results: the sum of delays, the largest key, the length of the list, the work counter, the list.
+// The kernel processes `count_of` residues or groups, at most `each` numbers of one at a time.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     delays(u64* results, u16* out, const u32* steps, const u16* small, const u32* groups, u32 count_of, u32 each,
            u64 base_low, u64 base_high, u64 numbers, u32 common, u32 list_length, u32 hot1, u32 hot2, u32 hot3, u64 limit_low, u64 limit_high) {
@@ -181,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     for (;;) {
         u64 drawn = id == 0 ? atomicAdd(&results[3], 32ull) : 0;
         drawn = __shfl_sync(0xffffffffu, drawn, 0);
-        // The offset of the first number; from `numbers` on there is none.
+        // The offset of the first number; offsets from `numbers` on are out of range.
         u64 skipped = drawn / padded * each << common;
         if (skipped >= numbers) break;
         u32 which = (u32)(drawn % padded) + id;
@@ -213,8 +220,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         // `each` is at most 2^12, and delays are below 2^17.
         u32 best = 0, best_left = 0, own_sum = 0;
 #endif
-        // All lanes come here each time, those without a number left too: otherwise the compiler may let those
-        // that are done with a number wait for all others.
+        // All lanes reach this point each time, including those without a number left: otherwise
+        // the compiler may make lanes that are done with a number wait for all others.
         while (__any_sync(0xffffffffu, left != 0)) {
 #pragma unroll
             for (u32 s = 0; s < UNROLL; s++) {
@@ -224,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                     for (u32 j = 1; j < WORDS; j++) seen.w[j] |= v.w[j];
                 }
             }
-            // Nor does a path that has a circle keep the device busy.
+            // The bound on `count` also ends paths that cycle.
             bool lost = seen.w[WORDS - 1] >> LOST != 0 || count >= TOO_LONG;
             if (left != 0 && (is_small(v) || lost)) {
                 u32 any = lost, delay;

@@ -2,16 +2,17 @@
 #pragma once
 #include "ptx.cuh"
 
-// What the step from T^k(n) to T^(k+1)(n) kills: numbers with fewer odd steps than a limit.
+// The limits of the step from T^k(n) to T^(k+1)(n), which kills numbers with fewer odd steps than a
+// limit.
 struct Limits {
     u32 descent, run, preimage;
 };
 
-// No odd step yet: the steps before are not known.
+// No odd step yet: the steps before are unknown.
 const u32 NO_ODD = 2;
 
-// run: 1 in a run of odd steps that the rule of runs is for, 2 after one even step after it; evens: the parity
-// of the number of even steps since the last odd one, or NO_ODD.
+// run: 1 in a run of odd steps to which the rule of runs applies, 2 after one even step following
+// it. evens: the parity of the number of even steps since the last odd one, or NO_ODD.
 struct Pattern {
     u32 run, evens;
 
@@ -20,7 +21,7 @@ struct Pattern {
         evens = 0;
     }
 
-    // Whether a rule kills numbers with so many odd steps.
+    // Returns whether a rule kills numbers with this many odd steps.
     DEVICE bool even(u32 odd, Limits limits) {
         evens = evens == NO_ODD ? NO_ODD : evens ^ 1;
         bool dead = run == 2 || odd < limits.descent || (evens == 0 && odd < limits.preimage);
@@ -29,15 +30,15 @@ struct Pattern {
     }
 };
 
-// A warp takes so many places of the list of long numbers at a time; those that it leaves empty, fewer than 32 unless they
-// are its last ones, are the last of them.
+// A warp reserves this many places of the list of long numbers at a time. It leaves the last ones
+// empty: fewer than 32, except in its last reservation.
 const u32 PLACES = 256;
 const u64 NOBODY = ~0ull;
 
-// Of numbers given up in a list of ends, which are 16 bits each.
+// The value of numbers given up in a list of 16-bit ends.
 const unsigned short GIVEN_UP = 0xffff;
 
-// The sum of a warp's values, in all lanes.
+// Returns the sum of a warp's values, in all lanes.
 DEVICE u32 warp_sum(u32 value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #pragma unroll
@@ -77,7 +78,7 @@ DEVICE Long multiply_add(Long a, Long b, u32 m) {
     return r;
 }
 
-// Whether a < b.
+// Returns whether a < b.
 DEVICE bool less(Long a, Long b) {
     u64 upper = join(a.w[2], a.w[3]), of_b = join(b.w[2], b.w[3]);
     return upper < of_b || (upper == of_b && join(a.w[0], a.w[1]) < join(b.w[0], b.w[1]));

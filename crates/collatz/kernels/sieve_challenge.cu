@@ -1,15 +1,15 @@
-// What the host asks after the walks of a list of nodes: see src/gpu/sieve/challenge.rs.
+// Queries of the host after the walks of a list of nodes: see src/gpu/sieve/challenge.rs.
 //
-//   THREADS   of a block, a multiple of 32
+//   THREADS   threads per block, a multiple of 32
 #include "sieve.cuh"
 
 const u32 ALL = 0xffffffffu;
-// Nodes of a tally.
+// Nodes per tally.
 const u32 TAKE = 32;
 // Words of an answer before its ends.
 const u32 HEAD = 4 + 4 * TAKE;
 
-// The place of a key in ascending keys of 96 bits, or `count`.
+// Returns the index of a key in ascending keys of 96 bits, or `count`.
 DEVICE u32 place_of(uint4 key, const uint4* keys, u32 count) {
     u64 upper = join(key.y, key.z);
     u32 from = 0, to = count;
@@ -24,7 +24,8 @@ DEVICE u32 place_of(uint4 key, const uint4* keys, u32 count) {
     return count;
 }
 
-// Where nodes with given low bits stand among those from `from` on: found[2i] of keys[i], found[2i + 1] times. All were 0.
+// Searches for nodes with given low bits from index `from` on: found[2i] is the index of keys[i],
+// found[2i + 1] the number of matches. All were 0.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sieve_find(const uint4* nodes, u32 from, u32 until, const uint4* keys, u32 count, u32* found) {
     for (u32 i = from + blockIdx.x * THREADS + threadIdx.x; i < until; i += gridDim.x * THREADS) {
@@ -35,8 +36,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Adds the tallies of sieve_last.cu: sums is {numbers walked, odd steps of those killed, numbers listed, tallies with this
-// mark}, and was 0.
+// Adds the tallies of sieve_last.cu: sums is {numbers walked, odd steps of killed numbers, numbers
+// listed, tallies with this mark}, and was 0.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sieve_sum(const uint4* tallies, u32 count, u32 mark, u64* sums) {
     u64 parts[4] = {0, 0, 0, 0};
@@ -55,13 +56,15 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// What the host asks of nodes that sieve_find has found, by key: the place and how many there are of `found`, in one word;
-// the number of ends; the tally of the nodes taken together with it; these nodes; for each of their long numbers its entry
-// of the list and its end, two words, of which there is room for `room`. The numbers of ends were 0. Nodes were walked from
-// `from` until `until`.
+// Writes the host's query results about nodes that sieve_find has found, by key: the index and the
+// number of matches from `found`, in one word; the number of ends; the tally of the nodes processed
+// together with it; these nodes; for each of their long numbers its list entry and its end, two
+// words, up to `room` of them. The numbers of ends were 0. Nodes from `from` to `until` were
+// walked.
 //
-// A warp of sieve_last.cu takes nodes in ascending order. So a warp here looks at the first and the last 32 of PLACES
-// entries, and at all of them only if the nodes may be among them: a tenth of the list or so.
+// A warp of sieve_last.cu processes nodes in ascending order. So a warp here reads the first and
+// the last 32 of PLACES entries, and all of them only if the nodes may be among them: about a tenth
+// of the list.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sieve_take(const uint4* nodes, u32 from, u32 until, const uint4* tallies, const u64* listed,
                const unsigned short* ends, u32 places, const uint2* found, u32 count, u64* answers, u32 room) {
@@ -87,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (u32 group = (blockIdx.x * THREADS + threadIdx.x) / 32; group < places / PLACES; group += warps) {
         const u64* entries = listed + (u64)group * PLACES;
         u64 head = entries[0] >> 10, tail = entries[PLACES - 32 + lane];
-        // The last places of a launch may be empty all the more.
+        // The last places of a launch may be empty as well.
         bool is_open = !__ballot_sync(ALL, tail != NOBODY);
         for (u32 i = 0; i < count; i++) {
             uint2 key = found[i];

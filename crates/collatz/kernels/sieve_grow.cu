@@ -1,8 +1,9 @@
-// The children of nodes of one level, k: a thread has one node. Nodes are 32 bytes: the lowest 96 bits of `low`, odd
-// steps and pattern (odd | run << 8 | evens << 10); then T^k(low) in 128 bits. Odd steps are below 128, whatever the
-// memory holds: that many powers of 3 there are.
+// Computes the children of nodes of one level, k, one node per thread. A node has 32 bytes: the
+// lowest 96 bits of `low`, odd steps and pattern (odd | run << 8 | evens << 10); then T^k(low) in
+// 128 bits. Odd steps are taken modulo 128, so that corrupted memory causes no access outside the
+// 128 powers of 3.
 //
-//   THREADS   of a block, a multiple of 32
+//   THREADS   threads per block, a multiple of 32
 #include "sieve.cuh"
 
 DEVICE bool grow(uint4 low_part, Long path, u32 k, u32 bit, Long power, Limits limits, uint4& low_out, Long& path_out) {
@@ -33,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                u32 descent, u32 run, u32 preimage) {
     u32 total = *count, lane = threadIdx.x % 32;
     Limits limits = {descent, run, preimage};
-    // All lanes of a warp make as many turns.
+    // All lanes of a warp run the same number of iterations.
     for (u32 first = blockIdx.x * THREADS + threadIdx.x - lane; first < total; first += gridDim.x * THREADS) {
         u32 i = first + lane;
         bool lives[2] = {false, false};

@@ -1,12 +1,14 @@
-// The last bits of nodes, and the walk of the numbers that are left (src/sieve/sieve.md). A warp takes 32 nodes at a time; one
-// after the other their 1,024 numbers are sieved, a word a lane, and those left wait in shared memory until there are 32 to
-// walk, one a lane. Numbers that no rule kills in all stages are listed.
+// Sieves the last bits of nodes, and walks the surviving numbers (src/sieve/sieve.md). A warp takes
+// 32 nodes at a time. It sieves the 1,024 numbers of one node after the other, one word per lane.
+// Survivors wait in shared memory until 32 can be walked, one per lane. Numbers that no rule kills
+// in any stage are listed.
 //
-// What the nodes taken together add is their tally, of which the host may recompute any: tallies[i], of the nodes from
-// start + 32·i on, is {numbers walked, odd steps of those killed, numbers listed, mark}. The same sums of all are in `sums`.
+// The contribution of nodes processed together is their tally, any of which the host may recompute:
+// tallies[i], for the nodes from start + 32·i on, is {numbers walked, odd steps of killed numbers,
+// numbers listed, mark}. `sums` has the same sums over all nodes.
 //
-//   THREADS   of a block, a multiple of 32
-//   BLOCKS    of a multiprocessor
+//   THREADS   threads per block, a multiple of 32
+//   BLOCKS    blocks per multiprocessor
 //   STEP      bits of a step of the walk
 //   LOOK      the vectors have 2^LOOK bits
 //   CLASSES   vectors
@@ -16,26 +18,27 @@
 const u32 ALL = 0xffffffffu;
 const u32 WARPS = THREADS / 32;
 const u32 STAGES = 96 / STEP;
-// Of a node at most 5 · 1,024/9 + 1 numbers are left, or all 1,024 without the residues modulo 9; 31 may wait before.
+// At most 5 · 1,024/9 + 1 numbers of a node survive, or all 1,024 without the residues modulo 9; 31
+// may have waited before.
 const u32 WAITING = 1024 + 32;
 
 struct Node {
-    // T^K of its first number mod 2^96, and odd steps; 3^odd mod 2^96.
+    // T^K of the node's first number mod 2^96, and odd steps; 3^odd mod 2^96.
     uint4 base, power;
 };
 
 struct Shared {
-    // First, so that bits 2 to 5 of a word are the address.
+    // First in the structure, so that bits 2 to 5 of a word are the address.
     u32 rises[16];
     Node nodes[WARPS][32];
     u32 steps[1 << STEP];
     u32 mod_9[9 * 32];
-    // By warp: numbers walked, odd steps of those killed.
+    // By warp: numbers walked, odd steps of killed numbers.
     u64 sums[WARPS][2];
     unsigned short waiting[WARPS][WAITING];
 };
 
-// x >> STEP, times m, plus c, of which the next stages need WIDTH bits.
+// (x >> STEP)·m + c, of which the next stages need WIDTH bits.
 template <u32 WIDTH>
 DEVICE void step(u32 (&x)[3], u32 m, u32 c) {
     u32 a = __funnelshift_r(x[0], x[1], STEP);
@@ -69,11 +72,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, below = (1u << lane) - 1;
     Node* group = shared.nodes[warp];
     unsigned short* waiting = shared.waiting[warp];
-    // Numbers of odd steps are held times 4, as words have them.
+    // Numbers of odd steps are multiplied by 4, as in the words of the table.
     u32 total = *count, leasts[STAGES];
 #pragma unroll
     for (u32 i = 0; i < STAGES; i++) leasts[i] = 4 * least[i];
-    // Of the nodes at hand.
+    // Totals of the current nodes.
     u32 walked_here = 0, sum_here = 0, long_here = 0;
     u32 place = 0, places = 0;
     bool full = false;
@@ -81,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     // Walks the numbers of `numbers` lanes, whose entries begin at `from`.
     auto walk = [&](u32 first, u32 from, u32 numbers) {
         u32 entry = waiting[from + lane], a = entry & 1023;
-        // Lanes without a number have any of those that waited before.
+        // Lanes without a number use any entry that waited before.
         Node node = group[entry >> 10 & 31];
         bool alive = lane < numbers;
         u32 x[3], odd = 4 * node.base.w;
@@ -110,13 +113,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         u32 long_ones = __popc(vote);
         long_here += long_ones;
         if (long_ones > places && !full) {
-            // The places that are left stay empty.
+            // The remaining places stay empty.
             for (u32 i = lane; i < places; i += 32) listed[place + i] = NOBODY;
             if (lane == 0) place = atomicAdd(list_count, PLACES);
             place = __shfl_sync(ALL, place, 0);
             places = PLACES;
-            // A list that is too short is noticed by the host, which sees the count. No warp adds to it twice then: all
-            // long numbers of a chunk may be more than 2^32.
+            // The host detects by the count that a list is too short. A warp reserves nothing after
+            // that, because all long numbers of a chunk may be more than 2^32.
             full = place > list_length - PLACES;
         }
         if (full) return;
@@ -150,8 +153,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                    7 * ((low_part.z & 0x3ffff) + (low_part.z >> 18))) % 9;
         }
         __syncwarp();
-        // A node's words of its vector: this lane's, and in the last lane the next one's. Those of the next node are on
-        // their way while the numbers of one are walked.
+        // The words of a node's vector: this lane's, and in the last lane also the following one.
+        // The words of the next node are fetched while the numbers of this one are walked.
         auto fetch = [&](u32 node) {
             u32 at = __shfl_sync(ALL, index, node), vector = __shfl_sync(ALL, odd, node) - leasts[0] / 4;
             uint2 words = make_uint2(ALL, ALL);
@@ -172,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (lane == 31) upper = words.y;
             u32 left = __funnelshift_r(words.x, upper, __shfl_sync(ALL, index, node) & 31) &
                        shared.mod_9[__shfl_sync(ALL, row, node) * 32 + lane];
-            // The places of this lane's numbers among those that wait.
+            // The places of this lane's numbers among the waiting ones.
             u32 mine = __popc(left), until = mine;
             walked_here += mine;
 #pragma unroll

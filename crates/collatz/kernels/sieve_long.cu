@@ -1,17 +1,19 @@
-// Long numbers of `count` nodes, walked exactly in 128 bits until a value at the end of a step is below the number. A thread
-// walks number by number. Places without a number, whose nodes are beyond those that there are, are left out. `tall` lists
-// those with a value, at the start or the end of a step, of at least `threshold`; `given_up` those that outgrow 128 bits or
-// take more than `most` steps of the walk. Both lists have their count before their entries, which are two words of 64 bits;
-// what does not fit is counted only. sums[0] is the sum of odd steps of the others, sums[1] how many numbers there were,
-// sums[2] the sum of odd steps once more; ends[i] are the odd steps of the number in place i, or GIVEN_UP.
+// Walks the long numbers of `count` nodes exactly in 128 bits until a value at the end of a step is
+// below the number; a thread walks one number after the other. Places without a number, whose node
+// index is out of range, are skipped. `tall` lists the numbers with a value of at least `threshold`
+// at the start or the end of a step; `given_up` lists those that exceed 128 bits or take more than
+// `most` steps of the walk. Both lists have their count before their entries, which are two words
+// of 64 bits; entries that do not fit are only counted. sums[0] is the sum of odd steps of the
+// other numbers, sums[1] their count, sums[2] the sum of odd steps again. ends[i] is the odd steps
+// of the number in place i, or GIVEN_UP.
 //
-//   THREADS   of a block, a multiple of 32
+//   THREADS   threads per block, a multiple of 32
 //   STEP      bits of a step of the walk
-//   POWERS    powers of 3 that there may be
+//   POWERS    the most powers of 3
 #include "sieve.cuh"
 
-// Three blocks of 512 threads have 40 registers a thread, which are enough but on the latest devices; earlier ones have no room
-// for so many threads.
+// Three blocks of 512 threads leave 40 registers per thread, which suffice except on the latest
+// devices; earlier ones do not support as many threads.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1200
 #define BOUNDS __launch_bounds__(THREADS, 3)
 #else
@@ -38,7 +40,7 @@ extern "C" __global__ void BOUNDS
     Long threshold = {{threshold_0, threshold_1, threshold_2, threshold_3}};
     u64 sum = 0;
     u32 numbers = 0;
-    // The entry after the next and the next node are on their way while a number is walked.
+    // The entry after the next one and the next node are fetched while a number is walked.
     u32 i = from + blockIdx.x * THREADS + threadIdx.x, stride = gridDim.x * THREADS;
     u64 entry = i < until ? listed[i] : NOBODY, next = i + stride < until ? listed[i + stride] : NOBODY;
     uint4 low_part = make_uint4(0, 0, 0, 0), path = low_part;
@@ -88,7 +90,7 @@ extern "C" __global__ void BOUNDS
         }
         ends[i] = lost ? GIVEN_UP : (unsigned short)odd;
         if (lost) {
-            // Counted by its list alone, so that the host misses it if that is lost.
+            // Counted only by its list, so that the host notices if the list is lost.
             list(given_up, given_up_length, n);
         } else {
             numbers++;

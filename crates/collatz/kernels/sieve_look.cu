@@ -1,8 +1,8 @@
-// The vectors that look LOOK steps ahead. Bit i of vector c: whether numbers with T^K(n) ≡ 3^odd·i mod 2^LOOK and
-// odd = least + c odd steps are left by the rules in the next LOOK steps, of which `limits` has the limits. A thread
-// makes one word, of the vectors from `first` on.
+// Computes vectors that look LOOK steps ahead. Bit i of vector c says whether numbers with T^K(n) ≡
+// 3^odd·i mod 2^LOOK and odd = least + c odd steps survive the rules in the next LOOK steps, whose
+// limits are in `limits`. A thread computes one word, of the vectors from `first` on.
 //
-//   THREADS   of a block, at least LOOK
+//   THREADS   threads per block, at least LOOK
 //   LOOK      5 to 32
 #include "sieve.cuh"
 
@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             if (x & 1) {
                 pattern.odd(o, l);
                 o++;
-                // Mod 2^32; the lowest LOOK − j bits count.
+                // Mod 2^32; only the lowest LOOK − j bits count.
                 x += (x >> 1) + 1;
             } else {
                 dead = pattern.even(o, l);

@@ -1,9 +1,10 @@
-// What the host asks after a launch of table_walk.cu: see src/gpu/table/challenge.rs.
+// Queries of the host after a launch of table_walk.cu: see src/gpu/table/challenge.rs.
 //
-//   THREADS   of a block, a multiple of 32
+//   THREADS   threads per block, a multiple of 32
 #include "ptx.cuh"
 
-// Where residues, as table_grow.cu packs them, stand in a list: found[2i] of keys[i], found[2i + 1] times. All were 0.
+// Searches a list for residues, packed as in table_grow.cu: found[2i] is the index of keys[i],
+// found[2i + 1] the number of matches. All were 0.
 extern "C" __global__ void __launch_bounds__(THREADS)
     table_find(const u64* residues, u32 residues_count, const u64* keys, u32 count, u32* found) {
     for (u32 i = blockIdx.x * THREADS + threadIdx.x; i < residues_count; i += gridDim.x * THREADS) {

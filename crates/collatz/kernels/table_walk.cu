@@ -1,30 +1,31 @@
-// Walks the numbers r + h·2^s of mandatory residues r, TABLE_BITS bits a step, until they are below their starts:
-// l + h·2^d goes to C[l] + h·B[l].
+// Walks the numbers r + h·2^s of mandatory residues r, TABLE_BITS bits per step, until they are
+// below their starts: a step takes l + h·2^d to C[l] + h·B[l].
 //
-// A thread takes items: a residue and up to `item_highs` values h, in turn. The lanes of a warp go their own
-// ways: one whose number is done has the next one at the next step, so that none waits for the slowest.
+// A thread processes items, each a residue and up to `item_highs` values h. The lanes of a warp are
+// independent: a lane whose number is done starts the next one at the next step, so no lane waits
+// for the slowest.
 //
-//   THREADS     of a block
-//   BLOCKS      of a multiprocessor at a time
+//   THREADS     threads per block
+//   BLOCKS      blocks per multiprocessor
 //   TABLE_BITS  d
-//   WORDS       of 32 bits of a number
+//   WORDS       words of 32 bits of a number
 //   SIEVE_BITS  s
 #include "chain.cuh"
 #include "index.cuh"
 
-// Numbers are four times what they stand for, so that the low bits of one are the address of its entry.
+// Numbers are stored multiplied by four, so that their low bits are the address of a table entry.
 #define SCALE 2
 #define SIZE (1u << TABLE_BITS)
-// Of a table entry: below 4·f, above 4·C.
+// The layout of a table entry: 4·f in the low bits, 4·C above.
 #define ODD_MASK 63u
 #define ODD_BITS 6
-// A residue: r below, f above; then T^s(r).
+// The layout of a residue: r in the low bits, f above; then T^s(r).
 #define LOW_BITS 40
-// So many steps more than an item could need: then its number is left to the host.
+// Slack in the step limit of an item; a number that exceeds the limit is left to the host.
 #define MOST_STEPS 10000
-// Steps between two looks at what is rare.
+// Steps between two tests for rare events.
 #define ROUNDS 8
-// Where the word of 4·2^s is that is not 0.
+// The index of the nonzero word of 4·2^s.
 #define BLOCK_WORD ((SIEVE_BITS + SCALE) / 32)
 #define BLOCK_BIT (1u << (SIEVE_BITS + SCALE) % 32)
 
@@ -74,7 +75,7 @@ DEVICE Number product(Number n, u64 power, u64 value) {
     return r;
 }
 
-// n goes to C[l] + h·B[l]; returns what the words cannot hold of it.
+// Takes n to C[l] + h·B[l]; returns the part that exceeds the words.
 DEVICE u32 table_step(Number& n, const u32* table) {
     u32 entry = *(const u32*)((const char*)table + (n.w[0] & (SIZE - 1) << SCALE));
     u32 factor = *(const u32*)((const char*)(table + SIZE) + (entry & ODD_MASK));
@@ -90,7 +91,7 @@ DEVICE u32 table_step(Number& n, const u32* table) {
     return add_last(high(p[WORDS - 1]), 0);
 }
 
-// Whether n is below the start; of three words and more the lowest do not count.
+// Returns whether n is below the start; with three words and more the lowest word is ignored.
 DEVICE bool below(const Number& n, const Number& start) {
 #if WORDS == 1
     return n.w[0] < start.w[0];
@@ -104,23 +105,26 @@ DEVICE bool below(const Number& n, const Number& start) {
 #endif
 }
 
-// start + 2^s, value + 3^f.
+// Computes start + 2^s and value + 3^f.
 DEVICE void advance(Number& start, Number& value, Number power) {
     value = sum(value, power);
     start.w[BLOCK_WORD] = add_first(start.w[BLOCK_WORD], BLOCK_BIT);
     unrolled<BLOCK_WORD + 1, WORDS>([&](auto i) { start.w[VALUE(i)] = add_carried(start.w[VALUE(i)], 0); });
 }
 
-// In: entries (2^d, then 4·3^0 … 4·3^15), powers 3^0 … 3^40. The values h are first … first + highs − 1; of residue
-// i/chunks the item i has those from i % chunks·item_highs on.
-// state: the next item; how many starts are left to the host; steps of all numbers; a sum that table_sum adds; again how
-// many starts are left, so that the host notices a count that it cannot trust. `over` has room for
+// Inputs: entries (2^d, then 4·3^0 … 4·3^15), powers 3^0 … 3^40. The values h are first … first +
+// highs − 1; item i has the residue i/chunks and the values from (i % chunks)·item_highs on. state:
+// the next item; the number of starts left to the host; the steps of all numbers; a sum for
+// table_sum; the number of starts again, so that the host detects a corrupted count. `over` has
+// room for `capacity` such starts, WORDS words each; starts beyond that are only counted.
+// tallies[i]: the steps of item i.
 // `capacity` such starts, WORDS words each; those beyond that are only counted. tallies[i]: the steps of item i.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     table_walk(u64* state, u32* over, u32 capacity, const u64* residues, const u32* entries, const u64* powers,
                u64 first_lower, u64 first_upper, u64 highs, u32 item_highs, u32 chunks, u32 items, u32* tallies) {
     DYNAMIC_SHARED(u32, table);
-    // Of this thread: its item, and its steps before that. They are seldom used, and registers are few.
+    // This thread's item, and its steps before that item; kept in shared memory because they are
+    // rarely used and registers are scarce.
     u32* mine = table + SIZE + 16 + threadIdx.x;
     mine[0] = ~0u;
     for (u32 i = threadIdx.x; i < SIZE + 16; i += THREADS) table[i] = entries[i];

@@ -20,7 +20,7 @@ fn parse<T: FromStr, E: Error>(text: &str) -> Result<T, E> {
     number.ok_or_else(|| E::custom("not a number of decimal digits, or too large"))
 }
 
-/// Lists of them.
+/// The same for lists of numbers.
 pub(crate) mod list {
     use serde::{Deserialize, Deserializer, Serializer};
 

@@ -1,36 +1,40 @@
-//! When the low bits of a number alone show that it comes below its start.
+//! When the low bits of a number alone prove that its path falls below its start.
 //!
-//! Let f be the number of odd steps among the first k of n. Then T^k(low + a·2^k) = T^k(low) + a·3^f for low < 2^k,
-//! so n has the coefficient 3^f/2^k after k steps, which its low k bits decide.
+//! Let f be the number of odd steps among the first k of n. Then T^k(low + a·2^k) = T^k(low) +
+//! a·3^f for low < 2^k, so n has the coefficient 3^f/2^k after k steps, which is determined by the
+//! low k bits of n.
 //!
-//! **Lemma.** Let n ≥ 2^20, and let k ≤ 256 be the first number of steps with 3^f < 2^k. Then T^k(n) < n.
+//! **Lemma.** Let n ≥ 2^20, and let k ≤ 256 be the first number of steps with 3^f < 2^k. Then
+//! T^k(n) < n.
 //!
-//! *Proof.* For j < k the coefficient is at least 1, and a step never takes away from what the coefficient gives:
-//! T^j(n) ≥ n·3^(f_j)/2^j ≥ n. An odd step takes x to (3x + 1)/2 = 3x/2·(1 + 1/(3x)), and with x ≥ n that is at most
-//! 3x/2·(1 + 1/(3n)). An even one takes x to x/2. Hence
+//! *Proof.* For j < k the coefficient is at least 1, and a value is never below the coefficient
+//! times n: T^j(n) ≥ n·3^(f_j)/2^j ≥ n. An odd step takes x to (3x + 1)/2 = 3x/2·(1 + 1/(3x)), and
+//! with x ≥ n that is at most 3x/2·(1 + 1/(3n)). An even step takes x to x/2. Hence
 //!
 //! T^k(n) ≤ n · 3^f/2^k · (1 + 1/(3n))^f.
 //!
-//! The two factors after n grow with f, and the last one falls with n. So it is enough that their product is below
-//! 1 for n = 2^20 and the largest f with 3^f < 2^k, which is (3n + 1)^f·3^f < 2^k·(3n)^f, for each k ≤ 256. That is a
-//! finite number of inequalities between integers; a test of this file evaluates each of them. ∎
+//! The two factors after n grow with f, and the last one decreases with n. So it suffices that
+//! their product is below 1 for n = 2^20 and the largest f with 3^f < 2^k, that is, (3n + 1)^f·3^f
+//! < 2^k·(3n)^f, for each k ≤ 256. These are finitely many inequalities between integers; a test in
+//! this file evaluates each of them. ∎
 //!
-//! The lemma is false without its bounds: n = 1 has f = 1 and T²(1) = 1, although 3 < 4. Nor does it hold at later
-//! k: 25 comes below itself at k = 2, and T^8(25) = 26 although 3^5 < 2^8.
+//! The lemma is false without its bounds: n = 1 has f = 1 and T²(1) = 1, although 3 < 4. Nor does
+//! it hold at later k: 25 falls below itself at k = 2, and T^8(25) = 26 although 3^5 < 2^8.
 
-/// The lemma holds for starts from here on.
+/// The smallest start for which the lemma holds.
 pub const LEAST: u128 = 1 << 20;
 
-/// The lemma holds for at most so many steps.
+/// The most steps for which the lemma holds.
 pub const MOST_STEPS: u32 = 256;
 
 /// ⌊2^64·log 2/log 3⌋.
 const LOG_3_OF_2: u128 = 11_638_599_692_621_310_286;
 
-/// The smallest f with 3^f > 2^k, for k ≤ [`MOST_STEPS`]: a path with fewer odd steps among its first k has a
-/// coefficient below 1 there.
+/// Returns the smallest f with 3^f > 2^k, for k ≤ [`MOST_STEPS`]: a path with fewer odd steps among
+/// its first k has a coefficient below 1 there.
 ///
-/// It is ⌊k·log 2/log 3⌋ + 1, since 3^f = 2^k for k = 0 only; a test compares it with powers of 3 and 2.
+/// The value is ⌊k·log 2/log 3⌋ + 1, since 3^f = 2^k only for k = 0; a test compares it with powers
+/// of 3 and 2.
 #[must_use]
 pub const fn min_odd(k: u32) -> u32 {
     debug_assert!(k <= MOST_STEPS);
@@ -66,7 +70,7 @@ mod tests {
         }
     }
 
-    /// The first k ≤ most with 3^f < 2^k, and `T^k(n)`.
+    /// Returns the first k ≤ `most` with 3^f < 2^k, and `T^k(n)`.
     fn crossing(n: u128, most: u32) -> Option<(u32, u128)> {
         let (mut x, mut f) = (n, 0);
         for k in 1..=most {

@@ -1,4 +1,4 @@
-//! What cannot be verified, and what fails on the way.
+//! Errors of verifications.
 
 use warpint_device::DeviceError;
 use warpint_files::ErrorKind;
@@ -7,17 +7,17 @@ use warpint_files::ErrorKind;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CollatzError {
-    /// An interval without numbers.
-    #[error("from {from} to {to} there are no numbers: the second must be the larger")]
+    /// An empty interval.
+    #[error("the range from {from} to {to} is empty: its end must be larger than its start")]
     Empty {
         /// Its first number.
         from: u128,
         /// The number after its last.
         to: u128,
     },
-    /// A residue class that is none, or of more bits than there are.
+    /// A residue class that does not exist, or of more bits than supported.
     #[error(
-        "{residue} modulo 2^{low_bits}, below 2^{bits}, is no class: its residue must be below 2^{low_bits}, and {low_bits} at most {bits}, which is at most 127"
+        "{residue} modulo 2^{low_bits}, below 2^{bits}, is not a residue class: the residue must be below 2^{low_bits}, and {low_bits} at most {bits}, which is at most 127"
     )]
     Class {
         /// Numbers are below 2^bits.
@@ -27,48 +27,48 @@ pub enum CollatzError {
         /// The residue.
         residue: u128,
     },
-    /// Numbers that are too large for the sieve.
+    /// Numbers too large for the sieve.
     #[error(
-        "the sieve has no room for {level} low bits and {top_bits} bits above them: take smaller units or classes, or another method"
+        "the sieve does not support {level} low bits and {top_bits} bits above them: use smaller units or classes, or another method"
     )]
     TooLarge {
-        /// Low bits that are grown one by one.
+        /// Low bits that the tree grows one by one.
         level: u32,
         /// Bits above them.
         top_bits: u32,
     },
-    /// A class of more low bits than the sieve.
+    /// A class with more low bits than the sieve.
     #[error(
         "the table method cannot verify a class of {low_bits} low bits with a sieve of {sieve_bits} bits: use fewer low bits, a larger sieve (at most 37 bits) or another method"
     )]
     LowBits {
-        /// Those of the class.
+        /// The low bits of the class.
         low_bits: u32,
-        /// Those of the sieve.
+        /// The bits of the sieve.
         sieve_bits: u32,
     },
-    /// A parameter of a method beyond its bounds.
+    /// A parameter of a method out of its bounds.
     #[error("{what} must be from {least} to {most}: {value} is not")]
     Parameter {
-        /// Its name for users.
+        /// Its name, for users.
         what: &'static str,
-        /// What it was to be.
+        /// The requested value.
         value: u32,
-        /// The least.
+        /// The smallest valid value.
         least: u32,
-        /// The most.
+        /// The largest valid value.
         most: u32,
     },
     /// A range of delays that begins with 0.
     #[error("0 has no delay, as it never reaches 1: begin with 1 or more")]
     DelayOfZero,
-    /// A range of delays that goes too far.
-    #[error("delays are computed of numbers below 2^96; a range up to {to} goes beyond")]
+    /// A range of delays that ends beyond the bound.
+    #[error("delays are computed for numbers below 2^96, but the range ends at {to}")]
     DelayTooLarge {
         /// The number after its last.
         to: u128,
     },
-    /// A path that does not come to 1.
+    /// A path that does not reach 1.
     #[error(
         "the path of {n} does not reach 1 within some millions of steps: it may be a counter-example; follow it with collatz path"
     )]
@@ -76,13 +76,14 @@ pub enum CollatzError {
         /// Its start.
         n: u128,
     },
-    /// No seed for challenges.
-    #[error("the operating system gives no random numbers: {reason}")]
+    /// A seed for challenges that could not be drawn.
+    #[error("cannot get random numbers from the operating system: {reason}")]
     Randomness {
-        /// What it says.
+        /// The error of the operating system.
         reason: String,
     },
-    /// A result that is not what the host computes: a fault of the device, of memory or of a core.
+    /// A result that contradicts the host's computation: a fault of the device, of memory or of a
+    /// core.
     #[error(transparent)]
     Refuted(Box<Refutation>),
     /// The device failed, or lacks memory.
@@ -91,7 +92,7 @@ pub enum CollatzError {
 }
 
 impl CollatzError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -110,21 +111,21 @@ impl CollatzError {
     }
 }
 
-/// A result that the host has refuted.
+/// A result that the host refuted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{place} gave a wrong result for {region}: {what} is {found}, it must be {expected}; nothing of it is kept"
+    "{place} gave a wrong result for {region}: {what} is {found}, but must be {expected}; the result is discarded"
 )]
 pub struct Refutation {
-    /// Who computed it.
+    /// The place that computed the result.
     pub place: String,
-    /// Of which numbers.
+    /// The numbers concerned.
     pub region: String,
-    /// What is wrong.
+    /// The wrong quantity.
     pub what: String,
-    /// As it was reported.
+    /// The reported value.
     pub found: String,
-    /// As the host has it.
+    /// The value that the host computed.
     pub expected: String,
 }
 

@@ -1,16 +1,19 @@
-//! The Collatz conjecture: every positive number reaches 1 by T(n) = n/2 for even n, (3n + 1)/2 for odd n.
+//! The Collatz conjecture: every positive number reaches 1 under T(n) = n/2 for even n, (3n + 1)/2
+//! for odd n.
 //!
-//! * [`Region`]: which numbers; [`Verifier`]: a method that verifies them, given all smaller ones;
+//! * [`Region`]: a set of numbers; [`Verifier`]: a method that verifies them, given all smaller
+//!   ones;
 //! * [`Plain`]: the slow, obvious method, the oracle of the others;
-//! * [`sieve`]: numbers grown from their low bits, whole subtrees left out;
-//! * [`table`]: some bits at a time by tables, residues that come down left out;
-//! * [`open`]: the fastest method of a place, with the sizes of its tables ([`sizes`]);
-//! * [`evidence`]: that the work was done;
-//! * [`runs`]: verification in units of work, their files, and what these cover together;
+//! * [`sieve`]: the sieve: numbers grown from their low bits, with whole subtrees pruned;
+//! * [`table`]: the table method: several bits at a time, with provably descending residues
+//!   skipped;
+//! * [`open`]: opens the fastest method of a place, with the sizes of its tables ([`sizes`]);
+//! * [`evidence`]: evidence that the work was done;
+//! * [`runs`]: verification in units of work, their files, and the union of what they cover;
 //! * [`delay`]: the delays of all numbers of a range, and records;
 //! * [`path`]: the exact path of one number of any size to 1;
 //! * [`walk`]: one number step by step, exactly, until it is below its start;
-//! * [`descent`]: when low bits alone show that a number comes below its start.
+//! * [`descent`]: the lemma by which low bits alone prove that a path falls below its start.
 
 mod decimal;
 pub mod delay;

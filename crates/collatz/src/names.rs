@@ -1,6 +1,6 @@
-//! Large numbers, and what is said of unresolved ones, for people.
+//! Texts for users: large numbers, and reports of unresolved numbers.
 
-/// `2^40` for a power of two from 2^20 up, otherwise digits.
+/// Formats a power of two from 2^20 up as `2^40`, other numbers in digits.
 #[must_use]
 pub fn number(n: u128) -> String {
     if n.is_power_of_two() && n >> 20 != 0 {
@@ -10,7 +10,7 @@ pub fn number(n: u128) -> String {
     }
 }
 
-/// `27, 31, … (7 in all)`
+/// Formats a list: `27, 31, … (7 in all)`.
 #[must_use]
 pub fn list(numbers: &[u128]) -> String {
     const MOST: usize = 20;
@@ -22,7 +22,7 @@ pub fn list(numbers: &[u128]) -> String {
     }
 }
 
-/// A line about unresolved numbers, which did not come below their starts.
+/// Formats a report of unresolved numbers, which did not fall below their starts.
 #[must_use]
 pub fn unresolved(numbers: &[u128]) -> String {
     let (they, start) =

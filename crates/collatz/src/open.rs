@@ -1,4 +1,4 @@
-//! Which methods there are, where they compute, and how large their units are.
+//! Choice of a method and its places, and the size of its units.
 
 use warpint_device::{Device, DeviceId, device_on, first_gpu};
 use warpint_files::ErrorKind;
@@ -12,35 +12,35 @@ use crate::table::{TableMethod, TableOptions};
 use crate::walk::Walker;
 use crate::{CollatzError, Method, Plain, Region, Verifier};
 
-/// Where to verify.
+/// The places to verify on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Places {
-    /// On a GPU if there is one that works and the method has a way for it, otherwise on the CPU.
+    /// A GPU if one works and the method supports GPUs, otherwise the CPU.
     Auto,
-    /// On the CPU.
+    /// The CPU.
     Cpu,
-    /// On each of these devices.
+    /// Each of these devices.
     Devices(Vec<DeviceId>),
 }
 
-/// What to verify with.
+/// The opened verifiers.
 pub struct Opened {
-    /// One for each place.
+    /// One verifier per place.
     pub verifiers: Vec<Box<dyn Verifier>>,
-    /// Units of 2^this numbers take some seconds to a minute.
+    /// Units of 2^`unit_bits` numbers take a few seconds to a minute.
     pub unit_bits: u32,
 }
 
-/// Why there is nothing to verify with.
+/// Why no verifier could be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No method, or not this one, has a way for a kind of place.
-    #[error("there is no method{} for {place}", method.map_or(String::new(), |m| format!(" {}", m.name())))]
+    /// No method, or not the named one, supports a kind of place.
+    #[error("no method{} is available for {place}", method.map_or(String::new(), |m| format!(" {}", m.name())))]
     NoMethod {
         /// The method that was named.
         method: Option<Method>,
-        /// `the CPU`, `GPUs`.
+        /// The kind of place: `the CPU`, `GPUs`.
         place: &'static str,
     },
     /// A device cannot be used.
@@ -48,16 +48,16 @@ pub enum OpenError {
     On {
         /// The device.
         device: DeviceId,
-        /// Why not.
+        /// The reason.
         source: CollatzError,
     },
-    /// A size that does not fit, or a region that no method takes.
+    /// A size that does not fit, or a region that no method supports.
     #[error(transparent)]
     Collatz(#[from] CollatzError),
 }
 
 impl OpenError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -69,7 +69,7 @@ impl OpenError {
 
 type Made = Result<Box<dyn Verifier>, CollatzError>;
 
-/// A method in a kind of place, made with sizes where they are chosen.
+/// A method in a kind of place, with its constructor.
 struct Way<F> {
     method: Method,
     unit_bits: u32,
@@ -79,7 +79,7 @@ struct Way<F> {
 type OnGpu = fn(&Device, &Sizes) -> Made;
 type OnCpu = fn(&Sizes) -> Made;
 
-/// The sieve by an engine.
+/// Wraps an engine as the sieve.
 fn sieve(engine: impl Backend + 'static, sizes: &Sizes) -> Box<dyn Verifier> {
     let look = sizes.look.map(|look| look.min(engine.most_looking()));
     let step = sizes.step.unwrap_or_default();
@@ -90,7 +90,7 @@ fn table_options(sizes: &Sizes) -> TableOptions {
     TableOptions { table_bits: sizes.table_bits, ..TableOptions::default() }
 }
 
-/// All that there are on GPUs, the fastest first.
+/// All methods on GPUs, the fastest first.
 const ON_GPUS: &[Way<OnGpu>] = &[
     Way {
         method: Method::Sieve,
@@ -104,7 +104,7 @@ const ON_GPUS: &[Way<OnGpu>] = &[
     },
 ];
 
-/// All that there are on the CPU, the fastest first.
+/// All methods on the CPU, the fastest first.
 const ON_CPU: &[Way<OnCpu>] = &[
     Way {
         method: Method::Sieve,
@@ -119,12 +119,12 @@ const ON_CPU: &[Way<OnCpu>] = &[
     Way { method: Method::Plain, unit_bits: 27, open: |_| Ok(Box::new(Plain::default())) },
 ];
 
-/// Those of a method, or all.
+/// Selects the ways of one method, or all.
 fn of<F>(ways: &'static [Way<F>], method: Option<Method>) -> impl Iterator<Item = &'static Way<F>> {
     ways.iter().filter(move |way| method.is_none_or(|method| method == way.method))
 }
 
-/// The ways that there are for a choice, the fastest first, at least one.
+/// The ways for a choice of places, the fastest first; at least one.
 enum Ways {
     Cpu(Vec<&'static Way<OnCpu>>),
     Devices(Vec<&'static Way<OnGpu>>, Vec<DeviceId>),
@@ -135,7 +135,7 @@ impl Ways {
         let devices = match places {
             Places::Cpu => vec![],
             Places::Devices(ids) => ids.clone(),
-            // Only if something can be done there.
+            // Only if some method supports GPUs.
             Places::Auto if of(ON_GPUS, method).next().is_none() => vec![],
             Places::Auto => first_gpu().and_then(|id| working(id, tuned)).into_iter().collect(),
         };
@@ -151,7 +151,7 @@ impl Ways {
         if is_none { Err(OpenError::NoMethod { method, place }) } else { Ok(ways) }
     }
 
-    /// Opens each in turn, as the answer is taken.
+    /// Opens each way in turn, when the iterator reaches it.
     fn opened<'a>(
         &'a self,
         asked: Sizes,
@@ -179,17 +179,19 @@ impl Ways {
     }
 }
 
-/// The requested sizes, completed by the stored ones.
+/// Completes the requested sizes by the stored ones.
 fn with_stored(asked: Sizes, method: Method, device: Option<&Device>, tuned: &TunedSizes) -> Sizes {
     let stored = Tunable::of(method).map(|what| tuned.get(what, device));
     asked.or(stored.unwrap_or_default())
 }
 
-/// Opens a method, or any, in its places, with sizes as they were tuned there: the fastest that takes these
-/// regions, which may depend on what is opened. A GPU that does not work is a warning of `tuned`.
+/// Opens the fastest method, or a given one, that supports the given regions, in its places, with
+/// tuned sizes. The regions may depend on the opened verifiers. A GPU that does not work becomes a
+/// warning in `tuned`.
 ///
 /// # Errors
-/// There is no such method; a device cannot be used; no method takes the regions; what `regions` reports.
+/// The method does not exist; a device cannot be used; no method supports the regions; an error of
+/// `regions`.
 pub fn open_taking<E: From<OpenError>>(
     method: Option<Method>,
     places: &Places,
@@ -209,11 +211,11 @@ pub fn open_taking<E: From<OpenError>>(
     Err(no_way(method, refusal).into())
 }
 
-/// Opens a method, or the fastest, with the requested sizes; sizes that are `None` are as tuned. A GPU that
-/// does not work is a warning of `tuned`.
+/// Opens a method, or the fastest, with the requested sizes; sizes that are `None` are the tuned
+/// ones. A GPU that does not work becomes a warning in `tuned`.
 ///
 /// # Errors
-/// There is no such method; a device cannot be used; a size does not fit.
+/// The method does not exist; a device cannot be used; a size does not fit.
 pub fn open_with(
     method: Option<Method>,
     places: &Places,
@@ -225,12 +227,13 @@ pub fn open_with(
     first.unwrap_or_else(|| Err(no_way(method, None)))
 }
 
-/// Why none of the ways will do.
+/// Returns the error if none of the ways is usable.
 fn no_way(method: Option<Method>, refusal: Option<CollatzError>) -> OpenError {
     refusal.map_or(OpenError::NoMethod { method, place: "such units" }, OpenError::from)
 }
 
-/// Opens a method on a device, or on the CPU, with these sizes; nothing if there is none.
+/// Opens a method on a device, or on the CPU, with these sizes; `None` if the method does not
+/// support the place.
 ///
 /// # Errors
 /// A size does not fit, or the device fails.
@@ -252,8 +255,8 @@ pub fn open_at(
     Ok(Some(Opened { verifiers: vec![made?], unit_bits }))
 }
 
-/// What computes delays on a device, with the shape that was tuned there, which is returned as well, or on
-/// the CPU.
+/// Opens the computation of delays on a device, with the tuned shape, which is returned as well, or
+/// on the CPU.
 ///
 /// # Errors
 /// The device fails.
@@ -268,7 +271,7 @@ pub fn delays_on(
     Ok((Box::new(engine), Some(shape)))
 }
 
-/// A GPU that can be opened.
+/// Returns the GPU if it can be opened.
 fn working(id: DeviceId, tuned: &TunedSizes) -> Option<DeviceId> {
     match device_on(id) {
         Ok(_) => Some(id),
@@ -298,7 +301,7 @@ mod tests {
         }
         let on_sim = Places::Devices(vec![DeviceId::Sim]);
         let said = open(Some(Method::Plain), &on_sim).map(drop).unwrap_err().to_string();
-        assert_eq!(said, "there is no method plain for GPUs");
+        assert_eq!(said, "no method plain is available for GPUs");
         assert!(open_at(Method::Plain, None, Sizes::default()).unwrap().is_some());
         assert!(tuned.take_warnings().is_empty());
     }

@@ -7,21 +7,21 @@ use crate::evidence::{Items, secret};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
-/// Every number is walked until it is below its start. Its checksum is the sum of all steps of T.
+/// Walks every number until it is below its start. Its checksum is the sum of all steps of T.
 #[derive(Debug, Clone, Default)]
 pub struct Plain {
-    /// How.
+    /// The walker.
     pub walker: Walker,
-    /// Of the challenges: drawn anew for each region, if it is not said.
+    /// The seed of the challenges; by default drawn anew for each region.
     pub seed: Option<u64>,
-    /// Numbers of a challenge; 2^12 if it is not said.
+    /// Numbers per challenge; 2^12 by default.
     pub every: Option<u64>,
 }
 
 /// A challenge takes about as long as 64 other numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 12;
 
-/// Numbers between two looks at the watch.
+/// Numbers between two polls of the watch.
 const CHUNK: u128 = 1 << 16;
 
 impl Plain {

@@ -4,17 +4,17 @@ use std::fmt;
 
 use crate::CollatzError;
 
-/// Numbers that are verified as a whole.
+/// A set of numbers that is verified as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Region {
-    /// from ≤ n < to.
+    /// The interval from ≤ n < to.
     Interval {
-        /// The first.
+        /// The first number.
         from: u128,
-        /// One more than the last.
+        /// The number after the last.
         to: u128,
     },
-    /// n < 2^bits with n ≡ residue mod 2^`low_bits`.
+    /// The class n < 2^bits with n ≡ residue mod 2^`low_bits`.
     Class {
         /// At most 127.
         bits: u32,
@@ -26,10 +26,10 @@ pub enum Region {
 }
 
 impl Region {
-    /// from ≤ n < to.
+    /// Returns the interval from ≤ n < to.
     ///
     /// # Errors
-    /// There are none.
+    /// The interval is empty.
     pub fn interval(from: u128, to: u128) -> Result<Self, CollatzError> {
         if from < to {
             Ok(Self::Interval { from, to })
@@ -38,7 +38,7 @@ impl Region {
         }
     }
 
-    /// n < 2^bits with n ≡ residue mod 2^`low_bits`.
+    /// Returns the class n < 2^bits with n ≡ residue mod 2^`low_bits`.
     ///
     /// # Errors
     /// bits > 127, `low_bits` > bits or residue ≥ 2^`low_bits`.
@@ -50,7 +50,7 @@ impl Region {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of elements.
     #[must_use]
     pub fn numbers(&self) -> u128 {
         match *self {
@@ -59,7 +59,7 @@ impl Region {
         }
     }
 
-    /// Number `index` of them, from 0, in ascending order.
+    /// Returns element `index`, from 0, in ascending order.
     #[must_use]
     pub fn nth(&self, index: u128) -> Option<u128> {
         (index < self.numbers()).then(|| match *self {
@@ -71,7 +71,7 @@ impl Region {
         })
     }
 
-    /// Whether n is one of them.
+    /// Returns whether n is an element.
     #[must_use]
     pub fn contains(&self, n: u128) -> bool {
         match *self {

@@ -1,4 +1,4 @@
-//! Sizes of tables: requested ones, and tuned ones that were stored.
+//! Sizes of tables: requested sizes, and stored sizes from tuning.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display};
@@ -9,7 +9,7 @@ use crate::Method;
 use crate::gpu::{DelayShape, DeviceTable};
 use crate::sieve::{Looking, Step};
 
-/// What can be tuned.
+/// A tunable size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tunable {
     /// The bits of a step of the sieve's walk.
@@ -24,7 +24,7 @@ impl Tunable {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Sieve, Self::Table, Self::Delays];
 
-    /// Its name for users.
+    /// Returns its name, for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Tunable {
         }
     }
 
-    /// What it is, in a few words.
+    /// Returns a short description.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Tunable {
         }
     }
 
-    /// What is tuned of a method of verification.
+    /// Returns the tunable size of a method of verification.
     #[must_use]
     pub fn of(method: Method) -> Option<Self> {
         match method {
@@ -55,21 +55,21 @@ impl Tunable {
     }
 }
 
-/// What can be chosen; where nothing is, the method chooses.
+/// Chosen sizes; the method chooses those that are `None`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sizes {
     /// Steps that the sieve's vectors look ahead.
     pub look: Option<Looking>,
-    /// Of the sieve's walk.
+    /// The step of the sieve's walk.
     pub step: Option<Step>,
-    /// Of the table method.
+    /// The bits of the tables of the table method.
     pub table_bits: Option<u32>,
-    /// Of delays on devices.
+    /// The shape of the kernel of delays on devices.
     pub delays: Option<DelayShape>,
 }
 
 impl Sizes {
-    /// These, and where they say nothing, others.
+    /// Fills in missing sizes from `others`.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self {
@@ -81,18 +81,18 @@ impl Sizes {
     }
 }
 
-/// One size that is tuned.
+/// A tuned size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// Of the sieve's walk.
+    /// The step of the sieve's walk.
     Step(Step),
-    /// Of the table method.
+    /// The bits of the tables of the table method.
     TableBits(u32),
-    /// Of delays on devices.
+    /// The shape of the kernel of delays.
     Delays(DelayShape),
 }
 
-/// `step=12`, `d=14`, or as a [`DelayShape`].
+/// Formats as `step=12`, `d=14`, or as a [`DelayShape`].
 impl Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,7 +113,7 @@ impl From<Size> for Sizes {
     }
 }
 
-/// `d=14,t=15,threads=1024,blocks=1`
+/// Formats as `d=14,t=15,threads=1024,blocks=1`.
 impl Display for DelayShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { step_bits, small_bits, small_shared, threads, blocks, .. } = self;
@@ -122,7 +122,7 @@ impl Display for DelayShape {
     }
 }
 
-/// What is worth measuring on a device, or on the CPU; nothing where there is one size.
+/// Returns the sizes worth measuring on a device, or on the CPU; empty if only one size exists.
 #[must_use]
 pub fn candidates(what: Tunable, device: Option<&Device>) -> Vec<Size> {
     let shared = device.map(|device| device.info().shared_memory_per_block);
@@ -133,7 +133,7 @@ pub fn candidates(what: Tunable, device: Option<&Device>) -> Vec<Size> {
             let most = DeviceTable::most_table_bits(shared);
             (11.min(most)..=most).map(Size::TableBits).collect()
         }
-        // The CPU's tables have one size.
+        // The CPU's tables have only one size.
         (Tunable::Delays, None) => vec![],
         (Tunable::Delays, Some(shared)) => {
             DelayShape::candidates(shared).into_iter().map(Size::Delays).collect()
@@ -141,38 +141,38 @@ pub fn candidates(what: Tunable, device: Option<&Device>) -> Vec<Size> {
     }
 }
 
-/// The sizes that were stored, by product, driver and version of this program.
+/// The stored sizes, by product, driver and version of this program.
 #[derive(Debug)]
 pub struct TunedSizes {
     store: Option<TuningStore>,
-    /// The warnings so far, each once: devices of one product have the same.
+    /// The warnings so far, each once: devices of one product have the same warnings.
     told: RefCell<Vec<String>>,
-    /// How many of them were taken.
+    /// The number of warnings already returned.
     taken: Cell<usize>,
 }
 
 impl TunedSizes {
-    /// Those of this user; none for a user without a home.
+    /// Opens the store of this user; empty for a user without a home.
     #[must_use]
     pub fn open() -> Self {
         Self::of(TuningStore::open().ok())
     }
 
-    /// Those of a store.
+    /// Uses a given store.
     #[must_use]
     pub fn of(store: Option<TuningStore>) -> Self {
         Self { store, told: RefCell::default(), taken: Cell::default() }
     }
 
-    /// What was found wrong since the last call, a line each, and no line twice.
+    /// Returns the warnings since the last call, one line each, without repetitions.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         let told = self.told.borrow();
         told[self.taken.replace(told.len())..].to_vec()
     }
 
-    /// What was stored for a device, or for the CPU. What is wrong with it is a warning, and a matter of
-    /// speed only.
+    /// Returns the sizes stored for a device, or for the CPU. Errors in them become warnings, since
+    /// they affect only speed.
     #[must_use]
     pub fn get(&self, what: Tunable, device: Option<&Device>) -> Sizes {
         let stored = self.store.as_ref().map(|store| (store, store.get(&key(what, device))));
@@ -184,7 +184,7 @@ impl TunedSizes {
             Some(size) => size.into(),
             None => {
                 self.tell(Some(format!(
-                    "'{}' in {} is no size for {}: it is not used; tune again",
+                    "'{}' in {} is not a valid size for {}: it is not used; tune again",
                     choice.escape_debug(),
                     store.path().display(),
                     subject(what),
@@ -194,10 +194,10 @@ impl TunedSizes {
         }
     }
 
-    /// Stores the fastest size; `microseconds` are for a million numbers.
+    /// Stores the fastest size; `microseconds` is the time per million numbers.
     ///
     /// # Errors
-    /// There is no store, or it cannot be written.
+    /// No store exists, or it cannot be written.
     pub fn put(
         &self,
         what: Tunable,
@@ -212,25 +212,25 @@ impl TunedSizes {
         Ok(())
     }
 
-    /// Whether what was stored can be read, if there is a place for it.
+    /// Returns an error if the store exists and cannot be read.
     ///
     /// # Errors
-    /// It cannot.
+    /// The store cannot be read.
     pub fn readable(&self) -> Result<(), TuningError> {
         let Some(store) = &self.store else { return Ok(()) };
         self.tell(store.get(&key(Tunable::Sieve, None))?.warning);
         Ok(())
     }
 
-    /// Tries whether sizes can be stored. Makes the folder of the store if it is not there.
+    /// Tests whether sizes can be stored. Creates the folder of the store if it does not exist.
     ///
     /// # Errors
-    /// There is no store, or it cannot be written.
+    /// No store exists, or it cannot be written.
     pub fn check(&self) -> Result<(), TuningError> {
         self.store.as_ref().ok_or(TuningError::NoFolder)?.check()
     }
 
-    /// Adds a warning, unless it is there.
+    /// Adds a warning, unless it was given before.
     pub(crate) fn tell(&self, warning: Option<String>) {
         let mut told = self.told.borrow_mut();
         let new = warning.filter(|warning| !told.contains(warning));
@@ -311,7 +311,7 @@ mod tests {
         let told = tuned.take_warnings().join("\n");
         assert!(tuned.take_warnings().is_empty());
         assert!(told.starts_with("'d=99' in ") && told.lines().count() == lines, "{told}");
-        assert!(told.contains(" is no size for collatz table: it is not used"), "{told}");
+        assert!(told.contains(" is not a valid size for collatz table: it is not used"), "{told}");
     }
 
     #[test]

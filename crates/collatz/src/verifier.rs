@@ -1,26 +1,27 @@
-//! What every method of verification takes and gives.
+//! The interface of all methods of verification.
 
 use num_bigint::BigUint;
 
 use crate::evidence::Evidence;
 use crate::{CollatzError, Region, Watch};
 
-/// How numbers are verified.
+/// A method of verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
-    /// Every number step by step.
+    /// Walks every number step by step.
     Plain,
-    /// Some bits at a time by tables, residues that cannot matter left out (Honda 2017, §4.3 and §4.4).
+    /// Walks numbers several bits at a time by tables, with residues skipped that provably descend
+    /// (Honda 2017, §4.3 and §4.4).
     Table,
-    /// Numbers grown from their low bits, whole subtrees left out.
+    /// Grows numbers from their low bits, with whole subtrees pruned.
     Sieve,
 }
 
 impl Method {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Self; 3] = [Self::Plain, Self::Table, Self::Sieve];
 
-    /// Its name for users.
+    /// Returns its name, for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,21 +35,22 @@ impl Method {
 /// The largest value of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Highest {
-    /// The value: a number of the path under n/2 and 3n + 1, as in the published lists (27 rises to 9,232).
+    /// The value: a number on the path under n/2 and 3n + 1, as in the published lists (27 rises to
+    /// 9,232).
     pub value: BigUint,
-    /// The number whose path it is on; the smallest if there are several.
+    /// The start of that path; the smallest if there are several.
     pub start: u128,
 }
 
 impl Highest {
-    /// The higher of two; of equal ones that of the smaller start.
+    /// Returns the higher of two; of equal values, the one with the smaller start.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         let better = other.value.cmp(&self.value).then(self.start.cmp(&other.start)).is_gt();
         if better { other } else { self }
     }
 
-    /// The same of what may not be known.
+    /// The same for values that may be unknown.
     #[must_use]
     pub fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
@@ -58,26 +60,27 @@ impl Highest {
     }
 }
 
-/// What is known of a region: each of its numbers reaches a smaller number, or a number on the path of a
-/// smaller one, `unresolved` ones excepted. So if all smaller numbers reach 1, these do.
+/// The result for a region: each of its numbers reaches a smaller number, or a number on the path
+/// of a smaller one, except those in `unresolved`. So if all smaller numbers reach 1, these do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verified {
-    /// Numbers of the region.
+    /// The count of numbers of the region.
     pub numbers: u128,
-    /// Those of them that were walked one by one; the others fell to the method's sieves.
+    /// The count of numbers walked one by one; the others were excluded by the method's sieves.
     pub walked: u64,
-    /// A sum over what was walked, bound to the method, its version and its parameters.
+    /// A sum over the walks, which depends on the method, its version and its parameters.
     pub checksum: u64,
-    /// The highest value of the paths walked, if the method says it.
+    /// The highest value of the walked paths, if the method reports it.
     pub highest: Option<Highest>,
     /// Numbers that did not come below their start within the walk's limit of steps, ascending.
     pub unresolved: Vec<u128>,
-    /// That the work on the region was done, as far as random parts of it show; nothing for sums of several regions.
+    /// Evidence of the work, as far as random parts of it can show; `None` for sums of several
+    /// regions.
     pub evidence: Option<Evidence>,
 }
 
 impl Verified {
-    /// What is known of both of two regions without common numbers.
+    /// Combines the results of two disjoint regions.
     pub fn add(&mut self, other: Self) {
         self.evidence = None;
         self.numbers += other.numbers;
@@ -91,31 +94,31 @@ impl Verified {
 
 /// A method at a place, with its tables.
 pub trait Verifier: Send {
-    /// Which one.
+    /// Returns the method.
     fn method(&self) -> Method;
 
-    /// Of the method: raised when its checksum changes.
+    /// Returns the version of the method, which is incremented when its checksum changes.
     fn version(&self) -> u32;
 
-    /// What else the checksum depends on: `d=32`; no spaces.
+    /// Returns the other parameters on which the checksum depends: `d=32`; no spaces.
     fn parameters(&self) -> String;
 
-    /// The place: `cpu`, `cuda:0`.
+    /// Returns the place: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 
-    /// Whether it has a way for a region.
+    /// Returns an error if the method does not support a region.
     ///
     /// # Errors
-    /// It has none, and [`Verifier::verify`] would say the same.
+    /// The error that [`Verifier::verify`] would return.
     fn takes(&self, _region: &Region) -> Result<(), CollatzError> {
         Ok(())
     }
 
-    /// Verifies a region, given all numbers that are smaller than its largest and not in it; nothing if the
-    /// watch stopped it.
+    /// Verifies a region, given all numbers that are smaller than its largest and not in it; `None`
+    /// if the watch stopped it.
     ///
     /// # Errors
-    /// The device fails, or the method has no way for such a region.
+    /// The device fails, or the method does not support the region.
     fn verify(
         &mut self,
         region: &Region,

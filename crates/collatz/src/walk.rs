@@ -1,15 +1,15 @@
-//! One number step by step, exactly: the oracle of every method, and what finishes the numbers that are too
-//! long for it.
+//! Exact walks of one number step by step: the oracle of every method, which also finishes the
+//! numbers too long for a method.
 
 use num_bigint::BigUint;
 
-/// T(n) = n/2 for even n, (3n + 1)/2 for odd n; nothing if the result is 2^128 or more.
+/// Returns T(n) = n/2 for even n, (3n + 1)/2 for odd n; `None` if the result is 2^128 or more.
 #[must_use]
 pub fn step(n: u128) -> Option<u128> {
     if n & 1 == 0 { Some(n / 2) } else { n.checked_add(n / 2 + 1) }
 }
 
-/// The same of any size.
+/// The same for numbers of any size.
 #[must_use]
 pub fn big_step(n: &BigUint) -> BigUint {
     if n.bit(0) { (n * 3u32 + 1u32) >> 1 } else { n >> 1 }
@@ -22,28 +22,29 @@ pub struct Descent {
     pub steps: u64,
     /// Odd ones among them.
     pub odd_steps: u64,
-    /// The largest number of the path under n/2 and 3n + 1, the start included: an odd step of T from x goes by 3x + 1.
+    /// The largest number on the path under n/2 and 3n + 1, the start included: an odd step of T
+    /// from x passes 3x + 1.
     pub highest: BigUint,
 }
 
-/// How numbers are walked.
+/// The parameters of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walker {
-    /// A number that is not below its start after so many steps is unresolved.
+    /// A number that is not below its start after this many steps is unresolved.
     pub limit: u64,
-    /// A changed rule, T(trap) = trap, so that tests have a counter-example.
+    /// A changed rule, T(trap) = trap, which gives tests a counter-example.
     pub trap: Option<BigUint>,
 }
 
 impl Default for Walker {
-    /// The known numbers take fewer than 2,000 steps.
+    /// Known numbers take fewer than 2,000 steps.
     fn default() -> Self {
         Self { limit: 100_000, trap: None }
     }
 }
 
 impl Walker {
-    /// Walks n until it is below n, or at 1; nothing if that takes more steps than the limit.
+    /// Walks n until the value is below n, or 1; `None` if that exceeds the limit of steps.
     #[must_use]
     pub fn descend(&self, n: u128) -> Option<Descent> {
         let start = BigUint::from(n);
@@ -52,7 +53,7 @@ impl Walker {
             return Some(descent);
         }
         let trap = self.trap.as_ref().map(|trap| u128::try_from(trap).ok());
-        // Of the results of odd steps: one half of the number before.
+        // `highest` is the highest result of an odd step, which is half of 3x + 1.
         let (mut x, mut highest) = (n, 0);
         let path_highest = |highest: BigUint| start.clone().max(highest << 1u32);
         loop {
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn twenty_seven_comes_down_after_59_steps() {
-        // 27 is below itself for the first time at 23, after 37 odd and 59 steps in all.
+        // 27 first falls below itself at 23, after 59 steps, 37 of them odd.
         let descent = Walker::default().descend(27).unwrap();
         assert_eq!((descent.steps, descent.odd_steps), (59, 37));
         assert_eq!(descent.highest, 9232u32.into());

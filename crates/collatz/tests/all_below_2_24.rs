@@ -7,7 +7,8 @@ use warpint_collatz::{Plain, Region, Unwatched, Verifier};
 
 const END: u32 = 1 << 24;
 
-/// (delay, maximum under n/2 and 3n + 1) of every number below [`END`]: a path is followed to a smaller number, whose own are known.
+/// Returns (delay, maximum under n/2 and 3n + 1) of every number below [`END`]: a path is followed
+/// down to a smaller number, whose results are known.
 fn plain() -> Vec<(u16, u64)> {
     let mut known = vec![(0u16, 0u64), (0, 1)];
     for n in 2..u64::from(END) {

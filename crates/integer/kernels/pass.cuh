@@ -1,30 +1,30 @@
 // A pass over a number of many limbs by a block: x ← x ± times·v − d.
 //
-//   THREADS   of the block
+//   THREADS   threads per block
 //
-// With B = 2^32, it adds E + w·W to x mod B^N and finds the carry; E is the complement of D·B^up, and W is V or
-// its complement where that is subtracted. Warps have spans of a number, and rows of 32 quads of a span, one
-// after the other. What a quad hands on is a word, at most w or, with E, at most w + 1: the lane above
-// adds it. Where that carries, what is left is less than the word, so that the lane passes no other
-// carry on. What a span hands on is added in rounds until there is nothing, which nearly always is
-// one round.
+// With B = 2^32, it adds E + w·W to x mod B^N and finds the carry. E is the complement of D·B^up,
+// and W is V, or its complement if V is subtracted. Each warp has a span of a number, and processes
+// rows of 32 quads of its span one after the other. The carry of a quad is a word, at most w or,
+// with E, at most w + 1, which the lane above adds. If that addition carries, the remaining quad is
+// less than the word, so the lane passes no other carry on. Carries of spans are added in rounds
+// until none is left, which nearly always takes one round.
 #pragma once
 #include "quad.cuh"
 
 constexpr u32 WARPS = THREADS / 32, ROW = 128;
 
-// What a pass adds: `times` V, or its complement, and the complement of D·B^up.
+// The addends of a pass: `times` V, or its complement, and the complement of D·B^up.
 struct Added {
     const u32* v;
     u32 times, change;
-    // nullptr for none.
+    // nullptr if absent.
     const u32* d;
     u32 up;
-    // At the lowest limb.
+    // The carry into the lowest limb.
     u32 carry;
 };
 
-// Adds to x; the carry out of its limbs. All threads of the block come to it.
+// Adds to x; returns the carry out of its limbs. All threads of the block call it.
 DEVICE u32 pass(u32* x, u32 whole, const Added& added) {
     __shared__ u32 handed[2][WARPS];
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;

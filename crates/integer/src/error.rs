@@ -1,4 +1,4 @@
-//! What cannot be done with a batch.
+//! Errors of operations on batches.
 
 use warpint_device::{DeviceError, ErrorKind};
 
@@ -8,95 +8,95 @@ use crate::Width;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntegerError {
-    /// A width that no batch has.
+    /// A width that is not supported.
     #[error("{bits} bits: a width must be a multiple of 32 from 32 to 1048576")]
     Width {
-        /// As asked for.
+        /// The requested width in bits.
         bits: u64,
     },
-    /// A batch whose limbs are not whole limbs of 64 bits.
-    #[error("{width} are no whole number of limbs of 64 bits")]
+    /// A width that is not a multiple of 64 bits.
+    #[error("{width} is not a multiple of 64 bits")]
     OddLimbs {
         /// The width.
         width: Width,
     },
     /// A slice that does not hold whole numbers.
-    #[error("{len} {unit} are no whole number of integers of {width}")]
+    #[error("{len} {unit} are not a whole number of integers of {width}")]
     Length {
-        /// Its length.
+        /// The length of the slice.
         len: usize,
-        /// Limbs or bytes.
+        /// The unit of `len`: limbs or bytes.
         unit: &'static str,
-        /// The width.
+        /// The width of the numbers.
         width: Width,
     },
-    /// A factor, or a result, wider than a product may be.
-    #[error("{operation}: {bits} bits are more than {most}")]
+    /// A factor, or a result, wider than a product can be.
+    #[error("{operation}: {bits} bits, but at most {most} are supported")]
     TooWide {
-        /// What was asked for.
+        /// The requested operation.
         operation: &'static str,
-        /// How wide.
+        /// The width in bits.
         bits: u64,
-        /// The most there may be.
+        /// The largest width supported.
         most: u32,
     },
-    /// Two batches of different counts, neither of them one.
+    /// Two batches of different counts, neither of them 1.
     #[error("batches of {a} and of {b} integers: the counts must be equal, or one of them 1")]
     Counts {
-        /// Of the first.
+        /// The count of the first.
         a: usize,
-        /// Of the second.
+        /// The count of the second.
         b: usize,
     },
     /// Two batches in different places.
-    #[error("the batches are on different devices: bring one to the other first")]
+    #[error("the batches are on different devices: copy one to the device of the other first")]
     Places,
-    /// A batch that cannot take a result.
+    /// A batch that does not fit the result.
     #[error(
-        "the result is {count} integers of {width}, and cannot go into {into_count} of {into_width}"
+        "the result has {count} integers of {width}; the batch given for it has {into_count} of {into_width}"
     )]
     Output {
-        /// Integers of the result.
+        /// The count of the result.
         count: usize,
-        /// Their width.
+        /// The width of the result.
         width: Width,
-        /// Integers of the batch that was to take them.
+        /// The count of the batch given for it.
         into_count: usize,
-        /// Their width.
+        /// The width of that batch.
         into_width: Width,
     },
-    /// A text that is no number of the batch's width.
+    /// A text that is not a number of the batch's width.
     #[error("integer {index}: {problem}")]
     Text {
-        /// Which one, from 0.
+        /// The index of the text, from 0.
         index: usize,
         /// What is wrong with it.
         problem: TextProblem,
     },
     /// A number wider than the batch.
-    #[error("integer {index} has {bits} bits, more than {width}")]
+    #[error("integer {index} has {bits} bits, but the width is {width}")]
     Overflow {
-        /// Which one, from 0.
+        /// The index of the number, from 0.
         index: usize,
-        /// Its bits.
+        /// Its bit length.
         bits: u64,
         /// The width of the batch.
         width: Width,
     },
-    /// More memory than there is.
-    #[error("no memory for {count} integers of {width}")]
+    /// Memory that could not be allocated.
+    #[error("not enough memory for {count} integers of {width}")]
     Memory {
-        /// Integers.
+        /// The count of the numbers.
         count: usize,
-        /// Their width.
+        /// The width of the numbers.
         width: Width,
     },
-    /// More numbers than a device takes at once.
-    #[error("{count} integers are more than the {most} of a batch on a device")]
+    /// More numbers than a device supports in one batch.
+    #[error("{count} integers, but a batch on a device holds at most {most}")]
     TooMany {
-        /// Integers.
+        /// The count of the numbers.
         count: usize,
-        /// The most there may be.
+        /// The largest count supported.
         most: u32,
     },
     /// Factors for which a device has no method.
@@ -105,48 +105,48 @@ pub enum IntegerError {
          the CPU has"
     )]
     NoMethod {
-        /// Its name.
+        /// The name of the device.
         device: String,
-        /// The width of the one factor.
+        /// The width of one factor.
         a: Width,
         /// The width of the other.
         b: Width,
     },
-    /// A modulus that nothing can be computed with.
+    /// A zero modulus.
     #[error("modulus {index} is 0")]
     ZeroModulus {
-        /// Which one, from 0.
+        /// The index of the modulus, from 0.
         index: usize,
     },
-    /// Several numbers where only one can be.
-    #[error("{what}: {count} integers, and there must be one")]
+    /// Several numbers where only one is allowed.
+    #[error("{what}: {count} integers, but exactly one is needed")]
     NotOne {
-        /// What they were to be.
+        /// The role of the numbers.
         what: &'static str,
-        /// Integers.
+        /// The count of the numbers.
         count: usize,
     },
-    /// An operation that devices do not have.
-    #[error("{operation} is for batches on the CPU: bring them there with UintBatch::to")]
+    /// An operation that devices do not support.
+    #[error("{operation} is only supported on the CPU: move the batch there with UintBatch::to")]
     OnlyOnCpu {
-        /// What was asked for.
+        /// The requested operation.
         operation: &'static str,
     },
-    /// The threads could not be started.
+    /// Threads that could not be started.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
-        /// As many as were asked for.
+        /// The requested number of threads.
         threads: usize,
-        /// Why.
+        /// The error of the operating system.
         reason: String,
     },
-    /// The device failed, or cannot do it.
+    /// An error of the device.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
 
 impl IntegerError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -170,23 +170,23 @@ impl IntegerError {
     }
 }
 
-/// What is wrong with a text that was to be a number.
+/// The error in a text that should be a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TextProblem {
     /// No digits.
     #[error("no digits")]
     Empty,
-    /// A character that is no digit.
-    #[error("{character:?} at position {position} is no {digits} digit")]
+    /// A character that is not a digit.
+    #[error("{character:?} at position {position} is not a {digits} digit")]
     NoDigit {
         /// The character.
         character: char,
-        /// Where, in characters from 0.
+        /// The position of the character, from 0.
         position: usize,
         /// `decimal` or `hexadecimal`.
         digits: &'static str,
     },
-    /// More bits than the width.
+    /// A number with more bits than the width.
     #[error("more than {width}")]
     TooWide {
         /// The width of the batch.

@@ -1,4 +1,4 @@
-//! Where batches live and operations run.
+//! The place where batches are stored and operations run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use warpint_device::Device;
 use crate::IntegerError;
 use crate::gpu::Gpu;
 
-/// Where batches live and operations run. Cheap to clone.
+/// The place where batches are stored and operations run: the CPU or a device. Cheap to clone.
 #[derive(Clone)]
 pub struct Executor(Arc<Place>);
 
 enum Place {
-    /// The host; without threads of its own, on rayon's.
+    /// The host. Without a thread pool of its own it uses rayon's.
     Host(Option<rayon::ThreadPool>),
-    /// A device, with the kernels that were needed so far.
+    /// A device, with the kernels compiled so far.
     Device(Gpu),
 }
 
 impl Executor {
-    /// The CPU, on the threads of rayon's global pool, as many as there are cores.
+    /// Returns the CPU, with rayon's global thread pool, which has one thread per core.
     #[must_use]
     pub fn cpu() -> Self {
         Self(Arc::new(Place::Host(None)))
     }
 
-    /// The CPU, on so many threads of its own; 0 for as many as there are cores.
+    /// Returns the CPU with a pool of `threads` threads; 0 means one per core.
     ///
     /// # Errors
     /// [`IntegerError::Threads`] if they cannot be started.
@@ -36,21 +36,21 @@ impl Executor {
         Ok(Self(Arc::new(Place::Host(Some(pool)))))
     }
 
-    /// A device: a GPU, or the simulator. Kernels are compiled when they are first needed, and
-    /// operations do not wait for the device. Products go by methods that an estimate chooses; an
-    /// executor made of a [`Gpu`] with prices takes those measured as the fastest.
+    /// Returns a device: a GPU, or the simulator. Kernels are compiled when they are first needed,
+    /// and operations do not wait for the device. The method of a product is chosen by an estimate;
+    /// an executor made from a [`Gpu`] with prices chooses the method measured as the fastest.
     #[must_use]
     pub fn on(device: Device) -> Self {
         Gpu::new(&device).into()
     }
 
-    /// Whether it is the CPU.
+    /// Returns whether this is the CPU.
     #[must_use]
     pub fn is_cpu(&self) -> bool {
         self.device().is_none()
     }
 
-    /// The device; `None` for the CPU.
+    /// Returns the device; `None` for the CPU.
     #[must_use]
     pub fn device(&self) -> Option<&Device> {
         match &*self.0 {
@@ -59,7 +59,7 @@ impl Executor {
         }
     }
 
-    /// The operations of the device; on the CPU there is none.
+    /// Returns the operations of the device; an error on the CPU.
     pub(crate) fn gpu(&self) -> Result<&Gpu, IntegerError> {
         match &*self.0 {
             Place::Host(_) => Err(IntegerError::Places),
@@ -67,8 +67,8 @@ impl Executor {
         }
     }
 
-    /// Whether batches of the one can be operands on the other: both are the CPU, on whatever
-    /// threads, or the same device.
+    /// Returns whether batches of one can be operands on the other: both are the CPU, on any
+    /// threads, or both are the same device.
     #[must_use]
     pub fn is_same_place(&self, other: &Self) -> bool {
         match (self.device(), other.device()) {
@@ -78,7 +78,7 @@ impl Executor {
         }
     }
 
-    /// Does work for the CPU on the threads chosen; for a device's numbers on rayon's.
+    /// Runs `work` on the chosen threads of the CPU, or on rayon's if the executor is a device.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &*self.0 {
             Place::Host(Some(pool)) => pool.install(work),
@@ -87,7 +87,7 @@ impl Executor {
     }
 }
 
-/// On its device, by its prices.
+/// Uses the device and the prices of the [`Gpu`].
 impl From<Gpu> for Executor {
     fn from(gpu: Gpu) -> Self {
         Self(Arc::new(Place::Device(gpu)))

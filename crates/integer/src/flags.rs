@@ -4,21 +4,22 @@ use crate::storage::Storage;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
 /// One flag for each number of a batch: a carry, a borrow, lost bits, a division by zero, an
-/// inverse that does not exist. What happens to one number neither spoils nor hides the others.
-/// They are where their batch is until they are asked for.
+/// inverse that does not exist. A flag of one number affects no other number. Flags stay where
+/// their batch is until they are read.
 #[derive(Debug)]
-#[must_use = "a flag may say that a result is no result: a carry, a zero divisor, no inverse"]
+#[must_use = "a flag may mark a result as invalid: a carry, a zero divisor, no inverse"]
 pub struct Flags {
     pub(crate) executor: Executor,
     pub(crate) data: Storage<u8>,
 }
 
-/// What an operation gives that some numbers may have no result of, or a result that says less: the results, and a
-/// flag for each number.
+/// The results of an operation that may be incomplete or missing for some numbers, and a flag for
+/// each number.
 pub type Flagged<T> = (T, Flags);
 
 impl Flags {
-    /// Flags for `count` numbers of `width`, which an operation is to set or clear.
+    /// Allocates flags for `count` numbers of `width`, all of which the next operation sets or
+    /// clears.
     pub(crate) fn for_results(
         executor: &Executor,
         count: usize,
@@ -28,7 +29,7 @@ impl Flags {
         Ok(Self { executor: executor.clone(), data })
     }
 
-    /// `count` flags, none set: to be filled by operations that take flags.
+    /// Returns `count` flags, none set, as output of operations that take flags.
     ///
     /// # Errors
     /// [`IntegerError::Memory`] or [`IntegerError::Device`] if there is no memory for them.
@@ -37,7 +38,7 @@ impl Flags {
         Ok(Self { executor: executor.clone(), data })
     }
 
-    /// Refuses flags that are not those of `batch`'s numbers.
+    /// Returns an error unless there is one flag for each number of `batch`, in the same place.
     pub(crate) fn fit(&self, batch: &UintBatch) -> Result<(), IntegerError> {
         if !self.executor.is_same_place(batch.executor()) {
             return Err(IntegerError::Places);
@@ -48,27 +49,27 @@ impl Flags {
         Ok(())
     }
 
-    /// How many there are.
+    /// Returns the number of flags.
     #[must_use]
     pub fn len(&self) -> usize {
         self.data.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no flags.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Flag i, 0 or 1, of number i. Waits for a device.
+    /// Returns all flags; flag i, 0 or 1, belongs to number i. Waits for a device.
     ///
     /// # Errors
-    /// What a device reports.
+    /// An error of the device.
     pub fn to_vec(&self) -> Result<Vec<u8>, IntegerError> {
         self.data.with(<[u8]>::to_vec)
     }
 
-    /// Whether any is set.
+    /// Returns whether any flag is set.
     ///
     /// # Errors
     /// As [`Self::to_vec`].
@@ -76,7 +77,7 @@ impl Flags {
         Ok(self.count()? != 0)
     }
 
-    /// How many are set.
+    /// Returns the number of flags that are set.
     ///
     /// # Errors
     /// As [`Self::to_vec`].

@@ -1,12 +1,13 @@
 //! Batches of natural numbers of a fixed width: millions of independent
 //! operations at once, on the CPU or on a GPU, always exact.
 //!
-//! * [`UintBatch`]: the numbers, and what can be done with them;
-//! * [`Modulus`], [`FixedBase`]: what products and powers modulo one number have in common;
-//! * [`Operation`]: the list of operations that jobs, benchmarks and suites go through;
-//! * [`Executor`]: where they live and where operations run;
-//! * [`Flagged`]: results and their [`Flags`]: carries, borrows, lost bits, divisions by zero …, one a number;
-//! * [`check`]: results compared with their operands by identities, on the host;
+//! * [`UintBatch`]: the numbers and the operations on them;
+//! * [`Modulus`], [`FixedBase`]: precomputed data for many products and powers modulo one number;
+//! * [`Operation`]: the list of operations that jobs, benchmarks and test suites iterate over;
+//! * [`Executor`]: the place where batches are stored and operations run, the CPU or a device;
+//! * [`Flagged`]: results with their [`Flags`], one per number: carry, borrow, lost bits, division
+//!   by zero …;
+//! * [`check`]: checks of results against their operands by identities, on the host;
 //! * [`gpu`]: the kernels of devices; the arithmetic of the CPU is in the module `cpu`.
 
 mod batch;

@@ -1,21 +1,21 @@
-//! Memory of a batch, where its executor works.
+//! The memory of a batch, in the place of its executor.
 
 use bytemuck::Pod;
 use warpint_device::Buffer;
 
 use crate::{Executor, IntegerError, Width};
 
-/// Elements where the executor of their batch works.
+/// Elements in the place of the executor of their batch.
 #[derive(Debug)]
 pub(crate) enum Storage<T> {
     /// In the host's memory.
     Host(Vec<T>),
-    /// In a device's.
+    /// In a device's memory.
     Device(Buffer<T>),
 }
 
 impl<T: Pod + Send> Storage<T> {
-    /// Zeros, `each` for each of `count` numbers of `width`.
+    /// Allocates zeros: `each` elements for each of `count` numbers of `width`.
     pub(crate) fn zeros(
         executor: &Executor,
         count: usize,
@@ -29,8 +29,8 @@ impl<T: Pod + Send> Storage<T> {
         Ok(memory)
     }
 
-    /// As [`Self::zeros`], to be written all over by the next operation: a device does not write
-    /// the zeros.
+    /// Like [`Self::zeros`], for memory that the next operation overwrites completely: on a device
+    /// it is not cleared.
     pub(crate) fn for_results(
         executor: &Executor,
         count: usize,
@@ -46,7 +46,7 @@ impl<T: Pod + Send> Storage<T> {
         Ok(Self::Device(device.alloc(len)?))
     }
 
-    /// Takes what the host has: `count` numbers.
+    /// Stores elements of the host: those of `count` numbers.
     pub(crate) fn from_vec(
         executor: &Executor,
         count: usize,
@@ -57,7 +57,7 @@ impl<T: Pod + Send> Storage<T> {
         Ok(Self::Device(device.upload(&data)?))
     }
 
-    /// How many elements.
+    /// Returns the number of elements.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Host(data) => data.len(),
@@ -65,7 +65,7 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// What `read` makes of them, here or brought here.
+    /// Calls `read` with the elements, which are copied to the host first if they are on a device.
     pub(crate) fn with<R>(&self, read: impl FnOnce(&[T]) -> R) -> Result<R, IntegerError> {
         match self {
             Self::Host(data) => Ok(read(data)),
@@ -73,7 +73,7 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// Brings it to the host.
+    /// Moves the elements to the host.
     pub(crate) fn into_vec(self) -> Result<Vec<T>, IntegerError> {
         match self {
             Self::Host(data) => Ok(data),
@@ -81,7 +81,7 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// A copy, in the same place, which is the executor's.
+    /// Returns a copy in the same place, which is that of `executor`.
     pub(crate) fn try_clone(&self, executor: &Executor) -> Result<Self, IntegerError> {
         match self {
             Self::Host(data) => Ok(Self::Host(data.clone())),
@@ -94,7 +94,7 @@ impl<T: Pod + Send> Storage<T> {
     }
 }
 
-/// Refuses more numbers than kernels can count.
+/// Returns an error for more numbers than kernels can index.
 pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     match u32::try_from(count) {
         Ok(_) => Ok(()),
@@ -102,10 +102,11 @@ pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     }
 }
 
-/// count·each zeros in the host's memory; `None` if there is not so much.
+/// Returns count·each zeros in the host's memory; `None` if memory is too short.
 pub(crate) fn host_zeros<T: Pod>(count: usize, each: usize) -> Option<Vec<T>> {
     let len = count.checked_mul(each)?;
-    // Zeroed memory that is not yet touched costs nothing, but does not fail with an error.
+    // A zeroed allocation is lazy and would not report a lack of memory, so try a reservation
+    // first.
     Vec::<T>::new().try_reserve_exact(len).ok()?;
     Some(vec![T::zeroed(); len])
 }

@@ -1,10 +1,10 @@
-//! How many bits the numbers of a batch have.
+//! The width of the numbers of a batch in bits.
 
 use std::fmt;
 
 use crate::IntegerError;
 
-/// A width: a multiple of 32 bits, from 32 to 2^20 (to 2^21 for what is a full product).
+/// A width: a multiple of 32 bits, from 32 to 2^20, or to 2^21 for full products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Width(u32);
 
@@ -12,7 +12,7 @@ impl Width {
     /// The widest factor, in bits.
     pub const MAX_BITS: u32 = 1 << 20;
 
-    /// So many bits.
+    /// Returns the width of `bits` bits.
     ///
     /// # Errors
     /// [`IntegerError::Width`] unless `bits` is a multiple of 32 from 32 to 2^20.
@@ -23,7 +23,7 @@ impl Width {
         Ok(Self(bits / 32))
     }
 
-    /// The width of a product of numbers of two widths: their sum.
+    /// Returns the width of a product of numbers of two widths: their sum.
     ///
     /// # Errors
     /// [`IntegerError::TooWide`] if that is beyond 2^21 bits.
@@ -36,19 +36,20 @@ impl Width {
         Ok(Self::of_limbs(limbs))
     }
 
-    /// So many limbs of 32 bits, at least one; for results, which may be wider than a factor.
+    /// Returns the width of `limbs` limbs of 32 bits, at least one, for results, which may be wider
+    /// than a factor.
     pub(crate) fn of_limbs(limbs: usize) -> Self {
         debug_assert!((1..=2 * (Self::MAX_BITS / 32) as usize).contains(&limbs));
         Self(limbs as u32)
     }
 
-    /// Bits.
+    /// Returns the width in bits.
     #[must_use]
     pub fn bits(self) -> u32 {
         32 * self.0
     }
 
-    /// Limbs of 32 bits.
+    /// Returns the width in limbs of 32 bits.
     #[must_use]
     pub fn limbs(self) -> usize {
         self.0 as usize

@@ -1,26 +1,29 @@
-//! The format of a file by its content, where neither its name nor an option tells.
+//! Detection of a file's format by its content, if neither its name nor an option states it.
 
 use super::Format;
 use super::digits::prefix;
 use super::encoding::text_begins;
 use super::npy::MAGIC;
 
-/// Bytes that are looked at.
+/// Bytes that are inspected.
 pub(crate) const LOOKED_AT: u64 = 1 << 20;
 
-/// In hexadecimal files of random numbers at least 6 of 16 lines have a letter, and of the numbers
-/// from 1 up about as many; where fewer than 1 of so many have one, these may be misprints.
+/// In hexadecimal files of random numbers at least 6 of 16 lines have a letter, and in those of the
+/// numbers from 1 up about as many. If fewer than one line in `FEW` has one, letters may be
+/// misprints.
 const FEW: usize = 16;
 
-/// The format of a file that begins with these bytes, and which is no longer if there are fewer
-/// than [`LOOKED_AT`]: NumPy's by its magic number, raw bytes by what is no text, hexadecimal lines
-/// by 0x or by letters, else decimal lines. The error says what is ambiguous.
+/// Detects the format of a file that begins with these bytes; the file is no longer if they are
+/// fewer than [`LOOKED_AT`]. NumPy files are recognised by their magic number, raw bytes by bytes
+/// that are not text, hexadecimal lines by 0x or letters; other files are decimal lines. The error
+/// describes an ambiguity.
 pub(crate) fn detect(begin: &[u8]) -> Result<Format, String> {
     if begin.starts_with(MAGIC) {
         return Ok(Format::Npy);
     }
     let text = match text_begins(&mut &*begin).ok().and_then(Result::ok) {
-        // Its encoding is refused where it is read. Texts of UTF-16 have no two zeros in a row.
+        // A wrong encoding is reported when the file is read. Texts in UTF-16 have no two
+        // consecutive zeros.
         None if memchr::memmem::find(begin, b"\0\0").is_none() => return Ok(Format::Decimal),
         from => &begin[from.unwrap_or(0) as usize..],
     };
@@ -33,7 +36,7 @@ pub(crate) fn detect(begin: &[u8]) -> Result<Format, String> {
     for (i, line) in cut(text).split(|&c| c == b'\n').map(<[u8]>::trim_ascii).enumerate() {
         let digits = &line[prefix(line)..];
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
-            // Blank, `none`, or no number in any format.
+            // Blank, `none`, or not a number in any format.
             continue;
         }
         let is_marked = prefix(line) > 0;
@@ -59,7 +62,7 @@ pub(crate) fn detect(begin: &[u8]) -> Result<Format, String> {
     Ok(Format::Hex)
 }
 
-/// Without a last line that goes on behind what was looked at.
+/// Removes a last line that continues beyond the inspected bytes.
 fn cut(text: &[u8]) -> &[u8] {
     let is_part = text.len() as u64 >= LOOKED_AT - 3;
     let end = if is_part { memchr::memrchr(b'\n', text) } else { None };
@@ -89,7 +92,7 @@ mod tests {
             (b"5\0\0\0", Format::Raw),
             (b"1234\xff\xff\xff\xff", Format::Raw),
             ("1٣\n".as_bytes(), Format::Decimal),
-            // Said where it is read.
+            // Reported when the file is read.
             (b"\xff\xfe1\0\n\0", Format::Decimal),
             (b"1\r2\r", Format::Decimal),
             (many.as_bytes(), Format::Decimal),

@@ -1,4 +1,4 @@
-//! Lines of digits: what is wrong with one, and the numbers of those that are sound.
+//! Lines of digits: errors in lines, and conversion of valid lines to numbers.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use warpint_integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
 
 use super::Format;
 
-/// The line of a result that there is none of. Read back, it is missing again, at the end of a file
-/// too, where a blank line is no line.
+/// The line of a missing result. When read again it stays a missing number, also at the end of a
+/// file, where a blank line would not count as a line.
 pub(crate) const NONE: &str = "none";
 
-/// How wide the numbers of a file may be.
+/// A limit on the width of a file's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// The most.
+    /// The largest width.
     pub width: Width,
-    /// By `--bits`; otherwise numbers of all widths there are can be read.
+    /// Whether it was requested by `--bits`; otherwise it is the largest width supported.
     pub given: bool,
 }
 
@@ -29,27 +29,27 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What is wrong with a line.
+/// The error in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineProblem {
-    /// It is no number.
+    /// The line is not a number.
     Text(TextProblem),
-    /// It is `none`.
+    /// The line is `none`.
     Missing,
-    /// The digits of a number behind a sign, of which this is the beginning.
+    /// The line is a signed number; this is its beginning.
     Signed(String),
-    /// It is wider than the limit.
+    /// The number is wider than the limit.
     TooWide {
-        /// Of the number.
+        /// The bits of the number.
         bits: u64,
-        /// The most there may be.
+        /// The limit.
         limit: Limit,
     },
-    /// No number within the limit is so long, whatever zeros it begins with.
+    /// The line is longer than any number within the limit, leading zeros not counted.
     TooLong {
-        /// Bytes after the zeros.
+        /// The bytes after the zeros.
         bytes: u64,
-        /// The most there may be.
+        /// The limit.
         limit: Limit,
     },
 }
@@ -70,15 +70,15 @@ impl fmt::Display for LineProblem {
     }
 }
 
-/// What is known of a line that was not kept, from its first digit that is not zero on.
+/// Data about a line that was too long to keep, from its first nonzero digit on.
 #[derive(Debug, Default)]
 pub(crate) struct LongLine {
-    /// Of the line but for its end.
+    /// The characters of the line, without its end.
     characters: u64,
-    /// Without blanks.
+    /// The digits, without blanks.
     digits: u64,
     first: Vec<u8>,
-    /// There is something beside blanks and digits of this base.
+    /// Whether a character is neither a blank nor a digit of this base.
     not_decimal: bool,
     not_hex: bool,
 }
@@ -95,14 +95,14 @@ impl LongLine {
     }
 }
 
-/// Digits of one width: what a line must be, and the numbers of such lines.
+/// The digits of one width: validates lines, and converts them to numbers.
 #[derive(Debug)]
 pub(crate) struct Digits {
     hex: bool,
     pub(crate) limit: Limit,
-    /// Of 2^width − 1.
+    /// The number of digits of 2^width − 1.
     most: usize,
-    /// The decimal digits of 2^width − 1, if they are known.
+    /// The decimal digits of 2^width − 1, if computed.
     largest: Option<Vec<u8>>,
 }
 
@@ -118,7 +118,8 @@ impl Digits {
         Ok(digits)
     }
 
-    /// At once: takes decimal numbers of as many digits as 2^width − 1 for too wide.
+    /// Skips computing the largest number: rejects as too wide all decimal numbers with as many
+    /// digits as 2^width − 1.
     pub(crate) fn rough(format: Format, limit: Limit) -> Self {
         let hex = format == Format::Hex;
         let bits = limit.width.bits();
@@ -127,19 +128,19 @@ impl Digits {
         Self { hex, limit, most: most as usize, largest: None }
     }
 
-    /// Whether a line may be mistaken for too wide.
+    /// Returns whether a line may be rejected by mistake as too wide.
     pub(crate) fn may_mistake(&self, line: &[u8]) -> bool {
         !self.hex && self.largest.is_none() && line.len() >= self.most
     }
 
-    /// The longest line that is looked at, without zeros that it begins with: twice what is needed
-    /// and some more, to say what is wrong with it.
+    /// Returns the length of the longest line that is kept, leading zeros not counted: a little
+    /// more than twice the length of the longest number, which suffices to describe errors.
     pub(crate) fn longest_line(&self) -> usize {
         2 * self.most + (1 << 12)
     }
 
-    /// The digits of a line, without what a hexadecimal number may begin with; a number of them
-    /// is no wider than the width.
+    /// Returns the digits of a line, without a hexadecimal prefix; their number is no wider than
+    /// the width.
     pub(crate) fn of<'a>(&self, line: &'a [u8]) -> Result<&'a str, LineProblem> {
         let begin = if self.hex { prefix(line) } else { 0 };
         let digits = &line[begin..];
@@ -148,7 +149,7 @@ impl Digits {
         } else {
             (u8::is_ascii_digit, "decimal")
         };
-        // Not `all`, which ends early and is therefore slower.
+        // Not `all`: it ends early and is therefore slower.
         let good = digits.iter().fold(true, |good, digit| good & is_digit(digit));
         let (true, Ok(text)) = (good, str::from_utf8(digits)) else {
             if line == NONE.as_bytes() {
@@ -168,7 +169,8 @@ impl Digits {
             return Err(LineProblem::Text(TextProblem::Empty));
         }
         let significant = significant(digits);
-        // Of as many digits, the larger number is the larger text; hexadecimal ones all fit.
+        // Among texts of equal length, the larger number is the larger text; hexadecimal ones
+        // always fit.
         let larger = || self.largest.as_deref().is_none_or(|largest| significant > largest);
         let length = significant.len();
         if length > self.most || (length == self.most && !self.hex && larger()) {
@@ -178,21 +180,21 @@ impl Digits {
         Ok(text)
     }
 
-    /// What is wrong with a line that was not kept.
+    /// Returns the error in a line that was not kept.
     pub(crate) fn too_long(&self, line: &LongLine) -> LineProblem {
         let (limit, bytes) = (self.limit, line.characters);
         let is_number = if self.hex { !line.not_hex } else { !line.not_decimal };
         if !is_number || line.digits <= self.most as u64 {
             return LineProblem::TooLong { bytes, limit };
         }
-        // The number is known to be too wide, even where these digits leave it open.
+        // The number is known to be too wide, even if these digits alone do not show it.
         let most = if limit.given { limit.width.bits() } else { Width::MAX_BITS };
         let left = line.digits - line.first.len() as u64;
         let log = log2(&line.first, left, self.hex);
         LineProblem::TooWide { bits: (log as u64 + 1).max(u64::from(most) + 1), limit }
     }
 
-    /// The numbers of such digits.
+    /// Converts digits to numbers.
     pub(crate) fn numbers(
         &self,
         executor: &Executor,
@@ -207,12 +209,12 @@ impl Digits {
     }
 }
 
-/// How long what a hexadecimal number may begin with is: 0x or nothing.
+/// Returns the length of the hexadecimal prefix: 0x or nothing.
 pub(crate) fn prefix(line: &[u8]) -> usize {
     if line.starts_with(b"0x") || line.starts_with(b"0X") { 2 } else { 0 }
 }
 
-/// A line of a sign and digits behind it, cut where it is long.
+/// Returns a line that consists of a sign and digits, truncated if it is long.
 fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     const MOST: usize = 40;
     let line = str::from_utf8(line).ok()?;
@@ -228,14 +230,14 @@ fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     })
 }
 
-/// Digits that a double holds.
+/// Digits that a double represents exactly.
 const EXACT: usize = 13;
 
-/// ⌊log2 n⌋ + 1 of the number n > 0 with such digits, which begin with none of zero.
+/// Returns ⌊log2 n⌋ + 1 for the number n > 0 with these digits, which have no leading zero.
 fn bit_length(digits: &[u8], hex: bool) -> u64 {
     let (first, rest) = digits.split_at(digits.len().min(EXACT));
     let log = log2(first, rest.len() as u64, hex);
-    // So near a power of two all digits count.
+    // This close to a power of two all digits count.
     if !hex
         && (log - log.round()).abs() < 1e-6
         && let Some(number) = BigUint::parse_bytes(digits, 10)
@@ -245,8 +247,8 @@ fn bit_length(digits: &[u8], hex: bool) -> u64 {
     log as u64 + 1
 }
 
-/// The logarithm of a number of these digits, at most [`EXACT`], and so many behind them; that of
-/// hexadecimal digits is rounded down.
+/// Returns the logarithm of a number with these leading digits, at most [`EXACT`], and `left` more
+/// digits; for hexadecimal digits it is rounded down.
 fn log2(first: &[u8], left: u64, hex: bool) -> f64 {
     let first = str::from_utf8(first).ok();
     let first = first.and_then(|text| u64::from_str_radix(text, if hex { 16 } else { 10 }).ok());
@@ -257,7 +259,7 @@ fn log2(first: &[u8], left: u64, hex: bool) -> f64 {
     (first as f64).log2() + left as f64 * std::f64::consts::LOG2_10
 }
 
-/// Without the zeros that a number begins with.
+/// Returns the digits without leading zeros.
 pub(crate) fn significant(digits: &[u8]) -> &[u8] {
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     &digits[zeros..]
@@ -299,31 +301,31 @@ mod tests {
             (&decimal, "4294967296", Err(wide_33)),
             (&decimal, "10000000000", Err(wide_34)),
             (&decimal, "", Err("no digits")),
-            (&decimal, "0x1", Err("'x' at position 1 is no decimal digit")),
+            (&decimal, "0x1", Err("'x' at position 1 is not a decimal digit")),
             (&decimal, "-1", Err(&signed("-1".into()))),
             (&decimal, "+18446744073709551616", Err(&signed("+18446744073709551616".into()))),
             (&decimal, "−1", Err(&signed("−1".into()))),
             (&decimal, &long_minus, Err(&minus)),
             (&hex, "-0xF", Err(&signed("-0xF".into()))),
-            (&decimal, "-", Err("'-' at position 0 is no decimal digit")),
-            (&decimal, "-x", Err("'-' at position 0 is no decimal digit")),
-            (&decimal, "1 ", Err("' ' at position 1 is no decimal digit")),
-            (&decimal, "1٣", Err("'٣' at position 1 is no decimal digit")),
+            (&decimal, "-", Err("'-' at position 0 is not a decimal digit")),
+            (&decimal, "-x", Err("'-' at position 0 is not a decimal digit")),
+            (&decimal, "1 ", Err("' ' at position 1 is not a decimal digit")),
+            (&decimal, "1٣", Err("'٣' at position 1 is not a decimal digit")),
             (&hex, "ffffffff", Ok("ffffffff")),
             (&hex, "0xFFFFffff", Ok("FFFFffff")),
             (&hex, "0X00", Ok("00")),
             (&hex, "100000000", Err(wide_33)),
             (&hex, "0x", Err("no digits")),
-            (&hex, "0x12g", Err("'g' at position 4 is no hexadecimal digit")),
+            (&hex, "0x12g", Err("'g' at position 4 is not a hexadecimal digit")),
             (&decimal, "none", Err("'none' stands for no number")),
             (&hex, "none", Err("'none' stands for no number")),
-            (&hex, "0xnone", Err("'n' at position 2 is no hexadecimal digit")),
+            (&hex, "0xnone", Err("'n' at position 2 is not a hexadecimal digit")),
         ] {
             let found = digits.of(line.as_bytes()).map_err(|e| e.to_string());
             assert_eq!(found, says.map_err(str::to_owned), "{line}");
         }
         let found = decimal.of(b"1\xff").map_err(|e| e.to_string());
-        assert_eq!(found, Err("'\u{fffd}' at position 1 is no decimal digit".to_owned()));
+        assert_eq!(found, Err("'\u{fffd}' at position 1 is not a decimal digit".to_owned()));
     }
 
     #[test]

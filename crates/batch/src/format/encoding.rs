@@ -1,17 +1,17 @@
-//! How text is encoded, by the first bytes of a file.
+//! Detection of a text's encoding by the first bytes of a file.
 
 use std::io::{self, Read};
 
 use super::npy::MAGIC;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Bytes that are looked at: there is the end of a line that is a number.
+/// Bytes that are inspected: they include the end of a line that is a number.
 const LOOKED_AT: u64 = 1 << 20;
 
 const UTF_16: &str = "seems to be UTF-16: convert it to UTF-8, by iconv -f UTF-16 -t UTF-8";
 
-/// Where the lines of a text begin: behind the byte order mark that some editors write. The inner
-/// error says of which kind the text is, if lines cannot be made of it.
+/// Returns the offset of the first line, after the byte order mark that some editors write. The
+/// inner error describes a text that cannot be split into lines.
 pub(crate) fn text_begins(file: &mut impl Read) -> io::Result<Result<u64, &'static str>> {
     let mut begin = vec![];
     file.take(LOOKED_AT).read_to_end(&mut begin)?;
@@ -27,7 +27,7 @@ pub(crate) fn text_begins(file: &mut impl Read) -> io::Result<Result<u64, &'stat
     })
 }
 
-/// Whether there is CR in the midst of a text, and LF nowhere.
+/// Returns whether a text contains CR before its end, and no LF.
 fn ends_in_cr(text: &[u8]) -> bool {
     let cr = memchr::memchr(b'\r', text);
     cr.is_some_and(|i| i + 1 < text.len()) && memchr::memchr(b'\n', text).is_none()

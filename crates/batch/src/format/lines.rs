@@ -1,4 +1,4 @@
-//! Cutting a file into lines.
+//! Splitting a file into lines.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
@@ -7,23 +7,23 @@ use warpint_integer::TextProblem;
 
 use super::digits::{Digits, LineProblem, LongLine, prefix, significant};
 
-/// Bytes that are read at a time.
+/// Bytes per read.
 const BLOCK: usize = 1 << 18;
 
-/// Some lines of a file.
+/// Several lines of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     text: Vec<u8>,
-    /// Where they are, or what is known of one that was too long to be kept.
+    /// Their places, or data about lines that were too long to keep.
     places: Vec<Result<Place, LongLine>>,
 }
 
 #[derive(Debug)]
 struct Place {
     line: Range<usize>,
-    /// So many blanks stand before it.
+    /// The number of blanks before it.
     blanks: usize,
-    /// So many of the zeros that it begins with are left out.
+    /// The number of leading zeros that were removed.
     left_out: usize,
 }
 
@@ -32,14 +32,14 @@ impl Lines {
         self.places.len()
     }
 
-    /// Line i without its end and the blanks around it; of a long one, without zeros that it begins
-    /// with. `None` for one that was too long to be kept.
+    /// Returns line i without its end and surrounding blanks; for a long line, also without leading
+    /// zeros. `None` for a line that was too long to keep.
     pub(crate) fn get(&self, i: usize) -> Option<&[u8]> {
         let place = self.places.get(i)?.as_ref().ok()?;
         self.text.get(place.line.clone())
     }
 
-    /// The digits of line i.
+    /// Returns the digits of line i.
     pub(crate) fn digits(&self, i: usize, digits: &Digits) -> Result<&str, LineProblem> {
         let place = match self.places.get(i) {
             Some(Ok(place)) => place,
@@ -49,7 +49,7 @@ impl Lines {
         let line = self.text.get(place.line.clone()).unwrap_or_default();
         digits.of(line).map_err(|mut problem| {
             if let LineProblem::Text(TextProblem::NoDigit { position, .. }) = &mut problem {
-                // Zeros were left out behind 0x.
+                // Zeros were removed after 0x.
                 *position += if *position >= prefix(line) { place.left_out } else { 0 };
                 *position += place.blanks;
             }
@@ -58,11 +58,11 @@ impl Lines {
     }
 }
 
-/// Cuts a file into lines, which end in LF or CR LF; the last one may have no end. Blank lines are
-/// lines.
+/// Splits a file into lines, which end in LF or CR LF; the last one may have no end. Blank lines
+/// count as lines.
 pub(crate) struct LineReader<R> {
     file: BufReader<R>,
-    /// Of lines that are kept.
+    /// The longest line that is kept.
     longest: usize,
 }
 
@@ -71,7 +71,7 @@ impl<R: Read> LineReader<R> {
         Self { file: BufReader::with_capacity(BLOCK, file), longest }
     }
 
-    /// The next lines: `most` of them, or fewer at the end of the file, or as soon as they have
+    /// Returns the next lines: `most` of them, or fewer at the end of the file, or once they have
     /// `enough` bytes; none only at the end.
     pub(crate) fn next(&mut self, most: usize, enough: usize) -> io::Result<Lines> {
         let mut lines = Lines::default();
@@ -82,7 +82,7 @@ impl<R: Read> LineReader<R> {
         Ok(lines)
     }
 
-    /// Leaves out so many lines.
+    /// Skips `count` lines.
     pub(crate) fn skip(&mut self, count: u64) -> io::Result<()> {
         for _ in 0..count {
             self.file.skip_until(b'\n')?;
@@ -90,13 +90,13 @@ impl<R: Read> LineReader<R> {
         Ok(())
     }
 
-    /// Appends the next line, if there is one, to the text; the inner error is one that is
-    /// too long.
+    /// Appends the next line, if one is left, to the text; the inner error is a line that is too
+    /// long.
     fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Result<Place, LongLine>>> {
         let begin = text.len();
         let (mut blanks, mut left_out) = (0, 0);
         loop {
-            // With CR LF at its end.
+            // Includes CR LF at its end.
             let room = begin + self.longest + 2 - text.len();
             let read = self.file.by_ref().take(room as u64).read_until(b'\n', text)?;
             if read < room || text.ends_with(b"\n") {
@@ -118,7 +118,7 @@ impl<R: Read> LineReader<R> {
         if line.is_empty() && blanks == 0 {
             return Ok(None);
         }
-        // LF, CR LF, and blanks before them.
+        // LF, CR LF, and preceding blanks.
         let end = line.trim_ascii_end().len();
         let spaces = end - line[..end].trim_ascii_start().len();
         let line = begin + spaces..begin + end;
@@ -127,7 +127,7 @@ impl<R: Read> LineReader<R> {
 }
 
 impl<R: Read> LineReader<R> {
-    /// Looks at the rest of a line, and leaves it out.
+    /// Reads the rest of a line, records its properties, and discards it.
     fn rest(&mut self, line: &mut LongLine) -> io::Result<()> {
         loop {
             let some = self.file.fill_buf()?;
@@ -143,7 +143,7 @@ impl<R: Read> LineReader<R> {
     }
 }
 
-/// Takes the blanks out of a text that the line at `begin` begins with, and says how many.
+/// Removes the blanks at `begin`, where a line begins, and returns their number.
 fn leave_out_blanks(text: &mut Vec<u8>, begin: usize) -> usize {
     let line = &text[begin..];
     let blanks = line.len() - line.trim_ascii_start().len();
@@ -151,8 +151,8 @@ fn leave_out_blanks(text: &mut Vec<u8>, begin: usize) -> usize {
     blanks
 }
 
-/// Takes the zeros out of a text that the number at `begin` has before its digits, but for two, so
-/// that none of them becomes one of 0x, and says how many.
+/// Removes all but two of the leading zeros of the number at `begin`, so that no zero of 0x is
+/// removed, and returns how many were removed.
 fn leave_out_zeros(text: &mut Vec<u8>, begin: usize) -> usize {
     let begin = begin + prefix(&text[begin..]);
     let digits = &text[begin..];
@@ -170,7 +170,7 @@ mod tests {
     use super::super::{Format, Limit};
     use super::*;
 
-    /// Gives so many bytes at a time.
+    /// A reader that returns a fixed number of bytes at a time.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {
@@ -237,7 +237,7 @@ mod tests {
         let says = |long| format!("{long}; at most 32 bits are allowed by --bits");
         let [long, long_hex] = ["has 37 bits", "has 45 bits"].map(says);
         let bad =
-            |what, position, kind| format!("'{what}' at position {position} is no {kind} digit");
+            |what, position, kind| format!("'{what}' at position {position} is not a {kind} digit");
         let (dec, hex) = ("decimal", "hexadecimal");
         for (format, expected) in [
             (Format::Hex, ["7", &long_hex, "8", "0", &bad('g', 1001, hex), &bad('x', 1000, hex)]),
@@ -285,8 +285,8 @@ mod tests {
         let mut reader = LineReader::new(file.as_bytes(), 9);
         let lines = reader.next(9, usize::MAX).unwrap();
         for (i, format, says) in [
-            (0, Format::Hex, "'g' at position 105 is no hexadecimal digit"),
-            (1, Format::Decimal, "'x' at position 3 is no decimal digit"),
+            (0, Format::Hex, "'g' at position 105 is not a hexadecimal digit"),
+            (1, Format::Decimal, "'x' at position 3 is not a decimal digit"),
         ] {
             let digits = Digits::new(format, limit(32)).unwrap();
             assert_eq!(lines.digits(i, &digits).unwrap_err().to_string(), says);

@@ -1,4 +1,4 @@
-//! How numbers stand in a file.
+//! Formats of numbers in files.
 
 mod detect;
 mod digits;
@@ -19,25 +19,25 @@ pub(crate) use encoding::text_begins;
 pub(crate) use lines::{LineReader, Lines};
 pub use npy::{Header as NpyHeader, Item};
 
-/// How numbers stand in a file.
+/// The format of a file of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// A line of decimal digits each, in UTF-8, ended by LF or CR LF. `none` stands for a missing
-    /// number.
+    /// One line of decimal digits per number, in UTF-8, ended by LF or CR LF. `none` stands for a
+    /// missing number.
     Decimal,
-    /// A line of hexadecimal digits each, with or without `0x`.
+    /// One line of hexadecimal digits per number, with or without `0x`.
     Hex,
     /// A NumPy array of shape (count, limbs) of uint32 or uint64, the lowest limb first.
     Npy,
-    /// width/8 bytes each, the lowest first.
+    /// width/8 bytes per number, the lowest first.
     Raw,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 4] = [Self::Decimal, Self::Hex, Self::Npy, Self::Raw];
 
-    /// `dec`, `hex`, `npy` or `raw`.
+    /// Returns the name: `dec`, `hex`, `npy` or `raw`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,8 @@ impl Format {
         }
     }
 
-    /// The format that the end of a name tells: `.txt` or `.dec`, `.hex`, `.npy`, `.bin` or `.raw`.
+    /// Returns the format given by a file name extension: `.txt` or `.dec`, `.hex`, `.npy`, `.bin`
+    /// or `.raw`.
     #[must_use]
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -61,16 +62,16 @@ impl Format {
         }
     }
 
-    /// Whether it has a line for each number.
+    /// Returns whether the format has a line for each number.
     #[must_use]
     pub fn is_text(self) -> bool {
         matches!(self, Self::Decimal | Self::Hex)
     }
 
-    /// About how many bytes of memory a number takes, as limbs and in this format.
+    /// Returns roughly the bytes of memory per number, as limbs and in this format.
     pub(crate) fn bytes_each(self, width: Width) -> u64 {
         let limbs = u64::from(width.bits() / 8);
-        // A text, where it begins and ends, and what an allocation costs.
+        // A text, its start and end, and the overhead of an allocation.
         let text = |digits| digits + 64;
         limbs
             + match self {
@@ -87,9 +88,9 @@ impl fmt::Display for Format {
     }
 }
 
-/// A text that names no [`Format`].
+/// A text that is not the name of a [`Format`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is none of dec, hex, npy, raw")]
+#[error("'{0}' is not a format: use dec, hex, npy or raw")]
 pub struct FormatError(String);
 
 impl FromStr for Format {

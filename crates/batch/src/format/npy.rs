@@ -8,7 +8,7 @@ use warpint_integer::Width;
 use crate::words;
 
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
-/// Of a header; NumPy writes some hundred bytes.
+/// The longest header accepted; NumPy writes about a hundred bytes.
 const LONGEST: usize = 1 << 16;
 /// Array data begin at a multiple of this.
 const ALIGNMENT: usize = 64;
@@ -23,7 +23,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// Bits of an element.
+    /// Returns the bits of an element.
     #[must_use]
     pub fn bits(self) -> u32 {
         match self {
@@ -40,28 +40,28 @@ impl Item {
     }
 }
 
-/// An array of `count` rows of `limbs` elements, one row after another, little-endian.
+/// An array of `count` rows of `limbs` elements, row-major, little-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// The type of the elements.
     pub item: Item,
     /// Rows.
     pub count: u64,
-    /// Elements of a row.
+    /// Elements per row.
     pub limbs: u64,
 }
 
 impl Header {
-    /// Reads a header, and nothing after it. The inner error says what is wrong with it.
+    /// Reads a header, and nothing beyond it. The inner error describes an invalid header.
     ///
     /// # Errors
-    /// Those of reading.
+    /// An error of the reader.
     pub fn read(file: &mut impl Read) -> io::Result<Result<Self, String>> {
         let mut begin = [0; 8];
         if !fill(file, &mut begin)? || !begin.starts_with(MAGIC) {
-            return Ok(Err("is no npy file".into()));
+            return Ok(Err("is not an npy file".into()));
         }
-        let cut = || Ok(Err("its npy header is cut short".into()));
+        let cut = || Ok(Err("its npy header is truncated".into()));
         let length = match begin[6] {
             1 => {
                 let mut bytes = [0; 2];
@@ -89,10 +89,10 @@ impl Header {
         Ok(Self::parse(&text))
     }
 
-    /// Of the numbers.
+    /// Returns the width of the numbers.
     ///
     /// # Errors
-    /// There are none so wide.
+    /// The width is not supported.
     pub fn width(&self) -> Result<Width, String> {
         let (limbs, bits) = (self.limbs, u64::from(self.item.bits()));
         let width = limbs.checked_mul(bits).and_then(|bits| u32::try_from(bits).ok());
@@ -102,9 +102,9 @@ impl Header {
         })
     }
 
-    /// `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2), }`, in any order.
+    /// Parses `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2), }`, in any order.
     fn parse(text: &[u8]) -> Result<Self, String> {
-        let fields = Fields::parse(text).ok_or("its npy header is no dictionary of an array")?;
+        let fields = Fields::parse(text).ok_or("its npy header is not a dictionary of an array")?;
         let item = match fields.descr {
             b"<u4" => Item::U32,
             b"<u8" => Item::U64,
@@ -125,7 +125,7 @@ impl Header {
         }
     }
 
-    /// As NumPy writes it, version 1.0.
+    /// Returns the header as NumPy writes it, version 1.0.
     #[must_use]
     pub fn to_bytes(self) -> Vec<u8> {
         let Self { item, count, limbs } = self;
@@ -138,13 +138,13 @@ impl Header {
             dictionary.push(' ');
         }
         dictionary.push('\n');
-        // At most two alignments.
+        // At most twice the alignment.
         let length = dictionary.len() as u16;
         [MAGIC, &[1, 0], &length.to_le_bytes(), dictionary.as_bytes()].concat()
     }
 }
 
-/// Whether there were so many bytes.
+/// Fills `bytes`; returns whether the file had enough bytes.
 fn fill(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(bytes) {
         Ok(()) => Ok(true),
@@ -185,7 +185,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What is left of a Python literal.
+/// The rest of a Python literal.
 struct Literal<'a>(&'a [u8]);
 
 impl<'a> Literal<'a> {
@@ -193,7 +193,7 @@ impl<'a> Literal<'a> {
         self.0 = self.0.trim_ascii_start();
     }
 
-    /// Takes this byte, if it comes next.
+    /// Consumes this byte if it is the next one.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_spaces();
         match self.0.strip_prefix(&[byte]) {
@@ -209,7 +209,7 @@ impl<'a> Literal<'a> {
         self.take(byte).then_some(())
     }
 
-    /// In quotes of either kind, with no escapes.
+    /// Parses a string in quotes of either kind, without escapes.
     fn string(&mut self) -> Option<&'a [u8]> {
         let quote = if self.take(b'\'') {
             b'\''
@@ -234,7 +234,7 @@ impl<'a> Literal<'a> {
         None
     }
 
-    /// Natural numbers in parentheses.
+    /// Parses natural numbers in parentheses.
     fn tuple(&mut self) -> Option<Vec<u64>> {
         let mut numbers = vec![];
         self.expect(b'(')?;
@@ -302,26 +302,26 @@ mod tests {
             )
         };
         for (file, says) in [
-            (vec![], "is no npy file"),
-            (b"123456789".to_vec(), "is no npy file"),
-            (file(1, "")[..9].to_vec(), "its npy header is cut short"),
-            (file(1, "{}x")[..12].to_vec(), "its npy header is cut short"),
+            (vec![], "is not an npy file"),
+            (b"123456789".to_vec(), "is not an npy file"),
+            (file(1, "")[..9].to_vec(), "its npy header is truncated"),
+            (file(1, "{}x")[..12].to_vec(), "its npy header is truncated"),
             (file(4, "{}"), "is an npy file of the unknown version 4"),
             (file(2, &" ".repeat(LONGEST + 1)), "its npy header has 65537 bytes"),
-            (file(1, "{}"), "its npy header is no dictionary of an array"),
-            (file(1, "{'descr': '<u4'"), "its npy header is no dictionary of an array"),
+            (file(1, "{}"), "its npy header is not a dictionary of an array"),
+            (file(1, "{'descr': '<u4'"), "its npy header is not a dictionary of an array"),
             (array("'>u4'", "False", "(1, 1)"), "holds elements '>u4': '<u4' or '<u8' are needed"),
             (array("'<f8'", "False", "(1, 1)"), "holds elements '<f8': '<u4' or '<u8' are needed"),
-            (array("[('a', '<u4')]", "False", "(1, 1)"), "its npy header is no dictionary"),
+            (array("[('a', '<u4')]", "False", "(1, 1)"), "its npy header is not a dictionary"),
             (array("'<u4'", "True", "(1, 1)"), "is in Fortran order"),
-            (array("'<u4'", "0", "(1, 1)"), "its npy header is no dictionary"),
+            (array("'<u4'", "0", "(1, 1)"), "its npy header is not a dictionary"),
             (array("'<u4'", "False", "(7,)"), "holds an array of 1 dimension:"),
             (array("'<u4'", "False", "()"), "holds an array of 0 dimensions"),
             (array("'<u4'", "False", "(1, 2, 3)"), "holds an array of 3 dimensions"),
-            (array("'<u4'", "False", "(-1, 2)"), "its npy header is no dictionary"),
+            (array("'<u4'", "False", "(-1, 2)"), "its npy header is not a dictionary"),
             (
                 array("'<u4'", "False", "(99999999999999999999, 2)"),
-                "its npy header is no dictionary",
+                "its npy header is not a dictionary",
             ),
         ] {
             let error = read(&file).unwrap_err();

@@ -1,20 +1,20 @@
-//! Computing, and results compared with their operands before they are converted and written.
+//! Computation, and checks of results against their operands before they are converted and written.
 
 use warpint_integer::{Evidence, Executor, Flags, IntegerError, Operation, UintBatch};
 
 use crate::check::Sample;
 
-/// One of so many powers of a piece is computed again on the CPU, and at least [`LEAST_POWERS`].
+/// One of this many powers of a piece is recomputed on the CPU, and at least [`LEAST_POWERS`].
 const POWERS_PER_SAMPLE: u64 = 1024;
 const LEAST_POWERS: u64 = 16;
-/// So many times as many after a power was wrong: a fault that came back must not be missed.
+/// The factor by which samples grow after a wrong power, so that a recurring fault is not missed.
 const MORE_POWERS: u64 = 64;
 
-/// Whether results are checked by the identities of [`warpint_integer::check`].
+/// The check of results by the identities of [`warpint_integer::check`].
 #[derive(Debug)]
 pub(crate) struct Identities {
     asked_for: bool,
-    /// Draws the powers that are computed again.
+    /// The seed that draws the powers to recompute.
     seed: u64,
 }
 
@@ -22,13 +22,13 @@ pub(crate) struct Identities {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) results: Vec<UintBatch>,
-    /// Those that are none.
+    /// The indices without a result.
     pub(crate) none: Vec<usize>,
-    /// How many were checked; of powers, how many were computed again.
+    /// The number of checked results; for powers, of recomputed ones.
     pub(crate) checked: u64,
-    /// What contradicted its operands when it was computed first.
+    /// A contradiction in the first computation.
     pub(crate) erred: Option<Contradiction>,
-    /// The same when it was computed again.
+    /// A contradiction in the second computation.
     pub(crate) wrong: Option<Contradiction>,
 }
 
@@ -50,8 +50,8 @@ impl Identities {
         Self { asked_for, seed }
     }
 
-    /// The results of operands that are on the host. What fails its check is computed once more, from
-    /// the operands on the host.
+    /// Computes the results of operands on the host. If some fail their check, all are computed
+    /// once more, from the operands on the host.
     pub(crate) fn compute(
         &mut self,
         operation: Operation,
@@ -84,8 +84,8 @@ impl Identities {
         }
     }
 
-    /// Powers to be computed again, ascending: others each time, `times` as many as usual, and those of
-    /// `failed`, ascending.
+    /// Returns the indices of powers to recompute, ascending: new random ones each time, `times` as
+    /// many as usual, and those in `failed`, which is ascending.
     fn sample(&mut self, count: usize, times: u64, failed: &[usize]) -> Vec<usize> {
         let wanted = times * (count as u64 / POWERS_PER_SAMPLE).max(LEAST_POWERS);
         let mut sample = Sample::new(wanted.min(count as u64), count as u64, self.seed);
@@ -94,7 +94,8 @@ impl Identities {
     }
 }
 
-/// The first `wanted` results, brought to the host, and which of them are none.
+/// Returns the first `wanted` results, copied to the host, and the indices of those that are
+/// missing.
 fn results(
     operation: Operation,
     executor: &Executor,
@@ -106,7 +107,7 @@ fn results(
         let (results, flags) = operation.apply(operands)?;
         return Ok((results, set(flags)?));
     }
-    // What stands for a missing operand is the first one.
+    // The first operand stands in for a missing one.
     let [a, b, m] = operands;
     let there_a = a.copy_to(executor)?;
     let copy = |x: &UintBatch| (!std::ptr::eq(x, a)).then(|| x.copy_to(executor)).transpose();
@@ -121,13 +122,13 @@ fn results(
     Ok((results, none))
 }
 
-/// The numbers whose flags are set.
+/// Returns the indices whose flags are set.
 fn set(flags: Option<Flags>) -> Result<Vec<usize>, IntegerError> {
     let flags = flags.map_or(Ok(vec![]), |flags| flags.to_vec())?.into_iter().enumerate();
     Ok(flags.filter(|&(_, flag)| flag != 0).map(|(i, _)| i).collect())
 }
 
-/// The inverse of [`set`], of `count` flags.
+/// The inverse of [`set`], for `count` flags.
 fn flags(none: &[usize], count: usize) -> Vec<u8> {
     let mut flags = vec![0; count];
     for &i in none {

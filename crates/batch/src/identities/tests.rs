@@ -1,4 +1,4 @@
-//! Devices that go wrong: what they compute is computed again, or not written.
+//! Devices that compute wrongly: their results are recomputed, or not written.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn simulator() -> &'static Device {
     SIMULATOR.get_or_init(|| Device::simulator().unwrap())
 }
 
-/// Twelve odd numbers of 64 bits, none of them small, from a seed.
+/// Twelve odd numbers of 64 bits, none of them small, drawn from a seed.
 fn numbers(seed: u64) -> UintBatch {
     let number = |i: u64| (seed + i).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63 | 1;
     let limbs: Vec<u64> = (0..12).map(number).collect();
@@ -50,7 +50,7 @@ fn a_flipped_bit_is_computed_again_and_dead_devices_give_no_result() {
         let (sound, _) = outcome(operation, SOUND, true);
         assert_eq!((sound.erred, sound.wrong, sound.checked), (None, None, 12), "{operation:?}");
 
-        // The first download of inverses is of the executor's own.
+        // The first download of an inverse is made by the executor itself.
         let download = u64::from(operation == Operation::Inverse);
         let flip = DeviceFault::FlippedDownload { download, bit: 69 };
         let (again, strikes) = outcome(operation, flip, true);
@@ -66,14 +66,15 @@ fn a_flipped_bit_is_computed_again_and_dead_devices_give_no_result() {
             assert_eq!((wrong.erred, wrong.wrong), (all, all), "{operation:?}, {fault:?}");
         }
 
-        // Without a check nobody notices.
+        // Without a check the error stays undetected.
         let (unchecked, _) = outcome(operation, DeviceFault::Zeros { from: 0 }, false);
         assert_eq!((unchecked.erred, unchecked.wrong, unchecked.checked), (None, None, 0));
         assert_ne!(limbs(&unchecked)[0], limbs(&sound)[0], "{operation:?}");
     }
 }
 
-/// Ten products of a file, four at a time, on a device with a fault; and what is told.
+/// Computes ten products of a file, four at a time, on a device with a fault; also returns the
+/// messages.
 fn products(fault: DeviceFault, dir: &Path) -> (Result<Tally, BatchError>, Vec<String>) {
     let file = dir.join("a.txt");
     let lines: Vec<String> = (1000..1010).map(|x| x.to_string()).collect();
@@ -122,7 +123,7 @@ fn a_file_is_written_whole_and_right_or_not_at_all() {
     assert_eq!((tally.identities, tally.device_errors, told.len()), (10, 0, 0));
     assert_eq!(fs::read_to_string(&out).unwrap(), squares);
 
-    // Two limbs a product: the bit is of the second number of the second piece.
+    // A product has two limbs: the bit belongs to the second number of the second piece.
     fs::remove_file(&out).unwrap();
     let (tally, told) =
         products(DeviceFault::FlippedDownload { download: 1, bit: 64 + 3 }, dir.path());
@@ -145,7 +146,7 @@ fn a_file_is_written_whole_and_right_or_not_at_all() {
         let end = "a.txt: line 5: the result contradicts its operands, computed twice on sim";
         assert!(line.ends_with(end), "{line}");
         assert!(!out.exists());
-        // Nothing is left beside it either.
+        // No other file is left.
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

@@ -1,5 +1,5 @@
-//! Common divisors by Euclid's algorithm, a remainder of the whole batch in each step: what common
-//! divisors would cost if there were only division.
+//! Greatest common divisors by Euclid's algorithm, with one remainder of the whole batch per step:
+//! the cost of greatest common divisors by division alone.
 
 use std::time::{Duration, Instant};
 
@@ -9,23 +9,24 @@ use super::Work;
 use super::operands::Operands;
 use crate::BenchError;
 
-/// Runs that are timed: each is some thousand divisions.
+/// Timed runs: each takes about a thousand divisions.
 const RUNS: usize = 3;
 
-/// Steps from one look at whether all numbers are done to the next.
+/// Steps between two tests whether all numbers are done.
 const STRIDE: usize = 8;
 
 /// Numbers from 1 up, and the memory for their remainders.
 ///
-/// r_0 = a, r_1 = b, and r_(k+1) ≡ r_(k−1) mod r_k from 1 to r_k: what is done, r_k = gcd(a, b),
-/// stays as it is while others go on. With s_k = r_k − 1 this is s_(k+1) = s_(k−1) mod (s_k + 1), a sum and a
-/// remainder. The longest of many numbers of n bits takes about 0.6·n steps.
+/// r_0 = a, r_1 = b, and r_(k+1) ≡ r_(k−1) mod r_k with 1 ≤ r_(k+1) ≤ r_k. A number that is done,
+/// r_k = gcd(a, b), stays unchanged while others continue. With s_k = r_k − 1 a step is s_(k+1) =
+/// s_(k−1) mod (s_k + 1), a sum and a remainder. The longest of many n-bit numbers takes about
+/// 0.6·n steps.
 #[derive(Debug)]
 pub(super) struct Euclid {
     a: UintBatch,
     b: UintBatch,
     one: UintBatch,
-    /// s_(k−1), s_k, and the next.
+    /// s_(k−1), s_k, and s_(k+1).
     rests: [UintBatch; 3],
     divisors: UintBatch,
     zero_divisors: Flags,
@@ -33,7 +34,7 @@ pub(super) struct Euclid {
 }
 
 impl Euclid {
-    /// The operands of a row, zeros as ones.
+    /// Takes the operands of a row, with zeros replaced by ones.
     pub(super) fn new(
         executor: &Executor,
         work: &Work,
@@ -59,7 +60,7 @@ impl Euclid {
         })
     }
 
-    /// All common divisors.
+    /// Computes all greatest common divisors.
     pub(super) fn run(&mut self) -> Result<(), BenchError> {
         let Self { a, b, one, rests, divisors, zero_divisors, divisors_found } = self;
         let [x, y, _] = rests;
@@ -79,29 +80,30 @@ impl Euclid {
         }
     }
 
-    /// Compares what was found with what `gcd` finds.
+    /// Compares the results with those of `gcd`.
     ///
     /// # Errors
-    /// They differ; what operations report.
+    /// The results differ; errors of operations.
     pub(super) fn check(&self) -> Result<(), BenchError> {
         let orders = self.a.gcd(&self.b)?.compare(&self.divisors_found)?;
         let differs = orders.iter().position(|order| order.is_ne());
         match differs {
             None => Ok(()),
             Some(i) => {
-                let line = format!("the common divisor of instance {i} is not what gcd finds");
+                let line = format!("the common divisor of instance {i} differs from that by gcd");
                 Err(BenchError::Wrong(line))
             }
         }
     }
 
-    /// The limbs of a common divisor.
+    /// Returns the limbs of a common divisor.
     pub(super) fn result(&self, i: usize) -> Result<Vec<u32>, BenchError> {
         let found = self.divisors_found.get(i)?;
         found.ok_or(BenchError::NoResult { instance: i })
     }
 
-    /// The times of some runs, by the host's clock: each ends with a look at the numbers.
+    /// Returns the times of several runs, by the host's clock; each ends with a read of the
+    /// numbers.
     pub(super) fn times(&mut self) -> Result<Vec<Duration>, BenchError> {
         let run = |_| {
             let begin = Instant::now();
@@ -123,7 +125,7 @@ mod tests {
         for (limbs, count) in [(1, 400), (2, 100), (7, 20)] {
             let work = Work { operation: Operation::GcdByDivision, limbs, count, method: None };
             let mut operands = Operands::draw(5, limbs * count, true).unwrap();
-            // Zeros, all ones, the same, a divisor, and neighbours in Fibonacci's sequence.
+            // Zeros, all ones, equal numbers, a divisor, and consecutive Fibonacci numbers.
             operands.a[..limbs].fill(0);
             operands.b[..2 * limbs].fill(0);
             operands.a[2 * limbs..3 * limbs].fill(u32::MAX);
@@ -141,7 +143,7 @@ mod tests {
             assert_eq!(euclid.result(0).unwrap()[0], 1);
             euclid.divisors_found = euclid.divisors_found.not().unwrap();
             let said = euclid.check().unwrap_err().to_string();
-            assert_eq!(said, "the common divisor of instance 0 is not what gcd finds");
+            assert_eq!(said, "the common divisor of instance 0 differs from that by gcd");
         }
     }
 }

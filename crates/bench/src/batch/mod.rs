@@ -1,7 +1,8 @@
-//! Operations on batches of integers, beside a floor: a copy of as many bytes as are read and written.
+//! Operations on batches of integers, compared with a floor: a copy of as many bytes as are read
+//! and written.
 //!
-//! Operands and results stay in the memory of the place. Some results of a first run are computed limb
-//! by limb too; a difference is an error.
+//! Operands and results stay in the memory of the place. Some results of a first run are also
+//! computed limb by limb; a difference is an error.
 
 mod euclid;
 mod on_cpu;
@@ -34,42 +35,43 @@ const LABELS: Labels = Labels {
     marker: |name, bits, ns| format!("{name} of {bits:.0} bits: {ns:.4} ns"),
 };
 
-/// What is measured.
+/// The parameters of a benchmark.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// In this order, quotients last: they are compared with products.
+    /// The operations, in this order, except that quotients come last: they are compared with
+    /// products.
     pub operations: Vec<Operation>,
-    /// The widths of operands; none: the powers of 2 from 64 to 262,144 bits that can be done.
+    /// The widths of operands. Empty selects the supported powers of 2 from 64 to 262,144 bits.
     pub bits: Vec<Width>,
-    /// Numbers of a batch; `None`: as many as fill 256 MiB, on the CPU 16 MiB, and fit into the free
-    /// memory.
+    /// The count of numbers in a batch. `None` selects as many as fill 256 MiB, on the CPU 16 MiB,
+    /// and fit in free memory.
     pub count: Option<usize>,
-    /// How a device multiplies; `None`: as the library chooses.
+    /// The method of products on a device; `None` leaves the choice to the library.
     pub method: Option<Methods>,
-    /// From which the operands are drawn; `None`: a random one.
+    /// The seed of the operands; `None` selects a random one.
     pub seed: Option<u32>,
 }
 
-/// Ways to multiply.
+/// A choice of methods for products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Methods {
-    /// Each that is possible.
+    /// All methods that support the operands.
     All,
     /// This one.
     One(Method),
 }
 
-/// Why a benchmark makes no sense.
+/// Why a benchmark is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// The method is possible at none of the usual widths.
-    #[error("there is nothing to measure: the method can do no width on this device")]
+    /// The method supports none of the usual widths.
+    #[error("nothing to measure: the method supports none of the usual widths on this device")]
     Nothing,
-    /// A method was named for the CPU.
-    #[error("methods are for devices: the CPU has one way for each width")]
+    /// A method was given for the CPU.
+    #[error("a method can only be chosen on a device: the CPU has one for each width")]
     MethodOnCpu,
     /// Numbers too wide for a device.
-    #[error("{} of {bits} bits is not done on {device}", operation.name())]
+    #[error("{device} does not support {} of {bits} bits", operation.name())]
     NotDone {
         /// The operation.
         operation: Operation,
@@ -78,10 +80,10 @@ pub enum RequestError {
         /// The device.
         device: String,
     },
-    /// A method that is not possible at a width, or none is.
-    #[error("{} do {} of {bits} bits on {device}{}", who(asked.as_ref()), operation.name(), others(possible))]
+    /// The given method does not support a width, or no method does.
+    #[error("{} {} of {bits} bits on {device}{}", who(asked.as_ref()), operation.name(), others(possible))]
     Method {
-        /// The method that was named.
+        /// The given method.
         asked: Option<Method>,
         /// The operation.
         operation: Operation,
@@ -89,17 +91,17 @@ pub enum RequestError {
         bits: usize,
         /// The device.
         device: String,
-        /// The methods that are possible.
+        /// The methods that support the width.
         possible: Vec<Method>,
     },
-    /// Numbers that do not fit into the memory.
-    #[error("{count} numbers of {bits} bits and results take {bytes} bytes")]
+    /// Numbers that do not fit in memory.
+    #[error("{count} numbers of {bits} bits and their results need {bytes} bytes")]
     TooMany {
-        /// Numbers of a batch.
+        /// The count of numbers in a batch.
         count: u64,
         /// Their width.
         bits: usize,
-        /// What operands and results take, at most.
+        /// The bytes of operands and results, at most.
         bytes: u64,
         /// The bytes that are free on the device.
         free: Option<u64>,
@@ -107,26 +109,26 @@ pub enum RequestError {
 }
 
 fn who(asked: Option<&Method>) -> String {
-    asked.map_or_else(|| "no method can".into(), |method| format!("{method} cannot"))
+    asked.map_or_else(|| "no method supports".into(), |method| format!("{method} does not support"))
 }
 
 fn others(possible: &[Method]) -> String {
     let names: Vec<String> = possible.iter().map(ToString::to_string).collect();
-    if names.is_empty() { String::new() } else { format!(": there are {}", names.join(", ")) }
+    if names.is_empty() { String::new() } else { format!(": the methods are {}", names.join(", ")) }
 }
 
-/// A batch of fewer numbers than usual: no more memory is free.
+/// A batch smaller than usual, because memory is short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fewer {
-    /// Numbers of the batch.
+    /// The count of numbers in the batch.
     pub count: u64,
     /// Their width.
     pub bits: usize,
-    /// The usual number.
+    /// The usual count.
     pub wanted: u64,
 }
 
-/// The rows that are to be measured at a place.
+/// The rows to be measured at a place.
 #[derive(Debug)]
 pub struct Rows {
     works: Vec<Work>,
@@ -134,7 +136,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Those of a request on a device, or on the CPU.
+    /// Derives the rows of a request on a device, or on the CPU.
     ///
     /// # Errors
     /// A [`RequestError`]; the device failed.
@@ -147,22 +149,22 @@ impl Rows {
         Ok(Self { works, fewer })
     }
 
-    /// The batches of fewer numbers than usual.
+    /// Returns the batches that are smaller than usual.
     #[must_use]
     pub fn fewer(&self) -> &[Fewer] {
         &self.fewer
     }
 }
 
-/// A row that is to be measured.
+/// A row to be measured.
 #[derive(Debug, Clone, Copy)]
 struct Work {
     operation: Operation,
     /// Limbs of 32 bits of an operand.
     limbs: usize,
-    /// Numbers, at least one.
+    /// The count of numbers, at least one.
     count: usize,
-    /// How to multiply; `None` for what the library takes.
+    /// The method of products; `None` leaves the choice to the library.
     method: Option<Method>,
 }
 
@@ -171,14 +173,14 @@ impl Work {
         32 * self.limbs as u32
     }
 
-    /// The product of numbers of the dividend's width, which a quotient is compared with.
+    /// Returns the product of numbers of the dividend's width, with which a quotient is compared.
     fn product(&self) -> Option<Self> {
         let of = Operation::Listed;
         let product = Self { operation: of(Listed::Multiply), method: None, ..*self };
         (self.operation == of(Listed::Divide)).then_some(product)
     }
 
-    /// Bytes that are read and written.
+    /// Returns the bytes that are read and written.
     fn bytes(&self) -> u64 {
         self.operation.bytes(self.limbs) * self.count as u64
     }
@@ -191,40 +193,40 @@ impl fmt::Display for Work {
     }
 }
 
-/// Where batches are computed.
+/// The place where batches are computed.
 trait Place: fmt::Debug {
-    /// Prepares the work, does it once and waits. How long that took, by the host's clock, where a
+    /// Prepares the work, performs it once and waits. Returns the time by the host's clock if a
     /// kernel is compiled for it.
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError>;
-    /// The limbs of the result of an instance.
+    /// Returns the limbs of an instance's result.
     fn result(&self, work: &Work, i: usize) -> Result<Vec<u32>, BenchError>;
-    /// The times of some more runs.
+    /// Returns the times of several more runs.
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError>;
-    /// Bytes read and written in a second by copies of about `bytes` bytes.
+    /// Returns the bytes read and written per second by copies of about `bytes` bytes.
     fn copy_rate(&mut self, bytes: u64) -> f64;
-    /// Whether there is a method for a product.
+    /// Returns whether some method supports a product.
     fn can(&self, work: &Work) -> bool;
-    /// What the library takes for a product, where there are several methods and none was named.
+    /// Returns the library's choice for a product, if several methods exist and none was given.
     fn choice(&self, work: &Work) -> Result<Option<Choice>, BenchError>;
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// What computed.
+    /// The processor.
     #[serde(flatten)]
     pub machine: Machine,
-    /// From which the operands were drawn.
+    /// The seed of the operands.
     pub seed: u32,
-    /// In the order of the request.
+    /// The rows, in the order of the request.
     pub rows: Vec<Row>,
 }
 
 /// A request at a place, with its operands.
 #[derive(Debug)]
 pub struct Bench {
-    /// The rows that are left, the next one last.
+    /// The remaining rows, the next one last.
     left: Vec<Work>,
     operands: Operands,
     place: Box<dyn Place>,
@@ -232,11 +234,11 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Draws the operands and takes them to the device, or to the CPU, whose threads are all used. The
-    /// place is that of the rows.
+    /// Draws the operands and moves them to the device, or to the CPU, which uses all its threads.
+    /// The place is that of the rows.
     ///
     /// # Errors
-    /// There is no memory for the operands; the device failed.
+    /// Out of memory for the operands; the device failed.
     pub fn new(request: &Request, rows: Rows, gpu: Option<Gpu>) -> Result<Self, BenchError> {
         let mut works = rows.works;
         let operands = works::operands(request, &works)?;
@@ -253,7 +255,7 @@ impl Bench {
         Ok(Self { left: works, operands, place, measured })
     }
 
-    /// What was measured so far.
+    /// Returns the measurements so far.
     #[must_use]
     pub fn measured(&self) -> &Measured {
         &self.measured
@@ -280,8 +282,8 @@ impl Bench {
 }
 
 impl Measured {
-    /// Nanoseconds of a product: of the fastest row of its width, or measured now. `None` where the place
-    /// has no method for it.
+    /// Returns the nanoseconds of a product: those of the fastest row of its width, or a new
+    /// measurement. `None` if the place has no method for it.
     fn product_ns(
         &self,
         product: &Work,
@@ -299,7 +301,7 @@ impl Measured {
         Ok(Some(row.map_err(|e| e.in_row(product.to_string()))?.ns_per_operation))
     }
 
-    /// One line for each operation, or for each method of each.
+    /// Draws one line per operation, or per method of each operation.
     #[must_use]
     pub fn chart(&self, by_method: bool) -> Chart {
         let mut chart = Chart::new(&LABELS, &self.machine.name);
@@ -314,7 +316,7 @@ impl Measured {
         }
         let mut floors: Vec<(&str, u32)> = vec![];
         for row in &rows {
-            // Methods of one operation have one floor.
+            // All methods of an operation share a floor.
             if !floors.contains(&(row.operation, row.bits)) {
                 floors.push((row.operation, row.bits));
                 let name = format!("{}: memory floor", row.operation);
@@ -332,7 +334,7 @@ fn measure(work: &Work, operands: &Operands, place: &mut dyn Place) -> Result<Ro
     Ok(Row::new(work, first, times, place.copy_rate(work.bytes())))
 }
 
-/// The middle one; of an even number the longer of two.
+/// Returns the median; of an even number of times, the longer of the middle two.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

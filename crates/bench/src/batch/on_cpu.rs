@@ -11,7 +11,7 @@ use super::operands::Operands;
 use super::{Listed, Operation, Place, Work};
 use crate::BenchError;
 
-/// Runs that are timed.
+/// Timed runs.
 const RUNS: usize = 5;
 
 /// The batches of a row.
@@ -26,10 +26,10 @@ struct Batches {
     a: UintBatch,
     b: UintBatch,
     out: UintBatch,
-    /// Of divisions and roots.
+    /// Remainders of divisions and roots.
     remainders: UintBatch,
     zero_divisors: Flags,
-    /// Of a modular operation.
+    /// The moduli of a modular operation.
     moduli: Option<UintBatch>,
 }
 
@@ -87,7 +87,7 @@ impl Batches {
 
 impl Place for OnCpu {
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError> {
-        // The last row's memory first.
+        // Frees the memory of the last row first.
         (self.row, self.euclid) = (None, None);
         match work.operation {
             Operation::Listed(listed) => {
@@ -125,8 +125,8 @@ impl Place for OnCpu {
         }
     }
 
-    /// That of the fastest copy, by all threads, from one half of as many bytes to the other: what
-    /// else the machine does slows some of them.
+    /// Returns the rate of the fastest copy, by all threads, from one half of as many bytes to the
+    /// other: other load on the machine slows some of the copies.
     fn copy_rate(&mut self, bytes: u64) -> f64 {
         const STRETCH: usize = 1 << 15;
         const COPIES: usize = 10;
@@ -139,7 +139,7 @@ impl Place for OnCpu {
             std::hint::black_box(&mut to);
             begin.elapsed()
         });
-        // The first one touches the memory.
+        // The first copy touches the memory.
         let fastest = times.skip(1).min().unwrap_or_default();
         16.0 * half as f64 / fastest.as_secs_f64().max(1e-9)
     }

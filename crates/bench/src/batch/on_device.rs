@@ -20,32 +20,34 @@ pub(super) struct OnDevice {
     a: Buffer<u32>,
     b: Buffer<u32>,
     out: Buffer<u32>,
-    /// Of divisions and roots.
+    /// Remainders of divisions and roots.
     remainders: Buffer<u32>,
-    /// Of a modular operation, and what it flags.
+    /// The moduli and flags of a modular operation.
     moduli: Option<(Buffer<u32>, Buffer<u8>)>,
     euclid: Option<Euclid>,
     copies: Vec<CopyRate>,
-    /// Runs that are timed.
+    /// Timed runs.
     runs: usize,
 }
 
-/// Bytes that can be taken on a device: what is free, but for what its kernels may need.
+/// Returns the bytes that can be allocated on a device: the free memory, minus what its kernels may
+/// need.
 pub(super) fn room(device: &Device) -> Result<u64, DeviceError> {
     Ok(device.memory()?.0 / 16 * 15)
 }
 
-/// The methods to multiply numbers of `limbs` limbs, or to square them.
+/// Returns the methods for products of numbers of `limbs` limbs, or for squares.
 pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> Vec<Method> {
     let b_limbs = operation.is_of_two().then_some(limbs);
     Method::possible(limbs, b_limbs, device.info().shared_memory_per_block).collect()
 }
 
-/// Whether an operation that is no product is possible for numbers of `limbs` limbs.
+/// Returns whether the device supports an operation other than a product for numbers of `limbs`
+/// limbs.
 pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
     let shared_memory = device.info().shared_memory_per_block;
     match operation {
-        // One is compared with the other.
+        // Each is compared with the other.
         Operation::Listed(Listed::Gcd) | Operation::GcdByDivision => {
             Gcd::new(limbs, limbs, shared_memory).is_some()
         }
@@ -55,18 +57,18 @@ pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
 }
 
 impl OnDevice {
-    /// Uploads the operands, and allocates limbs for results and for remainders.
+    /// Uploads the operands, and allocates memory for results and remainders.
     pub(super) fn new(
         gpu: Gpu,
         operands: &Operands,
         [result_limbs, remainder_limbs]: [usize; 2],
     ) -> Result<Self, DeviceError> {
         let device = gpu.device();
-        // The times of the simulator mean nothing.
+        // Times on the simulator have no meaning.
         let (effort, runs) =
             if is_simulator(device) { (Effort::Few, 3) } else { (Effort::Whole, 9) };
         Ok(Self {
-            // First, for it needs room of its own.
+            // First, because it needs memory of its own.
             copies: copies(device, effort)?,
             a: device.upload(&operands.a)?,
             b: device.upload(&operands.b)?,
@@ -83,7 +85,7 @@ impl OnDevice {
     fn submit(&mut self, work: &Work) -> Result<(), DeviceError> {
         match work.operation {
             Operation::Listed(listed) => self.submit_listed(listed, work),
-            // That is `Euclid`'s.
+            // `Euclid` computes it.
             Operation::GcdByDivision => Ok(()),
         }
     }
@@ -152,7 +154,7 @@ impl Place for OnDevice {
             let moduli = device.upload(&operands.moduli(work))?;
             self.moduli = Some((moduli, device.alloc(work.count)?));
         }
-        // Results of another row would pass for this one's.
+        // Otherwise results of another row could pass for this one's.
         self.out.clear()?;
         self.remainders.clear()?;
         self.gpu.device().synchronize()?;
@@ -177,14 +179,14 @@ impl Place for OnDevice {
         if let Some(euclid) = &mut self.euclid {
             return euclid.times();
         }
-        // One more before them gives the host a lead.
+        // One more run before them lets the host submit ahead.
         self.submit(work)?;
         let device = self.gpu.device().clone();
         Ok(device.times(self.runs, |_| self.submit(work))?)
     }
 
-    /// That of the copy, from one buffer to another, which touches about as many bytes: memory
-    /// that fits a cache is faster.
+    /// Returns the rate of a copy between buffers that touches about as many bytes: memory that
+    /// fits in a cache is faster.
     fn copy_rate(&mut self, bytes: u64) -> f64 {
         let apart = |copy: &CopyRate| (2.0 * copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
         let nearest = self.copies.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));

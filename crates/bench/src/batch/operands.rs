@@ -1,4 +1,4 @@
-//! The operands, and the results that are looked at.
+//! The operands, and the check of results.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,20 +7,20 @@ use rayon::prelude::*;
 use super::Work;
 use crate::BenchError;
 
-/// Limbs for the two operands of every row, which takes of them what it needs from the front.
+/// Limbs for the two operands of every row; each row uses as many as it needs from the front.
 #[derive(Debug)]
 pub(super) struct Operands {
     seed: u32,
     pub(super) a: Vec<u32>,
-    /// Empty where no operation has two operands.
+    /// Empty if no operation has two operands.
     pub(super) b: Vec<u32>,
 }
 
-/// Limbs that are drawn at a time, each time from a stream of their own.
+/// Limbs drawn from one stream; each stretch has its own.
 const STRETCH: usize = 1 << 16;
 
 impl Operands {
-    /// `limbs` limbs for each operand. A seed gives the same limbs on any number of threads.
+    /// Draws `limbs` limbs for each operand. A seed gives the same limbs on any number of threads.
     pub(super) fn draw(seed: u32, limbs: usize, two: bool) -> Result<Self, BenchError> {
         let operand = |which: u64| -> Result<Vec<u32>, BenchError> {
             let mut drawn = vec![];
@@ -37,17 +37,17 @@ impl Operands {
         Ok(Self { seed, a: operand(0)?, b: if two { operand(1)? } else { vec![] } })
     }
 
-    /// The seed.
+    /// Returns the seed.
     pub(super) fn seed(&self) -> u32 {
         self.seed
     }
 
-    /// The limbs of operand a or b of instance i.
+    /// Returns the limbs of operand a or b of instance i.
     pub(super) fn instance(operand: &[u32], i: usize, limbs: usize) -> &[u32] {
         operand.get(i * limbs..(i + 1) * limbs).unwrap_or(&[])
     }
 
-    /// The modulus of instance i, if there is one: drawn as an operand is, but odd.
+    /// Returns the modulus of instance i, if the operation has one: drawn like an operand, but odd.
     fn modulus(&self, work: &Work, i: usize) -> Vec<u32> {
         let mut limbs = vec![0; if work.operation.is_modular() { work.limbs } else { 0 }];
         stream(self.seed, 1 << 63 | i as u64).fill(&mut limbs[..]);
@@ -57,12 +57,13 @@ impl Operands {
         limbs
     }
 
-    /// All of them.
+    /// Returns all moduli.
     pub(super) fn moduli(&self, work: &Work) -> Vec<u32> {
         (0..work.count).into_par_iter().flat_map_iter(|i| self.modulus(work, i)).collect()
     }
 
-    /// The instances whose results are compared: the first three, the last, and four drawn ones.
+    /// Returns the instances whose results are compared: the first three, the last, and four random
+    /// ones.
     fn looked_at(&self, work: &Work) -> Vec<usize> {
         let mut rng = stream(self.seed, u64::MAX - work.limbs as u64);
         let drawn = (0..4).map(|_| (rng.next_u64() % work.count as u64) as usize);
@@ -76,7 +77,7 @@ impl Operands {
     /// Compares some results with those computed limb by limb.
     ///
     /// # Errors
-    /// The first that differs; what `result` reports.
+    /// The first difference; errors of `result`.
     pub(super) fn check(
         &self,
         work: &Work,

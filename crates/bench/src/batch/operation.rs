@@ -1,19 +1,19 @@
-//! What an operation reads and writes, and what it should give.
+//! The operands, results and expected values of an operation.
 
 use warpint_integer::{Operation as Listed, Role};
 use warpint_natural::limbs;
 
-/// What is done with numbers of n bits.
+/// An operation on numbers of n bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// An operation of the library, as the library does it.
+    /// An operation of the library.
     Listed(Listed),
-    /// [`Listed::Gcd`] by divisions, of numbers from 1 up: zeros are taken as ones.
+    /// [`Listed::Gcd`] by divisions, of numbers from 1 up: zeros are replaced by ones.
     GcdByDivision,
 }
 
 impl Operation {
-    /// All of them: those of the library's list, then the others.
+    /// All operations: those of the library's list, then the others.
     pub const ALL: [Self; Listed::ALL.len() + 1] = {
         let mut all = [Self::GcdByDivision; Listed::ALL.len() + 1];
         let mut i = 0;
@@ -24,7 +24,7 @@ impl Operation {
         all
     };
 
-    /// What is computed, as a formula of a, b, m and n where there is one.
+    /// Returns a short description: a formula in a, b, m and n if possible.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Operation {
         }
     }
 
-    /// Its name for users.
+    /// Returns its name, for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,23 +56,23 @@ impl Operation {
         }
     }
 
-    /// Whether it is a product, which there are several methods for.
+    /// Returns whether it is a product, for which several methods exist.
     pub(super) fn is_product(self) -> bool {
         use Listed::{Multiply, MultiplyLow, Square};
         matches!(self, Self::Listed(Multiply | Square | MultiplyLow))
     }
 
-    /// What operand b is, where there is one. Moduli are m.
+    /// Returns the role of operand b, if it has one. Moduli are m.
     fn b(self) -> Option<Role> {
         self.listed().operands().get(1).copied().filter(|&role| role != Role::Modulus)
     }
 
-    /// Whether it has a second operand.
+    /// Returns whether it has a second operand.
     pub(super) fn is_of_two(self) -> bool {
         self.b().is_some()
     }
 
-    /// Limbs of b where a has `limbs`.
+    /// Returns the limbs of b if a has `limbs`.
     pub(super) fn b_limbs(self, limbs: usize) -> usize {
         match self.b() {
             None => 0,
@@ -81,13 +81,13 @@ impl Operation {
         }
     }
 
-    /// Whether it has a modulus.
+    /// Returns whether it has a modulus.
     pub(super) fn is_modular(self) -> bool {
         self.listed().operands().contains(&Role::Modulus)
     }
 
-    /// About how many times longer it computes than it reads and writes. Batches are smaller by this
-    /// factor.
+    /// Returns the approximate ratio of its computation to its memory traffic. Batches are smaller
+    /// by this factor.
     pub(super) fn weight(self) -> u64 {
         match self {
             Self::Listed(Listed::Gcd | Listed::Inverse | Listed::Power) => 8,
@@ -96,7 +96,7 @@ impl Operation {
         }
     }
 
-    /// Limbs of a result (a quotient, a root) for operands of `limbs`.
+    /// Returns the limbs of a result (a quotient, a root) for operands of `limbs` limbs.
     pub(super) fn result_limbs(self, limbs: usize) -> usize {
         match self.listed() {
             Listed::Add | Listed::Subtract | Listed::MultiplyLow | Listed::Divide => limbs,
@@ -106,7 +106,7 @@ impl Operation {
         }
     }
 
-    /// Limbs of a remainder.
+    /// Returns the limbs of a remainder.
     pub(super) fn remainder_limbs(self, limbs: usize) -> usize {
         match self.listed() {
             Listed::Divide => self.b_limbs(limbs),
@@ -115,20 +115,20 @@ impl Operation {
         }
     }
 
-    /// Bytes that are read and written for one result.
+    /// Returns the bytes that are read and written per result.
     pub(super) fn bytes(self, limbs: usize) -> u64 {
         let results = self.result_limbs(limbs) + self.remainder_limbs(limbs);
         let moduli = if self.is_modular() { limbs } else { 0 };
         4 * (limbs + self.b_limbs(limbs) + moduli + results) as u64
     }
 
-    /// The result, limb by limb; a square or a root of a alone; a remainder behind its quotient or its root;
-    /// modulo m if it is modular.
+    /// Computes the result limb by limb. A square and a root use only a; a remainder follows its
+    /// quotient or root; a modular operation is modulo m.
     pub(super) fn expected(self, a: &[u32], b: &[u32], m: &[u32]) -> Vec<u32> {
         let limbs = self.result_limbs(a.len());
         let mut operands = [joined(a), joined(b), joined(m)];
         match self {
-            // Modulo 2^n a difference has a result for all operands.
+            // Modulo 2^n a difference exists for all operands.
             Self::Listed(Listed::Subtract) => return difference(a, b),
             Self::Listed(Listed::Inverse) => operands.swap(1, 2),
             Self::Listed(_) => {}
@@ -138,7 +138,7 @@ impl Operation {
         [halves(&result, limbs), halves(&rest, self.remainder_limbs(a.len()))].concat()
     }
 
-    /// The operation of the library that gives the same results.
+    /// Returns the operation of the library with the same results.
     fn listed(self) -> Listed {
         match self {
             Self::Listed(listed) => listed,
@@ -147,7 +147,7 @@ impl Operation {
     }
 }
 
-/// a − b mod 2^(32·limbs of a).
+/// Computes a − b mod 2^(32·limbs of a).
 fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
     let b = b.iter().copied().chain(std::iter::repeat(0));
     let mut borrow = false;
@@ -160,18 +160,18 @@ fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
     limbs.collect()
 }
 
-/// The lowest `limbs` limbs of 32 bits.
+/// Returns the lowest `limbs` limbs of 32 bits.
 fn halves(all: &[u64], limbs: usize) -> Vec<u32> {
     let halves = all.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
     halves.chain(std::iter::repeat(0)).take(limbs).collect()
 }
 
-/// 1 for 0.
+/// Replaces 0 by 1.
 fn from_one(x: Vec<u64>) -> Vec<u64> {
     if limbs::trimmed(&x).is_empty() { vec![1] } else { x }
 }
 
-/// Limbs of 64 bits, the highest half zero where there is an odd number of 32.
+/// Returns limbs of 64 bits; with an odd number of 32-bit limbs the highest half is zero.
 fn joined(limbs: &[u32]) -> Vec<u64> {
     let high = |pair: &[u32]| pair.get(1).map_or(0, |&high| u64::from(high) << 32);
     limbs.chunks(2).map(|pair| u64::from(pair[0]) | high(pair)).collect()
@@ -209,7 +209,7 @@ mod tests {
                 );
             }
         }
-        // A quotient as wide as a, and behind it a remainder of half as many limbs.
+        // A quotient as wide as a, followed by a remainder of half as many limbs.
         let quotient = of(Listed::Divide).expected(&[7, 0, 1, 0], &[3, 1], &[]);
         assert_eq!(quotient, [u32::MAX - 2, 0, 0, 0, 16, 0]);
         assert_eq!(of(Listed::Divide).expected(&[7, 0, 1, 0], &[0, 0], &[]), [0; 6]);
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(of(Listed::Power).expected(&[3, 0], &[4, 0], &[7, 0]), [4, 0]);
         assert_eq!(of(Listed::SquareRoot).expected(&[8, 0, 4], &[], &[]), [0, 2, 8, 0, 0]);
         assert_eq!(of(Listed::SquareRoot).expected(&[u32::MAX], &[], &[]), [0xffff, 0x1_fffe, 0]);
-        // One limb and three: the carry beyond them is cut off.
+        // One limb and three: the carry beyond them is truncated.
         let ones = [u32::MAX; 3];
         assert_eq!(of(Listed::Add).expected(&ones, &ones, &[]), [u32::MAX - 1, u32::MAX, u32::MAX]);
         assert_eq!(of(Listed::MultiplyLow).expected(&ones, &ones, &[]), [1, 0, 0]);

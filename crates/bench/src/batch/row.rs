@@ -1,4 +1,4 @@
-//! What is measured of an operation.
+//! The measurement of an operation.
 
 use std::time::Duration;
 
@@ -10,56 +10,56 @@ use super::{Work, median};
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// By its name.
+    /// The name of the operation.
     pub operation: &'static str,
     /// The width of an operand.
     pub bits: u32,
-    /// Numbers of the batch.
+    /// The count of numbers in the batch.
     pub count: usize,
-    /// Of products on a device.
+    /// The method of products on a device.
     pub method: Option<String>,
-    /// `measured` or `estimate`: by what price the library has chosen it.
+    /// `measured` or `estimate`: the kind of price by which the library chose the method.
     pub chosen_by: Option<&'static str>,
-    /// ns for one operation, in the median run.
+    /// The median run, in ns per operation.
     pub ns_per_operation: f64,
-    /// Of a quotient: ns for a product of numbers as wide as the dividend.
+    /// For a quotient: the time of a product of numbers as wide as the dividend, in ns.
     pub product_ns: Option<f64>,
-    /// How many times that the quotient takes.
+    /// The quotient's time divided by that.
     pub times_a_product: Option<f64>,
-    /// ns for one operation, in the fastest run.
+    /// The fastest run, in ns per operation.
     pub ns_fastest_run: f64,
-    /// The same in the slowest.
+    /// The slowest run, in ns per operation.
     pub ns_slowest_run: f64,
-    /// The runs timed.
+    /// The number of timed runs.
     pub runs: usize,
-    /// Read and written for an operation.
+    /// Bytes read and written per operation.
     pub bytes_per_operation: u64,
-    /// That, 10^9 bytes a second.
+    /// Their rate, in 10^9 bytes per second.
     pub gb_per_second: f64,
-    /// Of the whole batch.
+    /// Operations per second over the whole batch.
     pub operations_per_second: f64,
-    /// m² for each product of factors of m limbs of 32 bits (Raahauge, Marchioro and Løvenskjold
-    /// 2025), in 10^9.
+    /// The rate of m² per product of m-limb factors, with limbs of 32 bits (Raahauge, Marchioro and
+    /// Løvenskjold 2025), in 10^9 per second.
     pub gu32ops_per_second: Option<f64>,
-    /// A copy of about as many bytes, read and written, 10^9 bytes a second.
+    /// The rate of a copy of about as many bytes, read and written, in 10^9 bytes per second.
     pub copy_gb_per_second: f64,
-    /// ns for the bytes of an operation at that rate.
+    /// The time for the bytes of an operation at that rate, in ns.
     pub floor_ns: f64,
-    /// Their part of the time, 0 to 1.
+    /// The share of the floor in the time, 0 to 1.
     pub share_of_floor: f64,
-    /// Of a device, the first run by the host's clock: it compiles the kernel, or loads it.
+    /// On a device, the first run by the host's clock, which compiles or loads the kernel.
     pub compile_s: Option<f64>,
 }
 
 impl Row {
-    /// `copy_rate` in bytes a second.
+    /// Creates a row; `copy_rate` is in bytes per second.
     pub(super) fn new(
         work: &Work,
         first: Option<Duration>,
         times: Vec<Duration>,
         copy_rate: f64,
     ) -> Self {
-        // Nothing takes no time, whatever a coarse clock says.
+        // A lower bound on times, in case of a coarse clock.
         let each = |time: Duration| (time.as_secs_f64() * 1e9).max(1.0) / work.count as f64;
         let bytes = work.operation.bytes(work.limbs);
         let (fastest, slowest, runs) = (times.iter().min(), times.iter().max(), times.len());
@@ -90,7 +90,7 @@ impl Row {
         }
     }
 
-    /// Compares it with a product that takes so long.
+    /// Compares it with a product of the given time.
     pub(super) fn compare(&mut self, product_ns: Option<f64>) {
         self.product_ns = product_ns;
         self.times_a_product = product_ns.map(|product| self.ns_per_operation / product);

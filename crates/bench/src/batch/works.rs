@@ -1,4 +1,4 @@
-//! Which rows are measured, and how many numbers each has.
+//! The rows to be measured, and the count of numbers of each.
 
 use warpint_device::Device;
 use warpint_integer::gpu::Method;
@@ -10,16 +10,16 @@ use crate::{BenchError, is_simulator};
 /// Powers of 2 from 64 to 262144 bits, in limbs.
 const LIMBS: std::ops::RangeInclusive<u32> = 1..=13;
 
-/// The widest numbers, in limbs, whose common divisors are found by division without being asked for.
+/// The widest numbers, in limbs, whose common divisors are measured by division by default.
 const BY_DIVISION: usize = 128;
 
-/// Widths that the simulator does in seconds.
+/// Widths that the simulator computes in seconds.
 const ON_SIMULATOR: [usize; 2] = [2, 16];
 
-/// The rows for a device.
+/// Returns the rows for a device.
 ///
 /// # Errors
-/// A method that cannot do a width that was asked for; numbers that do not fit.
+/// A method that does not support a requested width; numbers that do not fit.
 pub(super) fn on_device(
     args: &Request,
     device: &Device,
@@ -53,10 +53,10 @@ pub(super) fn on_device(
     Ok(works)
 }
 
-/// The rows for the CPU.
+/// Returns the rows for the CPU.
 ///
 /// # Errors
-/// A method, for there is no choice; numbers that do not fit.
+/// A given method, since the CPU has no choice; numbers that do not fit.
 pub(super) fn on_cpu(args: &Request) -> Result<Vec<Work>, RequestError> {
     if args.method.is_some() {
         return Err(RequestError::MethodOnCpu);
@@ -72,17 +72,17 @@ pub(super) fn on_cpu(args: &Request) -> Result<Vec<Work>, RequestError> {
     Ok(works)
 }
 
-/// Operands for all rows.
+/// Draws operands for all rows.
 ///
 /// # Errors
-/// No memory.
+/// Out of memory.
 pub(super) fn operands(args: &Request, works: &[Work]) -> Result<Operands, BenchError> {
     let limbs = works.iter().map(|work| work.count * work.limbs).max().unwrap_or(0);
     let two = works.iter().any(|work| work.operation.is_of_two());
     Operands::draw(args.seed.unwrap_or_else(rand::random), limbs, two)
 }
 
-/// Limbs of the results of the row that has most, with the products that it is compared with.
+/// Returns the most result limbs of any row, including the products for comparison.
 pub(super) fn result_limbs(works: &[Work]) -> usize {
     let of = |work: &Work| {
         let compared =
@@ -92,7 +92,7 @@ pub(super) fn result_limbs(works: &[Work]) -> usize {
     works.iter().map(of).max().unwrap_or(0)
 }
 
-/// The same of remainders.
+/// The same for remainders.
 pub(super) fn remainder_limbs(works: &[Work]) -> usize {
     let of = |work: &Work| work.count * work.operation.remainder_limbs(work.limbs);
     works.iter().map(of).max().unwrap_or(0)
@@ -102,14 +102,14 @@ fn powers() -> impl Iterator<Item = usize> {
     LIMBS.map(|log| 1 << log)
 }
 
-/// What was asked for, quotients last: they are compared with products.
+/// Returns the requested operations, quotients last: they are compared with products.
 fn operations(args: &Request) -> Vec<Operation> {
     let mut operations = args.operations.clone();
     operations.sort_by_key(|&operation| operation == Operation::Listed(Listed::Divide));
     operations
 }
 
-/// Limbs of the widths asked for.
+/// Returns the limbs of the requested widths.
 fn widths(args: &Request, operation: Operation, defaults: &[usize]) -> Vec<usize> {
     if args.bits.is_empty() {
         let most = match operation {
@@ -121,7 +121,7 @@ fn widths(args: &Request, operation: Operation, defaults: &[usize]) -> Vec<usize
     args.bits.iter().map(|width| width.limbs()).collect()
 }
 
-/// The methods of a row on a device; none if it is to be left out.
+/// Returns the methods of a row on a device; empty if the row is to be skipped.
 fn methods(
     args: &Request,
     device: &Device,
@@ -157,7 +157,7 @@ fn methods(
     Err(RequestError::Method { asked, operation, bits, device, possible })
 }
 
-/// Numbers of a batch: as requested, or as many as fill `fill` bytes.
+/// Returns the count of numbers in a batch: as requested, or as many as fill `fill` bytes.
 fn count(
     args: &Request,
     limbs: usize,
@@ -166,7 +166,8 @@ fn count(
     fewer: &mut Vec<Fewer>,
 ) -> Result<usize, RequestError> {
     let bytes = 4 * limbs as u64;
-    // Two operands and results of twice the width, whatever the operation: all have one count.
+    // Two operands and results of twice the width, for every operation, so that all have the same
+    // count.
     let most = room.map_or(u64::MAX / 4 / bytes, |room| room / (4 * bytes));
     let wanted = args.count.map_or((fill / bytes).max(1), |count| count as u64);
     let count = match args.count {

@@ -1,4 +1,4 @@
-//! Which way is the faster one at which lengths.
+//! The faster method by length.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::row::Row;
 
-/// Lengths in a row at which one way is faster than the other.
+/// Consecutive lengths at which the same method is faster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Stretch {
-    /// `big` or `small`.
+    /// The method: `big` or `small`.
     pub way: &'static str,
     /// log2 of the first length.
     pub from: u32,
@@ -24,11 +24,12 @@ pub struct Stretch {
 pub struct Crossover {
     /// The prime: `(2^63+2^34)^8+1`.
     pub prime: String,
-    /// Where which way is the faster one.
+    /// The stretches, with the faster method of each.
     pub faster: Vec<Stretch>,
 }
 
-/// Of each prime of which both ways were measured, in the order of the rows.
+/// Returns the crossovers of each prime for which both methods were measured, in the order of the
+/// rows.
 pub(super) fn crossovers(rows: &[Row]) -> Vec<Crossover> {
     let mut all: Vec<Crossover> = vec![];
     let mut rows: Vec<(usize, &Row, f64)> = rows

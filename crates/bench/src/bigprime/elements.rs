@@ -1,4 +1,4 @@
-//! Elements that transforms are timed and checked with: each is found from its number.
+//! Elements for timing and checking transforms: each is computed from its index.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
 use warpint_transform::definition;
 
-/// How long a row's outputs may be computed by definition, all cores busy.
+/// The longest computation of a row's outputs by definition, with all cores busy.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long one output may take: that of a row which has none otherwise.
+/// The longest computation of one output, for a row that would have none otherwise.
 const MOST_PATIENCE: Duration = Duration::from_secs(4);
-/// Outputs of a row that are computed by definition, at most.
+/// The most outputs of a row that are computed by definition.
 const OUTPUTS: usize = 3;
 
-/// A vector of elements, the same for the same seed. Most digits are drawn; some elements are those at which
-/// digits carry or wrap: all digits r − 1, or the value r^k.
+/// A vector of elements, determined by the seed. Most digits are random; some elements are those at
+/// which digits carry or wrap: all digits r − 1, or the value r^k.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Elements {
     seed: u64,
@@ -34,7 +34,7 @@ impl Elements {
         1 << self.log2
     }
 
-    /// Digit d of element j.
+    /// Returns digit d of element j.
     fn digit(&self, j: usize, d: usize) -> u64 {
         match mixed(self.seed ^ j as u64) % 64 {
             0 => self.radix - 1,
@@ -48,17 +48,18 @@ impl Elements {
         }
     }
 
-    /// Word `at` of the vector as devices have it: digit d of element j at d·N + j.
+    /// Returns word `at` of the vector in the layout of devices: digit d of element j is at d·N +
+    /// j.
     fn word(&self, at: usize) -> u64 {
         self.digit(at % self.len(), at >> self.log2)
     }
 
-    /// The whole vector as devices have it; `None` without memory for it.
+    /// Returns the whole vector in the layout of devices; `None` if memory is too short.
     pub(super) fn words(&self) -> Option<Vec<u64>> {
         self.part(0..self.digits << self.log2)
     }
 
-    /// A part of it.
+    /// Returns a part of it.
     pub(super) fn part(&self, words: Range<usize>) -> Option<Vec<u64>> {
         const STRETCH: usize = 1 << 14;
         let mut all = vec![];
@@ -72,12 +73,12 @@ impl Elements {
         Some(all)
     }
 
-    /// Element j, of K digits.
+    /// Returns element j, with K digits.
     pub(super) fn element<const K: usize>(&self, j: usize) -> [u64; K] {
         std::array::from_fn(|d| self.digit(j, d))
     }
 
-    /// Output i of the transform by definition, on all cores.
+    /// Computes output i of the transform by definition, on all cores.
     pub(super) fn output<const K: usize>(&self, field: &Gfn<K>, i: usize) -> [u64; K] {
         let n = self.len();
         let root = field.root_of_unity(self.log2).unwrap_or_else(|| field.one());
@@ -94,7 +95,8 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// Element l of the cyclic convolution with another vector by definition, on all cores.
+    /// Computes element l of the cyclic convolution with another vector by definition, on all
+    /// cores.
     pub(super) fn convolved<const K: usize>(
         &self,
         other: &Self,
@@ -108,8 +110,8 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// The outputs that are looked at: as many as are computed in a second or so; none where one would take
-    /// long.
+    /// Returns the outputs to compare: as many as can be computed in about a second, or none if a
+    /// single one takes too long.
     pub(super) fn looked_at<const K: usize>(&self, field: &Gfn<K>) -> Vec<usize> {
         const TRIES: u32 = 64;
         let begin = Instant::now();
@@ -131,7 +133,8 @@ impl Elements {
     }
 }
 
-/// Integers below a modulus, word d of integer j at d·count + j; `None` without memory for them.
+/// Returns integers below a modulus, word d of integer j at d·count + j; `None` if memory is too
+/// short.
 pub(super) fn integers(modulus: &[u64], count: usize) -> Option<Vec<u64>> {
     let top = modulus.iter().rposition(|&word| word > 0)?;
     let mut all = vec![];
@@ -148,8 +151,8 @@ pub(super) fn integers(modulus: &[u64], count: usize) -> Option<Vec<u64>> {
     Some(all)
 }
 
-/// A permutation of the numbers of 64 bits without visible order (Steele, Lea and Flood 2014, *Fast splittable
-/// pseudorandom number generators*, figure 16).
+/// A permutation of the 64-bit numbers without visible order (Steele, Lea and Flood 2014, *Fast
+/// splittable pseudorandom number generators*, figure 16).
 fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

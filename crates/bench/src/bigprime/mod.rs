@@ -1,9 +1,9 @@
-//! Transforms and convolutions over big prime fields Z/pZ, p = r^k + 1, in two ways.
+//! Transforms and convolutions over big prime fields Z/pZ, p = r^k + 1, by two methods.
 //!
-//! The big-prime way computes in the field, whose roots of unity are powers of r. The small-primes way
-//! computes the same transform modulo many primes below 2^50; its outputs are equal, bit for bit.
-//! Outputs of both ways are compared with each other, some with the definition, and the inverse
-//! transform with its input.
+//! The big-prime method computes in the field, whose roots of unity are powers of r. The
+//! small-primes method computes the same transform modulo many primes below 2^50; its outputs are
+//! equal, bit for bit. Outputs of both methods are compared with each other, some with the
+//! definition, and the result of the inverse transform with the input.
 
 mod crossover;
 mod elements;
@@ -27,10 +27,10 @@ use crate::{BenchError, is_simulator};
 pub use self::crossover::{Crossover, Stretch};
 pub use self::row::{Big, Checked, Passes, Ring, Row, Small, Steps, Times};
 
-/// Of the vectors of a row.
+/// The seeds of a row's vectors.
 const SEEDS: [u64; 2] = [1, 2];
 
-/// The least w of radices 2^w ± 2^u that devices take.
+/// The least w of radices 2^w ± 2^u that devices support.
 const LEAST_W_ON_DEVICES: u32 = 56;
 
 const TIMES: Labels = Labels {
@@ -45,22 +45,22 @@ const RATIOS: Labels = Labels {
     marker: |name, n, ratio| format!("{name}, 2^{:.0} elements: {ratio:.2}", n.log2()),
 };
 
-/// A way to transform.
+/// A choice of methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// In the field itself.
     Big,
     /// Modulo many small primes.
     Small,
-    /// One after the other.
+    /// Both, one after the other.
     Both,
 }
 
 impl Way {
-    /// All of them.
+    /// All choices.
     pub const ALL: [Self; 3] = [Self::Big, Self::Small, Self::Both];
 
-    /// Its name for users.
+    /// Returns its name, for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Way {
         }
     }
 
-    /// What it is, in a few words.
+    /// Returns a short description.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -81,72 +81,73 @@ impl Way {
     }
 }
 
-/// The ways that are measured.
+/// The methods to measure.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     big: bool,
     small: bool,
 }
 
-/// Why a benchmark makes no sense.
+/// Why a benchmark is impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// The field has no root of unity of this order.
-    #[error("{form} has no transform of 2^{log2} elements: they end at 2^{most}")]
+    #[error("{form} has no transform of 2^{log2} elements: the longest has 2^{most}")]
     TooLong {
         /// The prime.
         form: Form,
         /// log2 of the length.
         log2: u32,
-        /// The largest.
+        /// log2 of the longest length.
         most: u32,
     },
-    /// It is no prime.
-    #[error("{form} is no prime: there is no field of so many elements")]
+    /// The number is not a prime.
+    #[error("{form} is not a prime, so no field of this size exists")]
     NotPrime {
         /// The number.
         form: Form,
     },
     /// The field has no transform of the usual lengths.
     #[error(
-        "{form} has transforms of at most 2^{most} elements, the default lengths begin at 2^{from}"
+        "{form} has transforms of at most 2^{most} elements, but the default lengths begin at 2^{from}"
     )]
     NoUsualLength {
         /// The prime.
         form: Form,
         /// log2 of its longest transform.
         most: u32,
-        /// log2 of the shortest usual one.
+        /// log2 of the shortest usual length.
         from: u32,
     },
-    /// The CPU has one way.
-    #[error("the small-primes way is for devices")]
+    /// The CPU has only one method.
+    #[error("the small-primes method is only supported on devices")]
     SmallOnCpu,
-    /// Devices compute with long digits.
-    #[error("{form}: devices take radices of w from {LEAST_W_ON_DEVICES} to 64")]
+    /// Devices require long digits.
+    #[error("{form}: devices support radices 2^w ± 2^u with w from {LEAST_W_ON_DEVICES} to 64")]
     Radix {
         /// The prime.
         form: Form,
     },
 }
 
-/// What is measured: which fields and lengths, and how.
+/// The fields, lengths and methods to measure.
 #[derive(Debug, Clone)]
 pub struct Request {
     primes: Vec<Form>,
-    /// log2 of the elements; empty for the usual ones.
+    /// log2 of the lengths; empty selects the usual ones.
     lengths: Vec<u32>,
     way: Option<Way>,
     runs: Option<usize>,
 }
 
 impl Request {
-    /// Transforms over the fields of `primes` (none: all [`PRIMES`]), of 2^l elements for each l of
-    /// `lengths` (none: the usual ones of the place), by a way (`None`: what the place has). A time is
-    /// the median of `runs`; `None` takes 15, or 3 of transforms that take long. Cost: primes that are
+    /// Creates a request for transforms over the fields of `primes` (empty: all [`PRIMES`]), with
+    /// 2^l elements for each l of `lengths` (empty: the usual ones of the place), by a given method
+    /// (`None`: those of the place). A time is the median of `runs`; `None` selects 15, or 3 for
+    /// transforms that take long. Primes that are not known are proven, which takes time.
     /// not known are proven.
     ///
-    /// # Errors
+    /// No such field exists, or it has no such root of unity.
     /// There is no such field, or it has no such root of unity.
     pub fn new(
         primes: &[Form],
@@ -179,14 +180,14 @@ impl Request {
         }
     }
 
-    /// The usual lengths of a place, as far as all fields have roots for them.
+    /// Returns the usual lengths of a place for which all fields have roots.
     fn usual(&self, device: Option<&Device>, wanted: Wanted) -> Result<Vec<u32>, RequestError> {
         let (from, to) = match device {
             Some(device) if is_simulator(device) => (3, 4),
             Some(_) => (10, 22),
             None => (6, 10),
         };
-        // Chirps of the small-primes way are powers of a root of twice the order.
+        // Chirps of the small-primes method are powers of a root of twice the order.
         let most = |form: &Form| form.two_adicity().saturating_sub(u32::from(wanted.small));
         match self.primes.iter().min_by_key(|form| most(form)) {
             Some(form) if most(form) < from => {
@@ -197,7 +198,7 @@ impl Request {
     }
 }
 
-/// In their order, each once.
+/// Returns the elements in order, without repetitions.
 fn once_each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     all.fold(vec![], |mut kept, one| {
         if !kept.contains(&one) {
@@ -207,13 +208,13 @@ fn once_each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// Where transforms are computed.
+/// The place where transforms are computed.
 trait Place: fmt::Debug {
-    /// Measures a prime and a length by the ways wanted, and checks the outputs.
+    /// Measures a prime and a length by the requested methods, and checks the outputs.
     fn row(&mut self, form: Form, log2: u32, wanted: Wanted) -> Result<Row, BenchError>;
 }
 
-/// A row that is to be measured.
+/// A row to be measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     /// The prime.
@@ -222,16 +223,16 @@ pub struct Case {
     pub log2: u32,
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// What computed.
+    /// The processor.
     #[serde(flatten)]
     pub machine: Machine,
-    /// Prime by prime, in the order of the lengths.
+    /// The rows, by prime and then by length.
     pub rows: Vec<Row>,
-    /// Which way is the faster one.
+    /// The faster method by length.
     pub crossovers: Vec<Crossover>,
 }
 
@@ -245,10 +246,11 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A benchmark on a device, whose rates are measured first, or on all threads of the CPU.
+    /// Creates a benchmark on a device, whose rates are measured first, or on all threads of the
+    /// CPU.
     ///
     /// # Errors
-    /// A [`RequestError`]; the device failed, or computed something wrong.
+    /// A [`RequestError`]; the device failed, or computed a wrong result.
     pub fn new(request: &Request, device: Option<Device>) -> Result<Self, BenchError> {
         let wanted = request.wanted(device.as_ref())?;
         let lengths = match &request.lengths[..] {
@@ -269,7 +271,7 @@ impl Bench {
         Ok(Self { wanted, cases, place, measured })
     }
 
-    /// The rows that are to be measured, prime by prime.
+    /// Returns the rows to be measured, prime by prime.
     #[must_use]
     pub fn cases(&self) -> Vec<Case> {
         self.cases.clone()
@@ -286,13 +288,13 @@ impl Bench {
         Ok(self.measured.add(row))
     }
 
-    /// What was measured so far.
+    /// Returns the measurements so far.
     #[must_use]
     pub fn measured(&self) -> &Measured {
         &self.measured
     }
 
-    /// All that was measured, with the crossovers.
+    /// Returns all measurements, with the crossovers.
     #[must_use]
     pub fn finish(mut self) -> Measured {
         self.measured.crossovers = crossovers(&self.measured.rows);
@@ -311,7 +313,7 @@ impl Measured {
         &self.rows[self.rows.len() - 1]
     }
 
-    /// The ratio of both ways, where both were measured; else the times of one.
+    /// Draws the ratio of both methods if both were measured, otherwise the times of one.
     #[must_use]
     pub fn chart(&self) -> Chart {
         let both = !self.crossovers.is_empty();

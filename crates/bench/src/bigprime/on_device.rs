@@ -15,7 +15,7 @@ use super::row::{Big, Passes, Ring, Row, Small, Steps, Times, Work};
 use super::{Place, SEEDS, Wanted};
 use crate::{BenchError, is_simulator};
 
-/// Words of vectors that are compared at a time.
+/// Words of vectors compared at a time.
 const STRETCH: usize = 8 << 20;
 
 /// A transform and its inverse.
@@ -33,7 +33,7 @@ pub(super) struct OnDevice {
     device: Device,
     rates: Rates,
     runs: Option<usize>,
-    /// Whether times mean something.
+    /// Whether times have a meaning.
     is_real: bool,
 }
 
@@ -44,13 +44,13 @@ impl OnDevice {
         Ok(Self { rates: rates(&device, effort)?, device, runs, is_real })
     }
 
-    /// The times of work that was done once before.
+    /// Returns the times of work that was performed once before.
     fn times<E: Into<BenchError>>(
         &self,
         mut work: impl FnMut() -> Result<(), E>,
     ) -> Result<Times, BenchError> {
         const LONG: Duration = Duration::from_millis(20);
-        // What the device says goes through its own error.
+        // Errors of the device are kept here.
         let mut failed = None;
         let mut submit = |_| {
             work().map_err(|e| {
@@ -61,7 +61,7 @@ impl OnDevice {
         let mut times = || -> Result<_, DeviceError> {
             let [once] = self.device.times(1, &mut submit)?[..] else { return Ok(vec![]) };
             let usual = if !self.is_real || once >= LONG { 3 } else { 15 };
-            // One more before them gives the host a lead.
+            // One more run before them lets the host submit ahead.
             submit(0)?;
             self.device.times(self.runs.unwrap_or(usual), &mut submit)
         };
@@ -77,8 +77,8 @@ impl OnDevice {
         Ok(self.device.upload(&words)?)
     }
 
-    /// Times a plan's transform and its inverse; compares all outputs with those known, or some with the
-    /// definition, and what came back with the input.
+    /// Times a plan's transform and its inverse; compares all outputs with known ones, or some with
+    /// the definition, and the result of the inverse with the input.
     fn there_and_back<const K: usize, P: Plan<Vectors = Buffer<u64>>>(
         &self,
         plan: &P,
@@ -110,7 +110,7 @@ impl OnDevice {
         Ok(Timed { out, back, looked_at, transform, inverse })
     }
 
-    /// Times the big-prime way, whose outputs it gives: the transform, and the convolution.
+    /// Times the transform and the convolution of the big-prime method; returns its outputs.
     fn big<const K: usize>(
         &self,
         field: &Gfn<K>,
@@ -141,7 +141,7 @@ impl OnDevice {
             compare_element(&back, i, &a.convolved(&b, field, i), "of the convolution, element")?;
         }
         let mut x = x;
-        // Numbers as large, whatever they become.
+        // Numbers of the same size; their values do not matter.
         let convolution = self.times(|| plan.convolve(&mut x, &mut y))?;
         row.checked.inverse = true;
         row.checked.outputs = looked_at.len();
@@ -149,8 +149,8 @@ impl OnDevice {
         Ok([out, back])
     }
 
-    /// Times the small-primes way, and compares its outputs with those of the other, or some with the
-    /// definition.
+    /// Times the small-primes method, and compares its outputs with those of the other, or some
+    /// with the definition.
     fn small<const K: usize>(
         &self,
         field: &Gfn<K>,
@@ -217,7 +217,7 @@ impl Place for OnDevice {
     }
 }
 
-/// Where there is no room for a way, the row says so.
+/// Records in the row that memory is too short for a method.
 fn no_room<T>(
     done: Result<T, BenchError>,
     way: &str,
@@ -236,7 +236,7 @@ fn no_room<T>(
     }
 }
 
-/// Compares element i of a vector with what it is to be.
+/// Compares element i of a vector with its expected value.
 fn compare_element(
     vector: &Buffer<u64>,
     i: usize,
@@ -255,7 +255,7 @@ fn compare_element(
     Ok(())
 }
 
-/// Compares a vector with what it is to be, part by part.
+/// Compares a vector with its expected value, part by part.
 fn compare_vectors(
     found: &Buffer<u64>,
     what: &str,
@@ -276,7 +276,7 @@ fn compare_vectors(
     Ok(())
 }
 
-/// Compares what both ways have.
+/// Compares the outputs of both methods.
 fn same(small: &Buffer<u64>, big: &Buffer<u64>, what: &str) -> Result<(), BenchError> {
     let what = format!("{what} by small primes, compared with the other,");
     compare_vectors(small, &what, |part| Ok(big.download_part(part)?))

@@ -1,4 +1,4 @@
-//! What is measured of a prime and a length.
+//! The measurement of a prime and a length.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use warpint_transform::gpu::small_primes::StepTimes;
 
 use crate::micros;
 
-/// Runs, in µs.
+/// The times of several runs, in µs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Times {
-    /// The middle one; of an even number the longer of two.
+    /// The median; of an even number of runs, the longer of the middle two.
     pub us: f64,
-    /// The fastest.
+    /// The fastest run.
     pub us_fastest_run: f64,
-    /// The slowest.
+    /// The slowest run.
     pub us_slowest_run: f64,
-    /// The runs timed.
+    /// The number of timed runs.
     pub runs: usize,
 }
 
 impl Times {
     pub(super) fn new(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
-        // Nothing takes no time, whatever a coarse clock says.
+        // A lower bound on times, in case of a coarse clock.
         let at = |i: usize| micros(times.get(i).copied().unwrap_or_default()).max(0.001);
         let runs = times.len();
         Self {
@@ -38,7 +38,7 @@ impl Times {
     }
 }
 
-/// The big-prime way.
+/// The big-prime method.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Big {
@@ -52,37 +52,37 @@ pub struct Big {
     pub passes: Option<Passes>,
 }
 
-/// What the passes of a device are made of.
+/// The components of a device's passes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Passes {
-    /// How many passes.
+    /// The number of passes.
     pub count: usize,
-    /// The passes without their products by twiddles.
+    /// The time of the passes without products by twiddles.
     pub butterflies_us: f64,
-    /// What these add.
+    /// The time that the twiddles add.
     pub twiddles_us: f64,
-    /// That, of the whole transform: 0 to 1.
+    /// Their share in the whole transform, 0 to 1.
     pub twiddles_share: f64,
-    /// Read and written in all passes, with the tables of twiddles.
+    /// Bytes read and written in all passes, including the tables of twiddles.
     pub bytes: u64,
-    /// That at the rate of a copy.
+    /// The time for these bytes at the rate of a copy.
     pub memory_floor_us: f64,
-    /// That rate, 10^9 bytes a second.
+    /// The rate of a copy, in 10^9 bytes per second.
     pub copy_gb_per_second: f64,
-    /// Products of two digits; of primes of many digits there are none.
+    /// Products of two digits; absent for primes of many digits, which need none.
     pub digit_products: Option<u64>,
-    /// Those at the rate of products mod 2^64 − 2^32 + 1.
+    /// The time for these products at the rate of products mod 2^64 − 2^32 + 1.
     pub arithmetic_floor_us: Option<f64>,
 }
 
-/// Of what floors are made.
+/// The work from which floors are computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work {
     pub(super) passes: usize,
     pub(super) bytes: u64,
     pub(super) digit_products: Option<u64>,
-    /// Bytes read and written, and products, in a second.
+    /// Bytes read and written per second, and products per second.
     pub(super) copy_rate: f64,
     pub(super) product_rate: f64,
 }
@@ -104,14 +104,14 @@ impl Passes {
         }
     }
 
-    /// The larger floor.
+    /// Returns the larger floor.
     #[must_use]
     pub fn floor_us(&self) -> f64 {
         self.memory_floor_us.max(self.arithmetic_floor_us.unwrap_or(0.0))
     }
 }
 
-/// The small-primes way: the same transform.
+/// The small-primes method: the same transform.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Small {
@@ -121,24 +121,24 @@ pub struct Small {
     pub inverse: Times,
     /// The cyclic convolution of two vectors.
     pub convolution: Times,
-    /// Small primes, enough for convolutions.
+    /// The number of small primes, enough for convolutions.
     pub primes: usize,
-    /// Of the transform.
+    /// The steps of the transform.
     pub steps: Steps,
-    /// With just enough small primes for an element.
+    /// The transform with just enough small primes for an element.
     pub ring: Ring,
 }
 
-/// A transform over the product of just enough small primes to hold an element: as much work as Chen et al.
-/// compare, but another transform.
+/// A transform over the product of just enough small primes to hold an element: as much work as
+/// Chen et al. compare, but another transform.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Ring {
     /// The forward transform.
     pub transform: Times,
-    /// Small primes.
+    /// The number of small primes.
     pub primes: usize,
-    /// Of the transform.
+    /// The steps of the transform.
     pub steps: Steps,
 }
 
@@ -152,7 +152,7 @@ pub struct Steps {
     pub projection_us: f64,
     /// Transforms modulo the small primes.
     pub transforms_us: f64,
-    /// Elements from their remainders.
+    /// Reconstruction of elements from their remainders.
     pub recombination_us: f64,
 }
 
@@ -167,14 +167,16 @@ impl Steps {
     }
 }
 
-/// What was compared, and did not differ.
+/// The comparisons that were made, all successful.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
-    /// All outputs of both ways, digit by digit, of the transform and of the convolution.
+    /// Whether all outputs of both methods, of the transform and of the convolution, were compared
+    /// digit by digit.
     pub equal: bool,
-    /// The inverse transform, with what it is to give back.
+    /// Whether the inverse transform was compared with its expected result.
     pub inverse: bool,
-    /// Outputs of the transform, with the definition; and one of the convolution if there are any.
+    /// The number of outputs of the transform that were compared with the definition; if above 0,
+    /// one of the convolution was too.
     pub outputs: usize,
 }
 
@@ -200,15 +202,15 @@ pub struct Row {
     pub bits: u32,
     /// log2 of the elements of a transform.
     pub log2: u32,
-    /// In the field itself; absent if it was not wanted, or is missing.
+    /// The method in the field itself; absent if it was not requested, or is missing.
     pub big: Option<Big>,
-    /// Modulo many small primes; absent if it was not wanted, or is missing.
+    /// The method modulo many small primes; absent if it was not requested, or is missing.
     pub small: Option<Small>,
-    /// The time of the small-primes way over that of the other.
+    /// The time of the small-primes method divided by that of the other.
     pub small_over_big: Option<f64>,
-    /// What was compared.
+    /// The comparisons that were made.
     pub checked: Checked,
-    /// Why ways have no times.
+    /// Why methods have no times.
     pub missing: Vec<String>,
 }
 
@@ -227,7 +229,7 @@ impl Row {
         }
     }
 
-    /// Compares the ways, if both were measured.
+    /// Compares the methods, if both were measured.
     pub(super) fn compare(&mut self) {
         let both = self.big.as_ref().zip(self.small.as_ref());
         self.small_over_big = both.map(|(big, small)| small.transform.us / big.transform.us);

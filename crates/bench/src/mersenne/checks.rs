@@ -1,6 +1,6 @@
-//! What checks and checkpoints cost a PRP test.
+//! The cost of checks and checkpoints in a PRP test.
 //!
-//! The time of a squaring of the test, with and without checkpoints, is compared with that of bare
+//! The time per squaring of the test, with and without checkpoints, is compared with that of bare
 //! squarings before and after it.
 
 use std::path::Path;
@@ -20,15 +20,16 @@ use crate::{BenchError, micros};
 
 const DEFAULT: u64 = 82_589_933;
 const DEFAULT_ON_CPU: u64 = 1_257_787;
-/// The least time of a whole test: a shorter one is mostly its beginning and its end, and the noise of the clock.
+/// The least time of a whole test: a shorter one is dominated by its start, its end and the noise
+/// of the clock.
 pub const SHORTEST: Duration = Duration::from_secs(10);
-/// Squarings of the test before, with products and a check.
+/// Squarings of the test before the measurement, with products and a check.
 const WARM_UP: u64 = 4_000;
-/// Of bare squarings, before the test and after it: laps of a second, to see how much they differ.
+/// Laps of bare squarings before and after the test: one second each, to show their variation.
 const BARE_LAP: Duration = Duration::from_secs(1);
 const BARE_LAPS: usize = 10;
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
@@ -40,36 +41,36 @@ pub struct Measured {
     pub device: &'static str,
     /// The transform length, in words.
     pub fft_length: usize,
-    /// Of the test that keeps nothing.
+    /// Squarings of the test without checkpoints.
     pub squarings: u64,
-    /// µs for a bare squaring, before the test and after it.
+    /// µs per bare squaring, before the test and after it.
     pub bare_us: [f64; 2],
-    /// µs for a squaring of a test that keeps nothing, with its share of checks.
+    /// µs per squaring of a test without checkpoints, including its share of checks.
     pub checked_us: f64,
-    /// The same of a test that saves checkpoints.
+    /// The same for a test that saves checkpoints.
     pub saved_us: f64,
     /// Checks that passed.
     pub checks: usize,
     /// Checkpoints that were saved.
     pub checkpoints: usize,
-    /// By how much the two are above the mean of the bare ones, percent of it; that of checkpoints is
-    /// absent if there were none.
+    /// The excess of both over the mean of the bare squarings, in percent of that mean; that of
+    /// checkpoints is absent if none were saved.
     pub cost_percent: (f64, Option<f64>),
-    /// How far the seconds of bare squarings lie apart, percent of their mean.
+    /// The spread of the laps of bare squarings, in percent of their mean.
     pub noise_percent: f64,
 }
 
-/// The exponent that is measured where none is named: on the CPU a small one. The place of a request
-/// on which it is not decided is that of the larger one.
+/// Returns the default exponent: a small one on the CPU. If the request does not fix a place, the
+/// place is that for the larger exponent.
 ///
 /// # Errors
-/// None: the exponents are known.
+/// None: the exponents are valid.
 pub fn usual_exponent(request: &PlanRequest) -> Result<Exponent, ExponentError> {
     Exponent::new(if request.is_on_cpu() { DEFAULT_ON_CPU } else { DEFAULT })
 }
 
-/// Refuses a test that is too short to tell what its checks cost, by the time of some squarings,
-/// before anything is measured for minutes.
+/// Returns an error for a test too short to show the cost of its checks, judged by the time of some
+/// squarings, before minutes are spent on a measurement.
 ///
 /// # Errors
 /// [`BenchError::TooShort`]; the engine failed.
@@ -87,11 +88,11 @@ pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
 }
 
 /// Measures the test of a plan until `checks` checks have passed, or to its end; `None` if `asked`
-/// stopped it. Checkpoints go into a new folder in `dir`, which is removed in the end; `dir` is made if need
-/// be. This takes minutes.
+/// stopped it. Checkpoints go to a new folder in `dir`, which is removed at the end; `dir` is
+/// created if necessary. This takes minutes.
 ///
 /// # Errors
-/// The test failed, or its folder could not be made; the test was too short to be timed.
+/// The test failed, or its folder could not be created; the test was too short to be timed.
 pub fn measure(
     plan: Plan,
     checks: usize,
@@ -102,7 +103,7 @@ pub fn measure(
     measure_in(plan, checks, scratch.path(), asked)
 }
 
-/// `None` if `asked` stopped it. Checkpoints go into `dir`.
+/// Measures with checkpoints in `dir`; `None` if `asked` stopped it.
 fn measure_in(
     plan: Plan,
     checks: usize,
@@ -111,7 +112,7 @@ fn measure_in(
 ) -> Result<Option<Measured>, BenchError> {
     let p = plan.exponent().get();
     let mut store = CheckpointStore::open(dir, p, TestKind::Prp)?;
-    // All kernels are compiled meanwhile.
+    // This also compiles all kernels.
     run_test(plan, Some(WARM_UP), None, checks, asked)?;
     let Some(before) = bare(&plan, asked)? else { return Ok(None) };
     let without = run_test(plan, None, None, checks, asked)?;
@@ -138,7 +139,7 @@ fn measure_in(
     }))
 }
 
-/// A PRP test as far as some iteration, or until `checks` checks have passed and what they have
+/// Runs a PRP test to some iteration, or until `checks` checks have passed and the state that they
 /// confirmed is on disk.
 fn run_test(
     plan: Plan,
@@ -175,12 +176,12 @@ fn run_test(
 /// The time of a squaring without any checks.
 struct Bare {
     mean: Duration,
-    /// In the fastest and in the slowest lap.
+    /// The times of the fastest and of the slowest lap.
     least: Duration,
     most: Duration,
 }
 
-/// `None` if `asked` stopped it.
+/// Times bare squarings; `None` if `asked` stopped it.
 fn bare(plan: &Plan, asked: &StopToken) -> Result<Option<Bare>, EngineError> {
     let mut timer = plan.timer()?;
     timer.warm_up(200)?;
@@ -198,18 +199,19 @@ fn bare(plan: &Plan, asked: &StopToken) -> Result<Option<Bare>, EngineError> {
     Ok(Some(Bare { mean: timer.mean(), least, most }))
 }
 
-/// What the events of a test tell of its time.
+/// Times derived from the events of a test.
 struct Times {
-    /// The first progress: engine and kernels are there, and so much was done.
+    /// The first progress: the engine and its kernels are ready, and this many squarings were done.
     begun: Option<(u64, Instant)>,
-    /// The iteration of the last check, and when its state was on disk, or the test at its end.
+    /// The iteration of the last check, and the time when its state was on disk, or when the test
+    /// ended.
     ended: Option<(u64, Instant)>,
     checks: usize,
     checkpoints: usize,
 }
 
 impl Times {
-    /// The time of a squaring, and how many there were.
+    /// Returns the time per squaring, and the number of squarings.
     fn squaring(&self) -> Result<(Duration, u64), BenchError> {
         let ((first, begun), (last, end)) =
             self.begun.zip(self.ended).ok_or(BenchError::NotTimed)?;
@@ -217,7 +219,8 @@ impl Times {
         Ok((end.duration_since(begun).div_f64(squarings.max(1) as f64), squarings))
     }
 
-    /// Stops the test by the first token: once there is enough, or when the second one asks for it.
+    /// Collects the times of a test; stops it by the first token once they suffice, or when the
+    /// second token requests it.
     fn of(
         events: &mpsc::Receiver<Event>,
         checks: usize,
@@ -238,7 +241,7 @@ impl Times {
                     times.checks += 1;
                     confirmed = Some(iteration);
                 }
-                // Without a store, the first news after the check.
+                // Without a store, the first event after the check.
                 Event::Progress { .. } if !saves && times.checks == checks => {
                     times.ended = times.ended.or(confirmed.map(|k| (k, Instant::now())));
                     enough.stop();

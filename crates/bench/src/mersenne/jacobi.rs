@@ -6,20 +6,20 @@ use serde::Serialize;
 use warpint_device::cpu_name;
 use warpint_mersenne::{Exponent, Residue, jacobi_of_ll};
 
-/// From about a blink up to the largest Mersenne prime of 2018.
+/// From very short symbols up to the largest Mersenne prime of 2018.
 const EXPONENTS: [u64; 4] = [1_257_787, 6_972_593, 20_996_011, 82_589_933];
 
-/// Short ones are repeated as long as this; the fastest counts.
+/// Short symbols are repeated for this long; the fastest counts.
 const EACH: Duration = Duration::from_secs(1);
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// The processor's name.
     pub cpu: String,
-    /// Threads of each symbol.
+    /// Threads per symbol.
     pub threads: usize,
-    /// A row for each exponent.
+    /// One row per exponent.
     pub rows: Vec<Row>,
 }
 
@@ -30,24 +30,24 @@ pub struct Row {
     pub exponent: u32,
     /// (x − 2 | M_p).
     pub symbol: i8,
-    /// The least time of a second or of one run, whichever is longer.
+    /// The least time within a second, or of one run if that is longer.
     pub seconds: f64,
 }
 
-/// Exponents that are measured where none is named.
+/// Returns the default exponents.
 #[must_use]
 pub fn usual_exponents() -> Vec<Exponent> {
     EXPONENTS.into_iter().filter_map(|p| Exponent::new(p).ok()).collect()
 }
 
 impl Measured {
-    /// No rows yet. Symbols are computed on `threads` threads.
+    /// Starts without rows. Symbols are computed on `threads` threads.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self { cpu: cpu_name(), threads, rows: vec![] }
     }
 
-    /// Times the symbol of a residue of M_p, the same in every run; the answer is the new row.
+    /// Times the symbol of a residue of M_p, the same in every run; returns the new row.
     pub fn measure(&mut self, p: Exponent) -> Row {
         let row = measure(p.get(), self.threads);
         self.rows.push(row.clone());
@@ -60,15 +60,15 @@ fn measure(p: u32, threads: usize) -> Row {
     let (mut best, begin, mut symbol) = (Duration::MAX, Instant::now(), 0);
     while best == Duration::MAX || begin.elapsed() + best < EACH {
         let lap = Instant::now();
-        // Nobody cancels: the symbol is always there.
+        // Never cancelled, so the symbol is always computed.
         symbol = jacobi_of_ll(&x, threads, &|| false).unwrap_or(0);
         best = best.min(lap.elapsed());
     }
     Row { exponent: p, symbol, seconds: best.as_secs_f64() }
 }
 
-/// A residue as a test has it half way, the same in every run: SplitMix64
-/// (Steele, Lea and Flood 2014) from p.
+/// Returns a typical residue from the middle of a test, the same in every run: SplitMix64 (Steele,
+/// Lea and Flood 2014) from p.
 fn drawn(p: u32) -> Residue {
     let mut state = u64::from(p);
     let limbs: Vec<u64> = (0..p.div_ceil(64))

@@ -1,9 +1,9 @@
-//! Squarings modulo 2^p − 1 with each engine, beside a floor: a time that they need at least.
+//! Squarings modulo 2^p − 1 with each engine, compared with a floor: the shortest possible time.
 //!
-//! * [`on_cpu`]: beside a bare real FFT;
-//! * [`on_device`]: beside memory traffic and arithmetic, by rates that are measured first;
-//! * [`same_plan`]: complex numbers against integers in transforms that are cut alike;
-//! * [`checks`]: what checks and checkpoints cost a PRP test;
+//! * [`on_cpu`]: compared with a bare real FFT;
+//! * [`on_device`]: compared with memory traffic and arithmetic, at rates that are measured first;
+//! * [`same_plan`]: complex numbers against integers, in transforms with the same factorisation;
+//! * [`checks`]: the cost of checks and checkpoints in a PRP test;
 //! * [`jacobi`]: the check of a Lucas–Lehmer test.
 
 pub mod checks;
@@ -18,31 +18,32 @@ use warpint_mersenne::{Exponent, Plan, PlanError, PlanRequest, TunedTimes};
 use crate::chart::Labels;
 use crate::exponents_for;
 
-/// From a small exponent to one that no cache of a CPU holds. All are of Mersenne primes, as a
-/// bench of this kind is by custom.
+/// From a small exponent to one whose transform exceeds the caches of a CPU. All are of Mersenne
+/// primes, as is customary in such benchmarks.
 const ON_CPU: [u64; 4] = [216_091, 1_257_787, 6_972_593, 20_996_011];
 
-/// On a GPU: of Mersenne primes too, but for the last, which is the first of more than 100,000,000
-/// digits.
+/// The exponents on a GPU: of Mersenne primes too, except the last, the first exponent with more
+/// than 100,000,000 digits.
 const ON_GPU: [u64; 6] = [6_972_593, 43_112_609, 57_885_161, 82_589_933, 136_279_841, 332_192_831];
 
-/// Charts of squarings.
+/// The labels of charts of squarings.
 pub(crate) const SQUARINGS: Labels = Labels {
     title: "Time of a squaring modulo 2^p − 1",
     axes: ["exponent p (bits)", "µs per squaring"],
     marker: |engine, p, micros| format!("M{p:.0} by {engine}: {micros:.2} µs"),
 };
 
-/// Exponents that are measured where none is named, for a place that is decided.
+/// Returns the default exponents, for a place that is decided.
 #[must_use]
 pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &ON_CPU, &ON_GPU)
 }
 
-/// The fastest plan of the engine asked for, or of every engine of the place that takes p.
+/// Returns the fastest plan of the requested engine, or of every engine of the place that supports
+/// p.
 ///
 /// # Errors
-/// There is no such plan; the device cannot be used.
+/// No such plan exists; the device cannot be used.
 pub fn plans(
     p: Exponent,
     request: &PlanRequest,

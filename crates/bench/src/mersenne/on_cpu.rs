@@ -1,4 +1,4 @@
-//! Squarings on the CPU, beside the bare real FFT.
+//! Squarings on the CPU, compared with the bare real FFT.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::micros;
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// The processor's name.
     pub cpu: String,
-    /// Threads of the engines.
+    /// Threads per engine.
     pub threads: usize,
-    /// A row for each plan.
+    /// One row per plan.
     pub rows: Vec<Row>,
 }
 
@@ -34,23 +34,23 @@ pub struct Row {
     pub bits_per_word: f64,
     /// The plan's margin, in bits.
     pub margin_bits: f64,
-    /// µs for a squaring: the least of four measurements.
+    /// µs per squaring: the least of four measurements.
     pub us_per_squaring: f64,
-    /// µs for a bare real FFT and its inverse on one thread, at the length that fp64 uses.
+    /// µs of a bare real FFT and its inverse on one thread, at the length that fp64 uses.
     pub fft_floor_us: Option<f64>,
-    /// The time of a squaring over that.
+    /// The time of a squaring divided by that.
     pub ratio_to_floor: Option<f64>,
 }
 
 impl Measured {
-    /// No rows yet. `threads` is that of the plans.
+    /// Starts without rows. `threads` is that of the plans.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self { cpu: cpu_name(), threads, rows: vec![] }
     }
 
-    /// Times plans of one exponent and the bare real FFT at the length of fp64's: in turns, so that a
-    /// slow moment of the machine strikes none alone. The answer is the new rows.
+    /// Times plans of one exponent and the bare real FFT at fp64's length, in turns, so that a slow
+    /// moment of the machine affects all of them. Returns the new rows.
     ///
     /// # Errors
     /// An engine could not be built, or failed.
@@ -60,7 +60,7 @@ impl Measured {
         Ok(&self.rows[before..])
     }
 
-    /// The times and the floor of fp64 against the exponent.
+    /// Draws the times, and the floor of fp64, against the exponent.
     #[must_use]
     pub fn chart(&self) -> Chart {
         let threads = if self.threads == 1 { "thread" } else { "threads" };

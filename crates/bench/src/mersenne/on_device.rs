@@ -1,4 +1,4 @@
-//! Squarings on a device, beside what its memory and its arithmetic need at least.
+//! Squarings on a device, compared with the least time that its memory and arithmetic need.
 
 use serde::Serialize;
 use warpint_device::{Device, DeviceError, DeviceInfo, Effort, Rates, rates};
@@ -9,17 +9,17 @@ use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::{is_simulator, micros};
 
-/// How many squarings are timed.
+/// The number of timed squarings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Laps {
     /// Laps of each plan, in turns with those of others.
     pub(super) laps: u64,
-    /// Squarings of a lap, and those before the first.
+    /// Squarings per lap, and before the first lap.
     pub(super) squarings: u64,
 }
 
 impl Laps {
-    /// Runs them, lap by lap in turns.
+    /// Runs all timers, lap by lap in turns.
     pub(super) fn run(self, timers: &mut [SquaringTimer]) -> Result<(), EngineError> {
         timers.iter_mut().try_for_each(|timer| timer.warm_up(self.squarings))?;
         for _ in 0..self.laps {
@@ -29,7 +29,7 @@ impl Laps {
     }
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
@@ -39,23 +39,23 @@ pub struct Measured {
     pub name: String,
     /// The driver; empty on the simulator.
     pub driver: String,
-    /// The rates of which the floors are made.
+    /// The rates from which the floors are computed.
     pub rates: Reached,
-    /// A row for each plan.
+    /// One row per plan.
     pub rows: Vec<Row>,
 }
 
-/// The rates of which the floors are made.
+/// The rates from which the floors are computed.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Reached {
     /// Copies in place, of several sizes.
     pub copies: Vec<Copy>,
-    /// Multiply-adds in FP64 a second.
+    /// FP64 multiply-adds per second.
     pub fp64_fma_per_second: f64,
-    /// Products mod 2^64 − 2^32 + 1 a second, in registers.
+    /// Products mod 2^64 − 2^32 + 1 per second, in registers.
     pub products_per_second: f64,
-    /// Points times levels a second, in transforms of 16 or 32 points, whichever is faster.
+    /// Points times levels per second, in transforms of 16 or 32 points, whichever is faster.
     pub points_levels_per_second: f64,
 }
 
@@ -63,9 +63,9 @@ pub struct Reached {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Copy {
-    /// What is copied.
+    /// The bytes copied.
     pub bytes: u64,
-    /// Read and written, 10^9 bytes a second.
+    /// The rate, in 10^9 bytes read and written per second.
     pub in_place_gb_per_second: f64,
 }
 
@@ -76,49 +76,49 @@ pub struct Row {
     /// Exponent, engine, place and length.
     #[serde(flatten)]
     pub plan: Planned,
-    /// How the engine computes; empty where there is one way.
+    /// The variant of the engine; empty if only one exists.
     pub variant: String,
     /// The mean bits of a word.
     pub bits_per_word: f64,
     /// The plan's margin, in bits.
     pub margin_bits: f64,
-    /// The squarings timed.
+    /// The number of timed squarings.
     pub squarings: u64,
-    /// Their mean time, µs.
+    /// Their mean time, in µs.
     pub us_per_squaring: f64,
-    /// That of the fastest lap, µs.
+    /// The mean time in the fastest lap, in µs.
     pub us_fastest_lap: f64,
-    /// That of the slowest lap, µs.
+    /// The mean time in the slowest lap, in µs.
     pub us_slowest_lap: f64,
-    /// What both kernels read and write.
+    /// Bytes that both kernels read and write.
     pub traffic_bytes: Option<u64>,
-    /// The size of the copy at whose rate that is done.
+    /// The size of the copy whose rate applies to the traffic.
     pub traffic_at_copy_bytes: Option<u64>,
-    /// The traffic at that rate, µs.
+    /// The time of the traffic at that rate, in µs.
     pub traffic_floor_us: Option<f64>,
-    /// Instructions in FP64, at least.
+    /// FP64 instructions, at least.
     pub fp64_instructions: Option<f64>,
     /// Products mod 2^64 − 2^32 + 1, at least.
     pub products: Option<f64>,
     /// Points times levels, at least.
     pub points_levels: Option<f64>,
-    /// These at the rates reached, µs.
+    /// The time of these operations at the measured rates, in µs.
     pub arithmetic_floor_us: Option<f64>,
-    /// The time over the larger floor.
+    /// The time divided by the larger floor.
     pub ratio_to_floor: Option<f64>,
-    /// In the order of a squaring.
+    /// The kernels, in the order of a squaring.
     pub kernels: Vec<Kernel>,
 }
 
-/// A kernel, launched apart from the others.
+/// A kernel, launched separately from the others.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Kernel {
     /// Its name.
     pub kernel: &'static str,
-    /// µs for a launch.
+    /// µs per launch.
     pub us: f64,
-    /// Of the time of all kernels, 0 to 1.
+    /// Its share in the time of all kernels, 0 to 1.
     pub share: f64,
 }
 
@@ -126,7 +126,7 @@ pub struct Kernel {
 #[derive(Debug)]
 pub struct Bench {
     laps: Laps,
-    /// Squarings of which one half has its kernels timed.
+    /// Squarings, in one half of which the kernels are timed.
     by_kernel: u64,
     rates: Rates,
     measured: Measured,
@@ -136,9 +136,9 @@ impl Bench {
     /// Measures the rates of a device.
     ///
     /// # Errors
-    /// The device failed, or computed something wrong.
+    /// The device failed, or computed a wrong result.
     pub fn new(device: &Device) -> Result<Self, DeviceError> {
-        // 20,000 squarings on a GPU; a few on the simulator, whose times mean nothing.
+        // 20,000 squarings on a GPU; a few on the simulator, where times have no meaning.
         let (laps, by_kernel, effort) = if is_simulator(device) {
             (Laps { laps: 2, squarings: 8 }, 8, Effort::Few)
         } else {
@@ -149,13 +149,13 @@ impl Bench {
         Ok(Self { laps, by_kernel, rates, measured })
     }
 
-    /// What was measured so far.
+    /// Returns the measurements so far.
     #[must_use]
     pub fn measured(&self) -> &Measured {
         &self.measured
     }
 
-    /// Times plans of one exponent on this device, in turns. The answer is the new rows.
+    /// Times plans of one exponent on this device, in turns. Returns the new rows.
     ///
     /// # Errors
     /// An engine could not be built, or failed.
@@ -203,7 +203,7 @@ impl Measured {
         }
     }
 
-    /// The times and floors against the exponent.
+    /// Draws the times and floors against the exponent.
     #[must_use]
     pub fn chart(&self) -> Chart {
         let mut chart = Chart::new(&SQUARINGS, &self.name);

@@ -1,4 +1,4 @@
-//! Complex numbers against integers mod 2^64 − 2^32 + 1, in transforms that are cut alike.
+//! Complex numbers against integers mod 2^64 − 2^32 + 1, in transforms with the same factorisation.
 
 use serde::Serialize;
 use warpint_device::device_model;
@@ -9,10 +9,10 @@ use warpint_mersenne::{
 use super::on_device::Laps;
 use crate::{BenchError, micros};
 
-/// Most common plans of each number of points: on a GPU a plan takes a second to compile.
+/// The limit on common plans per number of points: a plan takes a second to compile on a GPU.
 pub const MOST: usize = 4;
 
-/// 2^16 to 2^24 points on a GPU.
+/// Returns 2^16 to 2^24 points on a GPU.
 fn default_points(id: DeviceId) -> Vec<usize> {
     let logs = match id {
         DeviceId::Cuda(_) => 16..=24,
@@ -21,7 +21,7 @@ fn default_points(id: DeviceId) -> Vec<usize> {
     logs.map(|log| 1 << log).collect()
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
@@ -31,12 +31,12 @@ pub struct Measured {
     pub name: String,
     /// The driver; empty on the simulator.
     pub driver: String,
-    /// A row for each cut.
+    /// One row per factorisation.
     pub rows: Vec<Row>,
 }
 
 impl Measured {
-    /// No rows yet. The device is open.
+    /// Starts without rows. The device is open.
     #[must_use]
     pub fn new(id: DeviceId) -> Self {
         let device = id.to_string();
@@ -45,23 +45,23 @@ impl Measured {
     }
 }
 
-/// One cut of a transform, with both kinds of points.
+/// One factorisation of a transform, with both kinds of points.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// Complex numbers, or integers, of a transform.
+    /// Points of a transform: complex numbers or integers.
     pub points: usize,
-    /// How both are cut.
+    /// The factorisation of both.
     pub plan: CommonPlan,
-    /// By complex numbers.
+    /// The results with complex numbers.
     pub fp64: Side,
-    /// By integers.
+    /// The results with integers.
     pub goldilocks: Side,
-    /// The time by integers over that by complex numbers.
+    /// The time with integers divided by that with complex numbers.
     pub ratio: f64,
 }
 
-/// The cut of a transform.
+/// The factorisation of a transform.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct CommonPlan {
@@ -77,33 +77,33 @@ pub struct CommonPlan {
     pub row_radices: Vec<u32>,
 }
 
-/// One kind of points.
+/// The results for one kind of points.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Side {
     /// The transform length, in words.
     pub fft_length: usize,
-    /// How the engine computes.
+    /// The variant of the engine.
     pub variant: String,
-    /// The largest prime that the length holds with margin.
+    /// The largest prime exponent that the length supports with margin.
     pub exponent: u32,
-    /// The squarings timed.
+    /// The number of timed squarings.
     pub squarings: u64,
-    /// Their mean time, µs.
+    /// Their mean time, in µs.
     pub us_per_squaring: f64,
-    /// That of the fastest lap, µs.
+    /// The mean time in the fastest lap, in µs.
     pub us_fastest_lap: f64,
-    /// That of the slowest lap, µs.
+    /// The mean time in the slowest lap, in µs.
     pub us_slowest_lap: f64,
-    /// ns of a squaring for each bit of the exponent.
+    /// ns per squaring, divided by the bits of the exponent.
     pub ns_per_bit: f64,
 }
 
-/// The common plans of fp64 and goldilocks for these numbers of points, or, where none is named, for
-/// the usual ones, as far as the device has the shared memory for them.
+/// Returns the common plans of fp64 and goldilocks for these numbers of points; by default for the
+/// usual ones, as far as the device has enough shared memory.
 ///
 /// # Errors
-/// [`BenchError::NoCommonPlan`] of points that are named; the device cannot be used.
+/// [`BenchError::NoCommonPlan`] for given points; the device cannot be used.
 pub fn common(
     request: &PlanRequest,
     id: DeviceId,
@@ -122,7 +122,7 @@ pub fn common(
     Ok(found)
 }
 
-/// Plans of n complex points, which are 2n words, and of n integers.
+/// Returns plans of n complex points, which are 2n words, and of n integers.
 fn common_plans(request: &PlanRequest, n: usize) -> Result<Vec<Alike>, PlanError> {
     let families = request.families()?.0;
     let of = |name| families.iter().copied().find(|family| family.name() == name);

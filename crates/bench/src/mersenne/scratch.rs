@@ -1,4 +1,4 @@
-//! A folder of a bench, on the disk that tests write to.
+//! A folder of a benchmark, on the disk that tests write to.
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 
 use crate::BenchError;
 
-/// A new folder `DIR/bench-<16 hexadecimal digits>`, gone in the end.
+/// A new folder `DIR/bench-<16 hexadecimal digits>`, removed at the end.
 pub(super) struct Scratch {
     path: PathBuf,
-    /// The folder that it is in, if that was made for it.
+    /// The directory that contains it, if it was created for it.
     made: Option<PathBuf>,
 }
 
 impl Scratch {
-    /// Makes one in a directory, and that too if need be. It is nobody else's: checkpoints of
-    /// another bench are never gone on from.
+    /// Creates the folder in a directory, and the directory if necessary. No other process uses the
+    /// folder: a benchmark never resumes from checkpoints of another.
     pub(super) fn new(dir: &Path) -> Result<Self, BenchError> {
         let made = (!dir.exists()).then(|| dir.to_owned());
         fs::create_dir_all(dir)
             .map_err(|source| BenchError::Directory { path: dir.to_owned(), source })?;
         loop {
-            // Keys of hashes are random numbers of the system's.
+            // The keys of hashes are random numbers from the system.
             let path = dir.join(format!("bench-{:016x}", RandomState::new().hash_one(dir)));
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(Self { path, made }),
@@ -39,10 +39,11 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What stays is in the user's own directory, under a name that says whose it is.
+        // If it cannot be removed, it stays in the user's own directory, under a name that shows
+        // its origin.
         let _ = fs::remove_dir_all(&self.path);
         if let Some(made) = &self.made {
-            // Only if nothing else has come there.
+            // Only if it is empty.
             let _ = fs::remove_dir(made);
         }
     }
@@ -63,7 +64,7 @@ mod tests {
         drop(second);
         drop(first);
         assert!(!gone.exists() && !dir.exists());
-        // A directory that was there stays.
+        // A directory that existed before stays.
         drop(Scratch::new(root.path()).unwrap());
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
         fs::write(&dir, "a file").unwrap();

@@ -1,4 +1,4 @@
-//! Products of integers in batches: which method is the fastest at each width.
+//! Tuning of products of integers in batches: the fastest method at each width.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,13 +12,13 @@ use warpint_progress::Watch;
 use super::Storing;
 use crate::{BenchError, chosen_by, is_simulator};
 
-/// Widths that the simulator does in seconds, in limbs.
+/// The largest width that the simulator computes in seconds, in limbs.
 const ON_SIMULATOR: usize = 24;
 
-/// How many kernels are compiled at a time.
+/// The number of kernels compiled at a time.
 const AHEAD: usize = 16;
 
-/// All that was found.
+/// The results of tuning.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tuned {
@@ -28,17 +28,17 @@ pub struct Tuned {
     pub name: String,
     /// The driver; empty on the simulator.
     pub driver: String,
-    /// How long it took, seconds.
+    /// The elapsed time in seconds.
     pub seconds: f64,
-    /// Whether there was a request to stop before all was measured.
+    /// Whether a stop was requested before all was measured.
     pub stopped: bool,
-    /// What was measured now, in this order.
+    /// The measurements of this run, in order.
     pub rows: Vec<Row>,
-    /// What is taken for which widths, by all prices that are known now.
+    /// The chosen methods by width, by all prices known now.
     pub ladder: Vec<Rung>,
 }
 
-/// What was measured now.
+/// One measurement.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
@@ -48,18 +48,18 @@ pub struct Row {
     pub method: String,
     /// Limbs of the products of one thread, or points of a transform.
     pub size: usize,
-    /// The widest factors for it, which were multiplied.
+    /// The widest factors of the step, which were multiplied.
     pub bits: usize,
-    /// ns for a product; absent if it failed.
+    /// ns per product; absent if the measurement failed.
     pub ns_per_product: Option<f64>,
-    /// The same by the formula.
+    /// The estimate by the formula.
     pub estimated_ns: f64,
-    /// Why it failed.
+    /// The error, if the measurement failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Widths that one method is taken for.
+/// A range of widths for which one method is chosen.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Rung {
@@ -67,17 +67,17 @@ pub struct Rung {
     pub operation: &'static str,
     /// The least width of a factor, in bits.
     pub from_bits: usize,
-    /// The largest.
+    /// The largest width.
     pub to_bits: usize,
     /// The method, by its name.
     pub method: String,
-    /// ns for a product of the widest factors.
+    /// ns per product of the widest factors.
     pub ns_per_product: f64,
     /// `measured` or `estimate`.
     pub chosen_by: &'static str,
 }
 
-/// Measures prices of products on a device, and stores each as soon as it is measured.
+/// Measures prices of products on a device, and stores each at once.
 #[derive(Debug)]
 pub struct Tuner {
     gpu: Gpu,
@@ -85,7 +85,7 @@ pub struct Tuner {
     storing: Storing,
     prices: Prices,
     rows: Vec<Row>,
-    /// What was found wrong so far.
+    /// Warnings so far.
     warnings: Vec<String>,
     effort: Effort,
     /// The widest factors, in limbs of 32 bits.
@@ -93,11 +93,11 @@ pub struct Tuner {
 }
 
 impl Tuner {
-    /// Begins with the prices that are stored, or, if everything is measured `again`, with none. Tries
-    /// whether prices can be stored. On the simulator, factors have 768 bits at most.
+    /// Starts with the stored prices, or with none if everything is measured `again`. Tests whether
+    /// prices can be stored. On the simulator, factors have at most 768 bits.
     ///
     /// # Errors
-    /// There is no store, or it cannot be read.
+    /// The store does not exist, or cannot be read.
     pub fn new(device: &Device, store: TuningStore, again: bool) -> Result<Self, BenchError> {
         let info = device.info();
         let Warned { value: stored, warning } = Prices::stored(&store, info)?;
@@ -117,29 +117,29 @@ impl Tuner {
         })
     }
 
-    /// Whether prices are stored.
+    /// Returns whether prices are stored.
     #[must_use]
     pub fn storing(&self) -> &Storing {
         &self.storing
     }
 
-    /// The file in which they are stored.
+    /// Returns the file of stored prices.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.store.path()
     }
 
-    /// What was found wrong since the last call, a line each.
+    /// Returns the warnings since the last call, one line each.
     #[must_use]
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Measures every method that may be the fastest at some width by what is known, until nothing is
-    /// left or `watch` asks to stop. Each method is a step of `watch`.
+    /// Measures every method that may be the fastest at some width by the prices known, until none
+    /// is left or `watch` requests a stop. Each method is a step of `watch`.
     ///
     /// # Errors
-    /// The device fails before the first measurement; later failures are in the rows.
+    /// The device fails before the first measurement; later failures are recorded in the rows.
     pub fn measure(&mut self, watch: &dyn Watch) -> Result<Tuned, BenchError> {
         let begin = Instant::now();
         let info = self.gpu.device().info().clone();
@@ -169,7 +169,7 @@ impl Tuner {
         })
     }
 
-    /// What is still to be measured; not again what has failed.
+    /// Returns the steps still to be measured, without those that failed.
     fn left(&self, steps: &[Step]) -> Vec<Step> {
         let tried = |way: &Algorithm| self.rows.iter().any(|row| row.is_of(way));
         let wanted = self.prices.wanted(steps, self.most).into_iter();
@@ -208,14 +208,15 @@ impl Row {
     }
 }
 
-/// What is taken for products of two factors of one width and for squares, from 32 bits on.
+/// Returns the chosen methods for products of two factors of one width and for squares, from 32
+/// bits on.
 fn ladder(gpu: &Gpu, steps: &[Step], most: usize) -> Vec<Rung> {
     let mut ladder: Vec<Rung> = vec![];
     for square in [false, true] {
         let ends = steps.iter().filter(|step| step.way.square == square && step.last <= most);
         let mut from = 1;
         for to in ends.map(|step| step.last) {
-            // Several end at one width.
+            // Several steps end at the same width.
             if to < from {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Tables of the Collatz methods: which sizes are the fastest.
+//! Tuning of tables of the Collatz methods: the fastest sizes.
 
 use std::time::{Duration, Instant};
 
@@ -15,25 +15,25 @@ use warpint_progress::Watch;
 use super::Storing;
 use crate::BenchError;
 
-/// So long the numbers that are timed shall take.
+/// The intended duration of a timing.
 const GOAL: Duration = Duration::from_secs(1);
 
-/// How often the fastest are timed.
+/// How often the fastest sizes are timed.
 const TIMES: usize = 3;
 
-/// They are within this factor of the fastest.
+/// Sizes within this factor of the fastest are timed again.
 const NEAR: f64 = 1.1;
 
-/// Most numbers to time, log2.
+/// log2 of the most numbers to time.
 const MOST_BITS: u32 = 56;
 
-/// Where regions begin.
+/// The start of the regions.
 const FROM: u128 = 1 << 70;
 
-/// Where delays begin.
+/// The start of the delays.
 const DELAYS_FROM: u128 = 1 << 40;
 
-/// What has several sizes at a place.
+/// Returns what has several sizes at a place.
 #[must_use]
 pub fn tunable(device: Option<&Device>) -> Vec<Tunable> {
     let mut all = Vec::from(Tunable::ALL);
@@ -51,11 +51,11 @@ pub struct Tuner<'a> {
 }
 
 impl<'a> Tuner<'a> {
-    /// Tries whether sizes can be stored, before any is measured. Times 2^bits numbers; `None`: as many as
-    /// take a second.
+    /// Tests whether sizes can be stored, before any is measured. Times 2^bits numbers; `None`
+    /// selects as many as take a second.
     ///
     /// # Errors
-    /// What was stored cannot be read.
+    /// The stored sizes cannot be read.
     pub fn new(
         device: Option<&'a Device>,
         tuned: &'a TunedSizes,
@@ -65,14 +65,14 @@ impl<'a> Tuner<'a> {
         Ok(Self { device, tuned, storing: Storing::new(tuned.check()), bits })
     }
 
-    /// Whether sizes are stored.
+    /// Returns whether sizes are stored.
     #[must_use]
     pub fn storing(&self) -> &Storing {
         &self.storing
     }
 
-    /// Times each size of these tables. Each size is a step of `watch`. The fastest size of a table is stored
-    /// when all its sizes were timed.
+    /// Times each size of these tables. Each size is a step of `watch`. The fastest size of a table
+    /// is stored once all its sizes were timed.
     pub fn measure(&mut self, asked: &[Tunable], watch: &dyn Watch) -> Report {
         let device = self.device;
         let all: u64 = asked.iter().map(|what| candidates(*what, device).len() as u64).sum();
@@ -112,11 +112,11 @@ struct Tuning<'a> {
     what: Tunable,
     device: Option<&'a Device>,
     watch: &'a dyn Watch,
-    /// 2^this numbers are timed, for all sizes the same.
+    /// log2 of the count of numbers timed, the same for all sizes.
     bits: Option<u32>,
-    /// Of their delays.
+    /// The sum of their delays.
     sum: Option<u128>,
-    /// Whether a size gave another result than others.
+    /// Whether a size gave a different result.
     is_wrong: bool,
     rows: Vec<(Size, Row)>,
 }
@@ -131,7 +131,7 @@ impl<'a> Tuning<'a> {
         Self { what, device, watch, bits, sum: None, is_wrong: false, rows: vec![] }
     }
 
-    /// Times a size; whether it came to an end.
+    /// Times a size; returns whether it was completed.
     fn measure(&mut self, size: Size) -> bool {
         let mut row = Row {
             what: self.what.name(),
@@ -153,7 +153,7 @@ impl<'a> Tuning<'a> {
         true
     }
 
-    /// The least time of 2^bits numbers, and these bits; nothing if it was stopped.
+    /// Returns the least time of 2^bits numbers, and these bits; `None` if stopped.
     fn time(&mut self, size: Size) -> Result<Option<(u32, Duration)>, BenchError> {
         let (mut work, unit_bits) = self.open(size)?;
         let bits = match self.bits {
@@ -163,7 +163,7 @@ impl<'a> Tuning<'a> {
                 None => return Ok(None),
             },
         };
-        // Compiles kernels and makes vectors.
+        // Compiles kernels and computes vectors.
         if self.once(&mut work, bits)?.is_none() {
             return Ok(None);
         }
@@ -181,7 +181,7 @@ impl<'a> Tuning<'a> {
         Ok(least.map(|time| (bits, time)))
     }
 
-    /// With a size, and how many numbers to begin with, log2.
+    /// Opens a size; also returns log2 of the first count of numbers.
     fn open(&self, size: Size) -> Result<(Work, u32), BenchError> {
         const FEWER: u32 = 10;
         let method = match (size, self.device) {
@@ -189,7 +189,7 @@ impl<'a> Tuning<'a> {
             (Size::TableBits(_), _) => Method::Table,
             (Size::Delays(shape), Some(device)) => {
                 let engine = DelaysOnDevice::with_shape(device, shape)?;
-                // Fewer than usual only on request.
+                // Fewer numbers than usual only on request.
                 let engine = match self.bits {
                     Some(bits) if bits < 30 => engine.with_sizes(1 << bits, 0, 2),
                     _ => engine,
@@ -204,13 +204,13 @@ impl<'a> Tuning<'a> {
         Ok((Work::Verifier(verifier), unit_bits.saturating_sub(FEWER)))
     }
 
-    /// log2 of how many numbers take about [`GOAL`]; `None` if it was stopped.
+    /// Returns log2 of the count of numbers that take about [`GOAL`]; `None` if stopped.
     fn bits_of_a_second(
         &mut self,
         work: &mut Work,
         mut bits: u32,
     ) -> Result<Option<u32>, BenchError> {
-        // Of a size that failed.
+        // The sum may come from a size that failed.
         self.sum = None;
         loop {
             for is_timed in [false, true] {
@@ -227,7 +227,7 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// Does 2^bits numbers; nothing if it was stopped.
+    /// Processes 2^bits numbers; `None` if stopped.
     fn once(&mut self, work: &mut Work, bits: u32) -> Result<Option<Duration>, BenchError> {
         let begin = Instant::now();
         match work {
@@ -258,7 +258,7 @@ impl<'a> Tuning<'a> {
                 if sum != expected {
                     self.is_wrong = true;
                     return Err(BenchError::Wrong(format!(
-                        "the delays sum up to {sum}, by another size to {expected}: one of both is wrong"
+                        "the delays sum up to {sum}, but by another size to {expected}: one of them is wrong"
                     )));
                 }
             }
@@ -266,7 +266,7 @@ impl<'a> Tuning<'a> {
         Ok(Some(begin.elapsed()))
     }
 
-    /// Stores the fastest, if there is one and nothing was wrong.
+    /// Stores the fastest size, if one exists and no result was wrong.
     fn store(&mut self, tuned: &TunedSizes) -> Result<(), TuningError> {
         if self.is_wrong {
             return Ok(());
@@ -283,7 +283,7 @@ impl<'a> Tuning<'a> {
     }
 }
 
-/// What is timed.
+/// The work that is timed.
 enum Work {
     Verifier(Box<dyn Verifier>),
     Delays(Box<DelaysOnDevice>),
@@ -293,7 +293,7 @@ fn none_here(what: Tunable) -> BenchError {
     BenchError::NoTable { table: what.name() }
 }
 
-/// All that was found.
+/// The results of tuning.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Report {
@@ -301,12 +301,12 @@ pub struct Report {
     pub device: String,
     /// The product's name.
     pub name: String,
-    /// Whether there was a request to stop before all was measured.
+    /// Whether a stop was requested before all was measured.
     pub stopped: bool,
-    /// Whether sizes differ in their results, or numbers are unresolved: the machine is not to be trusted.
+    /// Whether sizes differ in their results, or numbers are unresolved: the machine is unreliable.
     #[serde(skip)]
     pub is_wrong: bool,
-    /// A row for each size that was timed.
+    /// One row per timed size.
     pub rows: Vec<Row>,
 }
 
@@ -318,15 +318,15 @@ pub struct Row {
     pub what: &'static str,
     /// The size: `step=12`.
     pub size: String,
-    /// Numbers that were timed, `2^30`; absent if it failed.
+    /// The count of numbers timed, `2^30`; absent if the timing failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numbers: Option<String>,
-    /// Numbers a second; absent if it failed.
+    /// Numbers per second; absent if the timing failed.
     pub per_second: Option<f64>,
-    /// Why it failed.
+    /// The error, if the timing failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether it is the fastest, and was stored.
+    /// Whether the size is the fastest and was stored.
     pub stored: bool,
 }
 
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(
             said,
             format!(
-                "the delays sum up to {sum}, by another size to {}: one of both is wrong",
+                "the delays sum up to {sum}, but by another size to {}: one of them is wrong",
                 sum + 1
             )
         );
@@ -381,7 +381,7 @@ mod tests {
         let (mut work, _) = tuning.open(Size::TableBits(12)).unwrap();
         let bits = tuning.bits_of_a_second(&mut work, 20).unwrap().unwrap();
         assert!((24..=MOST_BITS).contains(&bits), "{bits}");
-        // Others use this machine too, now or then.
+        // Other load on the machine may slow some timings.
         let time = tuning.once(&mut work, bits).unwrap().unwrap();
         assert!(20 * time >= GOAL, "{time:?}");
     }

@@ -1,4 +1,4 @@
-//! Squarings modulo 2^p − 1: engines, lengths and variants.
+//! Tuning of squarings modulo 2^p − 1: engines, lengths and variants.
 
 use std::ops::RangeInclusive;
 use std::thread;
@@ -15,23 +15,23 @@ use super::search::{AHEAD, NEAR, Stopwatch, search};
 use crate::columns::Planned;
 use crate::{BenchError, exponents_for, micros};
 
-/// A length of every size class up to that of the largest tests of today.
+/// One length of every size class, up to that of the largest current tests.
 const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_609, 82_589_933];
 
-/// Without a GPU: as far as a measurement takes seconds.
+/// Without a GPU: up to a measurement of seconds.
 const EXPONENTS_ON_CPU: [u64; 3] = [216_091, 1_257_787, 6_972_593];
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tuned {
-    /// Whether there was a request to stop before all was measured.
+    /// Whether a stop was requested before all was measured.
     pub stopped: bool,
-    /// A row for each plan that was timed, in the order of the plans.
+    /// One row per timed plan, in the order of the plans.
     pub rows: Vec<Row>,
 }
 
 impl Tuned {
-    /// The fastest of each length, as tables ship ([`known`]).
+    /// Returns the fastest plan of each length, in the form of the shipped tables ([`known`]).
     #[must_use]
     pub fn table(&self) -> String {
         let name = self.rows.first().map_or("", |row| row.device_name.as_str());
@@ -64,32 +64,32 @@ pub struct Row {
     pub plan: Planned,
     /// The product's name.
     pub device_name: String,
-    /// How an engine of a device computes; empty where there is one way.
+    /// The variant of an engine on a device; empty if only one exists.
     pub variant: String,
-    /// µs for a squaring; absent if the plan failed.
+    /// µs per squaring; absent if the plan failed.
     pub us_per_squaring: Option<f64>,
-    /// Why it failed.
+    /// The error, if the plan failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether it is the fastest of its engine and length.
     #[serde(skip)]
     pub best: bool,
-    /// Whether it was stored for that.
+    /// Whether it was stored as such.
     pub stored: bool,
-    /// Whether it is the fastest of all for this exponent.
+    /// Whether it is the fastest plan for this exponent.
     pub fastest: bool,
 }
 
 /// The result of timing some plans.
 #[derive(Debug, Clone)]
 pub struct Timed {
-    /// A row for each plan that was timed, in the order of the plans.
+    /// One row per timed plan, in the order of the plans.
     pub rows: Vec<Row>,
-    /// Whether the budget was spent, or there was a request to stop, before all was timed.
+    /// Whether the budget was spent, or a stop requested, before all was timed.
     pub ended_early: bool,
 }
 
-/// Times squarings, and stores the fastest of each length.
+/// Times squarings, and stores the fastest plan of each length.
 #[derive(Debug)]
 pub struct Tuner {
     times: TunedTimes,
@@ -97,29 +97,29 @@ pub struct Tuner {
 }
 
 impl Tuner {
-    /// Tries whether times can be stored, before any is measured. Makes the folder of the store if it
-    /// is not there.
+    /// Tests whether times can be stored, before any is measured. Creates the folder of the store
+    /// if it does not exist.
     #[must_use]
     pub fn new(times: TunedTimes) -> Self {
         let storing = Storing::new(times.check());
         Self { times, storing }
     }
 
-    /// Whether times are stored.
+    /// Returns whether times are stored.
     #[must_use]
     pub fn storing(&self) -> &Storing {
         &self.storing
     }
 
-    /// What was found wrong with the store since the last call, a line each.
+    /// Returns the warnings about the store since the last call, one line each.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         self.times.take_warnings()
     }
 
-    /// Times plans and stores the fastest of each length: the plans of one exponent, within a budget of
-    /// time, or those of some lengths, without one. Each plan is a step of `watch`. At least
-    /// one plan is timed, however small the budget is, unless there was a request to stop.
+    /// Times plans and stores the fastest of each length: the plans of one exponent within a budget
+    /// of time, or those of some lengths without one. Each plan is a step of `watch`. At least one
+    /// plan is timed, however small the budget is, unless a stop was requested.
     pub fn time(&mut self, plans: &[Plan], budget: Option<Duration>, watch: &dyn Watch) -> Timed {
         let of_length =
             |plan: &Plan| plans.iter().position(|p| p.timing_key() == plan.timing_key());
@@ -150,14 +150,16 @@ impl Tuner {
         Timed { rows, ended_early: found.ended_early }
     }
 
-    /// Stores a time; whether it was stored. A search that was cut short replaces no better time.
+    /// Stores a time; returns whether it was stored. The result of an incomplete search replaces no
+    /// better time.
     fn put(&mut self, plan: &Plan, time: Duration, is_whole: bool) -> bool {
         let is_better = || self.times.get(&plan.timing_key()).is_none_or(|known| time < known.time);
         (is_whole || is_better()) && self.storing.put(|| self.times.put(plan, time)).is_some()
     }
 }
 
-/// Of each length the fastest variant and those within a tenth of its time, and all plans that failed.
+/// Returns, for each length, the fastest variant and those within a tenth of its time, and all
+/// plans that failed.
 pub fn leading(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(|row| {
         let same = |other: &&Row| {
@@ -171,14 +173,14 @@ pub fn leading(rows: &[Row]) -> impl Iterator<Item = &Row> {
     })
 }
 
-/// Exponents whose lengths are tuned where none is named, for a place that is decided.
+/// Returns the default exponents whose lengths are tuned, for a place that is decided.
 #[must_use]
 pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &EXPONENTS_ON_CPU, &EXPONENTS)
 }
 
-/// The plans of an exponent that are worth timing: of each length the first `variants`, which promise
-/// most. Those of one length stand side by side.
+/// Returns the plans of an exponent that are worth timing: for each length the `variants` most
+/// promising ones. Plans of one length are adjacent.
 ///
 /// # Errors
 /// No plan fits the request.
@@ -190,8 +192,8 @@ pub fn plans_of_exponent(
     Ok(first_variants(Plan::candidates(p, request)?, variants))
 }
 
-/// The plans of all lengths of a range in words, in groups of whole lengths: of each length the first
-/// `variants`, which promise most.
+/// Returns the plans of all lengths in a range of words, in groups of whole lengths: for each
+/// length the `variants` most promising ones.
 ///
 /// # Errors
 /// [`BenchError::NoLengths`]; the device cannot be used.
@@ -208,7 +210,7 @@ pub fn plans_of_lengths(
     Ok(whole_lengths(&plans))
 }
 
-/// Groups of whole lengths, each of some [`AHEAD`] plans or more.
+/// Returns groups of whole lengths, each of [`AHEAD`] plans or more.
 fn whole_lengths(plans: &[Plan]) -> Vec<Vec<Plan>> {
     let mut groups: Vec<Vec<Plan>> = vec![];
     for of_length in plans.chunk_by(|a, b| a.timing_key() == b.timing_key()) {
@@ -220,16 +222,17 @@ fn whole_lengths(plans: &[Plan]) -> Vec<Vec<Plan>> {
     groups
 }
 
-/// The first variants of each length; those of one stand side by side.
+/// Returns the first variants of each length; those of one length are adjacent.
 fn first_variants(plans: Vec<Plan>, most: usize) -> Vec<Plan> {
     let of_length = plans.chunk_by(|a, b| a.timing_key() == b.timing_key());
     of_length.flat_map(|plans| plans.iter().take(most).copied()).collect()
 }
 
-/// Compiles what the kernels of some plans need, several at a time: engines that are built again
-/// find it done. What fails here is seen there.
+/// Compiles the kernels of some plans, several at a time, so that engines built later find them
+/// compiled. Failures are reported when the engine is built.
 fn compile_ahead(plans: &[Plan]) {
-    // From the hundredth on, squarings are not measured, by kernels of their own.
+    // Squarings from the 100th on do not measure round-off and use separate kernels, so warm up
+    // past that number.
     const SQUARINGS: u64 = 120;
     thread::scope(|scope| {
         for plan in plans.iter().filter(|plan| !plan.is_on_cpu()) {

@@ -1,4 +1,4 @@
-//! The search for the fastest plan, method or table, which later runs take from the store.
+//! The search for the fastest plan, method or table, which later runs read from the store.
 
 pub mod batch;
 pub mod collatz;

@@ -1,70 +1,70 @@
-//! In which order `tune` times plans, and when it ends.
+//! The order in which `tune` times plans, and the end of the search.
 //!
-//! 1. Variants are timed rank by rank: the first one of every length, which promises most, then
-//!    the second ones, and so on.
-//! 2. With a budget, a length whose best time is [`SLOW`] times the fastest of all, or more, gets no
-//!    further variants, and the rest ends when [`SEARCH`] of the budget is spent.
+//! 1. Variants are timed rank by rank: the most promising variant of every length first, then the
+//!    second ones, and so on.
+//! 2. With a budget, a length whose best time is at least [`SLOW`] times the fastest of all gets no
+//!    further variants, and the search ends when [`SEARCH`] of the budget is spent.
 //! 3. The variants within [`NEAR`] of the fastest of their length are timed again, for longer, the
 //!    fastest first, until the budget is spent.
 //!
-//! The order depends on nothing but the plans and these rules; only where it ends is a matter of
-//! time. At least one plan is timed, however small the budget is.
+//! The order depends only on the plans, their times and these rules; elapsed time decides only
+//! where it ends. At least one plan is timed, however small the budget is.
 
 use std::time::Duration;
 
-/// How long each plan is timed at first.
+/// The duration of each plan's first timing.
 const SHORTLY: Duration = Duration::from_millis(50);
 
-/// How long the best are timed again.
+/// The duration of the second timing of the best plans.
 const AGAIN: Duration = Duration::from_millis(300);
 
-/// How many engines are built at a time: the largest take a gigabyte on the device.
+/// The number of engines built at a time: the largest take a gigabyte on the device.
 pub(super) const AHEAD: usize = 8;
 
-/// Those are timed again that are within this factor of the fastest of their length.
+/// Variants within this factor of the fastest of their length are timed again.
 pub(super) const NEAR: f64 = 1.1;
 
 /// A length this many times slower than the fastest is not searched further: variants of a length
 /// differ by less.
 const SLOW: f64 = 1.5;
 
-/// The share of a budget after which the search ends: the rest is for the best.
+/// The share of a budget for the search; the rest is for timing the best again.
 const SEARCH: f64 = 0.75;
 
-/// What times plans, which are known by their places in a list.
+/// Times plans, which are identified by their index in a list.
 pub(super) trait Stopwatch {
-    /// Compiles what some plans need, several at a time.
+    /// Compiles the kernels of some plans, several at a time.
     fn prepare(&mut self, plans: &[usize]);
-    /// The time of a squaring, measured for so long.
+    /// Returns the time of a squaring, measured for the given duration.
     fn time(&mut self, plan: usize, each: Duration) -> Result<Duration, String>;
-    /// Since the beginning.
+    /// Returns the time since the start.
     fn spent(&self) -> Duration;
-    /// Whether somebody asked to stop.
+    /// Returns whether a stop was requested.
     fn is_stopped(&self) -> bool;
 }
 
 /// The result of a search.
 pub(super) struct Found {
-    /// Of each plan the least time of a squaring, or why there is none; `None` if it was not timed.
+    /// For each plan, the least time of a squaring, or the error; `None` if it was not timed.
     pub(super) times: Vec<Option<Result<Duration, String>>>,
-    /// Whether the budget was spent, or somebody asked to stop, before all was timed.
+    /// Whether the budget was spent, or a stop requested, before all was timed.
     pub(super) ended_early: bool,
 }
 
 impl Found {
-    /// The least time of a squaring by a plan.
+    /// Returns the least time of a squaring by a plan.
     pub(super) fn time(&self, plan: usize) -> Option<Duration> {
         self.times.get(plan)?.as_ref()?.as_ref().ok().copied()
     }
 
-    /// The least of some plans.
+    /// Returns the least time of some plans.
     fn least(&self, plans: impl Iterator<Item = usize>) -> Option<Duration> {
         plans.filter_map(|plan| self.time(plan)).min()
     }
 }
 
-/// Times plans, of which `lengths` names the engine and length by a number; those of one length
-/// stand in the order of their promise.
+/// Times plans. `lengths` identifies the engine and length of each plan by a number; plans of one
+/// length are in the order of their promise.
 pub(super) fn search(
     lengths: &[usize],
     budget: Option<Duration>,
@@ -137,11 +137,11 @@ pub(super) fn search(
 mod tests {
     use super::*;
 
-    /// Plans of known times, each of which takes a second to be timed.
+    /// Plans of known times, each of which takes a second to time.
     struct Fake {
         micros: Vec<u64>,
         seconds: u64,
-        /// Stopped after so many seconds.
+        /// The stop is requested after this many seconds.
         stop: u64,
         timed: Vec<usize>,
         prepared: Vec<usize>,
@@ -193,7 +193,7 @@ mod tests {
         let lengths = [0, 0, 0, 1, 1, 1, 2, 2, 2];
         let mut fake = Fake::new(&[100, 90, 120, 110, 140, 85, 300, 1, 1]);
         let found = search(&lengths, minute(), &mut fake);
-        // By ranks; then the best of each length again, the fastest first.
+        // By rank; then the best of each length again, the fastest first.
         assert_eq!(fake.timed, [0, 3, 6, 1, 4, 2, 5, 5, 1]);
         assert_eq!(found.time(5), Some(Duration::from_micros(85)));
         assert_eq!((found.time(7), found.ended_early), (None, false));
@@ -217,7 +217,7 @@ mod tests {
             let found = search(&lengths, Some(Duration::from_secs(budget)), &mut fake);
             assert!(found.ended_early);
             assert_eq!(fake.seconds, budget.max(1), "{:?}", fake.timed);
-            // The first of all lengths, and a quarter for those that are timed again.
+            // The first of all lengths, and a quarter for second timings.
             let again = fake.timed.len() - found.times.iter().flatten().count();
             assert_eq!(again as u64, budget / 4);
             if budget >= 20 {

@@ -1,10 +1,11 @@
-//! What is tuned is stored as long as that can be done.
+//! Storage of tuned values, as long as it works.
 
 use warpint_device::TuningError;
 
-/// Whether results can be stored: known before anything is measured, and until the first failure.
+/// Whether results can be stored: tested before anything is measured, and valid until the first
+/// failure.
 ///
-/// A failure does not end a measurement: its results are in the rows all the same. Nothing is stored
+/// A failure does not end a measurement: its results are in the rows in any case. Nothing is stored
 /// after it.
 #[derive(Debug)]
 pub struct Storing {
@@ -12,19 +13,19 @@ pub struct Storing {
 }
 
 impl Storing {
-    /// After a trial whether results can be stored.
+    /// Starts with the result of a test whether results can be stored.
     #[must_use]
     pub fn new(trial: Result<(), TuningError>) -> Self {
         Self { failure: trial.err() }
     }
 
-    /// Why results are not stored; `None` as long as they are.
+    /// Returns why results are not stored; `None` as long as they are.
     #[must_use]
     pub fn failure(&self) -> Option<&TuningError> {
         self.failure.as_ref()
     }
 
-    /// Stores a result by `put`, unless storing has failed before; the answer of `put` if it was
+    /// Stores a result by `put`, unless storing failed before; returns the value of `put` if it was
     /// stored.
     pub(super) fn put<T>(&mut self, put: impl FnOnce() -> Result<T, TuningError>) -> Option<T> {
         if self.failure.is_some() {

@@ -10,7 +10,7 @@ use warpint_device::{Device, DeviceChoice, TuningStore};
 use warpint_mersenne::{Exponent, PlanRequest, StopToken, StoredTimes, TunedTimes};
 use warpint_progress::Watch;
 
-/// The steps that it heard of.
+/// The steps that were reported.
 #[derive(Default)]
 struct Heard(Mutex<Vec<(u64, u64, String)>>);
 
@@ -76,7 +76,7 @@ fn without_a_store_times_are_measured_and_not_stored() {
 #[test]
 fn lengths_that_no_engine_has_are_refused() {
     let refused = mersenne::plans_of_lengths(&(1..=1), &on_cpu(), 1).unwrap_err();
-    assert_eq!(refused.to_string(), "there are no lengths from 1 to 1 words on cpu");
+    assert_eq!(refused.to_string(), "no engine has a length from 1 to 1 words on cpu");
 }
 
 #[test]

@@ -42,14 +42,14 @@ pub(crate) struct ArithmeticArgs {
 }
 
 impl EngineArgs {
-    /// A plan of these on a device, at a length or at the fastest.
+    /// Returns a request for these engines on a device, at a length or at the fastest.
     pub(crate) fn plan_request(&self, device: DeviceChoice, length: Option<usize>) -> PlanRequest {
         PlanRequest { engine: self.engine.0, device, length, threads: self.threads }
     }
 }
 
 impl ArithmeticArgs {
-    /// A plan of these, at a length or at the fastest.
+    /// Returns a request for these arguments, at a length or at the fastest.
     pub(crate) fn plan_request(&self, length: Option<usize>) -> PlanRequest {
         self.how.plan_request(self.device.device, length)
     }
@@ -61,14 +61,14 @@ pub(crate) struct EngineName(pub(crate) Option<&'static str>);
 
 const AUTO: &str = "auto";
 
-/// Takes `auto` and the name of every family that there is.
+/// Accepts `auto` and the name of every family.
 pub(super) fn engine_parser() -> impl TypedValueParser<Value = EngineName> {
     let families = engine::families().iter().map(|family| family.name());
     PossibleValuesParser::new([AUTO].into_iter().chain(families))
         .map(|name| EngineName(engine::family(&name).map(|family| family.name())))
 }
 
-/// `The arithmetic: auto, word (P up to 63), fp64, …`
+/// Formats `The arithmetic: auto, word (P up to 63), fp64, …`.
 fn engine_help() -> String {
     const LARGEST: u32 = (1 << 31) - 1;
     let families = engine::families().iter().map(|family| {

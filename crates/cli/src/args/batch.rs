@@ -274,7 +274,7 @@ pub(crate) struct BatchArgs {
     pub(crate) json: bool,
 }
 
-/// A format by its name.
+/// Parses a format by its name.
 fn format() -> impl TypedValueParser<Value = Format> {
     let name = |format: Format| {
         PossibleValue::new(format.name()).help(match format {

@@ -70,7 +70,7 @@ pub(crate) struct BenchBatchArgs {
     pub(crate) json: bool,
 }
 
-/// `Operations: add (a + b mod 2^n), …`
+/// Formats `Operations: add (a + b mod 2^n), …`.
 fn operations() -> String {
     let all =
         Operation::ALL.map(|operation| format!("{} ({})", operation.name(), operation.about()));

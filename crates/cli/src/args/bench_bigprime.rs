@@ -69,7 +69,7 @@ pub(crate) struct Lengths {
     pub(crate) to: u32,
 }
 
-/// What transforms there are.
+/// log2 of the longest transform.
 const MOST: u32 = 30;
 
 fn lengths(text: &str) -> Result<Lengths, String> {
@@ -77,7 +77,7 @@ fn lengths(text: &str) -> Result<Lengths, String> {
         let log2 = part.parse().ok().filter(|log2| (1..=MOST).contains(log2));
         log2.ok_or_else(|| {
             let what = if part == text { String::new() } else { format!(" in '{text}'") };
-            format!("'{part}'{what} is no exponent of two from 1 to {MOST}")
+            format!("'{part}'{what} is not an exponent of two from 1 to {MOST}")
         })
     };
     let (from, to) = match text.split_once("..") {
@@ -94,9 +94,9 @@ fn prime(text: &str) -> Result<Form, String> {
     let known = |k: usize| PRIMES.into_iter().find(|form| form.digits() == k);
     match text.parse::<usize>() {
         Ok(k) => known(k).ok_or_else(|| {
-            format!("no prime of {k} digits is known: there are 2, 4, 8, 16, 32, 64 and 128")
+            format!("no prime of {k} digits is known: use 2, 4, 8, 16, 32, 64 or 128")
         }),
-        Err(_) => text.parse().map_err(|e| format!("'{text}' is no such number: {e}")),
+        Err(_) => text.parse().map_err(|e| format!("'{text}' is not a supported number: {e}")),
     }
 }
 

@@ -128,7 +128,7 @@ pub(crate) struct MergeArgs {
 
 const AUTO: &str = "auto";
 
-/// A method; `None` takes the fastest.
+/// A method; `None` selects the fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MethodChoice(pub(crate) Option<Method>);
 
@@ -138,7 +138,7 @@ pub(super) fn method() -> impl TypedValueParser<Value = MethodChoice> {
         .map(|name| MethodChoice(Method::ALL.into_iter().find(|method| method.name() == name)))
 }
 
-/// Where to compute, with all GPUs as a choice.
+/// The place to compute, with all GPUs as a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
     /// On all GPUs.
@@ -184,13 +184,15 @@ fn units(text: &str) -> Result<(u64, u64), String> {
         Some((first, last)) => number(first).zip(number(last)),
         None => number(text).map(|unit| (unit, unit)),
     };
-    range.ok_or_else(|| format!("'{text}' is no choice of units: give one, as 7, or some, as 5..9"))
+    range.ok_or_else(|| {
+        format!("'{text}' is not a choice of units: give one, such as 7, or several, such as 5..9")
+    })
 }
 
 fn shard(text: &str) -> Result<(u64, u64), String> {
     let part = text.split_once('/').and_then(|(index, parts)| number(index).zip(number(parts)));
     part.ok_or_else(|| {
-        format!("'{text}' is no part: give 0/8 for the first of 8, 7/8 for the last")
+        format!("'{text}' is not a part: give 0/8 for the first of 8, 7/8 for the last")
     })
 }
 

@@ -1,4 +1,4 @@
-//! The command line: its grammar, its help, and what it says of a value that makes no sense.
+//! The command line: its grammar, its help, and errors in values.
 
 mod arithmetic;
 mod batch;
@@ -198,7 +198,7 @@ pub(crate) enum Command {
     },
 }
 
-/// One of a list, by its name; `about` is for completions.
+/// Parses one value of a list by its name; `about` is shown by completions.
 fn named<T: Clone + Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
@@ -219,7 +219,7 @@ fn at_least_one(text: &str) -> Result<u64, String> {
 fn gpu(text: &str) -> Result<DeviceId, String> {
     match text.parse() {
         Ok(DeviceChoice::On(id)) => Ok(id),
-        _ => Err(format!("'{text}' is no GPU: give cuda, or cuda:1 for the second")),
+        _ => Err(format!("'{text}' is not a GPU: give cuda, or cuda:1 for the second")),
     }
 }
 

@@ -119,13 +119,13 @@ impl From<Start> for LlStart {
 }
 
 impl TestArgs {
-    /// The test of a kind that is asked for.
+    /// Returns the test of the given kind.
     pub(crate) fn spec(&self, kind: TestKind) -> TestSpec {
         let shift = self.shift.unwrap_or_else(|| random_shift(self.exponent.get()));
         TestSpec { iterations: self.iterations, shift, ..TestSpec::new(kind, self.exponent) }
     }
 
-    /// A job for no assignment, without proof and second engine.
+    /// Returns a job without assignment, proof or second engine.
     pub(crate) fn job(&self, spec: TestSpec) -> Job<'_> {
         let mut job = Job::new(spec, &self.dir);
         job.request = self.plan_request();

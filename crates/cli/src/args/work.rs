@@ -101,7 +101,7 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// A plan of these on a device.
+    /// Returns a request for these arguments on a device.
     pub(crate) fn plan_request(&self, device: DeviceChoice) -> PlanRequest {
         self.how.plan_request(device, None)
     }

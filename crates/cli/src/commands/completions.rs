@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::report;
 
 pub(crate) fn run(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
-    // Into memory first: the generator panics on a closed pipe.
+    // Written to memory first, because the generator panics on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "warpint", &mut script);
     report::write_out(&script)?;

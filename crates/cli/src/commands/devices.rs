@@ -19,13 +19,13 @@ pub(crate) fn run(json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The devices of this machine, and what is missing.
+/// The devices of this machine, and missing requirements.
 #[derive(Debug, Serialize)]
 struct DevicesReport {
     devices: Vec<DeviceReport>,
-    /// Why there are no others.
+    /// Why no other devices are listed.
     missing: Vec<String>,
-    /// Where there is no device to find one for.
+    /// The run-time compiler; absent if no device needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     nvrtc: Option<Compiler>,
 }
@@ -36,22 +36,22 @@ struct DeviceReport {
     id: String,
     name: String,
     memory_bytes: u64,
-    /// `null` where it cannot be told.
+    /// `null` if it is unknown.
     free_bytes: Option<u64>,
     compute_capability: String,
     multiprocessors: u32,
     driver: String,
     nvrtc: Compiler,
-    /// `null` where it could not be measured.
+    /// `null` if it could not be measured.
     fp64: Option<Fp64>,
-    /// Absent where there is no NVML, or the device has no sensors.
+    /// Absent without NVML, or if the device has no sensors.
     #[serde(skip_serializing_if = "Option::is_none")]
     sensors: Option<Telemetry>,
-    /// Why it cannot be used, or not be measured.
+    /// Why the device cannot be used, or not be measured.
     problem: Option<String>,
 }
 
-/// The run-time compiler, or how to get it.
+/// The run-time compiler, or how to install it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Compiler {
@@ -68,7 +68,7 @@ struct Fp64 {
 }
 
 impl DeviceReport {
-    /// What the driver tells, and what is measured on the device itself.
+    /// Collects what the driver reports and what is measured on the device.
     fn measured(info: &DeviceInfo) -> Self {
         let nvrtc = Compiler::of(Nvrtc::find(Some(info.compute_capability)));
         let mut report = Self::new(info, nvrtc);
@@ -97,7 +97,7 @@ impl DeviceReport {
     fn measure(&mut self) -> Result<(), DeviceError> {
         let device = Device::open(&self.id)?;
         self.free_bytes = Some(device.memory()?.0);
-        // Without a compiler there is nothing to measure with, which is said already.
+        // Measuring requires a compiler; its absence is reported already.
         if matches!(self.nvrtc, Compiler::Found { .. }) {
             self.fp64 = Some(fp64_rate(&device)?.into());
         }

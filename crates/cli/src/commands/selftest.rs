@@ -51,7 +51,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     tally.conclude(args, has_more)
 }
 
-/// Those of a device.
+/// Returns the sizes of a device's cases.
 fn sizes(depth: Depth) -> (Sizes, collatz::Sizes, big::Sizes, small::Sizes) {
     match depth {
         Depth::Quick => {
@@ -66,7 +66,8 @@ fn sizes(depth: Depth) -> (Sizes, collatz::Sizes, big::Sizes, small::Sizes) {
     }
 }
 
-/// `quick cases on cuda:0: about 75.0 s if no kernel is compiled yet; --thorough: about 11 min 0 s`
+/// Formats `quick cases on cuda:0: about 75.0 s if no kernel is compiled yet; --thorough: about 11
+/// min 0 s`.
 fn estimate(depth: Depth, place: DeviceChoice) -> String {
     let is_gpu = matches!(place, DeviceChoice::On(_));
     let about = |depth: Depth| format!("about {}", units::elapsed(depth.estimate(is_gpu)));
@@ -83,8 +84,8 @@ fn estimate(depth: Depth, place: DeviceChoice) -> String {
     }
 }
 
-/// Those of the device asked for; with `auto` those of the CPU and of a GPU
-/// that works.
+/// Returns the families of the requested device; for `auto` those of the CPU and of a GPU that
+/// works.
 pub(super) fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::Result<Families> {
     let mut families =
         if device == DeviceChoice::Auto { families_on_cpu() } else { Families::new() };
@@ -94,7 +95,7 @@ pub(super) fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::R
     Ok(families)
 }
 
-/// One case.
+/// The result of a case.
 #[derive(Debug, Serialize)]
 pub(super) struct Case {
     /// The engine or kind of number and its place: `fp64`, `batch@cuda:0`.
@@ -102,7 +103,7 @@ pub(super) struct Case {
     pub(super) case: String,
     pub(super) passed: bool,
     pub(super) seconds: f64,
-    /// Why it failed, or how a fault was survived; empty if there is nothing to say.
+    /// Why the case failed, or how a fault was survived; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) message: String,
 }
@@ -119,7 +120,7 @@ impl From<&CaseReport> for Case {
     }
 }
 
-/// `fp64::squares      1.2 s  ok`
+/// Formats `fp64::squares      1.2 s  ok`.
 impl Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = format!("{}::{}", self.suite, self.case);
@@ -131,7 +132,7 @@ impl Display for Case {
     }
 }
 
-/// The cases so far, printed when they are done.
+/// The cases so far; each is printed when it is done.
 pub(super) struct Tally {
     lines: bool,
     only_failures: bool,
@@ -139,7 +140,7 @@ pub(super) struct Tally {
     report: Report,
 }
 
-/// All that was found.
+/// The results of all cases.
 #[derive(Serialize)]
 struct Report {
     seconds: f64,
@@ -155,7 +156,7 @@ impl Tally {
         Self { lines: !args.json, only_failures: args.quiet, begin, report }
     }
 
-    /// Prints a case. Where nobody reads on, no more cases are run.
+    /// Prints a case. If the reader of standard output has gone, no more cases are run.
     pub(super) fn take(&mut self, case: Case) {
         if self.lines
             && !(self.only_failures && case.passed)
@@ -168,8 +169,8 @@ impl Tally {
         self.report.cases.push(case);
     }
 
-    /// The last line, or the JSON object, and the exit code. `has_more`: whether there are cases
-    /// that only a thorough run has.
+    /// Prints the last line, or the JSON object, and returns the exit code. `has_more` says whether
+    /// a thorough run has more cases.
     pub(super) fn conclude(mut self, args: &SelftestArgs, has_more: bool) -> anyhow::Result<Exit> {
         let Report { passed, failed, .. } = self.report;
         if passed + failed == 0 {

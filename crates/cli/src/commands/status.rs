@@ -1,4 +1,4 @@
-//! `warpint status [DIR]`: what the workers of a directory do.
+//! `warpint status [DIR]`: the state of the workers of a directory.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -24,12 +24,12 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// An overview as it is printed.
+/// An overview, for printing.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct Status(Overview);
 
-/// `DIR/worktodo.txt: 3 assignments left, 1 malformed`
+/// Formats `DIR/worktodo.txt: 3 assignments left, 1 malformed`.
 struct Left<'a>(&'a ListStatus);
 
 impl Display for Left<'_> {
@@ -60,7 +60,7 @@ impl Display for Status {
     }
 }
 
-/// `worker 0 (process 7, since 2026-01-02 03:04:05 UTC): testing M216091, PRP-3, on cpu: …`
+/// Writes `worker 0 (process 7, since 2026-01-02 03:04:05 UTC): testing M216091, PRP-3, on cpu: …`.
 fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
     let WorkerStatus { worker: number, pid, since, updated, done, failed, .. } = worker;
     write!(f, "worker {number} (process {pid}, since {since} UTC): ")?;
@@ -170,7 +170,7 @@ mod tests {
         let warm = TestStatus { sensors: Some(sensors), ..test.clone() };
         let line = said(worker(State::Testing, warm));
         assert!(line.contains(", 61 °C, no errors"), "{line}");
-        // A status of an earlier version has no share.
+        // A status file of an earlier version has no percentage.
         let line = said(worker(State::Testing, TestStatus { proof_percent: None, ..test }));
         assert!(line.contains("): testing M9689") && !line.contains("proof"), "{line}");
     }

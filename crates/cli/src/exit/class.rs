@@ -1,8 +1,8 @@
-//! Which exit code an error has.
+//! The exit code of an error.
 //!
-//! Libraries say of which kind their errors are ([`ErrorKind`]); the exit code follows from the kind. The
-//! outermost cause with a kind decides: errors of kind [`ErrorKind::Other`] leave that to their source, as do
-//! types that are not listed here. What has no kind at all is [`Exit::Failed`].
+//! Libraries classify their errors ([`ErrorKind`]), and the exit code follows from the kind. The
+//! outermost cause with a kind decides; errors of kind [`ErrorKind::Other`], and types that are not
+//! listed here, defer to their source. An error without any kind is [`Exit::Failed`].
 
 use std::error::Error;
 use std::io;
@@ -35,20 +35,20 @@ use warpint_files::FileError;
 use super::Exit::{self, BadInput, Failed, Negative, Stopped};
 use super::{BadRequest, Finding, OutputError};
 
-/// The exit code of an error.
+/// Returns the exit code of an error.
 pub(crate) fn of(error: &anyhow::Error) -> Exit {
     of_error(error.as_ref())
 }
 
-/// The exit code of an error of a library.
+/// Returns the exit code of an error of a library.
 pub(crate) fn of_error(error: &(dyn Error + 'static)) -> Exit {
     Chain::new(error).find_map(class).unwrap_or(Failed)
 }
 
-/// The class of one error of a chain; `None` if its cause decides.
+/// Returns the class of one error in a chain; `None` if its cause decides.
 fn class(cause: &(dyn Error + 'static)) -> Option<Exit> {
     match cause.downcast_ref::<io::Error>() {
-        // An error of this program's own may be inside.
+        // It may contain an error of this program.
         Some(error) => error
             .get_ref()
             .and_then(|inner| class(inner))
@@ -57,7 +57,7 @@ fn class(cause: &(dyn Error + 'static)) -> Option<Exit> {
     }
 }
 
-/// The class of the program's own errors.
+/// Returns the class of the program's own errors.
 fn own(cause: &(dyn Error + 'static)) -> Option<Exit> {
     match () {
         () if cause.is::<BadRequest>() || cause.is::<OutputError>() => Some(BadInput),
@@ -66,7 +66,7 @@ fn own(cause: &(dyn Error + 'static)) -> Option<Exit> {
     }
 }
 
-/// The class of a kind of errors; `None` if the cause of the error decides.
+/// Returns the class of a kind of errors; `None` if the cause of the error decides.
 fn of_kind(kind: ErrorKind) -> Option<Exit> {
     match kind {
         ErrorKind::BadInput => Some(BadInput),
@@ -79,7 +79,7 @@ fn of_kind(kind: ErrorKind) -> Option<Exit> {
     }
 }
 
-/// The kind of an error of a library.
+/// Returns the kind of an error of a library.
 fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
     macro_rules! first_of {
         ($($error:ty),+ $(,)?) => {

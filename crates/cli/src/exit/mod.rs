@@ -12,21 +12,21 @@ use warpint::batch::BatchError;
 
 pub(crate) use class::{of as class_of, of_error as class_of_error};
 
-/// What the program tells the shell: one table for all commands ([`CODES`]).
+/// The exit codes of the program, one table for all commands ([`CODES`]).
 ///
-/// In the order of their gravity: of several failures the gravest is the exit code.
+/// In order of gravity: of several failures the gravest determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// The work is done; prime or composite.
     Done,
-    /// Stopped by the user before the end. Where a signal asked for that, the process ends by the
+    /// Stopped by the user before the end. If a signal requested it, the process ends by that
     /// signal instead: see [`crate::signals`].
     Stopped,
-    /// What was asked for makes no sense, or its output cannot be used.
+    /// The request is invalid, or its output cannot be written.
     BadInput,
     /// The disk, the device or the memory failed.
     Failed,
-    /// The work is done, and something is wrong with what was looked at.
+    /// The work is done, and found an error in its subject.
     Negative,
 }
 
@@ -57,7 +57,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A request that makes no sense, in one line.
+/// An invalid request, in one line.
 #[derive(Debug)]
 pub(crate) struct BadRequest(pub(crate) String);
 
@@ -69,7 +69,7 @@ impl fmt::Display for BadRequest {
 
 impl std::error::Error for BadRequest {}
 
-/// A check that failed, in one line: the program did what was asked for, and found an error.
+/// A failed check, in one line: the program did its work, and found an error.
 #[derive(Debug)]
 pub(crate) struct Finding(pub(crate) String);
 
@@ -81,7 +81,7 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// Standard output takes nothing more.
+/// Standard output cannot be written.
 #[derive(Debug)]
 pub(crate) struct OutputError(pub(crate) io::Error);
 
@@ -93,8 +93,8 @@ impl fmt::Display for OutputError {
 
 impl std::error::Error for OutputError {}
 
-/// Prints `error: …`, one line, and picks the exit code. If the reader of standard output has gone,
-/// the process ends without a word, as other filters do.
+/// Prints `error: …` in one line, and returns the exit code. If the reader of standard output has
+/// gone, ends the process silently, as other filters do.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
     if error.chain().any(is_broken_pipe) {
         pipe::end();
@@ -103,7 +103,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     class_of(error)
 }
 
-/// Whether the reader of standard output, or of a batch's results, has gone.
+/// Returns whether the reader of standard output, or of a batch's results, has gone.
 fn is_broken_pipe(cause: &(dyn Error + 'static)) -> bool {
     let output = cause.downcast_ref::<OutputError>().map(|e| &e.0);
     let of_batch = || match cause.downcast_ref::<BatchError>() {
@@ -113,12 +113,12 @@ fn is_broken_pipe(cause: &(dyn Error + 'static)) -> bool {
     output.or_else(of_batch).is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The error and its causes, each once: some messages already quote their cause.
+/// Formats the error and its causes, each once, since some messages already contain their cause.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     one_line_of(error.as_ref())
 }
 
-/// The same of an error of a library.
+/// The same for an error of a library.
 pub(crate) fn one_line_of(error: &(dyn Error + 'static)) -> String {
     warpint::runner::one_line(error)
 }

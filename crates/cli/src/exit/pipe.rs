@@ -1,7 +1,8 @@
-//! The end of a process whose standard output nobody reads any more.
+//! The end of a process whose standard output has no reader any more.
 
-/// Ends the process as SIGPIPE would: silently, and seen by a shell as code 141, as other filters
-/// are. Rust's runtime ignores the signal, so that a long test outlives the reader of its messages.
+/// Ends the process as SIGPIPE would: silently, and with code 141 as seen by a shell, like other
+/// filters. Rust's runtime ignores the signal, so that a long test survives the reader of its
+/// messages.
 #[cfg(unix)]
 pub(super) fn end() -> ! {
     use signal_hook::consts::SIGPIPE;
@@ -11,7 +12,7 @@ pub(super) fn end() -> ! {
     std::process::exit(128 + SIGPIPE)
 }
 
-/// There is no such signal here: silently, as after a full standard output.
+/// Without that signal: silently, with the code of a full standard output.
 #[cfg(not(unix))]
 pub(super) fn end() -> ! {
     std::process::exit(i32::from(super::Exit::BadInput.code()))

@@ -1,5 +1,4 @@
-//! What makes no sense is refused in one line with exit code 2; what cannot be
-//! done fails with 1.
+//! Invalid requests are refused in one line with exit code 2.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `batch`: every operation from every format and into it.
+//! `batch`: every operation, from every format and to every format.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::common::{Ran, warpint, with_input};
 
 const OPERATIONS: [&str; 5] = ["add", "sub", "mul", "mullo", "sqr"];
-/// The ends of file names, one of each format.
+/// File name extensions, one of each format.
 const FORMATS: [&str; 4] = ["txt", "hex", "npy", "bin"];
 
-/// What there should be, of numbers of up to `bits` bits; `None` for a < b.
+/// The expected result, for numbers of up to `bits` bits; `None` for a < b.
 fn expected(operation: &str, a: &BigUint, b: &BigUint, bits: u32) -> Option<BigUint> {
     match operation {
         "add" => Some(a + b),
@@ -23,7 +23,7 @@ fn expected(operation: &str, a: &BigUint, b: &BigUint, bits: u32) -> Option<BigU
     }
 }
 
-/// Limbs of a result of numbers of so many limbs.
+/// Returns the limbs of a result of operands of `a` and `b` limbs.
 fn result_limbs(operation: &str, a: usize, b: usize) -> usize {
     match operation {
         "add" => a.max(b) + 1,
@@ -33,7 +33,7 @@ fn result_limbs(operation: &str, a: usize, b: usize) -> usize {
     }
 }
 
-/// Writes numbers of so many limbs of 32 bits in a format.
+/// Writes numbers of `limbs` limbs of 32 bits in a format.
 pub(crate) fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize) {
     let lines = |text: fn(&BigUint) -> String| -> Vec<u8> {
         numbers.iter().flat_map(|n| (text(n) + "\n").into_bytes()).collect()
@@ -60,7 +60,7 @@ pub(crate) fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize
     fs::write(path, file).unwrap();
 }
 
-/// The numbers of a file of results of so many limbs; `None` for a line that says so.
+/// Reads the numbers of a file of results of `limbs` limbs; `None` for a line `none`.
 pub(crate) fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
     let file = fs::read(path).unwrap();
     let radix = if format == "hex" { 16 } else { 10 };
@@ -85,12 +85,12 @@ pub(crate) fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUin
     }
 }
 
-/// Numbers of up to so many limbs, with the hard ones first.
+/// Returns numbers of up to `limbs` limbs, the hard ones first.
 pub(crate) fn numbers(count: usize, limbs: usize, seed: u64) -> Vec<BigUint> {
     let ones = (BigUint::from(1u8) << (32 * limbs)) - 1u8;
     let mut state = seed;
     let mut random = move || {
-        // Knuth's MMIX generator; the high half.
+        // The high half of Knuth's MMIX generator.
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 32) as u32
@@ -202,7 +202,7 @@ fn one_number_meets_all() {
     sound(&warpint(dir.path(), "batch add a.txt b.hex -o s.hex"));
     let sums = fs::read_to_string(dir.path().join("s.hex")).unwrap();
     assert_eq!(sums.lines().last(), Some("100000000000000005"));
-    // One of a and one of b.
+    // One number of a and one of b.
     sound(&warpint(dir.path(), "batch add b.hex b.hex -o s.dec"));
     assert_eq!(fs::read_to_string(dir.path().join("s.dec")).unwrap(), format!("{}\n", 2u128 << 68));
 }
@@ -213,7 +213,7 @@ fn one_number_of_either_file_meets_all_of_the_other() {
     let at = |name: &str| dir.path().join(name);
     fs::write(at("one.txt"), "3\n").unwrap();
     fs::write(at("all.hex"), "1\n2\n3\n4\nx\n").unwrap();
-    let bad = "all.hex: line 5: 'x' at position 0 is no hexadecimal digit\n";
+    let bad = "all.hex: line 5: 'x' at position 0 is not a hexadecimal digit\n";
     for (operation, files, results, told) in [
         ("add", "one.txt all.hex", "4\n5\n6\n7\n", ""),
         ("mul", "one.txt all.hex", "3\n6\n9\n12\n", ""),
@@ -315,7 +315,7 @@ fn standard_input_and_output_are_files_too() {
     let ran = with_input(dir.path(), "batch sqr - -o - --json", b"7\nx\n");
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), "49\nnone\n"));
     let told: Vec<&str> = ran.err.lines().collect();
-    assert_eq!(told[0], "standard input: line 2: 'x' at position 0 is no decimal digit");
+    assert_eq!(told[0], "standard input: line 2: 'x' at position 0 is not a decimal digit");
     assert!(
         told[1].starts_with("{\"operation\":\"sqr\",\"status\":\"done\",\"count\":2,"),
         "{told:?}"
@@ -359,7 +359,7 @@ fn arrays_of_64_bit_limbs_stay_so() {
         assert!(String::from_utf8_lossy(&squares).contains(shape));
         let of: Vec<u8> = of.iter().flat_map(|n| n.to_le_bytes()).collect();
         assert_eq!(squares[128..], of);
-        // 96 bits are no limbs of 64.
+        // 96 bits are not a whole number of 64-bit limbs.
         sound(&warpint(dir.path(), "batch add a.npy a.npy -o s.npy"));
         let sums = fs::read(dir.path().join("s.npy")).unwrap();
         let text = String::from_utf8_lossy(&sums);
@@ -379,8 +379,8 @@ fn names_do_not_matter_where_formats_are_given() {
     assert_eq!(fs::read(dir.path().join("r.BIN")).unwrap(), [0xfe, 1, 0, 0, 0, 0, 0, 0]);
 }
 
-/// All results are compared with their operands on a device, unless that is switched off; on the CPU if it is asked
-/// for.
+/// On a device all results are compared with their operands, unless that is switched off; on the
+/// CPU only if requested.
 #[test]
 fn results_are_checked_by_identities_by_default_on_a_device() {
     let dir = tempfile::tempdir().unwrap();
@@ -427,7 +427,7 @@ fn results_are_checked_by_identities_by_default_on_a_device() {
         let ran = warpint(dir.path(), &format!("batch mul a.txt b.txt -o r.txt --check {check}"));
         assert_eq!(ran.code, Some(2));
         assert!(
-            ran.err.contains(&format!("'{part}' is no check: give identity, none, a number N")),
+            ran.err.contains(&format!("'{part}' is not a check: give identity, none, a number N")),
             "{ran:?}"
         );
     }

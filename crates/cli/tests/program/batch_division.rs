@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use crate::batch::{numbers, read, sound, write};
 use crate::common::warpint;
 
-/// What there should be, and what is left; `None` if there is no result.
+/// The expected result and remainder; `None` if no result exists.
 fn expected(operation: &str, [a, b, m]: [&BigUint; 3]) -> Option<(BigUint, BigUint)> {
     let zero = BigUint::ZERO;
     match operation {
@@ -29,7 +29,7 @@ fn expected(operation: &str, [a, b, m]: [&BigUint; 3]) -> Option<(BigUint, BigUi
     }
 }
 
-/// Limbs of a result, and of what is left.
+/// Returns the limbs of a result, and of its remainder.
 fn limbs(operation: &str, [a, b, m]: [usize; 3]) -> (usize, usize) {
     match operation {
         "divrem" => (a, b),
@@ -108,7 +108,7 @@ fn what_has_no_result_is_told_of() {
     fs::write(at("a.txt"), "7\n12\nx\n100\n").unwrap();
     fs::write(at("b.txt"), "3\n0\n5\n8\n").unwrap();
     let ran = warpint(dir.path(), "batch divrem a.txt b.txt -o q.txt --rem r.hex --check 4");
-    let bad = "a.txt: line 3: 'x' at position 0 is no decimal digit\n";
+    let bad = "a.txt: line 3: 'x' at position 0 is not a decimal digit\n";
     let end = "error: 2 of 4 numbers have no result: 'none' is written instead\n";
     let told = format!("b.txt: line 2: division by zero\n{bad}{end}");
     assert_eq!((ran.code, ran.err), (Some(2), told));
@@ -128,7 +128,7 @@ fn what_has_no_result_is_told_of() {
     assert_eq!((ran.code, ran.err), (Some(2), format!("{}{bad}{}{end}", none(2), none(4))));
     assert!(!at("i.txt").exists());
 
-    // One base and one exponent for all moduli, of which one is zero.
+    // One base and one exponent for all moduli, one of which is zero.
     fs::write(at("three.txt"), "3\n").unwrap();
     let ran = warpint(dir.path(), "batch powm three.txt three.txt b.txt -o p.txt --check 4");
     assert_eq!(ran.code, Some(2));
@@ -158,7 +158,7 @@ fn what_makes_no_sense_is_refused() {
         ("powm a.txt - - -o r.txt", "two operands are standard input, which can be read only once"),
         (
             "powm a.txt a.txt b.txt -o r.txt",
-            "a.txt and b.txt: 2 numbers and 3 numbers: there must be as many of both, or one of",
+            "a.txt and b.txt: 2 numbers and 3 numbers: the counts must be equal, or one of",
         ),
         (
             "powm a.txt a.txt a.txt -o r.txt --bits 32,64",

@@ -1,4 +1,4 @@
-//! `batch`: what numbers are read from, and where results go.
+//! `batch`: sources of numbers, and destinations of results.
 
 use std::fs;
 use std::process::Command;
@@ -48,7 +48,7 @@ fn formats_are_told_by_the_content_where_names_tell_nothing() {
         let told = (&operand["name"], &operand["format"], &operand["detected"], &operand["kind"]);
         assert_eq!(told, (&name.into(), &format.into(), &true.into(), &"file".into()));
     }
-    // What a name or an option tells is not asked for.
+    // A format given by a name or an option is not detected.
     let ran = warpint(dir.path(), "batch sqr dec -o r.txt --format hex --json");
     assert_eq!(ran.json()["operands"][0]["detected"], false);
     assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "324\n256\n");
@@ -56,7 +56,10 @@ fn formats_are_told_by_the_content_where_names_tell_nothing() {
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "144\nfe01\n"), "{ran:?}");
     assert!(ran.err.contains("; standard input read as hex)"), "{ran:?}");
     let ran = warpint(dir.path(), "batch sqr bytes -o r.txt");
-    assert_eq!(ran.error(), "bytes: raw bytes do not tell how wide numbers are: give --bits");
+    assert_eq!(
+        ran.error(),
+        "bytes: raw files do not state the width of their numbers: give --bits"
+    );
     // One letter among many digits may be a misprint.
     fs::write(at("dec"), "1\n".repeat(40) + "1a\n").unwrap();
     let ran = warpint(dir.path(), "batch sqr dec -o r.txt");
@@ -90,14 +93,14 @@ fn numbers_of_the_command_line_are_operands() {
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{line}: {ran:?}");
         assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), expected, "{line}");
     }
-    // Results are written as the file is, not as the number.
+    // Results have the format of the file, not that of the number.
     fs::write(at("x.bin"), [2, 0, 0, 0]).unwrap();
     assert_eq!(warpint(dir.path(), "batch mul 0x5 x.bin -o r --bits 32").code, Some(0));
     assert_eq!(fs::read(at("r")).unwrap(), [10, 0, 0, 0, 0, 0, 0, 0]);
     let json = warpint(dir.path(), "batch mul x.txt 5 -o r.txt --json").json();
     assert_eq!((&json["operands"][1]["kind"], &json["b-bits"]), (&"number".into(), &32.into()));
     assert_eq!(json["operands"][1]["format"], serde_json::Value::Null);
-    // A file of that name comes first, and that is said.
+    // A file of that name takes precedence, and a message says so.
     fs::write(at("5"), "7\n").unwrap();
     let ran = warpint(dir.path(), "batch mul x.txt 5 -o r.txt");
     let says = "5 is read as a file, for there is one; for the number give 5+0\n";
@@ -111,7 +114,10 @@ fn numbers_of_the_command_line_are_operands() {
         ("mul x.txt -5", "'-5' is signed; batches hold unsigned integers"),
         ("mul x.txt +0x5", "'+0x5' is signed; batches hold unsigned integers"),
         ("mul x.txt 5-7", "there is no file '5-7', and as a number: '5-7' is below 0"),
-        ("mul x.txt 12x", "there is no file '12x', and as a number: '12x' is no number: write it"),
+        (
+            "mul x.txt 12x",
+            "there is no file '12x', and as a number: '12x' is not a number: write it",
+        ),
         ("mul x.txt 2^1048576", "'2^1048576' has 1048577 bits; at most 2^20 bits are allowed"),
         ("mul x.txt 2^64 --bits 64", "2^64: has more bits than the 64 of --bits"),
         ("mul x.txt five", "cannot read five: No such file"),
@@ -144,7 +150,7 @@ fn blanks_around_numbers_are_no_part_of_them() {
     for bits in ["", " --bits 64"] {
         let ran = warpint(dir.path(), &format!("batch sqr a.txt -o r.txt --check 4{bits}"));
         let told = "\
-a.txt: line 4: ' ' at position 2 is no decimal digit
+a.txt: line 4: ' ' at position 2 is not a decimal digit
 error: 1 of 4 numbers has no result: 'none' is written instead
 ";
         assert_eq!((ran.code, ran.err.as_str()), (Some(2), told), "{ran:?}");
@@ -201,7 +207,7 @@ fn pipes_and_devices_are_read_and_written() {
         let ran = bash(dir.path(), line);
         assert_eq!((ran.code, ran.out.as_str()), (Some(0), out), "{line}: {ran:?}");
     }
-    // The report of what goes to standard output goes to standard error.
+    // If results go to standard output, the report goes to standard error.
     let ran = bash(dir.path(), "$W batch sqr a.txt -o /dev/stdout --json");
     assert_eq!(ran.out, "4\n9\n");
     assert!(ran.err.starts_with("{\"operation\":\"sqr\""), "{ran:?}");
@@ -235,7 +241,7 @@ fn quiet_says_only_what_goes_wrong() {
     fs::write(dir.path().join("a.txt"), "2\nx\n").unwrap();
     let ran = warpint(dir.path(), "batch mul a.txt 3 -o r.txt -q");
     let told = "\
-a.txt: line 2: 'x' at position 0 is no decimal digit
+a.txt: line 2: 'x' at position 0 is not a decimal digit
 error: 1 of 2 numbers has no result: 'none' is written instead
 ";
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(2), "", told));

@@ -1,4 +1,4 @@
-//! `batch`: what a run that was stopped leaves, and how the same command goes on from there.
+//! `batch`: the files of a stopped run, and resumption by the same command.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::common::{Ran, WARPINT, command, end, signal, warpint};
 
-/// Pieces so small, and noted so often, that there is time between two of them.
+/// Pieces so small, and records so frequent, that a signal can arrive between two records.
 const SMALL: &str = "--chunk 3 --checkpoint-interval 0.001 --device cpu";
 
-/// Numbers of 600 to 6,000 bits, some lines that are none, and dividers.
+/// Writes numbers of 600 to 6,000 bits, some invalid lines, and divisors.
 fn write_operands(dir: &Path) {
     let line = |i: usize| match i {
         2 | 700 => "x".to_owned(),
@@ -31,7 +31,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Numbers that are done by the state beside a file.
+/// Returns the count of numbers done, by the state next to a file.
 fn done(dir: &Path, out: &str) -> u64 {
     let text = fs::read_to_string(dir.join(format!("{out}.partial.json"))).unwrap_or_default();
     let state: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -44,7 +44,7 @@ fn begin(dir: &Path, line: &str) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Sends a signal as soon as more numbers are done than this.
+/// Sends a signal once more than this many additional numbers are done.
 fn stopped_at(dir: &Path, mut child: Child, out: &str, more: u64, name: &str) -> Ran {
     let begin = Instant::now();
     while done(dir, out) <= more && child.try_wait().unwrap().is_none() {
@@ -52,12 +52,12 @@ fn stopped_at(dir: &Path, mut child: Child, out: &str, more: u64, name: &str) ->
         std::thread::sleep(Duration::from_millis(1));
     }
     let id = child.id().to_string();
-    // It may be at its end.
+    // The process may have ended.
     let _ = Command::new("kill").args(["-s", name, &id]).stderr(Stdio::null()).status().unwrap();
     end(child)
 }
 
-/// A run that Ctrl-C has stopped in the middle.
+/// A run that Ctrl-C stopped in the middle.
 fn stopped(dir: &Path, line: &str, out: &str) -> Ran {
     let ran = stopped_at(dir, begin(dir, line), out, 0, "INT");
     assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
@@ -81,7 +81,7 @@ fn killed_at_any_time_it_goes_on_to_the_same_bytes() {
         let (mut kills, mut before) = (0, 0);
         let ran = loop {
             let child = begin(dir.path(), &line(""));
-            // Some of it each time, and what is killed between two notes.
+            // Makes progress each time, also when killed between two records.
             let ran = stopped_at(dir.path(), child, out, before + 100, "KILL");
             if ran.code.is_some() {
                 break ran;
@@ -93,7 +93,7 @@ fn killed_at_any_time_it_goes_on_to_the_same_bytes() {
         assert!(kills > 2, "{kills} kills");
         let (json, expected) = (ran.json(), expected.json());
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        // But for a kill between the moves of the two files.
+        // Except after a kill between the moves of the two files.
         let is_moved = ran.err.contains(".partial is not as it was left: ");
         assert!(is_moved || json["resumed-from"] == before, "{ran:?}");
         for field in ["count", "done", "malformed", "checked", "seed", "written-bytes"] {
@@ -125,14 +125,14 @@ fn ctrl_c_keeps_what_is_done_and_the_same_command_goes_on() {
         ["a.txt", "b.txt", "r.txt", "r.txt.partial", "r.txt.partial.json"]
     );
     assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "old");
-    // In other pieces and by other names of the same files.
+    // With other pieces, and other names of the same files.
     let ran = whole(dir.path(), "mul ./a.txt b.txt -o ./r.txt --chunk 1000 --threads 1 --json");
     assert_eq!((ran.code, &ran.json()["resumed-from"]), (Some(2), &done.into()));
     whole(dir.path(), "mul a.txt b.txt -o whole.txt");
     assert!(fs::read(at("r.txt")).unwrap() == fs::read(at("whole.txt")).unwrap());
     assert_eq!(names(dir.path()), ["a.txt", "b.txt", "r.txt", "whole.txt"]);
 
-    // As JSON, and with the note for people.
+    // As JSON, with the message for users.
     let ran =
         stopped_at(dir.path(), begin(dir.path(), "sqr a.txt -o s.txt --json"), "s.txt", 0, "INT");
     let json = ran.json();
@@ -225,16 +225,16 @@ fn files_of_others_are_not_touched() {
         (
             "r.txt.partial",
             false,
-            "r.txt.partial is there, and of no unfinished batch: move it away",
+            "r.txt.partial exists, but does not belong to an unfinished batch: move it away",
         ),
-        ("r.txt.partial", true, "r.txt.partial is in the way: it is no regular file"),
+        ("r.txt.partial", true, "r.txt.partial is in the way: it is not a regular file"),
         (
             "r.txt.partial.json",
             false,
-            "r.txt.partial.json is no state of an unfinished batch (it is cut short or of another \
+            "r.txt.partial.json is not the state of an unfinished batch (it is truncated or of another \
              form): move it away",
         ),
-        ("r.txt.partial.json", true, "r.txt.partial.json is in the way: it is no regular file"),
+        ("r.txt.partial.json", true, "r.txt.partial.json is in the way: it is not a regular file"),
     ] {
         if is_link {
             link(name);
@@ -264,7 +264,7 @@ fn two_processes_do_not_write_one_file() {
     while done(dir.path(), "r.txt") == 0 && first.try_wait().unwrap().is_none() {
         assert!(started.elapsed() < Duration::from_secs(60), "nothing is written");
     }
-    // It does not come to its end meanwhile.
+    // It does not finish in the meantime.
     let id = first.id().to_string();
     assert!(Command::new("kill").args(["-s", "STOP", &id]).status().unwrap().success());
     for line in ["sqr a.txt -o r.txt", "sqr a.txt -o r.txt --restart", "add 2 3 -o ./r.txt"] {
@@ -311,7 +311,7 @@ fn what_comes_through_a_pipe_is_known_by_its_digest() {
 fn streams_begin_anew() {
     let dir = tempfile::tempdir().unwrap();
     write_operands(dir.path());
-    // The remainders are a file, which is seen to grow.
+    // The remainders go to a file, whose growth is visible.
     let line = "divrem a.txt b.txt -o - --rem r.txt";
     let mut child = begin(dir.path(), line);
     let started = Instant::now();
@@ -331,7 +331,7 @@ fn a_full_disk_is_one_line_and_keeps_what_is_done() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.txt"), "123456789123456789\n".repeat(4000)).unwrap();
     fs::write(dir.path().join("r.txt"), "old").unwrap();
-    // Files may have 8 KiB: a write beyond fails as on a disk that is full.
+    // Files may have 8 KiB: a write beyond that fails as on a full disk.
     let run = |kib: u32| {
         let script = format!(
             "trap '' XFSZ; ulimit -f {kib}; exec \"$0\" batch sqr a.txt -o r.txt --chunk 100 --json"
@@ -342,14 +342,14 @@ fn a_full_disk_is_one_line_and_keeps_what_is_done() {
     };
     let ran = run(8);
     assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""), "{ran:?}");
-    // 36 bytes a line.
+    // 36 bytes per line.
     let says =
         "; 200 of 4000 numbers are kept in r.txt.partial, and the same command goes on from there";
     assert!(ran.error().starts_with("cannot write r.txt: File too large"), "{ran:?}");
     assert!(ran.error().ends_with(says), "{ran:?}");
     assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "old");
     assert_eq!(names(dir.path()), ["a.txt", "r.txt", "r.txt.partial", "r.txt.partial.json"]);
-    // Some more room, and then enough.
+    // A little more room, and then enough.
     assert!(run(16).error().contains("; 400 of 4000 numbers are kept in "));
     let ran = run(1000);
     assert_eq!((ran.code, &ran.json()["resumed-from"]), (Some(0), &400.into()));
@@ -357,7 +357,7 @@ fn a_full_disk_is_one_line_and_keeps_what_is_done() {
     assert!(fs::read_to_string(dir.path().join("r.txt")).unwrap() == expected);
     assert_eq!(names(dir.path()), ["a.txt", "r.txt"]);
 
-    // Where not even one piece fits, nothing is left.
+    // If not even one piece fits, nothing is left.
     let ran = run(1);
     assert_eq!(
         (ran.code, ran.error()),

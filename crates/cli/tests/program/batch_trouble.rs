@@ -1,4 +1,4 @@
-//! `batch`: what is wrong with a file, a line or a request, and what is left then.
+//! `batch`: errors in files, lines and requests, and the files left afterwards.
 
 use std::fs;
 #[cfg(target_os = "linux")]
@@ -16,9 +16,9 @@ fn bad_lines_are_told_of_and_have_no_result() {
     fs::write(at("b.hex"), "0x1\n1\n1\nzz\n0x\n1\n8\n8\n\n").unwrap();
     let told = "\
 a.txt: line 2: no digits
-a.txt: line 3: 'x' at position 1 is no decimal digit
+a.txt: line 3: 'x' at position 1 is not a decimal digit
 a.txt: line 4: '-4' is signed; batches hold unsigned integers
-b.hex: line 4: 'z' at position 0 is no hexadecimal digit
+b.hex: line 4: 'z' at position 0 is not a hexadecimal digit
 b.hex: line 5: no digits
 a.txt: line 6: has 65 bits; at most 64 bits are allowed by --bits
 ";
@@ -40,7 +40,7 @@ a.txt: line 6: has 65 bits; at most 64 bits are allowed by --bits
     assert_eq!((&ran.json()["malformed"], &ran.json()["checked"]), (&6.into(), &2.into()));
     assert_eq!(fs::read(at("r.bin")).unwrap(), [0; 64]);
 
-    // Nothing comes of it, and what was there stays.
+    // Nothing is written, and the old file stays.
     let ran = warpint(dir.path(), "batch mul a.txt b.hex -o r.txt --bits 64 --strict");
     let end = "error: 5 of 8 numbers have no result: nothing is written\n";
     assert_eq!((ran.code, ran.out.as_str(), &ran.err), (Some(2), "", &format!("{told}{end}")));
@@ -91,7 +91,7 @@ fn the_widest_sound_line_is_the_width() {
     assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(2), &96.into()), "{:?}", ran.code);
     // 400000·log2(10) = 1328771.2, 315653·log2(10) = 1048576.57.
     let told = "\
-a.txt: line 1: 'x' at position 0 is no decimal digit
+a.txt: line 1: 'x' at position 0 is not a decimal digit
 a.txt: line 2: has 1328772 bits; at most 2^20 bits are allowed
 a.txt: line 3: has 1048577 bits; at most 2^20 bits are allowed
 ";
@@ -99,14 +99,14 @@ a.txt: line 3: has 1048577 bits; at most 2^20 bits are allowed
     // (10^20 − 1)² = 10^40 − 2·10^20 + 1.
     let expected = format!("none\nnone\nnone\n{}8{}1\n64\n", digits(19), "0".repeat(19));
     assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), expected);
-    // Zeros before a number are not width.
+    // Leading zeros do not count as width.
     fs::write(dir.path().join("a.txt"), format!("{}7\n3\n", "0".repeat(1 << 20))).unwrap();
     for bits in ["", " --bits 32"] {
         let ran = warpint(dir.path(), &format!("batch sqr a.txt -o r.txt --check 2{bits} --json"));
         assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(0), &32.into()), "{ran:?}");
         assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "49\n9\n");
     }
-    // The widest there may be.
+    // The widest number supported.
     fs::write(dir.path().join("a.hex"), format!("{}\n", "F".repeat(1 << 18))).unwrap();
     let ran = warpint(dir.path(), "batch add a.hex a.hex -o r.hex --check 1 --json");
     assert_eq!((ran.code, &ran.json()["a-bits"]), (Some(0), &1_048_576.into()));
@@ -121,7 +121,7 @@ fn only_the_first_bad_lines_are_shown() {
     let ran = warpint(dir.path(), "batch sqr a.txt -o r.txt --chunk 50");
     let lines: Vec<&str> = ran.err.lines().collect();
     assert_eq!((ran.code, lines.len()), (Some(2), 22), "{ran:?}");
-    assert_eq!(lines[19], "a.txt: line 20: 'x' at position 0 is no decimal digit");
+    assert_eq!(lines[19], "a.txt: line 20: 'x' at position 0 is not a decimal digit");
     assert_eq!(lines[20], "… and 100 more");
     assert_eq!(lines[21], "error: 120 of 120 numbers have no result: 'none' is written instead");
     assert_eq!(fs::read_to_string(dir.path().join("r.txt")).unwrap(), "none\n".repeat(120));
@@ -156,9 +156,9 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
     for (line, says) in [
         (
             "mul a.txt b.txt -o r.txt",
-            "a.txt and b.txt: 2 numbers and 3 numbers: there must be as many of both, or one of",
+            "a.txt and b.txt: 2 numbers and 3 numbers: the counts must be equal, or one of",
         ),
-        ("mul a.txt bad.txt -o r.txt", "bad.txt: line 1: 'x' at position 0 is no decimal digit"),
+        ("mul a.txt bad.txt -o r.txt", "bad.txt: line 1: 'x' at position 0 is not a decimal digit"),
         ("mul a.txt none.txt -o r.txt", "cannot read none.txt: No such file"),
         ("sqr mac.txt -o r.txt", "mac.txt: its lines end in CR alone: convert them to LF, by tr"),
         ("mul a.txt utf16.txt -o r.txt", "utf16.txt: seems to be UTF-16: convert it to UTF-8, by"),
@@ -169,7 +169,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
             "sqr numbers -o r.txt",
             "numbers: 1 of 2 lines have 0x, such as line 2: give --format hex or --format dec",
         ),
-        ("sqr five.bin -o r.txt", "five.bin: raw bytes do not tell how wide numbers are"),
+        ("sqr five.bin -o r.txt", "five.bin: raw files do not state the width of their numbers"),
         (
             "sqr five.bin -o r.txt --bits 32",
             "five.bin: has 5 bytes, which is not whole numbers of 32 bits",
@@ -181,7 +181,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         ("sqr a.txt -o folder.txt", "cannot write folder.txt: it is a directory"),
         ("sqr a.txt -o r.txt --device gpu", "--device: 'gpu' is none of auto, cpu"),
         ("sqr a.txt -o r.txt --device cuda:63", ""),
-        ("sqr no.npy -o r.npy", "no.npy: is no npy file"),
+        ("sqr no.npy -o r.npy", "no.npy: is not an npy file"),
         ("sqr 13.npy -o r.npy", "13.npy: has 13 bytes for 1 number of 96 bits"),
         ("sqr 9.npy -o r.npy", "9.npy: has 9 bytes for 1 number of 96 bits"),
         ("sqr 8.npy -o r.npy", "8.npy: holds elements '<f8': '<u4' or '<u8' are needed"),
@@ -211,7 +211,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
 #[test]
 fn more_at_a_time_than_memory_holds_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    // 2^43 bytes of nothing: more in memory than an address space has.
+    // 2^43 zero bytes: more than an address space holds.
     let file = fs::File::create(dir.path().join("a.bin")).unwrap();
     file.set_len(1 << 43).unwrap();
     for chunk in [1u64 << 41, u64::MAX] {
@@ -222,7 +222,7 @@ fn more_at_a_time_than_memory_holds_is_refused() {
         assert_eq!(ran.error(), says);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
     }
-    // No more than there are.
+    // No more than the file has.
     fs::write(dir.path().join("a.bin"), [0; 8]).unwrap();
     let line = format!("batch sqr a.bin -o r.bin --bits 32 --device cpu --chunk {}", u64::MAX);
     assert_eq!(warpint(dir.path(), &line).code, Some(0));
@@ -236,7 +236,7 @@ fn all_work_is_on_the_threads_that_were_asked_for() {
     fs::write(dir.path().join("a.txt"), format!("{number}\n").repeat(1000)).unwrap();
     let args = "batch sqr a.txt -o r.txt --chunk 10 --check 1000 --threads 2 --device cpu";
     let mut child = command(dir.path(), args.split(' '))
-        // As many as rayon begins by itself.
+        // As many as rayon starts by default.
         .env("RAYON_NUM_THREADS", "64")
         .stdout(Stdio::null())
         .spawn()
@@ -248,7 +248,7 @@ fn all_work_is_on_the_threads_that_were_asked_for() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     assert!(child.wait().unwrap().success());
-    // Beside these two: the main one, which waits for signals, which reads and which writes.
+    // Besides these two: the main thread, and the threads that wait for signals, read and write.
     assert!((4..=6).contains(&most), "{most} threads");
 }
 
@@ -262,7 +262,7 @@ fn an_unwritable_folder_is_refused() {
     let folder = dir.path().join("locked");
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
-    // Whom permissions do not bind has nothing to see here.
+    // Not testable for a user whom permissions do not restrict.
     if fs::write(folder.join("probe"), "").is_ok() {
         return;
     }

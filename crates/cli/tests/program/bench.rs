@@ -1,4 +1,4 @@
-//! `warpint bench mersenne` on the CPU and on the simulator, whose times mean nothing.
+//! `warpint bench mersenne` on the CPU and on the simulator, where times have no meaning.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn markers(path: &std::path::Path) -> Vec<String> {
     circles.map(|c| c.first_element_child().unwrap().text().unwrap().to_owned()).collect()
 }
 
-/// The engine families that take the exponent on the simulator.
+/// Returns the engine families that support the exponent on the simulator.
 fn on_simulator(p: u32) -> Vec<&'static str> {
     let families = places::families_on(DeviceId::Sim).unwrap().into_iter();
     families.filter(|family| family.exponent_range().contains(&p)).map(|f| f.name()).collect()
@@ -48,7 +48,7 @@ fn a_device_has_floors_and_shares() {
         let time = positive(row, "us-per-squaring");
         assert!(positive(row, "us-fastest-lap") <= time && time <= positive(row, "us-slowest-lap"));
         assert!(positive(row, "squarings") >= 16.0);
-        // Four passes over 8 bytes a word, at the rate of the copy.
+        // Four passes over 8 bytes per word, at the rate of the copy.
         let bytes = positive(row, "traffic-bytes");
         assert_eq!(bytes, 32.0 * positive(row, "fft-length"));
         let floor = bytes / positive(copy, "in-place-gb-per-second") * 1e-3;
@@ -80,7 +80,7 @@ fn a_device_has_floors_and_shares() {
         let engine = row["engine"].as_str().unwrap();
         let time = said.strip_prefix(&format!("M9941 by {engine}: ")).unwrap();
         let time: f64 = time.strip_suffix(" µs").unwrap().parse().unwrap();
-        // A number that is read back may differ in its last bit, and so be rounded otherwise.
+        // A number that is read back may differ in its last bit, and then be rounded differently.
         assert!((time - positive(row, "us-per-squaring")).abs() < 0.0051, "{said} {row}");
     }
 }

@@ -1,4 +1,4 @@
-//! `warpint bench batch` on the CPU and on the simulator, whose times mean nothing.
+//! `warpint bench batch` on the CPU and on the simulator, where times have no meaning.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ fn rows(json: &Value) -> &[Value] {
     json["rows"].as_array().unwrap()
 }
 
-/// Whether the figures of a row are what follows from its time, its bits and its operation.
+/// Checks that the figures of a row follow from its time, its bits and its operation.
 fn check(row: &Value) {
     let (bits, ns) = (positive(row, "bits"), positive(row, "ns-per-operation"));
     assert!(positive(row, "ns-fastest-run") <= ns && ns <= positive(row, "ns-slowest-run"));
@@ -75,8 +75,8 @@ fn each_operation_has_a_row_for_each_width() {
     assert!(text.contains("mullo of 96 bits: ") && text.contains("ns per operation"), "{text}");
 }
 
-/// Quotients beside products of their width, measured in their row or for them alone; remainders
-/// and common divisors, one of each by division.
+/// Quotients next to products of their width, measured in a row of their own or only for the
+/// comparison; remainders and common divisors, one of each by division.
 #[test]
 fn quotients_are_compared_with_products() {
     let dir = tempfile::tempdir().unwrap();
@@ -126,7 +126,7 @@ fn methods_are_compared() {
     rows(&json).iter().for_each(check);
     let methods: BTreeSet<_> =
         rows(&json).iter().filter_map(|row| row["method"].as_str()).collect();
-    // A sum has no method, and each method has one row.
+    // A sum has no method, and each method of a product has one row.
     assert_eq!(methods.len() + 1, rows(&json).len());
     for method in ["single", "karatsuba1", "karatsuba2", "ntt3", "ntt4", "ntt5"] {
         assert!(methods.contains(method), "{methods:?}");
@@ -181,19 +181,25 @@ fn what_makes_no_sense_is_refused_first() {
         ("--bits 64,x", "--bits: 'x' is not a number of bits"),
         ("--bits 0", "--bits: 0 bits: a width"),
         ("--op div", "--op: 'div' is none of add, sub, mul, mullo, sqr"),
-        ("--method toom3", "--method: no method is called `toom3`: there are single, "),
-        ("--method all --device cpu", "--method is for devices"),
+        ("--method toom3", "--method: unknown method `toom3`: the methods are single, "),
+        ("--method all --device cpu", "--method needs a device"),
         ("--count 0", "--count: '0' is not a number from 1 up"),
         ("--count 5000000000", "--count: 5000000000 numbers are too many"),
         ("--plot nowhere/batch.svg", "cannot write nowhere/batch.svg: "),
         ("--device cuda:63", ""),
-        ("--device sim --method single --bits 4096", "single cannot do mul of 4096 bits on sim: "),
+        (
+            "--device sim --method single --bits 4096",
+            "single does not support mul of 4096 bits on sim: ",
+        ),
         (
             "--device sim --method ntt6 --bits 1048576",
-            "ntt6 cannot do mul of 1048576 bits on sim: ",
+            "ntt6 does not support mul of 1048576 bits on sim: ",
         ),
-        ("--device sim --method karatsuba5 --op mul", "the method can do no width"),
-        ("--device sim --count 900000000 --bits 64", "numbers of 64 bits and results take "),
+        (
+            "--device sim --method karatsuba5 --op mul",
+            "the method supports none of the usual widths",
+        ),
+        ("--device sim --count 900000000 --bits 64", "numbers of 64 bits and their results need "),
     ] {
         let ran = warpint(dir.path(), &format!("bench batch {line}"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");

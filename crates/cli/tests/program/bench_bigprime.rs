@@ -1,4 +1,4 @@
-//! `warpint bench bigprime` on the CPU and on the simulator, whose times mean nothing.
+//! `warpint bench bigprime` on the CPU and on the simulator, where times have no meaning.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn rows(json: &Value) -> &[Value] {
     json["rows"].as_array().unwrap()
 }
 
-/// The times of some runs.
+/// Checks the times of several runs.
 fn check_times(times: &Value, runs: usize) -> f64 {
     let us = |key: &str| times[key].as_f64().unwrap_or_else(|| panic!("{key} of {times}"));
     assert!(us("us-fastest-run") <= us("us") && us("us") <= us("us-slowest-run"), "{times}");
@@ -68,7 +68,7 @@ fn both_ways_are_equal_and_compared_on_a_device() {
         let passes = &row["big"]["passes"];
         let log2 = row["log2"].as_u64().unwrap();
         assert_eq!(passes["count"], log2.div_ceil(2));
-        // All passes but one multiply each element, by products of two by two digits.
+        // All passes except one multiply each element, by products of two by two digits.
         assert_eq!(passes["digit-products"], ((log2.div_ceil(2) - 1) * 4) << log2);
         assert!(row["small"]["primes"].as_u64() > row["small"]["ring"]["primes"].as_u64());
     }
@@ -108,17 +108,17 @@ fn a_prime_of_ones_own_is_measured() {
 fn what_makes_no_sense_is_refused_first() {
     let dir = tempfile::tempdir().unwrap();
     for (line, says) in [
-        ("--lengths 0", "--lengths: '0' is no exponent of two from 1 to 30"),
-        ("--lengths 10..40", "--lengths: '40' in '10..40' is no exponent of two from 1 to 30"),
+        ("--lengths 0", "--lengths: '0' is not an exponent of two from 1 to 30"),
+        ("--lengths 10..40", "--lengths: '40' in '10..40' is not an exponent of two from 1 to 30"),
         ("--lengths 22..10", "--lengths: '22..10' ends before it begins"),
-        ("--prime 3", "--prime: no prime of 3 digits is known: there are 2, 4, 8, 16, 32, 64"),
-        ("--prime 2^64-2^32+1", "--prime: '2^64-2^32+1' is no such number: "),
-        ("--prime (2^63+2^35)^8+1", "--prime: (2^63+2^35)^8+1 is no prime"),
+        ("--prime 3", "--prime: no prime of 3 digits is known: use 2, 4, 8, 16, 32, 64"),
+        ("--prime 2^64-2^32+1", "--prime: '2^64-2^32+1' is not a supported number: "),
+        ("--prime (2^63+2^35)^8+1", "--prime: (2^63+2^35)^8+1 is not a prime"),
         ("--prime (2^3-2^2)^2+1 --lengths 5", "(2^3-2^2)^2+1 has no transform of 2^5 elements"),
         ("--prime (2^3-2^2)^2+1 --lengths 3 --device sim", "w from 56 to 64"),
         ("--prime (2^3-2^2)^2+1 --device cpu", "at most 2^4 elements"),
-        ("--lengths 10..", "'' in '10..' is no exponent of two from 1 to 30"),
-        ("--way small --device cpu", "--way: the small-primes way is for devices"),
+        ("--lengths 10..", "'' in '10..' is not an exponent of two from 1 to 30"),
+        ("--way small --device cpu", "--way: the small-primes method is only supported on devices"),
         ("--runs 0", "--runs: '0' is not a number from 1 up"),
         ("--plot nowhere/big.svg", "cannot write nowhere/big.svg: "),
         ("--device cuda:63", ""),

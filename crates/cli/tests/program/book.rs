@@ -1,5 +1,5 @@
 //! Blocks of README.md and of the book with the info string `console`: their commands are run, and
-//! print what stands below them.
+//! must print the lines below them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use regex::Regex;
 
 use crate::common::WARPINT;
 
-/// Seconds that a command may take.
+/// The time limit of a command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A line of a block that stands for any number of lines.
 const GAPS: [&str; 2] = ["…", "..."];
 
-/// A command of a block, and the lines that it prints.
+/// A command of a block, and its expected output.
 #[derive(Debug, PartialEq, Eq)]
 struct Step {
-    /// Of the page, from 1.
+    /// The line of the page, from 1.
     line: usize,
     command: String,
     expected: Vec<String>,
@@ -81,7 +81,7 @@ fn read_block(block: Option<Vec<(usize, String)>>, steps: &mut Vec<Step>) -> Res
     Ok(())
 }
 
-/// Replaces what differs from run to run and from machine to machine.
+/// Replacements for output that differs between runs and machines.
 struct Masks(Vec<(Regex, &'static str)>);
 
 impl Masks {
@@ -99,7 +99,7 @@ impl Masks {
             (r"\b[\d.]+ ?%", "PERCENT"),
             (r"\b\d+:\d\d(?::\d\d)?\b", "TIME"),
             (r"\b[\d.]+ (?:ns|µs|ms|s|min|h)(?:/it)?\b", "TIME"),
-            // Columns are as wide as what they hold.
+            // Columns are as wide as their contents.
             (r"\s+", " "),
         ];
         Self(masks.map(|(mask, by)| (Regex::new(mask).unwrap(), by)).into())
@@ -111,7 +111,7 @@ impl Masks {
     }
 }
 
-/// Whether lines are as expected; a gap is any number of lines.
+/// Returns whether lines are as expected; a gap matches any number of lines.
 fn agree(expected: &[String], got: &[String]) -> bool {
     match expected {
         [] => got.is_empty(),
@@ -122,7 +122,7 @@ fn agree(expected: &[String], got: &[String]) -> bool {
     }
 }
 
-/// What a command prints on both outputs.
+/// Returns what a command prints on both outputs.
 fn output(command: &str, folder: &Path) -> String {
     let path = folder.join("output");
     let file = File::create(&path).unwrap();
@@ -133,7 +133,7 @@ fn output(command: &str, folder: &Path) -> String {
         .current_dir(folder.join("page"))
         .env("PATH", [programs, others].join(":".as_ref()))
         .env("WARPINT_CONFIG_DIR", folder.join("config"))
-        // Blocks show the CPU.
+        // Blocks show output of the CPU.
         .env("CUDA_VISIBLE_DEVICES", "")
         .env("LC_ALL", "C.UTF-8")
         .env_remove("COLUMNS")
@@ -154,8 +154,8 @@ fn output(command: &str, folder: &Path) -> String {
     String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
 }
 
-/// Runs the commands of a page; the first one that prints something else is the failure, since those
-/// after it may depend on it.
+/// Runs the commands of a page. The first mismatch is the failure, since later commands may depend
+/// on it.
 fn check(name: &Path, page: &str) -> Result<(), String> {
     let steps = steps(page).map_err(|wrong| format!("{}:{wrong}", name.display()))?;
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ fn check(name: &Path, page: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// README.md and all pages of the book.
+/// Returns README.md and all pages of the book.
 fn pages(root: &Path) -> Vec<PathBuf> {
     let mut pages = vec!["README.md".into()];
     let mut folders = vec![PathBuf::from("docs")];
@@ -198,7 +198,7 @@ fn pages(root: &Path) -> Vec<PathBuf> {
 #[test]
 fn console_blocks_show_what_their_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // A page whose blocks are not found would agree with anything.
+    // A page whose blocks are not found would pass with any contents.
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
     assert!(!steps(&readme).unwrap().is_empty(), "README.md shows no command");
     let failed: Vec<String> = pages(&root)

@@ -1,4 +1,4 @@
-//! `work`: certifications, each with the residue that it begins with.
+//! `work`: certifications, each with its start residue.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn another_assignment_is_computed_anew() {
     assert_eq!(hashes[..2], [HASH; 2]);
     assert!(hashes[2..].iter().all(|&hash| hash != HASH) && hashes[2] != hashes[3]);
 
-    // None is answered without its start, whatever is stored.
+    // Without its start residue no certification is answered, whatever is stored.
     let line = cert("00000000000000000000000000000001", 1279);
     let ran = site.work(&line);
     assert_eq!((ran.code, site.left()), (Some(2), line), "{ran:?}");

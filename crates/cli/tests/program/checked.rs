@@ -1,5 +1,5 @@
-//! What makes a result one that others can trust: shifts, proofs, cofactors,
-//! second engines, certifications.
+//! Evidence that lets others trust a result: shifts, proofs, cofactors, second engines,
+//! certifications.
 
 use std::fs;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn a_test_with_a_proof_leaves_one_that_is_right_and_nothing_else() {
     assert_eq!((&verified["md5"], &verified["status"]), (&proof["md5"], &"P".into()));
     assert_eq!(results(&dir.path().join("w"))[0]["proof"], proof);
     assert!(!dir.path().join("w/M9689/proof").exists());
-    // Told again, with its proof, without computing.
+    // Reported again, with its proof, without computing.
     let again = warpint(dir.path(), "prp 9689 --proof --dir w --json -q");
     assert_eq!(again.json()["proof"], proof);
 
@@ -86,7 +86,8 @@ fn a_proof_needs_all_its_residues_or_has_a_lower_power() {
 
 #[test]
 fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
-    // At 1,000, one of power 3 would be possible: nobody wants that in the place of power 8.
+    // At iteration 1,000 a proof of power 3 would be possible, but it must not replace one of power
+    // 8.
     for begun in [1000, 5000] {
         let dir = tempfile::tempdir().unwrap();
         let first = format!("prp 9689 --iterations {begun} --dir w -q --no-tf");
@@ -102,7 +103,7 @@ fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
         assert!(ran.err.contains(&says), "{}", ran.err);
         assert!(!ran.err.contains("cannot write the residue"), "{}", ran.err);
         assert!(ran.json()["proof"].is_null());
-        // An assignment has no such option, and its log says it too.
+        // Assignments lack this option; the message appears in the log too.
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(warpint(dir.path(), &first).code, Some(0));
         let ran = work(dir.path(), "PRP=N/A,1,2,9689,-1,70,0\n");
@@ -158,7 +159,7 @@ fn a_file_where_a_folder_for_the_proof_must_be_is_told_of_before_the_test() {
         assert!(ran.err.contains("worktodo.txt, line 1: ") && ran.err.contains(&says), "{ran:?}");
         assert_eq!(fs::read_to_string(dir.path().join("w/worktodo.txt")).unwrap(), line);
         assert_eq!(fs::read(file).unwrap(), b"mine");
-        // Without a proof there is no need of it.
+        // Not needed without a proof.
         let ran = warpint(dir.path(), "work w -q --no-proof");
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
@@ -247,10 +248,10 @@ fn a_second_engine_confirms_a_test() {
     assert!(results(&dir.path().join("w"))[1].get("engines").is_none());
     let refused = warpint(dir.path(), "ll 4423 --verify-with word --dir w");
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    // Two engines have computed it, whichever came first.
+    // Computed by two engines; the order does not matter.
     let line = "ll 4423 --engine goldilocks --verify-with fp64 --dir w --json -q";
     assert_eq!(warpint(dir.path(), line).code, Some(0));
-    // One and the same may be wrong twice; nothing is touched, --restart or not.
+    // The same engine twice may be wrong twice; nothing is changed, with or without --restart.
     for line in [
         "ll 4423 --verify-with fp64 --restart",
         "ll 4423 --engine goldilocks --verify-with goldilocks --restart",

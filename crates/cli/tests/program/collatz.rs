@@ -85,7 +85,7 @@ fn delays_are_written() {
             "\n1 delay from 27 to below 28: sum 111, mean 111.000, the largest 111 of 27; "
         )
     );
-    // To standard output, and the report aside.
+    // Delays go to standard output, the report to standard error.
     let piped = self::ran("delay 26 29 --out -");
     assert_eq!((piped.code, piped.out.as_str()), (Some(0), "26 10\n27 111\n28 18\n"));
     assert!(piped.err.starts_with("3 delays from 26 to below 29: sum 139, "), "{piped:?}");
@@ -112,15 +112,15 @@ fn delays_are_written() {
 fn what_makes_no_sense_is_said() {
     for (line, says) in [
         ("path 0", "0 never reaches 1, as 0/2 is 0: give a number from 1 up"),
-        ("path 12x", "'12x' is no number: write it like 123456, 10^12 or 2^70+5"),
+        ("path 12x", "'12x' is not a number: write it like 123456, 10^12 or 2^70+5"),
         ("path -5", "'-5' is below 0"),
         ("path 2^999999999", "'2^999999999' is too large: it has more than 134217728 bits"),
         ("delay 0 5", "0 has no delay, as it never reaches 1: begin with 1 or more"),
-        ("delay 5 5", "from 5 to 5 there are no numbers: the second must be the larger"),
-        ("delay 6 5", "from 6 to 5 there are no numbers: the second must be the larger"),
-        ("delay 1 2^96+1", "delays are computed of numbers below 2^96; a range up to"),
+        ("delay 5 5", "the range from 5 to 5 is empty: its end must be larger than its start"),
+        ("delay 6 5", "the range from 6 to 5 is empty: its end must be larger than its start"),
+        ("delay 1 2^96+1", "delays are computed for numbers below 2^96, but the range"),
         ("delay 1 2^128", "'2^128' is too large: numbers are below 2^128"),
-        ("delay 1 x", "'x' is no number"),
+        ("delay 1 x", "'x' is not a number"),
         ("delay 1 9 --out nowhere/d.txt", "cannot write nowhere/d.txt: No such file"),
         ("delay 1 9 --device gpu", "--device: 'gpu' is none of"),
     ] {

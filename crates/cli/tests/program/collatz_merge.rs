@@ -1,4 +1,4 @@
-//! `collatz merge`: what it recomputes, what it refuses, audits, and units that are cut differently.
+//! `collatz merge`: recomputation, refused files, audits, and units that are cut differently.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn unit_of(file: &Path) -> serde_json::Value {
     serde_json::from_str::<serde_json::Value>(&text).unwrap()["unit"].take()
 }
 
-/// Writes a unit with the right digest.
+/// Writes a unit with a valid digest.
 fn forge(file: &Path, unit: &serde_json::Value) {
     let unit = unit.to_string();
     let digest: String = Sha256::digest(&unit).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -71,16 +71,19 @@ fn a_forged_claim_is_refused() {
     // With sample 0.
     let mut none = plain.clone();
     none["sample-odd-steps"] = "0".into();
-    said(&none, "its numbers cannot have such a sample");
+    said(&none, "its sample is impossible for its numbers");
     none["sample-odd-steps"] = "1".into();
     said(&none, "its checksum is 7");
     // With the right sample and no evidence.
-    said(&plain, "its checksum is 7; 16384 random items lead to ");
+    said(&plain, "its checksum is 7, but 16384 random items imply ");
     let parameters = "last=10,look=auto24,step=12,rules=descent+preimages+runs+mod9";
-    said(&claim("sieve", parameters, 1, "7"), "the sieve has no room for");
+    said(&claim("sieve", parameters, 1, "7"), "the sieve does not support");
     said(&claim("sieve", "fast", 1, "7"), "no method sieve of version 1 with parameters fast");
     said(&claim("table", "s=99,d=12,words=auto", 1, "7"), "with parameters s=99,d=12,words=auto");
-    said(&claim("table", "s=auto,d=12,words=auto", 1, "7"), "its count of numbers walked is 1; ");
+    said(
+        &claim("table", "s=auto,d=12,words=auto", 1, "7"),
+        "its count of numbers walked is 1, but ",
+    );
     said(&claim("magic", "none", 1, "7"), "this program does not know its method 'magic'");
     // With invented evidence.
     let mut invented = plain.clone();
@@ -90,10 +93,10 @@ fn a_forged_claim_is_refused() {
     });
     said(&invented, "the checksum of its 1024 challenged items is claimed to be 12345; it is ");
     invented["evidence"]["challenges"] = "0".into();
-    said(&invented, "it has 0 challenges; there must be 1024 to 1024");
+    said(&invented, "it has 0 challenges, but must have 1024 to 1024");
     invented["evidence"]["items"] = "12".into();
     said(&invented, "it claims 12 items of work");
-    // More than there can be, and a path that is not.
+    // Totals beyond the possible, and a value that is not on the path.
     let mut walked = plain.clone();
     walked["walked"] = ((1u64 << 60) + 1).to_string().into();
     said(&walked, "it has more numbers walked than numbers");
@@ -132,7 +135,7 @@ fn a_unit_that_lacks_evidence_is_named_and_counts() {
         (&false.into(), &(1u64 << 40).to_string().into())
     );
     assert_eq!(json["lacking-evidence"].as_array().unwrap().len(), 2);
-    // Not asked for, and audited.
+    // With checks disabled, and with an audit.
     verified(dir.path(), &format!("{MERGE} --no-check"));
     let ran = verified(dir.path(), &format!("{MERGE} --audit 4"));
     assert!(ran.out.starts_with("verified: "), "{ran:?}");
@@ -157,7 +160,7 @@ fn audits_say_what_was_done_and_can_be_repeated() {
         (&json["audit-seed"], &json["audits"][1]["method"]),
         (&seed.into(), &"sieve".into())
     );
-    // What an audit finds, if the files are believed.
+    // The findings of an audit, if the files are believed.
     for file in files(dir.path()) {
         let mut unit = unit_of(&file);
         unit["unresolved"] = serde_json::json!([unit["region"]["interval"]["from"]]);

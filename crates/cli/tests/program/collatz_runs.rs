@@ -1,4 +1,5 @@
-//! `collatz verify` and `collatz merge`: units that are done, stopped, killed, shared, damaged and merged.
+//! `collatz verify` and `collatz merge`: units that are done, stopped, killed, shared, damaged and
+//! merged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ fn units(dir: &Path) -> Vec<PathBuf> {
     units.map(|name| dir.join(name)).collect()
 }
 
-/// Changes the text of a unit, and its digest so that this is not noticed.
+/// Changes the text of a unit, and its digest to match.
 fn change(file: &Path, from: &str, to: &str) {
     let text = fs::read_to_string(file).unwrap();
     let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
@@ -68,11 +69,11 @@ fn a_range_is_verified_and_merged() {
         (&again["status"], &again["done"], &again["before"]),
         (&"verified".into(), &0.into(), &16.into())
     );
-    // Units as the directory has them.
+    // The unit size is taken from the directory.
     let again = verified(dir.path(), "collatz verify --below 65536 --json").json();
     assert_eq!((&again["unit-bits"], &again["before"]), (&12.into(), &16.into()));
 
-    // What follows, by the fastest method, in another directory.
+    // The following range, by the fastest method, in another directory.
     let line = "collatz verify 2^16 100_000 --dir other --unit-bits 14 --json";
     let next = verified(dir.path(), line).json();
     assert_eq!(
@@ -99,7 +100,7 @@ fn methods_and_devices_agree() {
             verified(dir.path(), &format!("collatz verify {range} {how} --dir {place}"));
         }
     }
-    // Two ranges are not one.
+    // Two ranges that do not form one.
     let merged = warpint(dir.path(), "collatz merge a b c --json");
     let json = merged.json();
     assert_eq!((merged.code, merged.err.as_str()), (Some(1), ""));
@@ -134,36 +135,39 @@ fn what_makes_no_sense_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     for (line, says) in [
-        ("collatz verify 7 7", "from 7 to 7 there are no numbers"),
-        ("collatz verify 2^70+5 2^70", "there are no numbers: the second must be the larger"),
-        ("collatz verify --below 0", "from 0 to 0 there are no numbers"),
-        ("collatz verify --below 1", "below 1 there is nothing to verify"),
-        ("collatz verify 0 1", "below 1 there is nothing to verify"),
+        ("collatz verify 7 7", "the range from 7 to 7 is empty"),
+        ("collatz verify 2^70+5 2^70", "is empty: its end must be larger than its start"),
+        ("collatz verify --below 0", "the range from 0 to 0 is empty"),
+        ("collatz verify --below 1", "there is nothing to verify below 1"),
+        ("collatz verify 0 1", "there is nothing to verify below 1"),
         (
             "collatz verify --below 2^127 --unit-bits 103 --method sieve",
-            "take smaller units or classes, or another method",
+            "use smaller units or classes, or another method",
         ),
         (
             "collatz verify 2^126 2^126+2^16 --unit-bits 16 --method sieve --device cpu",
-            "the sieve has no room for",
+            "the sieve does not support",
         ),
         ("collatz verify -5 7", "'-5' is below 0"),
         ("collatz verify 5 2^128", "'2^128' is too large"),
-        ("collatz verify 5 2^127+1", "ranges end at 2^127 at the latest"),
-        ("collatz verify 5 10^", "'10^' is no number"),
+        ("collatz verify 5 2^127+1", "the end of a range is at most 2^127"),
+        ("collatz verify 5 10^", "'10^' is not a number"),
         (
             "collatz verify --below 2^50 --unit-bits 128",
             "--unit-bits: '128' is not a number of bits",
         ),
-        ("collatz verify --below 2^50 --unit-bits 3", "give more bits a unit"),
+        ("collatz verify --below 2^50 --unit-bits 3", "use more bits per unit"),
         (
             "collatz verify --below 2^20 --unit-bits 18 --units 4",
-            "there is no unit 4: the range has units 0 to 3",
+            "unit 4 does not exist: the range has units 0 to 3",
         ),
-        ("collatz verify --below 2^20 --unit-bits 18 --units 2..1", "units 2 to 1 are none"),
-        ("collatz verify --below 2^20 --units x", "--units: 'x' is no choice of units"),
-        ("collatz verify --below 2^20 --shard 8/8", "there is no part 8 of 8"),
-        ("collatz verify --below 2^20 --shard 8", "--shard: '8' is no part"),
+        (
+            "collatz verify --below 2^20 --unit-bits 18 --units 2..1",
+            "the selection from unit 2 to unit 1 is empty",
+        ),
+        ("collatz verify --below 2^20 --units x", "--units: 'x' is not a choice of units"),
+        ("collatz verify --below 2^20 --shard 8/8", "part 8 of 8 does not exist"),
+        ("collatz verify --below 2^20 --shard 8", "--shard: '8' is not a part"),
         (
             "collatz verify --below 2^20 --method fast",
             "--method: 'fast' is none of auto, plain, table, sieve",
@@ -174,7 +178,7 @@ fn what_makes_no_sense_is_refused() {
         ),
         (
             "collatz verify --below 2^20 --method plain --device sim",
-            "there is no method plain for GPUs",
+            "no method plain is available for GPUs",
         ),
         ("collatz verify --below 2^20 --dir file", "file is not a directory"),
         ("collatz merge file", "file is not a directory"),
@@ -236,16 +240,16 @@ fn disagreements_and_gaps_are_no_success() {
     assert!(ran.err.starts_with("DISAGREEMENT: the sample checksums of "), "{ran:?}");
     let ran = warpint(dir.path(), both);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.err.contains(": its sample is said to have "), "{ran:?}");
+    assert!(ran.err.contains(": its sample has "), "{ran:?}");
     assert!(ran.out.contains("\n17 units in "), "{ran:?}");
-    // One that no longer fits to its own place.
+    // A unit that no longer fits its own place.
     change(file, "\"numbers\":\"1024\"", "\"numbers\":\"1023\"");
     let ran = warpint(dir.path(), both);
     assert!(ran.code == Some(2) && ran.err.contains("it contradicts itself"), "{ran:?}");
     fs::remove_file(file).unwrap();
     let ran = warpint(dir.path(), "collatz merge warpint-collatz --json");
     assert_eq!((ran.code, &ran.json()["gaps"]), (Some(1), &1.into()));
-    // A directory without units, by the name that it has.
+    // A directory without units, named by its full path.
     let ran = warpint(dir.path(), "collatz merge .");
     let name = dir.path().canonicalize().unwrap();
     assert_eq!(ran.out, format!("no sound units in {}\n", name.display()));
@@ -272,9 +276,9 @@ fn an_unresolved_number_is_loud_and_never_forgotten() {
     }
     let json = warpint(dir.path(), &format!("{line} --json")).json();
     assert_eq!((&json["status"], &json["unresolved"][0]), (&"unresolved".into(), &"27".into()));
-    // A merge looks itself.
+    // A merge checks this itself.
     let ran = warpint(dir.path(), "collatz merge warpint-collatz");
-    let says = "27 is said to be unresolved, but comes below its start after 59 steps of T";
+    let says = "27 is listed as unresolved, but comes below its start after 59 steps of T";
     assert!(ran.code == Some(1) && ran.err.contains(says), "{ran:?}");
 }
 
@@ -284,7 +288,7 @@ fn an_unresolved_number_of_a_unit_that_is_not_asked_for_is_as_loud() {
     let line = "collatz verify --below 2^12 --unit-bits 10 --method plain";
     verified(dir.path(), &format!("{line} --units 1..3"));
     change(&units(dir.path())[2], "\"unresolved\":[]", "\"unresolved\":[\"27\"]");
-    // Incomplete, and complete; by units and by parts.
+    // Incomplete, then complete; by units and by parts.
     for part in ["--units 1", "--units 0", "--shard 3/4 --quiet", "--shard 0/4"] {
         let ran = warpint(dir.path(), &format!("{line} {part}"));
         assert_eq!(ran.code, Some(1), "{ran:?}");
@@ -331,7 +335,7 @@ fn methods_are_those_that_did_the_units() {
         (&serde_json::Value::Null, &4.into())
     );
     assert_eq!(json["methods"][0]["method"], "plain");
-    // Nothing was asked for.
+    // No output was requested.
     assert_eq!(verified(dir.path(), line).err, "");
 }
 
@@ -381,7 +385,7 @@ fn what_is_in_the_place_of_a_lock_is_named_and_files_of_others_stay() {
     for _ in 0..2 {
         let ran = warpint(dir.path(), line);
         assert_eq!(ran.code, Some(4), "{ran:?}");
-        assert!(ran.err.contains("below-2p12-u10-1.json.lock is not a regular file"), "{ran:?}");
+        assert!(ran.err.contains("below-2p12-u10-1.json.lock, is not a regular file"), "{ran:?}");
         fs::remove_file(&lock).unwrap();
         std::os::unix::fs::symlink("nowhere", &lock).unwrap();
     }
@@ -391,7 +395,7 @@ fn what_is_in_the_place_of_a_lock_is_named_and_files_of_others_stay() {
     assert_eq!(left.collect::<Vec<_>>(), others);
 }
 
-/// Some seconds of work: 128 units.
+/// A few seconds of work: 128 units.
 const LONG: &str = "collatz verify --below 2^24 --unit-bits 17 --method plain --json";
 
 /// Starts it, and waits for its first files.
@@ -485,7 +489,7 @@ fn a_directory_that_can_only_be_read_is_no_loss() {
     let place = dir.path().join(DIR);
     let mode = |mode| fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
     mode(0o555);
-    // Permissions do not bind everybody.
+    // Permissions do not restrict every user.
     let binds = fs::write(place.join("try"), "").is_err();
     let ran = warpint(dir.path(), line);
     mode(0o755);

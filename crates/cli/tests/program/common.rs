@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub(crate) const WARPINT: &str = env!("CARGO_BIN_EXE_warpint");
 
-/// What a run left behind.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// `None` if a signal ended it.
@@ -22,7 +22,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Whether it ended as a request to stop has it: by that signal itself.
+    /// Returns whether it ended as a request to stop requires: by that signal.
     pub(crate) fn ended_by(&self, signal: &str) -> bool {
         let number = match signal {
             "HUP" => 1,
@@ -33,7 +33,7 @@ impl Ran {
         (self.code, self.signal) == (None, Some(number))
     }
 
-    /// The one JSON object on standard output.
+    /// Returns the single JSON object on standard output.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.out.lines().count(), 1, "{self:?}");
         serde_json::from_str(&self.out).unwrap()
@@ -43,7 +43,7 @@ impl Ran {
         self.json()["res64"].as_str().unwrap().to_owned()
     }
 
-    /// The only line on standard error, which is an error.
+    /// Returns the only line on standard error, which is an error.
     pub(crate) fn error(&self) -> &str {
         assert_eq!(self.err.lines().count(), 1, "{self:?}");
         self.err.trim_end().strip_prefix("error: ").unwrap()
@@ -72,10 +72,10 @@ fn signal_of(_: ExitStatus) -> Option<i32> {
     None
 }
 
-/// `warpint <args>` with a working directory, and with no timings of this user.
+/// Builds `warpint <args>` with a working directory, and without stored timings of this user.
 pub(crate) fn command<A: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(WARPINT);
-    // Help is as wide as this says.
+    // The variable would change the width of help.
     command.env_remove("COLUMNS");
     command.current_dir(dir).env("WARPINT_CONFIG_DIR", dir.join("config")).args(args);
     command
@@ -86,17 +86,17 @@ pub(crate) fn warpint(dir: &Path, line: &str) -> Ran {
     command(dir, line.split(' ')).output().unwrap().into()
 }
 
-/// Runs `warpint <line>` with so much on standard input.
+/// Runs `warpint <line>` with the given standard input.
 pub(crate) fn with_input(dir: &Path, line: &str, input: &[u8]) -> Ran {
     let piped = || Stdio::piped();
     let mut command = command(dir, line.split(' '));
     let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
-    // A program that has seen enough reads no more.
+    // A program that has read enough closes its input.
     drop(child.stdin.take().unwrap().write_all(input));
     child.wait_with_output().unwrap().into()
 }
 
-/// Runs a command that might wait forever or grow without end.
+/// Runs a command that might wait forever or grow without bound.
 pub(crate) fn in_time(mut command: Command) -> Ran {
     const PATIENCE: Duration = Duration::from_secs(20);
     let begin = Instant::now();
@@ -117,7 +117,7 @@ pub(crate) fn spawn(dir: &Path, line: &str) -> Child {
     command(dir, line.split(' ')).stdout(piped()).stderr(piped()).spawn().unwrap()
 }
 
-/// Waits for a minute at most.
+/// Waits for at most a minute.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
@@ -136,7 +136,7 @@ pub(crate) fn signal(child: &Child, name: &str) {
 pub(crate) fn wait_for_handler(child: &mut Child) {
     let status = format!("/proc/{}/status", child.id());
     if !Path::new(&status).exists() {
-        // Another Unix tells nobody.
+        // Other Unix systems do not report it.
         std::thread::sleep(Duration::from_secs(2));
         return;
     }
@@ -156,7 +156,7 @@ pub(crate) fn end(child: Child) -> Ran {
     child.wait_with_output().unwrap().into()
 }
 
-/// Waits until the program has computed for a third of a second, so that there is something to stop.
+/// Waits until the program has computed for a third of a second, so that there is work to stop.
 pub(crate) fn wait_for_work(child: &mut Child) {
     wait_for_handler(child);
     let stat = format!("/proc/{}/stat", child.id());

@@ -1,11 +1,11 @@
-//! `warpint devices` on whatever machine this is: what is missing is said, and is no error.
+//! `warpint devices` on any machine: missing requirements are reported, and are not an error.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::common::{Ran, command};
 
-/// `warpint devices <flags>` that keeps compiled kernels to itself.
+/// Builds `warpint devices <flags>` with a kernel cache of its own.
 fn devices(dir: &Path, flags: &[&str]) -> Command {
     let mut command = command(dir, ["devices"].iter().chain(flags));
     command.env("WARPINT_CACHE_DIR", dir.join("cache"));

@@ -1,4 +1,4 @@
-//! Where the program puts files, and who may do what with them.
+//! The locations and permissions of the program's files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::common::{Ran, WARPINT};
 
-/// Everything below a folder, with its mode.
+/// Returns everything below a folder, with its mode.
 fn below(dir: &Path) -> Vec<(PathBuf, u32)> {
     let mut found = vec![];
     for entry in fs::read_dir(dir).unwrap() {
@@ -21,7 +21,7 @@ fn below(dir: &Path) -> Vec<(PathBuf, u32)> {
     found
 }
 
-/// A home, a folder for temporary files, a working directory and a DIR beside one another.
+/// A home, a folder for temporary files, a working directory and a DIR, side by side.
 struct Places(tempfile::TempDir);
 
 impl Places {
@@ -37,7 +37,7 @@ impl Places {
         self.0.path().join(name)
     }
 
-    /// `warpint LINE --dir DIR` by a shell with this umask.
+    /// Runs `warpint LINE --dir DIR` by a shell with this umask.
     fn run(&self, umask: &str, line: &str) -> Ran {
         let ran = Command::new("sh")
             .args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\""), WARPINT])

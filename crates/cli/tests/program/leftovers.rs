@@ -1,4 +1,4 @@
-//! What a finished test removes, and what it leaves because another test needs it.
+//! The files that a finished test removes, and those that it keeps for another test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ fn residues(dir: &Path) -> Vec<PathBuf> {
     with_extension(&dir.join(format!("w/M{P}/proof")), &["residue"])
 }
 
-/// Begins a test of M_P with a proof, and stops it by Ctrl-C's signal once residues are there.
+/// Begins a test of M_P with a proof, and interrupts it once residues exist.
 fn interrupt_one_with_a_proof(dir: &Path) {
     const PATIENCE: Duration = Duration::from_secs(60);
     let line = format!("prp {P} --no-tf --proof=6 --dir w --json --checkpoint-interval 0.05");
@@ -69,7 +69,7 @@ fn a_result_told_again_leaves_the_unfinished_tests_of_its_number_alone() {
         let again = warpint(dir.path(), &finished);
         assert_eq!((again.code, again.err.as_str()), (Some(0), ""), "{again:?}");
         assert_eq!((checkpoints(dir.path()), residues(dir.path())), there);
-        // What was interrupted ends with its proof.
+        // The interrupted test ends with its proof.
         let line = format!("prp {P} --no-tf --proof=6 --dir w --json");
         let ran = warpint(dir.path(), &line);
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -103,11 +103,11 @@ fn a_result_told_again_clears_away_what_its_test_was_killed_over() {
         fs::create_dir_all(folder.join("proof")).unwrap();
         saved.iter().for_each(|(bytes, file)| fs::write(file, bytes).unwrap());
     };
-    // As a kill behind the result would have left it.
+    // As after a kill right after the result was written.
     put_back();
     assert_eq!(warpint(dir.path(), line).code, Some(0));
     assert_eq!(left(&folder), []);
-    // The same state of a test with another shift is not this one's.
+    // The state of a test with another shift belongs to another test.
     let line = "prp 4423 --no-tf --proof=3 --dir w --json --shift 78 --restart";
     assert_eq!(warpint(dir.path(), line).code, Some(0));
     put_back();
@@ -149,7 +149,7 @@ fn a_result_that_cannot_be_kept_is_worth_more_than_residues() {
         assert!(ran.err.contains("prp-result.json: "), "{}", ran.err);
         assert!(ran.err.contains("the result is recorded, and checkpoints"), "{}", ran.err);
         assert_eq!(ran.json()["proof"]["power"], 3);
-        // Room is made only where it is wanted.
+        // Room is made only if it is needed.
         assert_eq!(dir.path().join("w/M4423/proof").exists(), !full);
         assert!(!checkpoints_of(&dir.path().join("w/M4423")).is_empty());
         let ran = warpint(dir.path(), LINE);

@@ -1,4 +1,4 @@
-//! The program as its users meet it: arguments in, files, output and exit code out.
+//! The program as its users see it: arguments in; files, output and exit code out.
 
 #[cfg(test)]
 mod bad_input;

@@ -1,4 +1,4 @@
-//! Standard output that is full, or that nobody reads.
+//! Standard output that is full, or that has no reader.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

@@ -156,12 +156,12 @@ fn every_length_of_a_range_is_tuned_into_a_table() {
     }
     for (line, says) in [
         ("--lengths 5..4", "--lengths: '5..4' ends before it begins"),
-        ("--lengths 64K", "--lengths: '64K' is no range: give 64K..36M"),
-        ("--device sim --lengths 257..259", "there are no lengths from 257 to 259 words on sim"),
+        ("--lengths 64K", "--lengths: '64K' is not a range: give 64K..36M"),
+        ("--device sim --lengths 257..259", "no engine has a length from 257 to 259 words on sim"),
         ("9941 --device sim --table no/where", "cannot write no/where: No such file"),
         ("9941 --device sim --table ./", "cannot write ./: it is not a file"),
         ("9941 --device sim --table new/", "cannot write new/: it names no file"),
-        ("9941 --device cpu --table t.txt", "--table is for devices, and the CPU is none"),
+        ("9941 --device cpu --table t.txt", "--table needs a device"),
     ] {
         let ran = warpint(dir.path(), &format!("tune {line}"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
@@ -256,7 +256,7 @@ fn a_checkpoint_moves_from_the_cpu_to_the_simulator_and_back() {
             }
         }
     }
-    // The simulator is never chosen unasked.
+    // The simulator is never chosen by default.
     let json = warpint(dir.path(), "prp 9941 --iterations 2 --json").json();
     assert!(json.get("device").is_none(), "{json}");
 }
@@ -276,7 +276,7 @@ fn a_device_is_measured_and_its_results_are_right() {
 
     let ran = warpint(dir.path(), "bench device --device cpu");
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert_eq!(ran.error(), "--device: 'cpu' is no GPU: give cuda, or cuda:1 for the second");
+    assert_eq!(ran.error(), "--device: 'cpu' is not a GPU: give cuda, or cuda:1 for the second");
 }
 
 #[test]

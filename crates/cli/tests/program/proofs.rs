@@ -1,4 +1,4 @@
-//! `warpint proof verify`: what is right, what is wrong, and what is no proof.
+//! `warpint proof verify`: right proofs, wrong proofs, and files that are not proofs.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Verdicts, and where they are kept.
+//! Verdicts, and the files that store them.
 //!
 //! Residues of composite M_p are from Python: `pow(3, M - 1, M)`, and the
 //! Lucas–Lehmer sequence in its integers.
@@ -73,7 +73,7 @@ fn a_small_factor_ends_it() {
     assert_eq!(warpint(dir.path(), "prp 47 --tf-limit 24 --json").json()["status"], "C");
     assert_eq!(warpint(dir.path(), "ll 47 --tf-limit 25 --json").json()["status"], "F");
 
-    // Each is recorded, and once.
+    // Each is recorded exactly once.
     assert_eq!(warpint(dir.path(), "ll 11").code, Some(0));
     let recorded = lines(&dir.path().join("warpint-work/results.txt"));
     let facts: Vec<_> = recorded

@@ -95,8 +95,8 @@ fn prices_are_measured_once_and_decide() {
 fn what_makes_no_sense_is_refused_and_nothing_is_touched() {
     let dir = tempfile::tempdir().unwrap();
     for (line, says) in [
-        ("--device cpu", "--device: 'cpu' is no GPU: give cuda, or cuda:1 for the second"),
-        ("--device auto", "--device: 'auto' is no GPU"),
+        ("--device cpu", "--device: 'cpu' is not a GPU: give cuda, or cuda:1 for the second"),
+        ("--device auto", "--device: 'auto' is not a GPU"),
         ("--device cuda:63", ""),
     ] {
         let ran = warpint(dir.path(), &format!("tune batch {line}"));

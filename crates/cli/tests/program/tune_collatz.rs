@@ -225,14 +225,20 @@ fn requests_that_make_no_sense_are_refused() {
         ("collatz bench --step 7", "--step"),
         ("collatz bench --step 14", "--step"),
         ("collatz bench --table-bits 16 --method table", "--table-bits"),
-        ("collatz bench --table-bits 12 --device cpu", "--table-bits is for the method table"),
-        ("collatz bench --step 12 --method table --device cpu", "--step is for the method sieve"),
+        (
+            "collatz bench --table-bits 12 --device cpu",
+            "--table-bits applies only to the method table",
+        ),
+        (
+            "collatz bench --step 12 --method table --device cpu",
+            "--step applies only to the method sieve",
+        ),
         ("collatz bench --table-bits 7 --method table --device sim", "from 8 to 15: 7 is not"),
-        ("collatz bench --delays --from 2^97", "delays are computed of numbers below 2^96"),
+        ("collatz bench --delays --from 2^97", "delays are computed for numbers below 2^96"),
         ("collatz bench --delays --from 0", "0 has no delay"),
         (
             "collatz bench --device cpu --classes 0 --delays --from 2^96-1 --interval-bits 0",
-            "delays are computed of numbers below 2^96",
+            "delays are computed for numbers below 2^96",
         ),
         (
             "collatz bench --device cpu --classes 0 --from 2^128-1 --interval-bits 20",
@@ -246,7 +252,7 @@ fn requests_that_make_no_sense_are_refused() {
         ("collatz bench --classes 0 --interval-bits 0", "there is nothing to measure"),
         (
             "collatz bench --device cpu --method table --below-bits 60 --class-bits 22",
-            "at most 37 low bits, and these have 38: give --class-bits 23 or more, or --classes 0",
+            "at most 37 low bits, but these have 38: give --class-bits 23 or more, or --classes 0",
         ),
     ] {
         let ran = warpint(dir.path(), line);

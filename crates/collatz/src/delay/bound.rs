@@ -1,24 +1,24 @@
-//! Which numbers cannot rise above a record.
+//! Bounds below which no path rises above a record.
 
 use num_bigint::BigUint;
 
 use super::{DelayTable, StepTable};
 
-/// What the second lemma of [`super`] asks of cold numbers.
+/// The bounds of cold numbers, by the second lemma of [`super`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// Table steps begin at numbers below this.
+    /// Table steps of cold numbers begin below this.
     pub(crate) limit: u128,
-    /// At most so many first steps are common ones; nothing if not even none are few enough, or if numbers of the
-    /// table of delays rise too high. Then no number is cold.
+    /// Cold numbers have at most this many common first steps. `None` if not even 0 is possible, or
+    /// if numbers of the delay table rise too high: then no number is cold.
     pub(crate) common: Option<u32>,
 }
 
-/// A number has at most so many common steps: 3^20 < 2^32.
+/// The most common steps of a number: 3^20 < 2^32.
 pub(crate) const MOST_COMMON: u32 = 20;
 
 impl Bound {
-    /// For numbers up to `last` and a record, if there is one.
+    /// Computes the bounds for numbers up to `last` and a record, if one is given.
     pub(crate) fn new(
         record: Option<&BigUint>,
         last: u128,

@@ -1,43 +1,43 @@
-//! Residues whose numbers have the same delays.
+//! Groups of residues whose numbers have equal delays.
 
 use super::tables::steps;
 
-/// The residues mod 2^k in groups: those of a group have the same T^k(low) = c and the same number f of odd steps
-/// among the first k.
+/// The residues mod 2^k in groups: all residues of a group have the same T^k(low) = c and the same
+/// number f of odd steps among the first k.
 ///
-/// **Lemma.** For low and low' of a group and every a, T^k(low + a·2^k) = c + a·3^f = T^k(low' + a·2^k), after k + f
-/// steps n/2 and 3n + 1 in both cases. If neither passes 1 before (both numbers are at least 2^k), their delays
-/// are the same, and so is their path from there on.
+/// **Lemma.** For low and low' of a group and every a, T^k(low + a·2^k) = c + a·3^f = T^k(low' +
+/// a·2^k), after k + f steps n/2 and 3n + 1 in both cases. If neither path passes 1 before (both
+/// numbers are at least 2^k), the two numbers have the same delay, and the same path from there on.
 ///
-/// Of 2^20 residues 246,912 are the smallest of a group.
+/// Of the 2^20 residues for k = 20, 246,912 are the smallest of their group.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     bits: u32,
-    /// c + 2^32·f and the residue, ascending.
+    /// Pairs of c + 2^32·f and the residue, ascending.
     residues: Vec<(u64, u32)>,
 }
 
 impl Groups {
-    /// For k ≤ 20.
+    /// Computes the groups for k ≤ 20.
     pub(crate) fn new(bits: u32) -> Self {
         let mut residues: Vec<_> = (0..1u32 << bits).map(|low| (key(low, bits), low)).collect();
         residues.sort_unstable();
         Self { bits, residues }
     }
 
-    /// The smallest residue of each group and how many it has, one pair after the other, those of the same f
-    /// beside each other.
+    /// Returns pairs of the smallest residue of each group and the group's size, flattened; groups
+    /// with the same f are adjacent.
     pub(crate) fn heads(&self) -> Vec<u32> {
         self.all().flat_map(|(_, _, group)| [group[0].1, group.len() as u32]).collect()
     }
 
-    /// Each group: c, f, and its residues with their keys, ascending.
+    /// Returns each group: c, f, and its residues with their keys, ascending.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, u32, &[(u64, u32)])> {
         let groups = self.residues.chunk_by(|a, b| a.0 == b.0);
         groups.map(|group| (group[0].0 as u32, (group[0].0 >> 32) as u32, group))
     }
 
-    /// The group of a residue, ascending.
+    /// Returns the group of a residue, ascending.
     pub(crate) fn of(&self, residue: u32) -> &[(u64, u32)] {
         let key = key(residue, self.bits);
         let first = self.residues.partition_point(|other| other.0 < key);

@@ -13,33 +13,35 @@ use super::{
 use crate::CollatzError;
 use crate::walk::step;
 
-/// The tables, and the sizes of the numbers between.
+/// Computes delays with tables, and with integers of several sizes.
 #[derive(Debug, Clone)]
 pub struct Host {
     steps: StepTable,
     small: DelayTable,
-    /// Numbers below 2^narrow are stepped in 64 bits, those below 2^wide in 128.
+    /// Numbers below 2^narrow are stepped in 64 bits, numbers below 2^wide in 128 bits.
     narrow: u32,
     wide: u32,
-    /// Made when a long range needs them.
+    /// Computed when a long range first needs them.
     groups: Arc<OnceLock<Groups>>,
 }
 
-/// Numbers of a piece of work.
+/// Numbers per task.
 const PIECE: u64 = 1 << 18;
-/// In long ranges residues of so many bits are gone through in groups, a multiple of 2^bits at a time.
+/// In long ranges, residues of this many bits are processed in groups, with `from` and `numbers`
+/// multiples of 2^bits.
 const GROUP_BITS: u32 = 16;
 const GROUPED: u64 = 1 << 20;
 
 impl Default for Host {
-    /// Tables of 12 bits of a step, and of the delays of the numbers of 20 bits.
+    /// Uses tables of 12-bit steps, and of the delays of 20-bit numbers.
     fn default() -> Self {
         Self::new(12, 20)
     }
 }
 
 impl Host {
-    /// With tables of d and of t bits, t at least d: the nearest that are possible.
+    /// Uses tables of d-bit steps and of t-bit numbers, t ≥ d; values out of range are replaced by
+    /// the nearest valid ones.
     #[must_use]
     pub fn new(step_bits: u32, small_bits: u32) -> Self {
         let steps = StepTable::new(step_bits);
@@ -49,13 +51,14 @@ impl Host {
         Self { steps, small, narrow: 64 - growth, wide: 128 - growth, groups: Arc::default() }
     }
 
-    /// The same with words of at most so many bits before the next size is taken, for tests of what happens then.
+    /// Test hook: uses words of at most these bits before switching to the next size.
     #[must_use]
     pub fn with_words(self, narrow: u32, wide: u32) -> Self {
         Self { narrow: narrow.min(self.narrow), wide: wide.min(self.wide), ..self }
     }
 
-    /// Steps from v until 1, and whether a table step began at `limit` or above; nothing if v gets too large.
+    /// Returns the steps from v to 1, and whether a table step began at `limit` or above; `None` if
+    /// v gets too large.
     fn walk(&self, v: u128, limit: u128) -> Option<(u32, bool)> {
         if let (Ok(v), limit) = (u64::try_from(v), u64::try_from(limit).unwrap_or(u64::MAX))
             && let Some((count, highest)) = self.walk_narrow(v)
@@ -78,7 +81,7 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest >= limit))
     }
 
-    /// The same in 64 bits, with the largest number where a table step began.
+    /// The same in 64 bits; returns the largest number at which a table step began.
     fn walk_narrow(&self, v: u64) -> Option<(u32, u64)> {
         let (bits, table) = (self.steps.bits(), self.steps.entries());
         let (mut v, mut count, mut highest) = (v, 0, 0);
@@ -95,7 +98,7 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest))
     }
 
-    /// Visits each of some numbers with its delay and whether it is a candidate, in some order.
+    /// Calls a function with each number, its delay, and whether it is a candidate, in any order.
     fn scan(
         &self,
         from: u128,
@@ -115,7 +118,7 @@ impl Host {
         let (from, numbers) = (from + u128::from(below), numbers - below);
         let last = from + u128::from(numbers - 1);
         let bound = Bound::new(record, last, &self.steps, &self.small);
-        // By the first lemma no common step passes 1; and each common beginning serves some numbers.
+        // By the first lemma no common step passes 1; and each common start serves several numbers.
         let most = from.ilog2().min(numbers.ilog2().saturating_sub(4));
         let k = bound.common.unwrap_or(0).min(most);
         for first in 0..numbers.min(1 << k) {
@@ -166,8 +169,8 @@ impl Host {
 }
 
 impl Host {
-    /// The same for `from` and `numbers` that are multiples of 2^16, by groups: of each group only the numbers of
-    /// the smallest residue are walked.
+    /// The same by groups, for `from` and `numbers` that are multiples of 2^16: in each group, only
+    /// the numbers of the smallest residue are walked.
     fn survey_groups(
         &self,
         from: u128,
@@ -205,11 +208,11 @@ impl Host {
         Ok(Survey { sum: sum.into(), longest, candidates })
     }
 
-    /// Where the next piece ends, and whether it is one of groups.
+    /// Returns the end of the next piece, and whether it is processed in groups.
     fn piece(&self, from: u128, numbers: u64, common: Option<u32>) -> (u64, bool) {
         let block = 1u64 << GROUP_BITS;
         let before = (from % u128::from(block)) as u64;
-        // Common steps begin at 2^16 or more, and the table has the delays of smaller numbers.
+        // Common steps begin at 2^16 or more; the table has the delays of smaller numbers.
         let possible = common.is_some_and(|common| common >= GROUP_BITS)
             && from.ilog2() >= GROUP_BITS.max(self.small.bits());
         match numbers {
@@ -220,7 +223,7 @@ impl Host {
     }
 }
 
-/// Whether the path of n rises above a record, exactly.
+/// Returns whether the path of n rises above a record, computed exactly.
 fn rises_above(n: u128, record: &BigUint) -> bool {
     let Ok(record) = u128::try_from(record) else {
         return exact(n).map_or(true, |path| path.maximum > *record);
@@ -273,7 +276,7 @@ impl Delays for Host {
                 this.survey_piece(first, len, record)
             }
         });
-        // Pieces are joined in their order, so that candidates ascend.
+        // Pieces are joined in order, so that candidates ascend.
         pieces.map(|piece| piece.map(Some)).try_reduce(
             || None,
             |a, b| {

@@ -1,4 +1,4 @@
-//! How fast delays are computed.
+//! The rate at which delays are computed.
 
 use std::time::{Duration, Instant};
 
@@ -6,26 +6,26 @@ use super::records::whole;
 use super::{Delays, check_range};
 use crate::CollatzError;
 
-/// What was measured.
+/// A measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
     /// Numbers whose delays were computed.
     pub numbers: u128,
-    /// The sum of their delays.
+    /// The sum of the delays.
     pub sum: u128,
-    /// The time that took.
+    /// The elapsed time.
     pub elapsed: Duration,
 }
 
 impl Rate {
-    /// Numbers a second.
+    /// Returns the numbers per second.
     #[must_use]
     pub fn per_second(&self) -> f64 {
         self.numbers as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 }
 
-/// Surveys chunks from `from` on, after one that is not counted, until so much time is over.
+/// Surveys chunks from `from` on until `time` has passed, after one chunk that is not counted.
 ///
 /// # Errors
 /// The numbers are too large, the device fails, or a path does not end.

@@ -1,4 +1,4 @@
-//! Records: numbers that take longer, or rise higher, than all smaller ones.
+//! Delay records and path records.
 
 use num_bigint::BigUint;
 
@@ -15,7 +15,7 @@ pub struct DelayRecord {
 }
 
 impl DelayRecord {
-    /// That of the larger delay; of equal ones that of the smaller number.
+    /// Returns the record with the larger delay; of equal delays, the one with the smaller number.
     #[must_use]
     pub fn longer(self, other: Self) -> Self {
         let better = other.delay.cmp(&self.delay).then(self.n.cmp(&other.n)).is_gt();
@@ -23,16 +23,16 @@ impl DelayRecord {
     }
 }
 
-/// A number and the largest one on its path, in steps n/2 and 3n + 1.
+/// A number and the maximum of its path, in steps n/2 and 3n + 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathRecord {
     /// The number.
     pub n: u128,
-    /// The largest number of its path, itself included.
+    /// The largest number on its path, the start included.
     pub maximum: BigUint,
 }
 
-/// What smaller numbers than those of a range have reached; nothing if the range is to count for itself.
+/// The records of all numbers below a range; `None` if the range is considered by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
     /// The largest delay.
@@ -41,41 +41,42 @@ pub struct Standing {
     pub maximum: Option<BigUint>,
 }
 
-/// Records of a range, ascending: those of all numbers if the range begins with 1 or with what the smaller
-/// ones have reached.
+/// The records of a range, ascending. They are records of all numbers if the range begins with 1 or
+/// with the records of all smaller numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Records {
-    /// Of the delay.
+    /// The delay records.
     pub delays: Vec<DelayRecord>,
-    /// Of the maximum.
+    /// The path records.
     pub paths: Vec<PathRecord>,
 }
 
-/// What is known of the delays of `from` ≤ n < `to`.
+/// The results for the delays of `from` ≤ n < `to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The first number.
     pub from: u128,
-    /// The number after the last that was done: a search that was stopped has not come to its end.
+    /// The number after the last one processed; less than the end of the range if the search was
+    /// stopped.
     pub to: u128,
     /// The sum of all delays.
     pub sum: u128,
-    /// The largest delay, and the smallest number that has it.
+    /// The largest delay, and the smallest number with that delay.
     pub longest: Option<DelayRecord>,
-    /// Empty if they were not asked for.
+    /// Empty if records were not requested.
     pub records: Records,
 }
 
-/// Records are looked for in so many numbers at first, then in twice as many and so on: numbers that may exceed
-/// the record are few once it is high.
+/// Records are searched in this many numbers at first, then in twice as many, and so on: once the
+/// record is high, few numbers may exceed it.
 const FIRST: u64 = 1 << 10;
 
 /// Computes all delays of `from` ≤ n < `to`; with a standing, also the records.
 ///
-/// The watch is asked, and told of what is done, between chunks.
+/// The watch is polled, and progress reported, between chunks.
 ///
 /// # Errors
-/// The range is none, the device fails, or a path does not end.
+/// The range is empty or too large, the device fails, or a path does not end.
 pub fn search(
     engine: &mut dyn Delays,
     from: u128,
@@ -91,7 +92,7 @@ pub fn search(
     while found.to < to && !watch.is_stopped() {
         let first = found.to;
         let numbers = u64::try_from(to - first).map_or(size, |left| left.min(size));
-        // Without a maximum so far every number may be a record.
+        // Without a maximum so far, every number may be a record.
         let record = standing.as_ref().map(|s| s.maximum.clone().unwrap_or_default());
         let survey = match engine.survey(first, numbers, record.as_ref())? {
             Some(survey) => survey,
@@ -123,8 +124,9 @@ pub fn search(
     Ok(found)
 }
 
-/// The delay records from `first` up to the number of the largest delay, which is the last of them if it exceeds
-/// the record so far. The one before it is the number of the largest delay below it, and so on.
+/// Returns the delay records from `first` up to the number of the largest delay. That number is the
+/// last record if it exceeds the record so far; the record before it is the number of the largest
+/// delay below it, and so on.
 fn delay_records(
     engine: &mut dyn Delays,
     first: u128,
@@ -144,7 +146,8 @@ fn delay_records(
     Ok(records)
 }
 
-/// The survey of some numbers, one at least, without a record; in parts where they are too many at once.
+/// Returns the survey of at least one number, without a record; in parts if there are too many
+/// numbers at once.
 pub(super) fn whole(
     engine: &mut dyn Delays,
     from: u128,

@@ -1,4 +1,4 @@
-//! The tables of table steps, and of the delays of small numbers.
+//! The tables of steps, and of the delays of small numbers.
 
 use crate::walk::step;
 
@@ -13,8 +13,8 @@ pub(crate) const POWERS: [u32; 21] = {
     powers
 };
 
-/// For each low = 0 … 2^d − 1 a word J·2^24 + C: C = T^d(low) < 3^d, and J = d + f counts the steps n/2 and 3n + 1
-/// among these d, f of them odd. B = 3^(J − d).
+/// A table with a word J·2^24 + C for each low = 0 … 2^d − 1. C = T^d(low) < 3^d. J = d + f counts
+/// the steps n/2 and 3n + 1 of these d steps of T, f of which are odd. B = 3^(J − d).
 #[derive(Debug, Clone)]
 pub struct StepTable {
     bits: u32,
@@ -22,10 +22,10 @@ pub struct StepTable {
 }
 
 impl StepTable {
-    /// d: 3^15 < 2^24.
+    /// The range of d: 3^15 < 2^24.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=15;
 
-    /// The table of d bits, the nearest d that is possible.
+    /// Computes the table for d = `bits`, or for the nearest valid d.
     #[must_use]
     pub fn new(bits: u32) -> Self {
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
@@ -49,7 +49,7 @@ impl StepTable {
     }
 }
 
-/// T^k(low), which is below 3^k, and how many of these k ≤ 20 steps are odd.
+/// Returns T^k(low), which is below 3^k, and the number of odd steps among these k ≤ 20.
 pub(super) fn steps(low: u32, k: u32) -> (u32, u32) {
     let (mut x, mut odd) = (u64::from(low), 0);
     for _ in 0..k {
@@ -61,7 +61,7 @@ pub(super) fn steps(low: u32, k: u32) -> (u32, u32) {
     (x as u32, odd)
 }
 
-/// The delays of all n < 2^t; of 0, which has none, 0.
+/// The delays of all n < 2^t; 0, which has no delay, has the entry 0.
 #[derive(Debug, Clone)]
 pub struct DelayTable {
     bits: u32,
@@ -70,10 +70,11 @@ pub struct DelayTable {
 }
 
 impl DelayTable {
-    /// t: below 2^24 delays are at most 704, and results of T below 2^46.
+    /// The range of t: below 2^24, delays are at most 704, and results of T below 2^46.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=24;
 
-    /// The table of t bits, the nearest t that is possible. Every number is walked until it is below its start.
+    /// Computes the table for t = `bits`, or for the nearest valid t. Every number is walked until
+    /// it is below its start.
     #[must_use]
     pub fn new(bits: u32) -> Self {
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
@@ -97,20 +98,20 @@ impl DelayTable {
         self.bits
     }
 
-    /// The delay of n at place n.
+    /// Returns the delays; entry n is the delay of n.
     #[must_use]
     pub fn delays(&self) -> &[u16] {
         &self.delays
     }
 
-    /// The largest result of T on any of these paths.
+    /// Returns the largest result of T on any of these paths.
     #[must_use]
     pub fn highest(&self) -> u64 {
         self.highest
     }
 }
 
-/// The delay of n by steps of T, one by one: the oracle. Nothing if a number reaches 2^128.
+/// Computes the delay of n by single steps of T: the oracle. `None` if a value reaches 2^128.
 #[must_use]
 pub fn plain_delay(n: u128) -> Option<u32> {
     let (mut x, mut count) = (n, 0);
@@ -157,7 +158,7 @@ mod tests {
         for (n, &delay) in table.delays().iter().enumerate() {
             assert_eq!(plain_delay(n as u128), Some(delay.into()), "{n}");
         }
-        // OEIS A006885: 1819 rises to 1,276,936, and no smaller or next number below 4096 higher.
+        // OEIS A006885: 1819 rises to 1,276,936; no other number below 4096 rises higher.
         assert_eq!(table.highest(), 1_276_936 / 2);
     }
 }

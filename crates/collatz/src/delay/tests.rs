@@ -37,7 +37,7 @@ fn published() -> [Published; 2] {
     .map(|text| toml::from_str(text).unwrap())
 }
 
-/// The published records of the numbers of a range.
+/// Returns the published records within a range.
 pub(crate) fn published_records(from: u128, to: u128) -> Records {
     let [delays, paths] = published();
     let within = |entry: &&Entry| (from..to).contains(&entry.n());
@@ -49,7 +49,7 @@ pub(crate) fn published_records(from: u128, to: u128) -> Records {
     }
 }
 
-/// The records of a range number by number.
+/// Computes the records of a range number by number.
 pub(crate) fn plain_records(from: u128, to: u128) -> Records {
     let mut records = Records::default();
     for n in from..to {
@@ -111,7 +111,7 @@ fn delays_below_2_to_24_are_those_of_memory() {
     assert_eq!(differs, None);
 }
 
-/// Says that more than some numbers are too many at once.
+/// An engine that refuses more than some numbers at once.
 struct Few(Host, u64);
 
 impl Delays for Few {
@@ -170,7 +170,7 @@ fn records_are_the_published_ones() {
 
 #[test]
 fn records_from_elsewhere_go_on_from_what_is_known() {
-    // Between are the records 63,728,127 and, as a path, 80,049,391.
+    // These ranges contain the delay record 63,728,127 and the path record 80,049,391.
     for (from, to) in [(63_000_001, 64_000_003), (80_000_000, 80_100_000)] {
         let all = published_records(1, from);
         let standing = Standing {
@@ -221,7 +221,8 @@ fn groups_have_the_delays_of_all_their_numbers() {
             let at = delays.iter().position(|&d| d == longest).unwrap();
             assert_eq!(survey.longest, DelayRecord { n: from + at as u128, delay: longest });
             assert!(survey.candidates.is_sorted_by(|a, b| a < b));
-            // Small pieces are not gone through in groups, and find all numbers that exceed the record too.
+            // Short pieces are not processed in groups; they also find all numbers that exceed the
+            // record.
             let mut above = vec![];
             for first in (0..numbers).step_by(150_000) {
                 let len = 150_000.min(numbers - first) as u64;
@@ -243,8 +244,8 @@ fn ranges_that_are_none_are_refused() {
         found.unwrap_err().to_string()
     };
     assert!(failed(0, 5).contains("0 has no delay"));
-    assert!(failed(5, 5).contains("there are no numbers"));
-    assert!(failed(6, 5).contains("there are no numbers"));
+    assert!(failed(5, 5).contains("is empty"));
+    assert!(failed(6, 5).contains("is empty"));
     assert!(failed(5, END + 1).contains("below 2^96"));
     assert!(engine.fill(0, &mut [0]).is_err() && engine.fill(1, &mut []).is_err());
     assert!(engine.survey(u128::MAX, 5, None).is_err());

@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use super::{Evidence, Items, Plan, Share};
 use crate::{CollatzError, Region, Verified};
 
-/// Numbers in a row whose part is fixed together, and recomputed if one of them is challenged.
+/// Consecutive numbers whose sum is fixed together, and recomputed if one of them is challenged.
 pub(crate) const GROUP: u128 = 64;
 
-/// The challenges of a region, and what became of them.
+/// The challenges of a region, and the answers so far.
 #[derive(Debug)]
 pub(crate) struct Asked {
     place: String,
@@ -18,12 +18,12 @@ pub(crate) struct Asked {
     items: Items,
     plan: Plan,
     answered: AtomicU64,
-    /// The first.
+    /// The first wrong answer.
     failure: Mutex<Option<CollatzError>>,
 }
 
 impl Asked {
-    /// One challenge for about `every` numbers.
+    /// Draws one challenge per about `every` numbers.
     pub(crate) fn new(place: String, region: Region, items: Items, seed: u64, every: u64) -> Self {
         let plan = Plan::new(seed, items.count(), every);
         let failure = Mutex::new(None);
@@ -34,14 +34,15 @@ impl Asked {
         &self.items
     }
 
-    /// The challenged items, ascending; some perhaps several times.
+    /// Returns the challenged items, ascending; an item may occur several times.
     pub(crate) fn indices(&self) -> Vec<u128> {
         let mut indices: Vec<u128> = self.plan.indices().collect();
         indices.sort_unstable();
         indices
     }
 
-    /// Compares the checksum of some numbers, among them those of so many challenges, with that of the slow rules.
+    /// Compares the sum reported for a group with the sum by the slow rules; the group contains
+    /// this many challenges.
     pub(crate) fn compare(&self, what: &str, challenges: usize, found: u64, expected: u64) {
         self.answered.fetch_add(challenges as u64, Ordering::Relaxed);
         if found != expected {
@@ -63,10 +64,11 @@ impl Asked {
         CollatzError::refuted(&self.place, &self.region, what, found, expected)
     }
 
-    /// The evidence, if all challenges were answered and as many numbers were walked as there are.
+    /// Returns the evidence if all challenges were answered and the right count of numbers was
+    /// walked.
     ///
     /// # Errors
-    /// The first difference.
+    /// The first wrong answer.
     pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
@@ -77,7 +79,7 @@ impl Asked {
         }
         let answered = self.answered.load(Ordering::Relaxed);
         if answered != challenges {
-            return Err(self.refuted("the count of challenges met", answered, challenges));
+            return Err(self.refuted("the count of challenges answered", answered, challenges));
         }
         let mut found = Share::default();
         self.plan.indices().filter_map(|i| self.items.share(i)).for_each(|share| found.add(share));
@@ -85,8 +87,9 @@ impl Asked {
     }
 }
 
-/// A range in parts, in order: groups of at most [`GROUP`] that have challenged indices, each with how many, and what is
-/// between. Groups begin at `range.start` + a multiple of [`GROUP`]; indices are sorted.
+/// Splits a range in order into groups of at most [`GROUP`] with challenged indices, each with the
+/// number of challenges, and the ranges between them. Groups begin at `range.start` + a multiple of
+/// [`GROUP`]; `challenged` is sorted.
 pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>, usize)> {
     let (mut parts, mut at, mut rest) = (vec![], range.start, challenged);
     while let Some(&index) = rest.first() {
@@ -105,7 +108,7 @@ pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>
     parts
 }
 
-/// Those of ascending numbers that are in a range.
+/// Returns the part of ascending numbers that lies in a range.
 pub(crate) fn within(numbers: &[u128], range: Range<u128>) -> &[u128] {
     let from = numbers.partition_point(|&n| n < range.start);
     let to = numbers.partition_point(|&n| n < range.end);

@@ -1,4 +1,4 @@
-//! Whether evidence and totals of a unit are what they must be, as far as a sample shows.
+//! Checks of a unit's evidence and totals, as far as a sample can show.
 
 use rayon::prelude::*;
 
@@ -6,30 +6,32 @@ use super::{Evidence, Items, MOST_CHALLENGES, NODES, NUMBERS, Plan, Share, VERSI
 use crate::CollatzError;
 use crate::runs::Unit;
 
-/// So many nodes, or numbers, are recomputed at least, for the bounds on totals.
+/// At least this many nodes, or numbers, are recomputed to bound the totals.
 const LEAST_NODES: u64 = 512;
 const LEAST_NUMBERS: u64 = 1 << 14;
 
-/// Totals may be off by this many standard errors of the sample's mean, and by one of this many parts of it besides.
+/// The tolerance of totals: this many standard errors of the sample's mean, plus a fixed fraction
+/// of it.
 const ERRORS: f64 = 10.0;
 const PARTS: f64 = 50.0;
 
-/// What, the total, what of it belongs to no item, and what an item adds.
+/// The name of a total, its value, the share of it that belongs to no item, and the contribution of
+/// an item.
 type Pair = (&'static str, u64, u64, fn(&Share) -> u64);
 
 const WALKED: &str = "count of numbers walked";
 const CHECKSUM: &str = "checksum";
 
-/// Why a unit is not what its evidence must show.
+/// A contradiction between a unit and its evidence.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
-    /// Of a later program.
+    /// Evidence written by a later program.
     #[error("its evidence is of version {version}, which this program does not know")]
     Version {
-        /// Found.
+        /// The version found.
         version: u32,
     },
-    /// Not of this program.
+    /// A method, version or parameters unknown to this program.
     #[error(
         "this program has no method {method} of version {version} with parameters {parameters}"
     )]
@@ -41,75 +43,77 @@ pub enum EvidenceError {
         /// Its parameters.
         parameters: String,
     },
-    /// The region is none, or the method does not take it.
+    /// A region that does not exist or that the method does not support.
     #[error("no such unit can be verified: {reason}")]
     Impossible {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Another count of items.
+    /// A wrong count of items.
     #[error("it claims {found} items of work (nodes, or numbers walked); there are {expected}")]
     Items {
-        /// Claimed.
+        /// The claimed count.
         found: u128,
-        /// By the recurrence.
+        /// The count by the recurrence.
         expected: u128,
     },
-    /// Too few, or too many.
-    #[error("it has {found} challenges; there must be {least} to {most}")]
+    /// Too few or too many challenges.
+    #[error("it has {found} challenges, but must have {least} to {most}")]
     Challenges {
-        /// Claimed.
+        /// The claimed number.
         found: u64,
-        /// The fewest.
+        /// The smallest valid number.
         least: u64,
-        /// The most.
+        /// The largest valid number.
         most: u64,
     },
-    /// A sum that the recomputation does not confirm.
+    /// A sum that the recomputation contradicts.
     #[error(
         "the {what} of its {challenges} challenged items is claimed to be {found}; it is {expected}"
     )]
     Sample {
-        /// `count of numbers walked` or `checksum`.
+        /// The sum: `count of numbers walked` or `checksum`.
         what: &'static str,
-        /// How many items.
+        /// The number of challenged items.
         challenges: u64,
-        /// Claimed.
+        /// The claimed sum.
         found: u64,
-        /// Recomputed.
+        /// The recomputed sum.
         expected: u64,
     },
-    /// A total far from what a sample of its items leads to.
-    #[error("its {what} is {found}; {sampled} random items lead to {least} to {most}")]
+    /// A total far from the estimate by a sample of its items.
+    #[error("its {what} is {found}, but {sampled} random items imply {least} to {most}")]
     Total {
-        /// `count of numbers walked` or `checksum`.
+        /// The total: `count of numbers walked` or `checksum`.
         what: &'static str,
-        /// Claimed.
+        /// The claimed total.
         found: u64,
-        /// Items recomputed.
+        /// The number of recomputed items.
         sampled: u64,
-        /// The least that is possible, or all but impossible.
+        /// The smallest plausible total.
         least: u128,
-        /// The most.
+        /// The largest plausible total.
         most: u128,
     },
-    /// The host failed.
+    /// An error of the host.
     #[error(transparent)]
     Collatz(#[from] Box<CollatzError>),
 }
 
 impl Evidence {
-    /// Recomputes the evidence of a unit from its region, method and parameters, and bounds its totals.
+    /// Recomputes the evidence of a unit from its region, method and parameters, and checks its
+    /// totals against bounds.
     ///
-    /// Items and challenged sums must be exact. The counts of numbers walked and the checksum of the unit are compared
-    /// with the mean of at least 512 random nodes or 16,384 numbers, those challenged included: they may differ by ten
-    /// standard errors and 2 %; they must be exact if those are all items, as must the
-    /// count of numbers walked of the plain and the table method. Cost for the sieve: 0.1 to 0.2 s of one core, shared by all
-    /// cores, up to 1 s in classes whose numbers rise long; some 10 ms for other methods, and 20 ms more if the region has
-    /// numbers below 2^20.
+    /// Items and challenged sums must be exact. The unit's count of numbers walked and its checksum
+    /// are compared with the mean of at least 512 random nodes or 16,384 random numbers, the
+    /// challenged ones included. They may differ by ten standard errors plus 2 %. They must be
+    /// exact if the sample contains all items; the count of numbers walked of the plain and the
+    /// table method must always be exact. The cost for the sieve is 0.1 to 0.2 s of one core,
+    /// spread over all cores, and up to 1 s in classes whose numbers rise long. For other methods
+    /// it is about 10 ms, plus 20 ms if the region has numbers below 2^20.
     ///
     /// # Errors
-    /// What is wrong with the unit; or the host failed.
+    /// The first contradiction found, or an error of the host.
     pub fn check(&self, unit: &Unit) -> Result<(), EvidenceError> {
         if self.version != VERSION {
             return Err(EvidenceError::Version { version: self.version });
@@ -136,14 +140,14 @@ impl Evidence {
     }
 }
 
-/// What can be checked of a unit without evidence: its method and parameters, whether the method takes the region, and
-/// bounds on its totals as in [`Evidence::check`].
+/// Checks what can be checked of a unit without evidence: its method and parameters, whether the
+/// method supports the region, and bounds on its totals as in [`Evidence::check`].
 ///
 /// # Errors
-/// What is wrong with the unit; or the host failed.
+/// The first contradiction found, or an error of the host.
 pub(crate) fn check_totals(unit: &Unit) -> Result<(), EvidenceError> {
     let items = items_of(unit)?;
-    // Items at random; which ones does not matter.
+    // Random items; the seed does not matter.
     let none = Evidence::new(unit.sample_odd_steps, items.count(), 0, Share::default());
     Sample::new(&none, &items).bounds(&items, total(unit))
 }
@@ -152,12 +156,13 @@ fn total(unit: &Unit) -> Share {
     Share { walked: unit.walked, checksum: unit.checksum }
 }
 
-/// The items of a unit's region, as its method takes it.
+/// Returns the items of a unit's region for its method.
 fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
     let impossible = |reason: String| EvidenceError::Impossible { reason };
     let layout = unit.layout().map_err(|error| impossible(error.to_string()))?;
     let region = layout.region(unit.unit);
-    let region = region.ok_or_else(|| impossible(format!("there is no unit {}", unit.unit)))?;
+    let region =
+        region.ok_or_else(|| impossible(format!("the range has no unit {}", unit.unit)))?;
     Items::of(&unit.method, unit.method_version, &unit.parameters, &region)
         .ok_or_else(|| EvidenceError::Unknown {
             method: unit.method.clone(),
@@ -167,11 +172,11 @@ fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
         .map_err(|error| impossible(error.to_string()))
 }
 
-/// What the slow rules say.
+/// The results of the slow rules.
 struct Sample {
-    /// Of the challenged items together.
+    /// The sum over the challenged items.
     challenged: Share,
-    /// Of random items, those challenged included, or of all.
+    /// The contributions of random items, the challenged ones included, or of all items.
     shares: Vec<Share>,
     is_all: bool,
 }
@@ -200,7 +205,7 @@ impl Sample {
         Self { challenged: sum(&shares[..challenges as usize]), shares, is_all }
     }
 
-    /// Whether the sums over the challenged items are these.
+    /// Compares the sums over the challenged items with the evidence.
     fn confirms(&self, evidence: &Evidence) -> Result<(), EvidenceError> {
         let pairs = [
             (WALKED, evidence.walked, self.challenged.walked),
@@ -215,7 +220,7 @@ impl Sample {
         Ok(())
     }
 
-    /// Whether totals are what all items give, or near what some lead to.
+    /// Compares totals with the sum over all items, or with an estimate from a sample.
     fn bounds(&self, items: &Items, total: Share) -> Result<(), EvidenceError> {
         let besides = items.besides().map_err(Box::new)?;
         let pairs: [Pair; 2] = [
@@ -244,7 +249,7 @@ impl Sample {
     }
 }
 
-/// Where the sum of `items` values is, of which some are given at random.
+/// Returns an interval for the sum of `items` values, of which a random sample is given.
 fn interval(values: impl Iterator<Item = u64> + Clone, items: u128) -> (u128, u128) {
     let values = values.map(|value| value as f64);
     let count = values.clone().count() as f64;

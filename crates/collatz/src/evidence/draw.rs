@@ -1,10 +1,10 @@
-//! Draws that anyone can repeat: SplitMix64 (Steele, Lea, Flood 2014) from a seed.
+//! Reproducible random draws: SplitMix64 (Steele, Lea, Flood 2014) from a seed.
 
-/// Steps of SplitMix64's state.
+/// The increment of SplitMix64's state.
 pub(crate) const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// One step of SplitMix64, mod 2^64: z += 0x9e3779b97f4a7c15; z = (z ^ z >> 30)·0xbf58476d1ce4e5b9;
-/// z = (z ^ z >> 27)·0x94d049bb133111eb; the result is z ^ z >> 31.
+/// Returns one step of SplitMix64, mod 2^64: z += 0x9e3779b97f4a7c15; z = (z ^ z >>
+/// 30)·0xbf58476d1ce4e5b9; z = (z ^ z >> 27)·0x94d049bb133111eb; the result is z ^ z >> 31.
 pub(crate) fn mix(state: u64) -> u64 {
     let z = state.wrapping_add(GAMMA);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -12,7 +12,7 @@ pub(crate) fn mix(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The stream of a seed.
+/// The stream of random words of a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Draw {
     seed: u64,
@@ -23,13 +23,13 @@ impl Draw {
         Self { seed }
     }
 
-    /// x_j.
+    /// Returns x_j.
     fn word(self, j: u64) -> u128 {
         mix(self.seed.wrapping_add(j.wrapping_mul(GAMMA))).into()
     }
 
-    /// (2^64·x_2j + x_(2j+1)) mod n, for n > 0. For n ≤ 2^110 no value is likelier than another by more than
-    /// 2^−18 of its probability.
+    /// Returns (2^64·x_2j + x_(2j+1)) mod n, for n > 0. For n ≤ 2^110 the probabilities of any two
+    /// values differ by at most a factor 1 ± 2^−18.
     pub(crate) fn below(self, j: u64, n: u128) -> u128 {
         (self.word(2 * j) << 64 | self.word(j.wrapping_mul(2).wrapping_add(1))) % n
     }

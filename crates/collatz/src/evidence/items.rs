@@ -1,4 +1,4 @@
-//! The items of a region, as a method takes it.
+//! The items of a region for a method.
 
 use std::sync::Arc;
 
@@ -18,17 +18,18 @@ pub(crate) enum Items {
     Sieve(SieveItems),
     /// Numbers that the table method walks.
     Table(Box<TableItems>),
-    /// All numbers.
+    /// All numbers of the region.
     Plain {
-        /// Which.
+        /// The numbers.
         region: Region,
-        /// How.
+        /// The walker for them.
         walker: Walker,
     },
 }
 
 impl Items {
-    /// Those of a method of this program; nothing if it has no such method, version or parameters.
+    /// Returns the items for a method of this program; `None` for an unknown method, version or
+    /// parameters.
     pub(super) fn of(
         method: &str,
         version: u32,
@@ -54,7 +55,7 @@ impl Items {
         }
     }
 
-    /// How many.
+    /// Returns the number of items.
     pub(crate) fn count(&self) -> u128 {
         match self {
             Self::Sieve(items) => items.count(),
@@ -63,12 +64,12 @@ impl Items {
         }
     }
 
-    /// Whether each item is one number that is walked.
+    /// Returns whether each item is one number that is walked.
     pub(super) fn are_numbers(&self) -> bool {
         !matches!(self, Self::Sieve(_))
     }
 
-    /// What item `index` adds, computed by the slow rules.
+    /// Returns the contribution of item `index`, computed by the slow rules.
     pub(crate) fn share(&self, index: u128) -> Option<Share> {
         match self {
             Self::Sieve(items) => {
@@ -83,7 +84,7 @@ impl Items {
         }
     }
 
-    /// What all numbers add that belong to no item.
+    /// Returns the contribution of all numbers that belong to no item.
     pub(super) fn besides(&self) -> Result<Share, CollatzError> {
         match self {
             Self::Sieve(items) => items.besides(),
@@ -92,11 +93,11 @@ impl Items {
     }
 }
 
-/// The nodes of the last level of a region's trees, which ascend.
+/// The nodes of the last level of a region's trees, in ascending order.
 #[derive(Debug, Clone)]
 pub(crate) struct SieveItems {
     trees: Vec<(Tree, Arc<Counts>)>,
-    /// What is walked one by one besides; counted or not.
+    /// Numbers walked one by one in addition, and whether each part is counted.
     plain: Vec<(Region, bool)>,
     walker: Walker,
 }
@@ -111,7 +112,7 @@ impl SieveItems {
         Ok(Self::of(&pieces(region, shape, most)?, walker, None))
     }
 
-    /// Those of the parts of a region, with counts that may suit.
+    /// Returns the items of the parts of a region; reuses known counts if they match.
     pub(crate) fn of(pieces: &[Piece], walker: &Walker, known: Option<Arc<Counts>>) -> Self {
         let mut items = Self { trees: vec![], plain: vec![], walker: walker.clone() };
         let mut known = known;
@@ -129,7 +130,7 @@ impl SieveItems {
         items
     }
 
-    /// The trees with the nodes of their last levels.
+    /// Returns the trees with the number of nodes of their last levels.
     pub(crate) fn trees(&self) -> impl Iterator<Item = (&Tree, u128)> {
         self.trees.iter().map(|(tree, counts)| (tree, counts.below(&tree.root, tree.root_level)))
     }
@@ -138,7 +139,7 @@ impl SieveItems {
         &self.walker
     }
 
-    /// Counts for other regions.
+    /// Returns the counts, for reuse in other regions.
     pub(crate) fn counts(&self) -> Option<Arc<Counts>> {
         self.trees.last().map(|(_, counts)| counts.clone())
     }
@@ -147,7 +148,7 @@ impl SieveItems {
         self.trees().map(|(_, nodes)| nodes).sum()
     }
 
-    /// The number of the tree that has a node, and the node.
+    /// Returns the index of the tree that contains a node, and the node.
     pub(crate) fn place(&self, mut index: u128) -> Option<(usize, Node)> {
         for (i, (tree, counts)) in self.trees.iter().enumerate() {
             let here = counts.below(&tree.root, tree.root_level);

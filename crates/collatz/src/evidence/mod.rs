@@ -1,48 +1,56 @@
-//! Evidence that a method did its work on a region: random parts of it, recomputed by other code.
+//! Evidence that a method did its work on a region: random parts of the work, recomputed by other
+//! code.
 //!
 //! # Items
 //!
-//! The work of a method on a region consists of N *items*, in a fixed order, of which each adds to `walked` and to the
-//! checksum:
+//! The work of a method on a region consists of N *items* in a fixed order. Each item contributes
+//! to `walked` and to the checksum:
 //!
-//! * sieve: the nodes of the last levels of its trees (see [`crate::sieve`]). Trees ascend; in a tree the nodes below the
-//!   child with bit 0 come before those below the child with bit 1, from the root down;
-//! * table: the numbers that it walks; parts of the region ascend; in blocks the numbers of one mandatory residue stand
-//!   together, ascending, and the residues below the child whose last step was even come before the others;
+//! * sieve: the nodes of the last levels of its trees (see [`crate::sieve`]). Trees ascend. In a
+//!   tree, the nodes below the child with bit 0 precede those below the child with bit 1, from the
+//!   root down;
+//! * table: the numbers that it walks. Parts of the region ascend. In blocks the numbers of one
+//!   mandatory residue are consecutive and ascend; the residues below the child whose last step was
+//!   even precede the others;
 //! * plain: the numbers of the region, ascending.
 //!
-//! N follows from the region and the parameters by a recurrence, without any walk.
+//! N follows from the region and the parameters by a recurrence; no number needs to be walked.
 //!
 //! # Draw
 //!
-//! Challenge j = 0 … q − 1 is item (2^64·x_2j + x_(2j+1)) mod N, x the stream of SplitMix64 from the seed,
-//! x_j = mix(seed + j·0x9e3779b97f4a7c15) with mix of [`crate::runs::sample`]; for q = N it is item j.
+//! Challenge j = 0 … q − 1 is item (2^64·x_2j + x_(2j+1)) mod N, where x is the stream of
+//! SplitMix64 from the seed: x_j = mix(seed + j·0x9e3779b97f4a7c15) with mix of
+//! [`crate::runs::sample`]. For q = N it is item j.
 //!
-//! The seed comes from the operating system's randomness when a region is begun. Only the host knows it. A
-//! device gets to know an item after it has answered for that item's part of the work; what it is asked before is where in a list
-//! of the levels above a node stands.
+//! The seed is drawn from the operating system's randomness when work on a region begins. Only the
+//! host knows it. A device learns of an item only after it has answered for that item's part of the
+//! work. Before that, the host asks it only for the positions of nodes in its lists of the levels
+//! above.
 //!
-//! q is about N divided by a number of items that depends on the place, at most [`MOST_CHALLENGES`], at least
-//! min([`MOST_CHALLENGES`], ⌊N/M⌋), M = [`NODES`] for the sieve and [`NUMBERS`] for other methods. For small regions q is 0 or 1 at random, so that over many regions
-//! the share of items that are challenged is the same.
+//! q is about N divided by a number of items that depends on the place. It is at most
+//! [`MOST_CHALLENGES`], and at least min([`MOST_CHALLENGES`], ⌊N/M⌋) with M = [`NODES`] for the
+//! sieve and M = [`NUMBERS`] for other methods. For small regions q is 0 or 1 at random, so that
+//! the share of challenged items over many regions is the same.
 //!
-//! # What a place must answer
+//! # Required answers
 //!
-//! * The number of items: of a sieve the nodes of every level, each of which must be what the recurrence says.
-//! * For each challenge a tally that was fixed before the challenge was known: of the node, or of up to 32
-//!   nodes in a row with it. The host finds the numbers that are left by the rules one by one, walks them step by step, and
-//!   compares count and sum.
-//! * The sums of all tallies must be those of the region.
+//! * The number of items. A sieve reports the number of nodes of every level; each must equal the
+//!   number by the recurrence.
+//! * For each challenge, a tally that was fixed before the challenge was known: the tally of the
+//!   node, or of up to 32 consecutive nodes that include it. The host determines the numbers to
+//!   walk by the rules, one by one, walks them step by step, and compares count and sum.
+//! * The sums of all tallies, which must equal those of the region.
 //!
-//! # What it proves
+//! # Detection probability
 //!
-//! Let a fault leave out or miscompute a share s of the items, not depending on the draw. It passes with probability
-//! at most (1 − s)^q: for q = 1,024 and s = 1 % with 3.4·10^−5, for s = 0.1 % with 36 %. If the tallies are of 32 nodes and the wrong
-//! nodes are spread at random, with (1 − s)^(32·q): for s = 0.1 % with 6·10^−15. Nodes left out of a list without replacement
-//! are always found, by the counts. A single wrong item among 10^10 is not found: only a second run finds it.
+//! Suppose that a fault omits or miscomputes a share s of the items, independently of the draw. It
+//! passes with probability at most (1 − s)^q: with q = 1,024, 3.4·10^−5 for s = 1 % and 36 % for s
+//! = 0.1 %. If tallies cover 32 nodes and the wrong nodes are spread at random, the probability is
+//! (1 − s)^(32·q): 6·10^−15 for s = 0.1 %. Nodes missing from a list are always detected, by the
+//! counts. A single wrong item among 10^10 is not detected; that takes a second run.
 //!
-//! It is no proof against a participant who forges on purpose: everybody can compute the challenged items alone, and make up
-//! the sums within the bounds of [`Evidence::check`].
+//! The evidence does not protect against a participant who forges it on purpose: anyone can compute
+//! only the challenged items, and invent totals within the bounds of [`Evidence::check`].
 
 pub(crate) mod asked;
 mod check;
@@ -62,60 +70,63 @@ pub(crate) use items::{Items, SieveItems};
 
 use crate::{CollatzError, decimal};
 
-/// Raised when items, draw or sums change their meaning.
+/// Incremented when items, draw or sums change their meaning.
 const VERSION: u32 = 1;
 
-/// Most challenges of a region.
+/// The most challenges of a region.
 pub const MOST_CHALLENGES: u64 = 1024;
 
-/// A region of the sieve has a challenge for this many nodes at least, until it has [`MOST_CHALLENGES`].
+/// With the sieve, a region has one challenge per this many nodes or fewer, up to
+/// [`MOST_CHALLENGES`].
 pub const NODES: u64 = 1 << 24;
 
-/// A region of other methods has a challenge for this many numbers at least, until it has [`MOST_CHALLENGES`].
+/// With other methods, a region has one challenge per this many numbers or fewer, up to
+/// [`MOST_CHALLENGES`].
 pub const NUMBERS: u64 = 1 << 30;
 
-/// What an item, or several, add to a region's result.
+/// The contribution of one or several items to a region's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Share {
     /// Numbers walked.
     pub walked: u64,
-    /// To the method's checksum.
+    /// The contribution to the method's checksum.
     pub checksum: u64,
 }
 
 impl Share {
-    /// Both together; the checksum is modulo 2^64.
+    /// Adds another contribution; the checksum is modulo 2^64.
     pub fn add(&mut self, other: Self) {
         self.walked = self.walked.wrapping_add(other.walked);
         self.checksum = self.checksum.wrapping_add(other.checksum);
     }
 }
 
-/// What the challenges of a region found, so that anybody can repeat them: see the module's text.
+/// The results of a region's challenges, with everything needed to repeat them: see the module's
+/// documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Evidence {
-    /// Of the definition.
+    /// The version of the definition.
     pub version: u32,
-    /// Of the draw.
+    /// The seed of the draw.
     #[serde(with = "decimal")]
     pub seed: u64,
     /// N, the items of the region.
     #[serde(with = "decimal")]
     pub items: u128,
-    /// q, how many were challenged; an item may be among them several times.
+    /// q, the number of challenges; an item may be challenged several times.
     #[serde(with = "decimal")]
     pub challenges: u64,
-    /// Numbers walked of the challenged items, summed.
+    /// The sum of numbers walked over the challenged items.
     #[serde(with = "decimal")]
     pub walked: u64,
-    /// What the challenged items add to the method's checksum, summed modulo 2^64.
+    /// The sum modulo 2^64 of the contributions of the challenged items to the method's checksum.
     #[serde(with = "decimal")]
     pub checksum: u64,
 }
 
 impl Evidence {
-    /// Of q challenges, and what they found.
+    /// Creates the evidence of q challenges with their results.
     pub(crate) fn new(seed: u64, items: u128, challenges: u64, found: Share) -> Self {
         let Share { walked, checksum } = found;
         Self { version: VERSION, seed, items, challenges, walked, checksum }
@@ -132,7 +143,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// One challenge for about `every` items, drawn from a seed.
+    /// Draws one challenge per about `every` items from a seed.
     pub(crate) fn new(seed: u64, items: u128, every: u64) -> Self {
         let every = every.max(1);
         let more = mix(!seed) % every;
@@ -141,7 +152,7 @@ impl Plan {
         Self { seed, items, challenges: u64::try_from(items).unwrap_or(u64::MAX).min(challenges) }
     }
 
-    /// The items, by number; some perhaps several times.
+    /// Returns the indices of the challenged items; an item may occur several times.
     pub(crate) fn indices(self) -> impl Iterator<Item = u128> {
         let Self { seed, items, challenges } = self;
         let is_all = u128::from(challenges) == items;
@@ -150,10 +161,10 @@ impl Plan {
     }
 }
 
-/// A seed that nobody knows.
+/// Draws a secret seed.
 ///
 /// # Errors
-/// The operating system has no randomness.
+/// The operating system provides no random numbers.
 pub fn secret() -> Result<u64, CollatzError> {
     getrandom::u64().map_err(|source| CollatzError::Randomness { reason: source.to_string() })
 }

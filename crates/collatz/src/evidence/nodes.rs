@@ -1,5 +1,5 @@
-//! What the walks of a node add up to, by the rules number by number: no vector, no table of steps, no table of
-//! residues modulo 9; the table of steps at most for its kills.
+//! The contribution of a node, by the rules number by number: without vectors, and without tables
+//! of steps or of residues modulo 9, except that kills may be read from the table of steps.
 
 use std::ops::Range;
 
@@ -11,40 +11,42 @@ use crate::descent::min_odd;
 use crate::sieve::{LAST, Limits, Node, Pattern, Tree, class_count, kill, kill_of, stages};
 use crate::walk::{Walker, big_step, step};
 
-/// Of a tree, the limits of the rules.
+/// The limits of the rules for a tree.
 #[derive(Debug, Clone)]
 pub(crate) struct SlowNodes<'a> {
     tree: &'a Tree,
     walker: &'a Walker,
-    /// Of the steps that the vectors look ahead.
+    /// Limits for the steps that the vectors look ahead.
     ahead: Vec<Limits>,
-    /// Of the steps of each stage of the walk, and the least number of odd steps at its begin.
+    /// Limits for the steps of each stage of the walk, and the least number of odd steps at its
+    /// start.
     stages: Vec<Vec<Limits>>,
     least: Vec<u32>,
-    /// The table of a step, whose kills take a third of the time that the rules take.
+    /// The table of steps, whose kills take a third of the time of the rules.
     steps: Option<&'a [u32]>,
 }
 
-/// The numbers of a node that are walked.
+/// The walked numbers of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct NodeWalks {
-    /// How many.
+    /// The number of walked numbers.
     pub walked: u64,
-    /// Odd steps of those that a rule kills in the stages.
+    /// The sum of odd steps of numbers that a rule kills in the stages.
     pub killed_odd: u64,
-    /// The others, which of the 1,024 they are, with the odd steps until their ends; without them if they are unresolved.
+    /// The other numbers: their index among the 1,024, and the odd steps until their ends, or
+    /// `None` if unresolved.
     pub long: Vec<(u32, Option<u64>)>,
 }
 
 impl NodeWalks {
-    /// Numbers walked and the sum of odd steps.
+    /// Returns the numbers walked and the sum of odd steps.
     pub(crate) fn share(&self) -> Share {
         let long = self.long.iter().filter_map(|&(_, odd)| odd);
         let checksum = long.fold(self.killed_odd, u64::wrapping_add);
         Share { walked: self.walked, checksum }
     }
 
-    /// With the walks of numbers that follow.
+    /// Appends the walks of the numbers that follow.
     fn followed_by(mut self, other: Self) -> Self {
         self.walked += other.walked;
         self.killed_odd += other.killed_odd;
@@ -53,9 +55,9 @@ impl NodeWalks {
     }
 }
 
-/// Numbers of a node.
+/// The numbers of a node.
 const NUMBERS: u32 = 1 << LAST;
-/// Numbers of a node that one core does in a row: about 0.1 ms, so that few nodes are work for many cores.
+/// Numbers of a node per task: about 0.1 ms, so that a few nodes keep many cores busy.
 const PIECE: u32 = 128;
 
 impl<'a> SlowNodes<'a> {
@@ -72,13 +74,13 @@ impl<'a> SlowNodes<'a> {
         }
     }
 
-    /// With the kills of a table: for many nodes, one of which is done without it.
+    /// Reads kills from a table, for use with many nodes; one of the nodes is processed without it.
     pub(crate) fn with_steps(self, steps: &'a [u32]) -> Self {
         Self { steps: Some(steps), ..self }
     }
 
-    /// The node of the last level with these low bits, by the rules step by step; nothing if a rule kills it, or if it is no
-    /// node of the tree.
+    /// Returns the node of the last level with these low bits, by single steps of the rules; `None`
+    /// if a rule kills it, or if it is not a node of the tree.
     pub(crate) fn node(&self, low: u128) -> Option<Node> {
         let Tree { root, root_level, level, rules, .. } = *self.tree;
         let is_below = low >> level == 0 && (low ^ root.low) & ((1 << root_level) - 1) == 0;
@@ -101,7 +103,7 @@ impl<'a> SlowNodes<'a> {
         Some(node)
     }
 
-    /// All numbers of nodes of the last level, node by node, on all cores.
+    /// Walks all numbers of nodes of the last level, node by node, on all cores.
     pub(crate) fn walks_of_all(&self, nodes: &[Node]) -> Vec<NodeWalks> {
         let begins = (0..NUMBERS).step_by(PIECE as usize);
         let pieces: Vec<(&Node, u32)> =
@@ -118,12 +120,12 @@ impl<'a> SlowNodes<'a> {
         nodes.iter().map(of_one).collect()
     }
 
-    /// All numbers of a node of the last level.
+    /// Walks all numbers of a node of the last level.
     pub(crate) fn walks(&self, node: &Node) -> NodeWalks {
         self.walks_of_some(node, 0..NUMBERS)
     }
 
-    /// The numbers of a node of the last level with these last bits.
+    /// Walks the numbers of a node of the last level whose last bits are in a range.
     fn walks_of_some(&self, node: &Node, last: Range<u32>) -> NodeWalks {
         let mut walks = NodeWalks::default();
         let power = 3u128.wrapping_pow(node.odd);
@@ -148,7 +150,7 @@ impl<'a> SlowNodes<'a> {
         walks
     }
 
-    /// The odd steps at the begin of the stage in which a rule kills a number.
+    /// Returns the odd steps at the start of the stage in which a rule kills a number.
     fn killed(&self, mut x: u128, mut odd: u32) -> Option<u32> {
         let (bits, look) = (self.tree.step.bits(), self.tree.look.bits());
         for (stage, &least) in (1..).zip(&self.least) {
@@ -162,14 +164,16 @@ impl<'a> SlowNodes<'a> {
             }
             for _ in 0..bits {
                 odd += (x & 1) as u32;
-                // Mod 2^128 at first, one bit fewer after each of at most 96 steps.
+                // The value is known mod 2^128 at first, and one bit less after each of at most 96
+                // steps.
                 x = if x & 1 == 1 { x.wrapping_add((x >> 1) + 1) } else { x >> 1 };
             }
         }
         None
     }
 
-    /// The odd steps until the first end of a step of the walk where the value is below n.
+    /// Returns the odd steps until the first end of a step of the walk at which the value is below
+    /// n.
     fn end(&self, n: u128, x: u128, odd: u32) -> Option<u64> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -190,7 +194,8 @@ impl<'a> SlowNodes<'a> {
     }
 }
 
-/// Whether no rule kills a number in the steps of these limits, the steps before not being known.
+/// Returns whether no rule kills a number in the steps of these limits; the steps before them are
+/// unknown.
 fn lives(mut x: u128, mut odd: u32, limits: &[Limits]) -> bool {
     let mut pattern = Pattern::UNKNOWN;
     for limits in limits {
@@ -231,7 +236,7 @@ impl Value {
         }
     }
 
-    /// ⌊value/2^bits⌋ if that is below 2^128.
+    /// Returns ⌊value/2^bits⌋ if that is below 2^128.
     pub(super) fn above(&self, bits: u32) -> Option<u128> {
         match self {
             Self::Short(x) => Some(x >> bits),

@@ -1,9 +1,10 @@
-//! How many nodes the sieve's tree has at each level, without growing it.
+//! The number of nodes of the sieve's tree at each level, without growing the tree.
 //!
-//! A node has two children, one by an even step and one by an odd step: their values before the step are
-//! path and path + 3^odd, and 3^odd is odd. Which of the two is left depends on the level, the odd steps and the pattern
-//! only (see [`Node::child`](crate::sieve::Node)). So with N_k(f, p) the number of nodes of the last level K below a
-//! node of level k with f odd steps and pattern p,
+//! A node has two children, one by an even step and one by an odd step: their values before the
+//! step are path and path + 3^odd, and 3^odd is odd. Which of the two survive depends only on the
+//! level, the odd steps and the pattern (see [`Node::child`](crate::sieve::Node)). So let N_k(f, p)
+//! be the number of nodes of the last level K below a node of level k with f odd steps and pattern
+//! p:
 //!
 //! N_K(f, p) = 1, N_k(f, p) = N_(k+1)(f + 1, odd(p)) + N_(k+1)(f, even(p)),
 //!
@@ -16,7 +17,7 @@ use crate::sieve::{Limits, Node, Pattern, Rules, Tree};
 /// Patterns: run and evens are 0, 1 or 2.
 const PATTERNS: usize = 9;
 
-/// Numbers of nodes of the last level below any node of trees with that level and these rules.
+/// Numbers of nodes of the last level below any node, for trees with a given last level and rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Counts {
     level: u32,
@@ -55,24 +56,24 @@ impl Counts {
         Self { level, rules, below }
     }
 
-    /// Those for a tree.
+    /// Computes the counts of a tree.
     pub(crate) fn of(tree: &Tree) -> Self {
         Self::new(tree.level(), tree.rules())
     }
 
-    /// Whether they are those for a tree.
+    /// Returns whether these are the counts of a tree.
     pub(crate) fn suits(&self, tree: &Tree) -> bool {
         (self.level, self.rules) == (tree.level(), tree.rules())
     }
 
-    /// Nodes of the last level below a node of level k.
+    /// Returns the number of nodes of the last level below a node of level k.
     pub(crate) fn below(&self, node: &Node, k: u32) -> u128 {
         let at = place(node.odd, node.pattern);
         self.below.get(k as usize).and_then(|row| row.get(at)).copied().unwrap_or(0)
     }
 
-    /// Node `index` of the last level of a tree, from 0. Nodes are counted from the root down: first those of the child
-    /// with bit 0, then those of the child with bit 1.
+    /// Returns node `index` of the last level of a tree, from 0. Nodes are numbered from the root
+    /// down: the nodes below the child with bit 0 precede those below the child with bit 1.
     pub(crate) fn node(&self, tree: &Tree, index: u128) -> Option<Node> {
         let (mut node, mut index) = (tree.root, index);
         for k in tree.root_level..tree.level {
@@ -92,7 +93,7 @@ impl Counts {
     }
 }
 
-/// The nodes of each level of a tree, from that of its root to the last one.
+/// Returns the number of nodes of each level of a tree, from that of its root to the last one.
 pub(crate) fn levels(tree: &Tree) -> Vec<u128> {
     let (from, to) = (tree.root_level, tree.level);
     let mut here = vec![0u128; (to as usize + 2) * PATTERNS];

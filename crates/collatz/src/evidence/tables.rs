@@ -1,4 +1,4 @@
-//! The numbers that the table method walks: how many, which, and how many table steps each takes.
+//! The numbers that the table method walks: their count, their order, and the table steps of each.
 
 use super::Share;
 use super::nodes::Value;
@@ -7,7 +7,7 @@ use crate::table::{powers, width};
 use crate::walk::Walker;
 use crate::{CollatzError, Region};
 
-/// A region as the table method takes it.
+/// A region, divided as for the table method.
 #[derive(Debug, Clone)]
 pub(crate) struct TableItems {
     cover: Cover,
@@ -22,7 +22,7 @@ pub(crate) struct TableItems {
 pub(crate) enum TableItem {
     /// One by one, by the steps of T.
     Plain { n: u128 },
-    /// residue + high·2^bits.
+    /// The number residue + high·2^bits.
     OfBlocks { blocks: Blocks, residue: Residue, high: u128 },
 }
 
@@ -38,7 +38,7 @@ impl TableItems {
         })
     }
 
-    /// Mandatory residues modulo 2^bits of the region's class.
+    /// Returns the mandatory residues modulo 2^bits of the region's class.
     fn residues(&self, bits: u32) -> u128 {
         let count = |root: Residue| descendants(self.cover.class.bits, bits)[root.odd as usize];
         self.root.map_or(0, count).into()
@@ -51,18 +51,19 @@ impl TableItems {
         }
     }
 
-    /// How many numbers are walked.
+    /// Returns the count of numbers walked.
     pub(crate) fn count(&self) -> u128 {
         self.cover.parts.iter().map(|part| self.of_part(part)).sum()
     }
 
-    /// Number `index`, from 0: by parts, which ascend; in a plain part ascending; in blocks by residues, those of a child
-    /// whose last step was even before those of its sibling, and for each residue by its multiples of 2^bits.
+    /// Returns number `index`, from 0. Parts ascend; numbers of a plain part ascend. In blocks
+    /// numbers are ordered by residue, where residues below a child whose last step was even
+    /// precede those below its sibling, and for each residue by the multiple of 2^bits.
     pub(crate) fn item(&self, index: u128) -> Option<TableItem> {
         self.place(index).map(|(.., item)| item)
     }
 
-    /// The number of its part, its index in that part, and the item.
+    /// Returns the index of its part, its index in that part, and the item.
     pub(crate) fn place(&self, mut index: u128) -> Option<(usize, u128, TableItem)> {
         for (i, part) in self.cover.parts.iter().enumerate() {
             let here = self.of_part(part);
@@ -104,7 +105,7 @@ impl TableItems {
         (index == 0).then_some(residue)
     }
 
-    /// What the walk of a number adds, step by step.
+    /// Returns the contribution of a number, computed step by step.
     pub(crate) fn share(&self, item: &TableItem) -> Share {
         let checksum = match *item {
             TableItem::Plain { n } => super::numbers::steps(n, &self.walker).unwrap_or(0),
@@ -115,8 +116,9 @@ impl TableItems {
         Share { walked: 1, checksum }
     }
 
-    /// The table steps of a number of blocks, up to and with the one that ends below it or with a value that does not fit the
-    /// words, and whether it is left to the walker: the latter, or too many steps.
+    /// Returns the table steps of a number of blocks, up to and including the one that ends below
+    /// the number or with a value too large for the words; and whether the number is left to the
+    /// walker, because of such a value or too many steps.
     pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
         let without = if blocks.words >= 3 { LOW_BITS } else { 0 };
         let width = width(blocks.words);

@@ -1,4 +1,4 @@
-//! Evidence against what the methods do, and what is refused.
+//! Evidence compared with the methods, and evidence that is refused.
 
 use super::nodes::SlowNodes;
 use super::*;
@@ -36,7 +36,7 @@ fn shapes() -> [Shape; 3] {
     ]
 }
 
-/// What all items of a region add, and what belongs to none.
+/// Returns the contribution of all items of a region, and of the numbers that belong to none.
 fn all(method: &dyn Verifier, region: &Region) -> (u128, Share) {
     let (name, version, parameters) =
         (method.method().name(), method.version(), method.parameters());
@@ -153,12 +153,12 @@ fn forged_units_are_refused() {
         };
         assert!(said(more("version"), none).contains("of version 2"));
         assert!(said(more("items"), none).contains("items of work"));
-        assert!(said(more("challenges"), none).contains("challenges; there must be"));
+        assert!(said(more("challenges"), none).contains("challenges, but must have"));
         assert!(said(more("walked"), none).contains("count of numbers walked of its"));
         assert!(said(more("checksum"), none).contains("checksum of its"));
         assert!(said(evidence, |u| u.parameters.push('0')).contains("no method"), "{unit:?}");
         assert!(said(evidence, |u| u.method_version = 9).contains("no method"));
-        assert!(said(evidence, |u| u.unit = u64::MAX).contains("there is no unit"));
+        assert!(said(evidence, |u| u.unit = u64::MAX).contains("the range has no unit"));
         if evidence.items > 0 {
             assert!(said(evidence, |u| u.walked /= 2).contains("its count of numbers walked is"));
             assert!(said(evidence, |u| u.walked *= 2).contains("its count of numbers walked is"));
@@ -268,7 +268,7 @@ fn cost() {
     }
 }
 
-/// Sums of many samples are within the bounds of the check, by a wide margin.
+/// The totals of many samples are within the bounds of the check, by a wide margin.
 #[test]
 #[ignore = "a measurement: how far sampled means are from the true ones"]
 fn margins() {

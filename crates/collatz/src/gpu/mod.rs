@@ -9,7 +9,7 @@ use warpint_device::Source;
 pub use delay::{DelayShape, DelaysOnDevice};
 pub use table::{DeviceTable, TableLimits};
 
-/// Every kernel as it ships, for devices whose blocks have so much shared memory.
+/// Returns every kernel as shipped, for devices with `shared_memory` bytes per block.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     let all = [delay::sources, sieve::sources, table::sources];

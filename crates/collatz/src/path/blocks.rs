@@ -1,24 +1,27 @@
-//! Thousands of steps at once: the low limbs of a number decide its next steps, and products of their halves apply
-//! these to the whole number.
+//! Thousands of steps at once. The low limbs of a number determine its next steps, and products of
+//! their halves apply these steps to the whole number.
 //!
-//! **Images.** For low < 2^k, T^k(low + a·2^k) = T^k(low) + a·3^f, where f counts the odd ones of the first k steps
-//! of low (Lagarias 1985, §2.3). The *image* of low is the pair T^k(low), 3^f. That of k = 64·(p + q) bits comes
-//! from two shorter ones: with low = l + h·2^(64p) and the image (u, 3^d) of l, y = u + h·3^d is T^(64p)(low); with
-//! y = m + g·2^(64q) and the image (v, 3^e) of m, the image of low is (v + g·3^e, 3^(d + e)). Blocks of a few limbs
-//! are done by passes of up to 64 steps. With products of M(k) an image costs O(M(k)·log k).
+//! **Images.** For low < 2^k, T^k(low + a·2^k) = T^k(low) + a·3^f, where f counts the odd steps
+//! among the first k steps of low (Lagarias 1985, §2.3). The *image* of low is the pair T^k(low),
+//! 3^f. An image of k = 64·(p + q) bits is computed from two shorter ones. With low = l + h·2^(64p)
+//! and the image (u, 3^d) of l, y = u + h·3^d is T^(64p)(low). With y = m + g·2^(64q) and the image
+//! (v, 3^e) of m, the image of low is (v + g·3^e, 3^(d + e)). Blocks of a few limbs are computed by
+//! passes of up to 64 steps. If a product costs M(k), an image costs O(M(k)·log k).
 //!
-//! **Order.** The blocks are met in the order of the path. A [`Trace`] follows it with e_i = f_i·log2(3) − i, where
-//! f_i counts the odd ones of the first i steps of T:
+//! **Order.** The blocks are processed in the order of the path. A [`Trace`] follows the path with
+//! e_i = f_i·log2(3) − i, where f_i counts the odd steps among the first i steps of T:
 //!
 //! T^i(n) = n·2^(e_i)·Π(1 + 1/(3x)), the product over the odd x among n, …, T^(i−1)(n).
 //!
-//! **Lemma (e decides).** If all x are at least 2^127 and f_i ≤ 2^34, the product is below 1 + 2^-93. For different i and
-//! j, e_i and e_j differ by more than 2^-36, since |q·log2(3) − p| does for 0 < q ≤ 2^34 and all p (a test goes through the
-//! convergents of log2(3); they are the best approximations). So T^i(n) > T^j(n) exactly if e_i > e_j; in the same
-//! way T^i(n) < n exactly if e_i < 0, and 2·T^i(n) > n for f_i > 0 exactly if e_i > −1. Sums of ⌊2^88·log2(3)⌋ are
-//! within 2^34·2^-88 of e, and therefore in the same order.
+//! **Lemma (e decides).** If all x are at least 2^127 and f_i ≤ 2^34, the product is below 1 +
+//! 2^-93. For different i and j, e_i and e_j differ by more than 2^-36, since |q·log2(3) − p| does
+//! for 0 < q ≤ 2^34 and all p. (A test checks the convergents of log2(3), which are the best
+//! approximations.) So T^i(n) > T^j(n) exactly if e_i > e_j. Likewise, T^i(n) < n exactly if e_i <
+//! 0, and 2·T^i(n) > n for f_i > 0 exactly if e_i > −1. Sums of ⌊2^88·log2(3)⌋ are within
+//! 2^34·2^-88 of e, and therefore in the same order.
 //!
-//! So the maximum and the glide are known by their places on the path, and only one value is computed.
+//! So the maximum and the glide are found by their positions on the path, and only one value is
+//! computed.
 
 use warpint_natural::limbs::{add_assign, mul_small_assign, trim, trimmed};
 use warpint_natural::product::Multiplier;
@@ -32,12 +35,12 @@ const FRACTION: u32 = 88;
 pub(super) const ONE: i128 = 1 << FRACTION;
 /// ⌊2^88·log2(3)⌋.
 const LOG2_3: i128 = 490_522_135_102_150_661_388_634_898;
-/// The lemma holds for at most so many odd steps.
+/// The most odd steps for which the lemma holds.
 const MOST_ODD: u64 = 1 << 34;
-/// Numbers of more bits have e beyond 2^38.
+/// The most bits of a number; e of longer numbers exceeds 2^38.
 const MOST_BITS: u64 = 1 << 36;
 
-/// Where a path has been.
+/// The position on a path, and the extremes so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
     /// Steps of T.
@@ -45,19 +48,20 @@ pub(super) struct Trace {
     pub(super) odd: u64,
     /// e, times 2^88.
     rise: i128,
-    /// The odd step with the largest e after it: e, and steps of T up to and with it.
+    /// The odd step with the largest e after it: e, and the steps of T up to and including it.
     pub(super) top: Option<(i128, u64)>,
     /// Steps n/2 and 3n + 1 until e is below 0 for the first time.
     pub(super) glide: Option<u64>,
 }
 
 impl Trace {
-    /// Whether e decides for so many steps more of a path that began with a number of so many bits.
+    /// Returns whether e decides for `steps` more steps of a path that began with a number of
+    /// `bits` bits.
     pub(super) fn holds_for(&self, steps: u64, bits: u64) -> bool {
         self.odd + steps <= MOST_ODD && bits <= MOST_BITS
     }
 
-    /// Follows the steps of T that the low bits of a number decide, at most 64.
+    /// Follows the at most 64 steps of T that the low bits of a number determine.
     fn follow(&mut self, low: u64, steps: u32) {
         let mut x = u128::from(low);
         for _ in 0..steps {
@@ -85,7 +89,7 @@ impl Trace {
         }
         let (before, end) = (self.rise, self.rise - i128::from(steps) * ONE);
         if end < 0 && self.glide.is_none() {
-            // The first of them after which e is below 0; e ≥ 0 before them.
+            // The first step after which e is below 0, given e ≥ 0 before.
             let until = (before / ONE) as u64 + 1;
             self.glide = Some(self.steps + self.odd + until);
         }
@@ -94,7 +98,7 @@ impl Trace {
     }
 }
 
-/// The image of a block: see the head of this file. Neither number has leading zero limbs.
+/// The image of a block: see the module's documentation. Neither number has leading zero limbs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Image {
     value: Vec<u64>,
@@ -102,12 +106,12 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Of no steps.
+    /// Returns the image of zero steps.
     fn none() -> Self {
         Self { value: vec![], power: vec![1] }
     }
 
-    /// What the steps make of a number with the block below the limbs `above`.
+    /// Applies the steps to a number with the block below the limbs `above`.
     pub(super) fn of_number(&self, above: &[u64], multiplier: &dyn Multiplier) -> Vec<u64> {
         let above = trimmed(above);
         if above.is_empty() {
@@ -122,16 +126,17 @@ impl Image {
     }
 }
 
-/// How images are computed.
+/// The computation of images.
 pub(super) struct Blocks<'a> {
     pub(super) multiplier: &'a dyn Multiplier,
-    /// Limbs of a block that is done by passes.
+    /// Limbs of a block that is processed by passes.
     pub(super) leaf: usize,
     pub(super) watch: &'a dyn Watch,
 }
 
 impl Blocks<'_> {
-    /// The image of 64 steps for each of some limbs; the trace follows. Nothing if the watch stopped it.
+    /// Returns the image of 64 steps for each of some limbs, and updates the trace; `None` if the
+    /// watch stopped it.
     pub(super) fn image(&self, low: &[u64], trace: &mut Trace) -> Option<Image> {
         if trimmed(low).is_empty() {
             trace.halve(64 * low.len() as u64);
@@ -188,7 +193,8 @@ mod tests {
 
     #[test]
     fn the_logarithm_is_exact() {
-        // Bit by bit: x ← x², and ½·x² if that is 2 or more. Errors double each time, and 512 bits are enough.
+        // Bit by bit: x ← x², and x²/2 if that is 2 or more. Errors double each time; 512 bits
+        // suffice.
         let (mut x, two) = (BigUint::from(3u32) << 511u32, BigUint::from(1u32) << 513u32);
         let mut log = ONE;
         for bit in (0..FRACTION).rev() {
@@ -203,8 +209,8 @@ mod tests {
 
     #[test]
     fn no_two_rises_are_alike() {
-        // Convergents p/q of ⌊2^88·log2(3)⌋/2^88, which is within 2^34·2^-88 of q·log2(3) for q ≤ 2^34. The one
-        // with the largest q ≤ 2^34 has the least |q·α − p| of all these q.
+        // Convergents p/q of ⌊2^88·log2(3)⌋/2^88, which is within 2^34·2^-88 of q·log2(3) for q ≤
+        // 2^34. The convergent with the largest q ≤ 2^34 has the least |q·α − p| of all these q.
         let (mut a, mut b) = (LOG2_3, ONE);
         let (mut before, mut this) = (0, 1i128);
         let mut denominators = (1, 0i128);

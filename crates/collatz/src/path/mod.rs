@@ -1,19 +1,21 @@
 //! The exact path of one number of any size, from the number to 1.
 //!
-//! Steps are n/2 and 3n + 1 here, each counted, as in the published lists: 27 takes 111 of them and rises to
-//! 9,232. A step of T is an even one alone, or an odd and an even one.
+//! Steps are n/2 and 3n + 1 here, each counted, as in the published lists: 27 takes 111 steps and
+//! rises to 9,232. A step of T is an even step alone, or an odd and an even step.
 //!
-//! **Many steps at once.** For n = low + a·2^j with low < 2^j, T^i(n) = c_i + a·b_i for i ≤ j, where c_i =
-//! T^i(low), b_i = 2^(j−i)·3^(f_i), and f_i counts the odd ones of the first i steps (Lagarias 1985, §2.3). So
-//! up to 64 steps of T are one pass over the number: n ← a·3^f + c. In it only 3^f < 2^64 is asked for.
+//! **Many steps at once.** For n = low + a·2^j with low < 2^j, T^i(n) = c_i + a·b_i for i ≤ j. Here
+//! c_i = T^i(low), b_i = 2^(j−i)·3^(f_i), and f_i counts the odd steps among the first i (Lagarias
+//! 1985, §2.3). So up to 64 steps of T are one pass over the number: n ← a·3^f + c. A pass requires
+//! only 3^f < 2^64.
 //!
-//! **Lemma (the highest of a pass).** c_i < b_i by induction: c_0 = low < 2^j = b_0; an even step halves both;
-//! an odd one gives c' = (3c + 1)/2, b' = 3b/2, and c ≤ b − 1 implies 3c + 1 ≤ 3b − 2. Different i have different
-//! b_i, by their powers of two or of three. If a > every c_i, then b_i > b_k implies T^i(n) − T^k(n) ≥ a −
-//! c_k > 0: the i of the largest b_i has the highest value of the pass, and only that one is computed, and only
-//! if a·b_i can exceed what was seen so far.
+//! **Lemma (the highest of a pass).** c_i < b_i by induction: c_0 = low < 2^j = b_0; an even step
+//! halves both; an odd one gives c' = (3c + 1)/2, b' = 3b/2, and c ≤ b − 1 implies 3c + 1 ≤ 3b − 2.
+//! Different i have different b_i, by their powers of two or of three. If a > every c_i, then b_i >
+//! b_k implies T^i(n) − T^k(n) ≥ a − c_k > 0. So the i of the largest b_i has the highest value of
+//! the pass. Only that value is computed, and only if a·b_i can exceed the maximum so far.
 //!
-//! Numbers of 2^13 bits and more take thousands of steps at once, with products of long numbers: see `path/blocks.rs`.
+//! Numbers of 2^13 bits and more take thousands of steps at once, with products of long numbers:
+//! see `path/blocks.rs`.
 
 mod blocks;
 #[cfg(test)]
@@ -31,41 +33,42 @@ use blocks::{Blocks, ONE, Trace};
 /// The path of a number to 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
-    /// Steps 3n + 1.
+    /// The number of steps 3n + 1.
     pub odd_steps: u64,
-    /// Steps n/2.
+    /// The number of steps n/2.
     pub even_steps: u64,
     /// The largest number on the path, the start and results of 3n + 1 included.
     pub maximum: BigUint,
-    /// Steps until the path is below its start for the first time; nothing for 1.
+    /// Steps until the path is below its start for the first time; `None` for 1.
     pub glide: Option<u64>,
 }
 
 impl Path {
-    /// The delay: steps until 1, odd and even.
+    /// Returns the delay: the number of steps to 1, odd and even.
     #[must_use]
     pub fn delay(&self) -> u64 {
         self.odd_steps + self.even_steps
     }
 }
 
-/// [`path_by`] with products on the caller's thread.
+/// Calls [`path_by`] with products on the caller's thread.
 #[must_use]
 pub fn path(n: &BigUint, watch: &dyn Watch) -> Option<Path> {
     path_by(n, &FastProducts, watch)
 }
 
-/// The path of n ≥ 1. Nothing if n = 0, whose path never reaches 1, or if the watch stopped it.
+/// Returns the path of n ≥ 1; `None` for n = 0, whose path never reaches 1, or if the watch stopped
+/// it.
 ///
-/// The watch is told the bits by which the number has become shorter. Cost for a random number of b bits, whose
-/// path takes about 4.8·b steps of T: O(M(b)·log b), M(b) for a product of b bits; below 2^13 bits one pass over the
-/// number for some 50 steps.
+/// The bits by which the number becomes shorter are reported to the watch. A random number of b
+/// bits takes about 4.8·b steps of T. The cost is O(M(b)·log b), M(b) being that of a product of b
+/// bits; below 2^13 bits it is one pass over the number per about 50 steps.
 #[must_use]
 pub fn path_by(n: &BigUint, multiplier: &dyn Multiplier, watch: &dyn Watch) -> Option<Path> {
     path_with(n, Blocks { multiplier, leaf: LEAF, watch }, LONG)
 }
 
-/// The same with blocks for numbers of at least so many limbs, 4 or more.
+/// The same with blocks for numbers of at least `long` limbs, `long` ≥ 4.
 fn path_with(n: &BigUint, blocks: Blocks, long: usize) -> Option<Path> {
     let (watch, mut walk) = (blocks.watch, Walk::new(n)?);
     let mut told = Told { bits: n.bits(), watch };
@@ -82,7 +85,7 @@ fn path_with(n: &BigUint, blocks: Blocks, long: usize) -> Option<Path> {
     Some(path)
 }
 
-/// What the watch has not been told yet.
+/// Progress not yet reported to the watch.
 struct Told<'a> {
     /// The fewest bits so far.
     bits: u64,
@@ -123,13 +126,14 @@ pub fn plain_path(n: &BigUint) -> Option<Path> {
     })
 }
 
-/// Limbs from which on several steps are done at once: a ≥ 2^128 then, which is above all c_i < b_i for j = 64.
+/// The fewest limbs for which several steps are done at once: then a ≥ 2^128, which exceeds all c_i
+/// < b_i for j = 64.
 const SHORT: usize = 4;
 
-/// Limbs from which on blocks are faster than passes.
+/// The number of limbs from which on blocks are faster than passes.
 const LONG: usize = 128;
 
-/// Limbs of a block that passes do.
+/// The limbs of a block that is processed by passes.
 const LEAF: usize = 32;
 
 /// A number on its path.
@@ -143,22 +147,22 @@ struct Walk<'a> {
     path: Path,
 }
 
-/// What the low 64 bits say of the next steps of T.
+/// The next steps of T, as determined by the low 64 bits.
 struct Outlook {
-    /// Of T: 64, or as many as leave 3^odd below 2^64.
+    /// Steps of T: 64, or as many as keep 3^odd below 2^64.
     steps: u32,
     odd: u32,
     /// 3^odd.
     power: u64,
     /// T^steps of the low `steps` bits.
     rest: u64,
-    /// The step, if one is odd, whose result is the highest of the odd ones, and its b_i for j = 64.
+    /// The odd step, if any, with the highest result among odd steps, and its b_i for j = 64.
     top: Option<(u32, u128)>,
-    /// The smallest b_i for j = 64 and i from 1 on.
+    /// The smallest b_i for j = 64 and i ≥ 1.
     least: u128,
 }
 
-/// The next steps, at most `most`, which is at least 1 and at most 64.
+/// Computes the next steps, at most `most`, where 1 ≤ `most` ≤ 64.
 fn outlook(low: u64, most: u32) -> Outlook {
     let mut found = Outlook { steps: 0, odd: 0, power: 1, rest: 0, top: None, least: u128::MAX };
     let mut x = u128::from(low);
@@ -174,7 +178,7 @@ fn outlook(low: u64, most: u32) -> Outlook {
             found.top = Some((found.steps, b));
         }
     }
-    // x is T^steps of all 64 bits; those from bit `steps` on have become their multiple by 3^odd.
+    // x is T^steps of all 64 bits; the bits from `steps` on have become their multiple by 3^odd.
     let above = low.checked_shr(found.steps).unwrap_or(0);
     found.rest = (x - u128::from(above) * u128::from(found.power)) as u64;
     found
@@ -192,7 +196,8 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Blocks of half the number's limbs, while it has at least `long`; nothing if the watch stopped it.
+    /// Processes blocks of half the number's limbs, while it has at least `long`; `None` if the
+    /// watch stopped it.
     fn blocks(&mut self, blocks: &Blocks, long: usize, told: &mut Told) -> Option<()> {
         let mut trace = Trace::default();
         // The number before the block with the top, and the steps up to it.
@@ -225,13 +230,13 @@ impl<'a> Walk<'a> {
         Some(())
     }
 
-    /// As many steps as one pass does, for a number of at least [`SHORT`] limbs.
+    /// Performs the steps of one pass, for a number of at least [`SHORT`] limbs.
     fn pass(&mut self) {
         let next = outlook(self.limbs[0], 64);
         // 2^(a − 1) ≤ ⌊n/2^64⌋ < 2^a, so a value a·b_i + c_i has a + bits(b_i) bits or one less.
         let a = bits(&self.limbs) - 64;
         if self.path.glide.is_none() && a + bits_of(next.least) - 1 <= bits(&self.start_limbs) {
-            // It may come below its start within these steps.
+            // The path may fall below its start within these steps.
             return (0..next.steps).for_each(|_| self.single());
         }
         if let Some((top, b)) = next.top
@@ -246,7 +251,7 @@ impl<'a> Walk<'a> {
         advance(&mut self.limbs, next.steps, next.power, next.rest);
     }
 
-    /// One step of T.
+    /// Performs one step of T.
     fn single(&mut self) {
         let odd = self.limbs[0] & 1 == 1;
         self.count(1, u32::from(odd));
@@ -265,7 +270,7 @@ impl<'a> Walk<'a> {
         self.path.odd_steps += u64::from(odd);
     }
 
-    /// An odd step of T has led to this: the number before its even step was twice as high.
+    /// Records the value after an odd step of T; the number before its even step was twice as high.
     fn rise(&mut self, mut value: Vec<u64>) {
         let mut carry = 0;
         for limb in &mut value {
@@ -278,7 +283,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The rest of a short number, step by step.
+    /// Completes the path of a short number, step by step.
     fn finish(mut self, watch: &dyn Watch) -> Option<Path> {
         let (mut x, one) = (number(&self.limbs), BigUint::from(1u32));
         let mut maximum = number(&self.maximum);
@@ -302,7 +307,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// T^steps of a number of at least `steps` bits.
+/// Returns T^steps of a number of at least `steps` bits.
 fn after(number: Vec<u64>, steps: u64, blocks: &Blocks) -> Option<Vec<u64>> {
     let (low, above) = number.split_at((steps / 64) as usize);
     let mut x = blocks.image(low, &mut Trace::default())?.of_number(above, blocks.multiplier);
@@ -319,7 +324,7 @@ fn bits_of(x: u128) -> u64 {
     u64::from(128 - x.leading_zeros())
 }
 
-/// x ← ⌊x/2^shift⌋·power + rest for 1 ≤ shift ≤ 64.
+/// Computes x ← ⌊x/2^shift⌋·power + rest for 1 ≤ shift ≤ 64.
 fn advance(x: &mut Vec<u64>, shift: u32, power: u64, rest: u64) {
     let len = x.len();
     let mut carry = u128::from(rest);

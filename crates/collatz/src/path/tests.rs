@@ -5,7 +5,7 @@ use crate::Unwatched;
 use crate::until::Until;
 use proptest::prelude::*;
 
-/// By passes, and by blocks as soon as these are possible.
+/// Compares with the oracle, by passes, and by blocks as early as possible.
 fn check(n: &BigUint) {
     let plain = plain_path(n);
     assert_eq!(path(n, &Unwatched), plain, "{n}");
@@ -17,7 +17,7 @@ fn check(n: &BigUint) {
 
 #[test]
 fn known_paths() {
-    // Twenty-seven takes 41 odd and 70 even steps; it is below itself after 96 (59 + 37).
+    // 27 takes 41 odd and 70 even steps; it is below itself after 96 (59 + 37).
     let path = path(&27u32.into(), &Unwatched).unwrap();
     assert_eq!((path.odd_steps, path.even_steps, path.delay()), (41, 70, 111));
     assert_eq!((path.maximum, path.glide), (9232u32.into(), Some(96)));
@@ -55,7 +55,8 @@ fn a_stopped_path_is_none() {
 
 #[test]
 fn a_hundred_thousand_bits_take_no_time() {
-    // The first 100,000 steps of T of 2^k − 1 are odd: it rises to 2·(3^k − 1), as 2·(T^(k−1) of it).
+    // The first 100,000 steps of T from 2^k − 1 are odd: it rises to 2·(3^k − 1) = 2·T^(k−1)(2^k −
+    // 1).
     let k = 100_000;
     let path = path(&((BigUint::from(1u32) << k) - 1u32), &Unwatched).unwrap();
     assert!(path.maximum >= (BigUint::from(3u32).pow(k) - 1u32) * 2u32);
@@ -64,7 +65,7 @@ fn a_hundred_thousand_bits_take_no_time() {
 
 #[test]
 fn long_paths_are_single_steps() {
-    // Around the length from which blocks are used, and beyond it.
+    // Around the length from which on blocks are used, and beyond it.
     let long = 64 * LONG as u32;
     let (one, three) = (BigUint::from(1u32), BigUint::from(3u32));
     for bits in [long - 70, long - 1, long, long + 1, 20_000] {

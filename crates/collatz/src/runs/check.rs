@@ -1,4 +1,4 @@
-//! Whether a unit is what its file says: all that the host can recompute in some milliseconds.
+//! Checks of a unit's file by everything that the host can recompute in some milliseconds.
 
 use num_bigint::BigUint;
 
@@ -8,58 +8,57 @@ use crate::runs::sample::Sample;
 use crate::walk::Walker;
 use crate::{Method, Region};
 
-/// What is wrong with a unit.
+/// An error in a unit.
 #[derive(Debug, thiserror::Error)]
 pub enum Flaw {
-    /// The sample of its numbers gives another sum.
-    #[error("its sample is said to have {found} odd steps, and has {expected}")]
+    /// A wrong sum over the sample.
+    #[error("its sample has {expected} odd steps, but the file says {found}")]
     Sample {
-        /// In the file.
+        /// The sum in the file.
         found: u64,
-        /// Recomputed.
+        /// The recomputed sum.
         expected: u64,
     },
-    /// An unresolved number is missing.
+    /// A missing unresolved number.
     #[error(
-        "{number} of its sample does not come below its start, and is not among its unresolved numbers"
+        "{number} of its sample does not come below its start, but is not listed as unresolved"
     )]
     Hidden {
         /// The number.
         number: u128,
     },
-    /// A number that comes down.
-    #[error(
-        "{number} is said to be unresolved, but comes below its start after {steps} steps of T"
-    )]
+    /// A number listed as unresolved that comes below its start.
+    #[error("{number} is listed as unresolved, but comes below its start after {steps} steps of T")]
     Resolved {
         /// The number.
         number: u128,
         /// Steps of T.
         steps: u64,
     },
-    /// No path rises so.
-    #[error("its highest value is said to be {value}, but the path of {start} {really}")]
+    /// A highest value that contradicts the path of its start.
+    #[error("its file gives {value} as the highest value, but the path of {start} {really}")]
     Highest {
-        /// In the file.
+        /// The value in the file.
         value: BigUint,
-        /// In the file.
+        /// The start in the file.
         start: u128,
-        /// `rises to 9232`.
+        /// The behaviour of the path: `rises to 9232`.
         really: String,
     },
-    /// Method, parameters, totals or evidence.
+    /// An error in method, parameters, totals or evidence.
     #[error(transparent)]
     Work(#[from] Box<EvidenceError>),
 }
 
 impl Unit {
-    /// Recomputes the sample, the evidence, the path of the highest value and the paths of unresolved numbers, and
-    /// bounds the totals. Returns whether there is evidence.
+    /// Recomputes the sample, the evidence, the path of the highest value and the paths of
+    /// unresolved numbers, and checks the totals against bounds. Returns whether the unit has
+    /// evidence.
     ///
-    /// Cost: some 100 ms of one core, shared by all.
+    /// Costs about 100 ms of one core, spread over all cores.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error found.
     pub fn check_work(&self) -> Result<bool, Flaw> {
         match self.evidence() {
             Some(evidence) => evidence.check(self).map_err(Box::new)?,
@@ -96,8 +95,8 @@ impl Unit {
         Ok(())
     }
 
-    /// The sieve begins to look at a path after some steps, and its values need only be on the path; others have the
-    /// highest of it.
+    /// Checks the highest value. The sieve sees paths only after some steps, so its value must only
+    /// be on the path; other methods report the highest value of the path.
     fn check_highest(&self) -> Result<(), Flaw> {
         let Some(highest) = &self.highest else { return Ok(()) };
         let (value, start) = (highest.value.clone(), highest.start);
@@ -111,17 +110,17 @@ impl Unit {
             return Err(Flaw::Highest { value, start, really });
         }
         if !is_exact && !is_on_path(&value, start) {
-            return Err(Flaw::Highest { value, start, really: "does not meet it".into() });
+            return Err(Flaw::Highest { value, start, really: "does not contain it".into() });
         }
         Ok(())
     }
 }
 
-/// Most steps of T until a path is at 1; the known numbers take fewer than 3,000.
+/// The most steps of T until a path is at 1; known numbers take fewer than 3,000.
 const MOST_STEPS: u32 = 200_000;
 
-/// Whether a value is on a path under n/2 and 3n + 1, which goes on with 4, 2, 1 after its end: the sieve may have looked at it
-/// there.
+/// Returns whether a value is on a path under n/2 and 3n + 1. The path continues with 4, 2, 1 after
+/// its end, since the sieve may have seen the value there.
 fn is_on_path(value: &BigUint, start: u128) -> bool {
     let one = BigUint::from(1u32);
     let mut x = BigUint::from(start);

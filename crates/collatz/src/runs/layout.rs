@@ -1,51 +1,54 @@
-//! How a range is cut into units of work.
+//! Division of a range into units of work.
 //!
-//! A layout is a function of the range and the units' size alone, so all machines agree on what unit i of n is.
+//! A layout depends only on the range and the size of the units, so all machines agree on unit i of
+//! n.
 //!
-//! * [0, 2^N) is cut into residue classes: with units of 2^m numbers, unit i of 2^(N−m) is n ≡ i mod 2^(N−m).
-//!   A class alone is a statement given all smaller numbers; all classes together are every n below 2^N.
-//! * Any other [A, B) is cut into windows [H·2^m, (H+1)·2^m), in ascending order, and what is left at its two
-//!   ends into the largest aligned powers of two, down to 2^20 (or 2^m if that is smaller); what is shorter is
-//!   one interval. So a range has at most (B − A)/2^m + 2·(m − 20) + 4 units.
+//! * [0, 2^N) is divided into residue classes: with units of 2^m numbers, unit i of 2^(N−m) is n ≡
+//!   i mod 2^(N−m). A class alone is a statement given all smaller numbers; all classes together
+//!   are every n below 2^N.
+//! * Any other [A, B) is divided into windows [H·2^m, (H+1)·2^m), in ascending order. The
+//!   remainders at its two ends are divided into the largest aligned powers of two, down to 2^20
+//!   (or 2^m if that is smaller); shorter remainders are one interval each. So a range has at most
+//!   (B − A)/2^m + 2·(m − 20) + 4 units.
 
 use warpint_files::ErrorKind;
 
 use crate::Region;
 
-/// Shorter powers of two are not cut.
+/// Shorter powers of two are not divided.
 const GRAIN_BITS: u32 = 20;
 
-/// Why a range cannot be cut.
+/// Why a range cannot be divided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// An interval without numbers.
-    #[error("from {from} to {to} there are no numbers: the second must be the larger")]
+    /// An empty interval.
+    #[error("the range from {from} to {to} is empty: its end must be larger than its start")]
     Empty {
         /// Its first number.
         from: u128,
         /// The number after its last.
         to: u128,
     },
-    /// Beyond 2^127.
-    #[error("{to} is too large: ranges end at 2^127 at the latest")]
+    /// A range beyond 2^127.
+    #[error("{to} is too large: the end of a range is at most 2^127")]
     TooLarge {
         /// The number after the last.
         to: u128,
     },
-    /// No size.
-    #[error("units of 2^{bits} numbers are too large: give at most 127 bits")]
+    /// Units that are too large.
+    #[error("units of 2^{bits} numbers are too large: use at most 127 bits")]
     UnitBits {
-        /// Asked for.
+        /// The requested size.
         bits: u32,
     },
-    /// More than there can be files.
+    /// More units than supported.
     #[error(
-        "units of 2^{bits} numbers would be more than {} from {from} to {to}: give more bits a unit",
+        "the range from {from} to {to} has more than {} units of 2^{bits} numbers: use more bits per unit",
         Layout::MOST_UNITS
     )]
     TooMany {
-        /// Asked for.
+        /// The requested size.
         bits: u32,
         /// The first number.
         from: u128,
@@ -55,7 +58,7 @@ pub enum LayoutError {
 }
 
 impl LayoutError {
-    /// What kind of error it is: always bad input.
+    /// Returns the kind of the error: always bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::BadInput
@@ -73,17 +76,17 @@ pub struct Layout {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
-    /// n < 2^bits by their residues mod 2^`low_bits`.
+    /// n < 2^bits by residue mod 2^`low_bits`.
     Classes { bits: u32, low_bits: u32 },
-    /// Windows from `first` on, and what is before and after them.
+    /// Windows from `first` on, and the parts before and after them.
     Windows { head: Vec<(u128, u128)>, first: u128, windows: u64, tail: Vec<(u128, u128)> },
 }
 
 impl Layout {
-    /// At most so many units.
+    /// The most units of a layout.
     pub const MOST_UNITS: u64 = 1 << 24;
 
-    /// The units of [from, to) with 2^`unit_bits` numbers each, fewer at the ends.
+    /// Divides [from, to) into units of 2^`unit_bits` numbers each, fewer at the ends.
     ///
     /// # Errors
     /// from ≥ to, to > 2^127, `unit_bits` > 127, or more than [`Self::MOST_UNITS`] units.
@@ -122,25 +125,25 @@ impl Layout {
         Ok(Self { from, to, unit_bits, shape })
     }
 
-    /// The first number.
+    /// Returns the first number.
     #[must_use]
     pub fn from(&self) -> u128 {
         self.from
     }
 
-    /// The number after the last.
+    /// Returns the number after the last.
     #[must_use]
     pub fn to(&self) -> u128 {
         self.to
     }
 
-    /// log2 of the numbers of a unit.
+    /// Returns log2 of the numbers of a unit.
     #[must_use]
     pub fn unit_bits(&self) -> u32 {
         self.unit_bits
     }
 
-    /// How many there are.
+    /// Returns the number of units.
     #[must_use]
     pub fn units(&self) -> u64 {
         match &self.shape {
@@ -151,7 +154,8 @@ impl Layout {
         }
     }
 
-    /// The first and the last unit of each kind: if a method takes these, it takes all between them.
+    /// Returns the first and the last unit of each kind: a method that supports these supports all
+    /// units between them.
     #[must_use]
     pub fn corners(&self) -> Vec<u64> {
         let last = self.units().saturating_sub(1);
@@ -165,7 +169,7 @@ impl Layout {
         }
     }
 
-    /// The numbers of unit `unit`, from 0; nothing from [`Self::units`] on.
+    /// Returns the numbers of unit `unit`, from 0; `None` if `unit` ≥ [`Self::units`].
     #[must_use]
     pub fn region(&self, unit: u64) -> Option<Region> {
         match &self.shape {
@@ -188,7 +192,8 @@ impl Layout {
     }
 }
 
-/// [from, to) as aligned powers of two of at most 2^most, as large as can be, ascending.
+/// Divides [from, to) into aligned powers of two of at most 2^`most`, as large as possible,
+/// ascending.
 fn pieces(from: u128, to: u128, most: u32) -> Vec<(u128, u128)> {
     let grain = most.min(GRAIN_BITS);
     let (mut pieces, mut at) = (vec![], from);
@@ -270,13 +275,13 @@ mod tests {
     #[test]
     fn what_cannot_be_cut_is_refused() {
         for (from, to, bits, says) in [
-            (7, 7, 20, "from 7 to 7 there are no numbers"),
-            (8, 7, 20, "from 8 to 7 there are no numbers"),
-            (0, (1 << 127) + 1, 100, "ranges end at 2^127"),
+            (7, 7, 20, "the range from 7 to 7 is empty"),
+            (8, 7, 20, "the range from 8 to 7 is empty"),
+            (0, (1 << 127) + 1, 100, "the end of a range is at most 2^127"),
             (0, 1 << 127, 128, "at most 127 bits"),
-            (0, 1 << 127, 102, "more than 16777216 from 0 to"),
-            (1, 1 << 127, 102, "give more bits a unit"),
-            (1, 1 << 127, 0, "give more bits a unit"),
+            (0, 1 << 127, 102, "more than 16777216 units"),
+            (1, 1 << 127, 102, "use more bits per unit"),
+            (1, 1 << 127, 0, "use more bits per unit"),
         ] {
             let error = Layout::new(from, to, bits).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

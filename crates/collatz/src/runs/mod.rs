@@ -1,26 +1,31 @@
-//! Verification in units of work: on several devices and machines, resumable, with files that other programs
-//! can check.
+//! Verification in units of work: on several devices and machines, resumable, with files that other
+//! programs can check.
 //!
-//! * [`Layout`]: how a range is cut into numbered units, the same everywhere;
-//! * [`Run`]: does the units that are not done yet; [`Selection`]: which of them;
-//! * [`Unit`]: what is known of a unit; [`Folder`]: a directory of their files;
-//! * [`sample`]: the checksum that every method must agree on;
-//! * [`Merged`]: what the files of several directories cover together.
+//! * [`Layout`]: the division of a range into numbered units, the same everywhere;
+//! * [`Run`]: verifies the units that are not done yet; [`Selection`]: a choice of units;
+//! * [`Unit`]: the result for a unit; [`Folder`]: a directory of unit files;
+//! * [`sample`]: a checksum on which all methods must agree;
+//! * [`Merged`]: the union of what the files of several directories cover.
 //!
-//! Each unit has [evidence](crate::evidence) that its work was done, which [`crate::evidence::Evidence::check`] repeats.
+//! Each unit has [evidence](crate::evidence) of its work, which
+//! [`crate::evidence::Evidence::check`] recomputes.
 //!
-//! # What "verified" means
+//! # The meaning of "verified"
 //!
-//! A method shows of each number of a region that its path comes below its start, or that a smaller number has
-//! the same path from some point on. By induction over n, with 1 as its own proof:
+//! A method shows for each number of a region that its path falls below its start, or that a
+//! smaller number has the same path from some point on. By induction over n, starting with 1:
 //!
-//! * [0, X): every n with 1 ≤ n < X reaches 1. This takes *all* units; 0 is counted and is no claim.
-//! * [A, B) with A > 2: every n in it reaches 1 if every n below A does, be it verified here or by others.
-//! * A unit alone is a statement given all smaller numbers, of its range too. For a residue class, which has
-//!   numbers all over the range, that is all other classes: only a complete set of classes is a claim.
-//! * An unresolved number is one that was not seen below its start within a limit of steps far beyond what any
-//!   known number takes. It may be a counter-example: it is told, kept in its unit's file, and told again by
-//!   every later run and merge. All else is then proven of the paths that do not meet its path.
+//! * [0, X): every n with 1 ≤ n < X reaches 1. This requires *all* units; 0 is counted, but nothing
+//!   is claimed for it.
+//! * [A, B) with A > 2: every n in it reaches 1 if every n below A does, whether that was verified
+//!   here or elsewhere.
+//! * A unit alone is a statement given all smaller numbers, including those of its range. For a
+//!   residue class, whose numbers are spread over the range, these are numbers of all other
+//!   classes: only a complete set of classes proves a claim.
+//! * An unresolved number did not fall below its start within a limit of steps far beyond that of
+//!   any known number. It may be a counter-example. It is reported, stored in its unit's file, and
+//!   reported again by every later run and merge. Everything else is then proven for the paths that
+//!   do not join its path.
 
 mod check;
 mod folder;

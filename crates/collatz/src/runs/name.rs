@@ -1,23 +1,23 @@
-//! The names of units' files.
+//! The names of unit files.
 
 use std::fmt;
 use std::path::Path;
 
 use crate::runs::Layout;
 
-/// What the file of a unit ends in.
+/// The ending of a unit's file.
 const UNIT: &str = ".json";
 
-/// What the file of its claim ends in.
+/// The ending of a lock's file.
 pub(crate) const LOCK: &str = ".json.lock";
 
-/// What a file ends in that is not yet whole.
+/// The ending of an unfinished file.
 pub(crate) const UNFINISHED: &str = ".tmp";
 
-/// Letters and digits before that, drawn at random.
+/// Random letters and digits before that ending.
 const RANDOM: usize = 6;
 
-/// A unit of a range that is cut so: `below-2p40-u32-007`, `from-5-to-700-u32-0`.
+/// The name of a unit of a layout: `below-2p40-u32-007`, `from-5-to-700-u32-0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) from: u128,
@@ -29,13 +29,13 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// Of a unit of a layout.
+    /// Returns the name of a unit of a layout.
     pub(crate) fn new(layout: &Layout, unit: u64) -> Self {
         let (from, to) = (layout.from(), layout.to());
         Self { from, to, unit_bits: layout.unit_bits(), unit, units: layout.units() }
     }
 
-    /// What has exactly such a name, of a unit that there is.
+    /// Parses exactly such a name of an existing unit.
     fn parse(text: &str) -> Option<Self> {
         let (range, unit) = text.rsplit_once("-u")?;
         let (unit_bits, unit) = unit.split_once('-')?;
@@ -49,33 +49,33 @@ impl Name {
         let layout = Layout::new(from, to, unit_bits.parse().ok()?).ok()?;
         let unit = unit.parse().ok().filter(|unit| *unit < layout.units())?;
         let name = Self::new(&layout, unit);
-        // Signs, other zeros, and powers of two as intervals are not ours.
+        // Names with signs, other zeros, or powers of two as intervals are not of this form.
         (name.to_string() == text).then_some(name)
     }
 
-    /// Of a unit's file.
+    /// Parses the name of a unit's file.
     pub(crate) fn of_unit(path: &Path) -> Option<Self> {
         Self::parse(name(path)?.strip_suffix(UNIT)?)
     }
 
-    /// Of a claim's file.
+    /// Parses the name of a lock's file.
     pub(crate) fn of_lock(path: &Path) -> Option<Self> {
         Self::parse(name(path)?.strip_suffix(LOCK)?)
     }
 
-    /// Of a file that was being written.
+    /// Parses the name of an unfinished file.
     pub(crate) fn of_unfinished(path: &Path) -> Option<Self> {
         let (unit, random) = name(path)?.strip_suffix(UNFINISHED)?.rsplit_once('.')?;
         let drawn = random.len() == RANDOM && random.bytes().all(|b| b.is_ascii_alphanumeric());
         Self::parse(unit.strip_suffix(UNIT)?).filter(|_| drawn)
     }
 
-    /// Whether it is of this layout.
+    /// Returns whether the name belongs to this layout.
     pub(crate) fn is_of(&self, layout: &Layout) -> bool {
         (self.from, self.to, self.unit_bits) == (layout.from(), layout.to(), layout.unit_bits())
     }
 
-    /// The name of the unit's file.
+    /// Returns the name of the unit's file.
     pub(crate) fn file(&self) -> String {
         format!("{self}{UNIT}")
     }

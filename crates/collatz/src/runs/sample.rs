@@ -1,17 +1,20 @@
-//! A checksum that no method and no sieve has a part in.
+//! A checksum that is independent of methods and sieves.
 //!
-//! Of a region of c numbers, n_0 < n_1 < …, 2^20 are taken, some perhaps more than once; all of them, once, if
-//! c ≤ 2^20. The checksum is the sum over these of the odd steps until the number is below its start for the
-//! first time (0 for even numbers and for 0 and 1). Any other program can compute it:
+//! From a region of c numbers, n_0 < n_1 < …, 2^20 numbers are drawn with repetition, or all are
+//! taken once if c ≤ 2^20. The checksum is the sum, over these numbers, of the odd steps until the
+//! path is below its start for the first time (0 for even numbers and for 0 and 1). Any other
+//! program can compute it:
 //!
 //! * mix(z), one step of SplitMix64 (Steele, Lea, Flood 2014), modulo 2^64: z += 0x9e3779b97f4a7c15;
 //!   z = (z ^ z >> 30)·0xbf58476d1ce4e5b9; z = (z ^ z >> 27)·0x94d049bb133111eb; the result is z ^ z >> 31.
-//! * seed: s = 0; then s = mix(s ^ w) for each of five words w, in this order: n_0 mod 2^64, n_0 div 2^64, the
-//!   exponent u of the distance 2^u between neighbours (0 for an interval), c mod 2^64, c div 2^64.
+//! * seed: s = 0; then s = mix(s ^ w) for each of five words w, in this order: n_0 mod 2^64, n_0
+//!   div 2^64, the exponent u of the distance 2^u between neighbours (0 for an interval), c mod
+//!   2^64, c div 2^64.
 //! * The stream of SplitMix64 from s: x_j = mix(s + j·0x9e3779b97f4a7c15), j = 0, 1, …
 //! * Number i of the sample, i = 0 … 2^20 − 1, is n_k with k = (2^64·x_2i + x_(2i+1)) mod c.
 //!
-//! Cost: about 20 ms of one core for numbers below 2^71; more near 2^127, where paths need more than 128 bits.
+//! Costs about 20 ms of one core for numbers below 2^71, and more near 2^127, where paths need more
+//! than 128 bits.
 
 use num_bigint::BigUint;
 use rayon::prelude::*;
@@ -19,26 +22,27 @@ use rayon::prelude::*;
 use crate::Region;
 use crate::evidence::draw::{GAMMA, mix};
 
-/// Raised when the definition changes.
+/// Incremented when the definition changes.
 pub const VERSION: u32 = 1;
 
-/// At most so many numbers are walked.
+/// The most numbers that are walked.
 pub(super) const NUMBERS: u128 = 1 << 20;
 
-/// Numbers that a thread does at a time.
+/// Numbers per task.
 const CHUNK: u64 = 1 << 12;
 
-/// Odd steps after which a number is unresolved; as for [`Walker`](crate::walk::Walker).
+/// The odd steps after which a number is unresolved; as for [`Walker`](crate::walk::Walker).
 const LIMIT: u64 = 100_000;
 
-/// What the sample of a region gave.
+/// The result of the sample of a region.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sample {
-    /// How many were walked.
+    /// The number of walked numbers.
     pub numbers: u64,
-    /// Their odd steps until they were below their starts, summed.
+    /// The sum of their odd steps until they were below their starts.
     pub odd_steps: u64,
-    /// Those that were not, within the limit of steps; ascending, each once. They add nothing to the sum.
+    /// Numbers that did not come below their starts within the limit of steps; ascending, each
+    /// once. They do not contribute to the sum.
     pub unresolved: Vec<u128>,
 }
 
@@ -73,13 +77,13 @@ impl Sample {
     }
 }
 
-/// Which numbers of a region.
+/// The numbers of a region's sample.
 struct Choice<'a> {
     region: &'a Region,
-    /// Of the region.
+    /// The size of the region.
     count: u128,
     seed: u64,
-    /// Of the sample.
+    /// The size of the sample.
     numbers: u64,
 }
 
@@ -96,7 +100,7 @@ impl<'a> Choice<'a> {
         Self { region, count, seed, numbers: count.min(NUMBERS) as u64 }
     }
 
-    /// Number i of the sample.
+    /// Returns number i of the sample.
     fn number(&self, i: u64) -> Option<u128> {
         if self.count <= NUMBERS {
             return self.region.nth(u128::from(i));
@@ -117,17 +121,18 @@ const POWERS: [u128; 81] = {
     powers
 };
 
-/// Odd steps of T until n is below n; nothing if there are too many.
+/// Returns the odd steps of T until the value is below n; `None` if there are too many.
 ///
-/// From x = 2^a·y − 1 with y odd, a ≥ 1 odd steps lead to 3^a·y − 1, which is even; only even steps go down, so a
-/// look after each run of them finds the first descent (Barina 2021, §3).
+/// From x = 2^a·y − 1 with y odd, a ≥ 1 odd steps lead to 3^a·y − 1, which is even. Only even steps
+/// decrease the value, so a comparison after each run of them finds the first descent (Barina 2021,
+/// §3).
 fn odd_steps(n: u128) -> Option<u64> {
     if n & 1 == 0 || n == 1 {
         return Some(0);
     }
     let (mut x, mut steps) = (n, 0);
     while steps <= LIMIT {
-        // 2^128 − 1 plus one, and products beyond 128 bits, are for large integers.
+        // 2^128 − 1 plus one, and products beyond 128 bits, need large integers.
         let next = x.checked_add(1).and_then(|y| {
             let a = y.trailing_zeros();
             let power = *POWERS.get(a as usize)?;
@@ -143,7 +148,7 @@ fn odd_steps(n: u128) -> Option<u64> {
     None
 }
 
-/// The same on from an odd x on the path of n, after so many odd steps.
+/// Continues from an odd x on the path of n, after `steps` odd steps.
 fn big_odd_steps(n: u128, x: u128, mut steps: u64) -> Option<u64> {
     let (mut x, start) = (BigUint::from(x), BigUint::from(n));
     while steps <= LIMIT {

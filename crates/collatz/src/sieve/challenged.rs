@@ -1,4 +1,4 @@
-//! The challenges of a region's trees, and whether an engine answers them.
+//! The challenges of a region's trees, and the check of an engine's answers.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use crate::evidence::nodes::SlowNodes;
 use crate::evidence::{Evidence, Plan, Share, SieveItems};
 use crate::{CollatzError, Region};
 
-/// The challenges of a region, and what was found so far.
+/// The challenges of a region, and the results so far.
 pub(super) struct Challenged {
     place: String,
     region: Region,
     items: SieveItems,
     plan: Plan,
-    /// By tree.
+    /// Challenged nodes by tree.
     nodes: Vec<Vec<Node>>,
-    /// Trees that were begun.
+    /// The number of trees begun.
     begun: usize,
     found: Share,
 }
@@ -36,11 +36,11 @@ impl Challenged {
         Self { place, region, items, plan, nodes, begun: 0, found: Share::default() }
     }
 
-    /// Has the next tree walked, whose challenged nodes have these low bits, and does those nodes again meanwhile; nothing
-    /// if the walk was stopped.
+    /// Lets an engine walk the next tree, passing it the low bits of the challenged nodes, and
+    /// recomputes these nodes at the same time; `None` if the walk was stopped.
     ///
     /// # Errors
-    /// The walk fails, or its tally is not what it must be.
+    /// The walk fails, or its tally is wrong.
     pub(super) fn next(
         &mut self,
         walk: impl FnOnce(&[u128]) -> Result<Option<Tally>, CollatzError>,
@@ -80,7 +80,7 @@ impl Challenged {
         Ok(Some(tally))
     }
 
-    /// What was found in all.
+    /// Returns the evidence of all trees.
     pub(super) fn end(self) -> Evidence {
         Evidence::new(self.plan.seed, self.plan.items, self.plan.challenges, self.found)
     }

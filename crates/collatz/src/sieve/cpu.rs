@@ -18,33 +18,33 @@ use crate::evidence::Share;
 use crate::walk::Walker;
 use crate::{CollatzError, Watch};
 
-/// All cores.
+/// The sieve on all cores.
 #[derive(Debug, Clone, Default)]
 pub struct CpuSieve {
-    /// For long numbers.
+    /// The walker for long numbers.
     pub walker: Walker,
-    /// Nodes of a challenge; [`NODES_OF_A_CHALLENGE`] if it is not said.
+    /// Nodes per challenge; [`NODES_OF_A_CHALLENGE`] by default.
     every: Option<u64>,
-    /// The last vectors made, by their tree's level, rules and steps.
+    /// The last vectors computed, by their tree's level, rules and steps.
     vectors: HashMap<String, Arc<Vectors>>,
 }
 
 /// A challenge takes as long as about 25 other nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 11;
 
-/// So many nodes are grown before the cores share them.
+/// Nodes to grow before the cores share the work.
 const SHARED: usize = 1 << 14;
-/// A vector of more bits takes longer to make than it saves on a CPU, and leaves its caches.
+/// A vector of more bits takes longer to compute than it saves on a CPU, and exceeds its caches.
 const MOST_LOOKING: u32 = 24;
 
 impl CpuSieve {
-    /// With another walker.
+    /// Uses another walker.
     #[must_use]
     pub fn with_walker(walker: Walker) -> Self {
         Self { walker, ..Self::default() }
     }
 
-    /// With one challenge for so many nodes.
+    /// Uses one challenge per `nodes` nodes.
     #[must_use]
     pub fn with_nodes_of_a_challenge(self, nodes: u64) -> Self {
         Self { every: Some(nodes), ..self }
@@ -96,12 +96,12 @@ impl Backend for CpuSieve {
             steps: &steps,
             tallest: &tallest,
         };
-        // Those below each of the nodes that the cores share.
+        // The challenged nodes below each of the nodes that the cores share.
         let mut wanted: HashMap<u128, Vec<u128>> = HashMap::new();
         for &low in challenges {
             wanted.entry(low & ((1 << level) - 1)).or_default().push(low);
         }
-        // The numbers of the tree, spread evenly over the nodes that the cores share.
+        // The numbers of the tree, divided evenly over the nodes that the cores share.
         let (numbers, count) = (tree.numbers(), nodes.len() as u128);
         let stopped = AtomicBool::new(false);
         let tally = nodes.par_iter().enumerate().map(|(i, node)| {
@@ -135,7 +135,7 @@ impl Backend for CpuSieve {
     }
 }
 
-/// What the walks of a tree share.
+/// The data shared by the walks of a tree.
 struct Walk<'a> {
     tree: &'a Tree,
     powers: &'a [u128],
@@ -149,7 +149,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// All numbers of a node at a level; the part of some nodes of the last level is told.
+    /// Processes all numbers of a node at a level; records the contributions of the nodes in
+    /// `wanted`.
     fn grow(&self, node: &Node, level: u32, wanted: &[u128], tally: &mut Tally) {
         if level == self.tree.level {
             tally.nodes += 1;
@@ -170,7 +171,7 @@ impl Walk<'_> {
         }
     }
 
-    /// All numbers of a node of the last level.
+    /// Processes all numbers of a node of the last level.
     fn last(&self, node: &Node, tally: &mut Tally) {
         let power = self.powers[node.odd as usize];
         let base = node.path + self.tree.top * power;

@@ -1,4 +1,4 @@
-//! The last bits: which of the numbers of a node that differ in them only are left.
+//! The last bits: which numbers of a node, differing only in these bits, survive.
 
 use super::tree::Tree;
 use crate::descent::min_odd;
@@ -6,11 +6,12 @@ use crate::descent::min_odd;
 /// Bits that are not grown one by one.
 pub(crate) const LAST: u32 = 10;
 
-/// Residues modulo 9 with a smaller number on whose path they are (see the module's text).
+/// Residues modulo 9 whose numbers are on the path of a smaller number (see the module's
+/// documentation).
 const KILLED_MOD_9: [usize; 4] = [2, 4, 5, 8];
 
-/// Bit a of word i of row r: whether low + (top + a')·2^level, a' = 32·i + a, low ≡ r mod 9, has a residue
-/// modulo 9 that is left.
+/// Returns a bit table: bit a of word i of row r says whether low + (top + a')·2^level, with a' =
+/// 32·i + a and low ≡ r mod 9, has a surviving residue modulo 9.
 pub(crate) fn mod_9(tree: &Tree) -> Vec<u32> {
     let step = (1u128 << tree.level) % 9;
     let bit = |row: u128, a: u128| {
@@ -33,12 +34,12 @@ pub(crate) fn inverses(count: u32) -> Vec<u32> {
     std::iter::successors(Some(1u32), next).take(count as usize).collect()
 }
 
-/// Vectors of a tree: its nodes have the least number of odd steps, or more by less than this. Numbers of other
-/// nodes are not looked at ahead.
+/// Returns the number of vectors of a tree. The odd steps of its nodes exceed the least number by
+/// less than this, or their numbers are not looked ahead.
 pub(crate) fn class_count(level: u32, look: u32) -> u32 {
-    // With more odd steps no limit of the next `look` steps is above a number's.
+    // With more odd steps, no limit of the next `look` steps exceeds those of a number.
     (min_odd(level + look) + 1 - min_odd(level)).min(MOST_CLASSES)
 }
 
-/// 15 bits above the least growth; fewer than one of a thousand nodes has more odd steps.
+/// Covers 15 bits above the least growth; fewer than one node in a thousand has more odd steps.
 const MOST_CLASSES: u32 = 10;

@@ -1,4 +1,4 @@
-//! Long numbers: those that the rules do not kill within the stages of the walk. They are walked exactly.
+//! Long numbers: numbers that no rule kills within the stages of the walk. They are walked exactly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,28 +9,28 @@ use super::steps::{RISES, rise_of, value_of};
 use crate::Highest;
 use crate::walk::{Walker, big_step, step};
 
-/// How a number is walked to its end.
+/// The parameters of an exact walk.
 #[derive(Debug)]
 pub(crate) struct Long<'a> {
     /// The table of a step: see [`super::Steps`].
     pub words: &'a [u32],
     pub step: u32,
-    /// For what the table cannot do.
+    /// The walker for numbers beyond the table.
     pub walker: &'a Walker,
 }
 
 /// The end of a long number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
-    /// Odd steps until the first end of a step of the walk where the value is below the start.
+    /// Odd steps until the first end of a step of the walk at which the value is below the start.
     pub odd: u64,
-    /// Whether the value at the end of a step was at least the threshold asked for.
+    /// Whether the value at the end of a step was at least the given threshold.
     pub tall: bool,
 }
 
 impl Long<'_> {
-    /// Walks n from its value x with `odd` odd steps behind it until a value at the end of a step is below n;
-    /// nothing if that takes more than the walker's limit of steps.
+    /// Walks n from its value x, after `odd` odd steps, until a value at the end of a step is below
+    /// n; `None` if that exceeds the walker's limit of steps.
     pub(crate) fn end(&self, n: u128, x: u128, odd: u32, tall: u128) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -56,7 +56,7 @@ impl Long<'_> {
         Some(end)
     }
 
-    /// The same from n itself, after `level` steps; the values on the way may be of any size.
+    /// The same from n itself, after `level` steps; intermediate values may have any size.
     pub(crate) fn whole(&self, n: u128, level: u32) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -90,15 +90,16 @@ impl Long<'_> {
     }
 }
 
-/// The highest value of n's path under n/2 and 3n + 1, from the step that leads to `T^level(n)` on, until the path of T
-/// is below n; nothing if that takes more steps of T than the limit.
+/// Returns the highest value of n's path under n/2 and 3n + 1, from the step that leads to
+/// `T^level(n)` on, until the path of T is below n; `None` if that exceeds the limit of steps of T.
 ///
-/// With m the largest T^j(n), `level` ≤ j, it is 2·m: an even step leads to m from 2m, an odd one by 2m. `level` ≥ 1.
+/// Let m be the largest T^j(n) with `level` ≤ j. The highest value is 2·m: an even step leads to m
+/// from 2m, an odd step passes 2m. `level` ≥ 1.
 pub(crate) fn highest_from(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     Some(highest_of_t(n, level, limit)? << 1u32)
 }
 
-/// The largest T^j(n) from j = `level` on.
+/// Returns the largest T^j(n) from j = `level` on.
 fn highest_of_t(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     let (mut x, mut highest, mut steps) = (n, 0, 0);
     let next = loop {
@@ -134,22 +135,23 @@ fn highest_of_t(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     }
 }
 
-/// The highest value so far, found by many threads.
+/// The highest value so far, collected from many threads.
 ///
-/// T^j(x) + 1 ≤ (3/2)^j·(x + 1): between the ends of a step of s bits a path stays below (3/2)^s·(x + 1). Who walks need
-/// only tell the numbers whose value at the start or at the end of a step is at least (2/3)^s times the highest of T,
-/// less 1.
+/// T^j(x) + 1 ≤ (3/2)^j·(x + 1), so between the ends of a step of s bits a path stays below
+/// (3/2)^s·(x + 1). A walk must only report the numbers whose value at the start or end of a step
+/// is at least (2/3)^s times the highest of T, minus 1.
 #[derive(Debug)]
 pub(crate) struct Tallest {
     step: u32,
     highest: Mutex<Option<Highest>>,
-    /// The lower and the upper half of the threshold, which only rises. The lower one is stored first and read last,
-    /// so whoever reads one half before and one after a rise has a threshold that is not too high.
+    /// The lower and the upper half of the threshold, which only rises. The lower half is stored
+    /// first and read last, so a reader that sees one half from before a rise and one from after it
+    /// gets a threshold that is not too high.
     threshold: [AtomicU64; 2],
 }
 
 impl Tallest {
-    /// With a value known from elsewhere.
+    /// Starts with a value known from elsewhere.
     pub(crate) fn new(step: u32, known: Option<&BigUint>) -> Self {
         let this =
             Self { step, highest: Mutex::new(None), threshold: [const { AtomicU64::new(0) }; 2] };
@@ -160,7 +162,7 @@ impl Tallest {
     }
 
     fn raise(&self, highest: &BigUint) {
-        // Of T, whose values are half of the highest ones.
+        // In steps of T, whose values are half of the highest ones.
         let highest = highest >> 1u32;
         let least: BigUint = (highest << self.step) / BigUint::from(RISES[self.step as usize]);
         let least = u128::try_from(least).unwrap_or(u128::MAX).saturating_sub(2);
@@ -170,14 +172,16 @@ impl Tallest {
         }
     }
 
-    /// A number whose values at the ends of all steps are smaller is not the highest.
+    /// Returns the threshold: a number whose values at the ends of all steps are smaller is not the
+    /// highest.
     pub(crate) fn threshold(&self) -> u128 {
         let [lower, upper] = &self.threshold;
         let upper = u128::from(upper.load(Ordering::Acquire));
         upper << 64 | u128::from(lower.load(Ordering::Relaxed))
     }
 
-    /// Walks a number exactly, and keeps its highest value from `T^level(n)` on if that is the highest.
+    /// Walks a number exactly, and keeps its highest value from `T^level(n)` on if that is the
+    /// highest so far.
     pub(crate) fn take(&self, n: u128, level: u32, walker: &Walker) {
         let Some(value) = highest_from(n, level, walker.limit) else { return };
         let this = Highest { value, start: n };
@@ -190,7 +194,7 @@ impl Tallest {
         *highest = Some(best);
     }
 
-    /// The highest of those taken.
+    /// Returns the highest value.
     pub(crate) fn end(self) -> Option<Highest> {
         self.highest.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

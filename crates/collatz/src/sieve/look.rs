@@ -1,4 +1,4 @@
-//! The vectors that look ahead.
+//! The look-ahead vectors.
 
 use rayon::prelude::*;
 
@@ -7,7 +7,7 @@ use super::rules::threshold;
 use super::tree::Tree;
 use crate::descent::min_odd;
 
-/// How many steps the vectors look ahead: a vector has 2^that bits.
+/// The number of steps that the vectors look ahead: a vector has 2^steps bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Looking(u32);
 
@@ -15,13 +15,13 @@ impl Looking {
     /// The fewest steps.
     pub(crate) const LEAST: Self = Self(10);
 
-    /// So many steps, 10 to 32.
+    /// Returns a number of steps from 10 to 32; `None` outside that range.
     #[must_use]
     pub fn new(steps: u32) -> Option<Self> {
         (10..=32).contains(&steps).then_some(Self(steps))
     }
 
-    /// What pays for 2^bits numbers of one level.
+    /// Returns the number of steps that pays off for 2^bits numbers of one level.
     #[must_use]
     pub fn for_numbers(bits: u32) -> Self {
         Self(match bits {
@@ -33,25 +33,26 @@ impl Looking {
         })
     }
 
-    /// Steps.
+    /// Returns the steps.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.0
     }
 }
 
-/// Vectors, one after the other: for nodes of the tree's last level with least + c odd steps, c their number, bit
-/// i says whether numbers with T^level(n) ≡ 3^odd·i mod 2^look are left by the next `look` steps.
+/// Vectors, one after the other. Vector c serves nodes of the tree's last level with least + c odd
+/// steps; its bit i says whether numbers with T^level(n) ≡ 3^odd·i mod 2^look survive the next
+/// `look` steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Vectors {
     pub words: Vec<u32>,
-    /// Odd steps of the first vector.
+    /// The odd steps of the first vector.
     pub least: u32,
-    /// How many vectors.
+    /// The number of vectors.
     pub count: u32,
 }
 
-/// One word of a vector, by the rules.
+/// Computes one word of a vector by the rules.
 pub(crate) fn vector_word(tree: &Tree, class: u32, word: u32) -> u32 {
     let limits = tree.limits(0, tree.look.bits());
     let odd = min_odd(tree.level) + class;
@@ -65,7 +66,7 @@ pub(crate) fn vector_word(tree: &Tree, class: u32, word: u32) -> u32 {
 }
 
 impl Vectors {
-    /// Those of a tree. Time and memory of 2^look numbers.
+    /// Computes the vectors of a tree. Costs the time and memory of 2^look numbers.
     pub(crate) fn new(tree: &Tree) -> Self {
         let look = tree.look.bits();
         let limits = tree.limits(0, look);
@@ -92,7 +93,8 @@ impl Vectors {
         Self { words: vectors.collect(), least, count }
     }
 
-    /// The 32 bits from `index` on of a vector; all ones if there is none for so many odd steps.
+    /// Returns 32 bits of a vector from `index` on; all ones if no vector exists for this number of
+    /// odd steps.
     pub(crate) fn bits(&self, odd: u32, index: u32, look: u32) -> u32 {
         let class = odd - self.least;
         if class >= self.count {

@@ -37,12 +37,13 @@ use crate::evidence::{NODES, Share, SieveItems, secret};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Plain, Region, Verified, Verifier, Watch};
 
-/// How the sieve works; the checksum depends on it.
+/// The parameters of the sieve, on which the checksum depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shape {
-    /// Which rules prune.
+    /// The rules that prune.
     pub rules: Rules,
-    /// How many steps the vectors look ahead; by the size of the region if it is not said.
+    /// The number of steps that the vectors look ahead; by default chosen by the size of the
+    /// region.
     pub look: Option<Looking>,
     /// Bits of a step of the walk, 8 to 13.
     pub step: Step,
@@ -59,7 +60,7 @@ impl Default for Step {
 }
 
 impl Step {
-    /// So many bits, if there are tables for them: 8 to 13.
+    /// Returns a step of `bits` bits if tables support it: 8 to 13.
     #[must_use]
     pub fn new(bits: u32) -> Option<Self> {
         (8..=13).contains(&bits).then_some(Self(bits))
@@ -72,7 +73,7 @@ impl Step {
     }
 }
 
-/// What the walks of a tree add up to.
+/// The totals of the walks of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Nodes of the last level.
@@ -81,11 +82,11 @@ pub struct Tally {
     pub walked: u64,
     /// The sum of odd steps until their ends.
     pub checksum: u64,
-    /// The highest value of the long ones' paths.
+    /// The highest value of the long numbers' paths.
     pub highest: Option<Highest>,
-    /// Those that did not come down.
+    /// Numbers that did not come below their starts.
     pub unresolved: Vec<u128>,
-    /// Of the challenged nodes, in any order.
+    /// The answers for the challenged nodes, in any order.
     pub answers: Vec<Answer>,
 }
 
@@ -100,29 +101,29 @@ impl Tally {
     }
 }
 
-/// What the walks of a challenged node add.
+/// The contribution of a challenged node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
     /// The node's low bits.
     pub low: u128,
-    /// Its part of `walked` and `checksum`.
+    /// Its contribution to `walked` and `checksum`.
     pub share: Share,
 }
 
-/// A tree to walk, and what its tally must have.
+/// A tree to walk, and requirements on its tally.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
     /// The tree.
     pub tree: &'a Tree,
-    /// The low bits of nodes of the last level, each perhaps several times, whose part must be in the tally. A device
-    /// must not know of them before it has walked their numbers.
+    /// The low bits of nodes of the last level, possibly repeated, whose contributions must be in
+    /// the tally. A device must not learn them before it has walked their numbers.
     pub challenges: &'a [u128],
-    /// The highest value known from other trees, which need not be in the tally again.
+    /// The highest value known from other trees, which the tally may omit.
     pub highest: Option<&'a BigUint>,
 }
 
 impl<'a> Task<'a> {
-    /// A tree alone: without challenges, and before all others.
+    /// A tree alone: without challenges, and with no value known from other trees.
     #[must_use]
     pub fn new(tree: &'a Tree) -> Self {
         Self { tree, challenges: &[], highest: None }
@@ -131,19 +132,19 @@ impl<'a> Task<'a> {
 
 /// A place that verifies trees.
 pub trait Backend: Send {
-    /// Walks all numbers of a tree that its rules leave; nothing if the watch stopped it.
+    /// Walks all numbers of a tree that survive its rules; `None` if the watch stopped it.
     ///
     /// # Errors
     /// The device fails, lacks memory, or contradicts the host.
     fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError>;
 
-    /// The most steps that its vectors look ahead.
+    /// Returns the most steps that its vectors can look ahead.
     fn most_looking(&self) -> Looking;
 
-    /// One node of so many is challenged, on the average: then the challenges cost little.
+    /// Returns the average number of nodes per challenge for which challenges cost little.
     fn nodes_of_a_challenge(&self) -> u64;
 
-    /// Its place: `cpu`, `cuda:0`.
+    /// Returns its place: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 }
 
@@ -168,15 +169,15 @@ impl<B: Backend + ?Sized> Backend for Box<B> {
 /// The recursive sieve at a place.
 #[derive(Debug, Clone)]
 pub struct Sieve<B> {
-    /// Who walks.
+    /// The engine that walks.
     pub backend: B,
-    /// How.
+    /// Its parameters.
     pub shape: Shape,
-    /// For numbers that no sieve is for, and for challenges; the backend's walker must be the same.
+    /// For numbers outside the trees, and for challenges; the backend's walker must be the same.
     pub walker: Walker,
-    /// Of the challenges: drawn anew for each region, if it is not said.
+    /// The seed of the challenges; by default drawn anew for each region.
     pub seed: Option<u64>,
-    /// What regions leave for those after them.
+    /// Data that later regions reuse.
     pub kept: Kept,
 }
 
@@ -185,7 +186,7 @@ pub struct Sieve<B> {
 pub struct Kept(Option<Arc<Counts>>);
 
 impl<B: Backend> Sieve<B> {
-    /// With all rules.
+    /// Uses all rules.
     pub fn new(backend: B) -> Self {
         let (shape, walker) = (Shape::default(), Walker::default());
         Self { backend, shape, walker, seed: None, kept: Kept::default() }
@@ -246,7 +247,7 @@ impl<B: Backend> Verifier for Sieve<B> {
                     let mut plain = Plain { walker: self.walker.clone(), ..Plain::default() };
                     let quiet = Quiet { watch, counted };
                     let part = plain.verify(&region, &quiet)?;
-                    // Those of a tree are its numbers already.
+                    // The numbers of a tree are counted already.
                     let walked = |part: &Verified| if counted { part.walked } else { 0 };
                     part.map(|part| Verified {
                         numbers: 0,
@@ -266,7 +267,7 @@ impl<B: Backend> Verifier for Sieve<B> {
 }
 
 impl<B: Backend> Sieve<B> {
-    /// The challenges of a region.
+    /// Draws the challenges of a region.
     fn challenged(
         &mut self,
         region: &Region,
@@ -283,7 +284,7 @@ impl<B: Backend> Sieve<B> {
     }
 }
 
-/// A watch that is told of numbers only if they count.
+/// A watch that reports numbers only if they count.
 struct Quiet<'a> {
     watch: &'a dyn Watch,
     counted: bool,

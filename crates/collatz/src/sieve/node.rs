@@ -1,4 +1,4 @@
-//! A node of the tree: the low bits of numbers, and where these take them.
+//! A node of the tree: the low bits of numbers, and the path that they determine.
 
 use super::rules::{Limits, Pattern};
 
@@ -11,16 +11,16 @@ pub(crate) struct Node {
     pub path: u128,
     /// Odd steps among the first k.
     pub odd: u32,
-    /// Of the steps so far.
+    /// The pattern of the steps so far.
     pub pattern: Pattern,
 }
 
 impl Node {
-    /// All numbers, k = 0.
+    /// The root of all numbers, k = 0.
     pub(crate) const ROOT: Self = Self { low: 0, path: 0, odd: 0, pattern: Pattern::UNKNOWN };
 
-    /// The numbers of this node whose bit k is `bit`, unless a rule says that none of them need be walked.
-    /// `power` is 3^odd.
+    /// Returns the numbers of this node whose bit k is `bit`, unless a rule says that none of them
+    /// need be walked. `power` is 3^odd.
     pub(crate) fn child(&self, k: u32, bit: u32, power: u128, limits: &Limits) -> Option<Self> {
         let low = self.low | u128::from(bit) << k;
         let path = if bit == 1 { self.path + power } else { self.path };
@@ -33,7 +33,7 @@ impl Node {
         }
     }
 
-    /// As the kernels have it: the low bits and what is small; the path.
+    /// Returns the node in the kernels' format: the low bits with the small fields, then the path.
     pub(crate) fn words(&self) -> [u32; 8] {
         let small = self.odd | self.pattern.run << 8 | self.pattern.evens << 10;
         let word = |x: u128, i: u32| (x >> (32 * i)) as u32;

@@ -1,8 +1,9 @@
-//! What the checksum of the sieve depends on, as a text: `last=10,look=auto32,step=12,rules=descent+preimages`.
+//! The parameters that determine the checksum of the sieve, as a text:
+//! `last=10,look=auto32,step=12,rules=descent+preimages`.
 
 use super::{LAST, Looking, Rules, Shape, Step};
 
-/// The parameters of a shape at a place whose vectors look ahead so many steps at most.
+/// Formats the parameters of a shape at a place whose vectors look ahead at most `most` steps.
 pub(super) fn text(shape: Shape, most: Looking) -> String {
     let look = match shape.look {
         Some(look) => look.bits().to_string(),
@@ -11,7 +12,8 @@ pub(super) fn text(shape: Shape, most: Looking) -> String {
     format!("last={LAST},look={look},step={},rules={}", shape.step.bits(), shape.rules)
 }
 
-/// The shape of such a text, and the most steps that vectors look ahead; nothing if it is no such text.
+/// Parses such a text to the shape and the most steps that vectors look ahead; `None` for any other
+/// text.
 pub(crate) fn parse(parameters: &str) -> Option<(Shape, Looking)> {
     let values = parameters.split(',').map(|part| part.split_once('=').map(|(_, value)| value));
     let [_, look, step, rules] = values.collect::<Option<Vec<_>>>()?.try_into().ok()?;

@@ -1,4 +1,4 @@
-//! A region as trees, and what is too small for them.
+//! Division of a region into trees, and numbers too few for trees.
 
 use super::last::LAST;
 use super::node::Node;
@@ -12,7 +12,7 @@ use crate::{CollatzError, Region};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     Tree(Tree),
-    /// Numbers walked one by one; not counted if they belong to a tree, too.
+    /// Numbers walked one by one; not counted if they also belong to a tree.
     Plain {
         region: Region,
         counted: bool,
@@ -22,7 +22,7 @@ pub(crate) enum Piece {
 /// An interval of fewer than 2^this numbers is not worth a tree.
 const LEAST_BITS: u32 = 16;
 
-/// The parts of a region, in ascending order.
+/// Returns the parts of a region, in ascending order.
 ///
 /// # Errors
 /// Numbers too large for the kernels' 128 bits.
@@ -59,7 +59,7 @@ pub(crate) fn pieces(
                 let region = Region::Interval { from: residue, to: residue + 1 };
                 pieces.push(Piece::Plain { region, counted: false });
             }
-            // Before a root is grown that may not fit its words.
+            // Checked before a root is grown that may exceed its words.
             fits(bits - LAST, 0)?;
             if let Some(root) = root(low_bits, residue, shape) {
                 pieces.push(Piece::Tree(tree(root, low_bits, bits - LAST, 0)?));
@@ -72,7 +72,7 @@ pub(crate) fn pieces(
     Ok(pieces)
 }
 
-/// The node of a residue, unless a rule kills it.
+/// Returns the node of a residue, unless a rule kills it.
 fn root(low_bits: u32, residue: u128, shape: Shape) -> Option<Node> {
     let powers = powers(low_bits + 1);
     (0..low_bits).try_fold(Node::ROOT, |node, k| {
@@ -96,8 +96,8 @@ fn tree(
     Ok(Tree { root, root_level, level, top, rules, look, step: shape.step })
 }
 
-/// Whether all values at the last level are below 2^126: path + top·3^odd, path < 3^odd, odd ≤ level. Low bits then
-/// fit in 96.
+/// Returns an error unless all values at the last level are below 2^126: path + top·3^odd, path <
+/// 3^odd, odd ≤ level. Low bits then fit in 96 bits.
 fn fits(level: u32, top: u128) -> Result<(), CollatzError> {
     let growth = level * 1585 / 1000 + 1;
     let top_bits = 128 - (top + (1 << LAST)).leading_zeros();
@@ -107,7 +107,8 @@ fn fits(level: u32, top: u128) -> Result<(), CollatzError> {
     Ok(())
 }
 
-/// [from, to) as aligned intervals of 2^bits numbers, as large as they can be: (first number, bits).
+/// Divides [from, to) into aligned intervals of 2^bits numbers, as large as possible: (first
+/// number, bits).
 fn windows(from: u128, to: u128) -> Vec<(u128, u32)> {
     let (mut windows, mut at) = (vec![], from);
     while at < to {

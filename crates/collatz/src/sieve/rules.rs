@@ -1,10 +1,10 @@
-//! When a number need not be walked: the rules, as limits on the number of odd steps.
+//! The rules by which a number need not be walked, as limits on the number of odd steps.
 
 use std::fmt;
 
 use crate::descent::min_odd;
 
-/// Which of the rules are used besides descent.
+/// The rules in use besides descent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// A value 2 mod 3 below 3n/2.
@@ -29,19 +29,20 @@ impl fmt::Display for Rules {
     }
 }
 
-/// What a step from T^k(n) to T^(k+1)(n) kills: numbers with fewer odd steps than a limit.
+/// The limits of a step from T^k(n) to T^(k+1)(n), which kills numbers with fewer odd steps than a
+/// limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// After an even step: T^(k+1)(n) < n.
     pub descent: u32,
-    /// Before an odd step: if this run of odd steps ends in two even ones.
+    /// Before an odd step: if this run of odd steps is followed by two even ones.
     pub run: u32,
-    /// After an even number of even steps, the last of them this one.
+    /// After an even number of even steps ending with this one.
     pub preimage: u32,
 }
 
 impl Limits {
-    /// Of the step from level k.
+    /// Returns the limits of the step from level k.
     pub(crate) fn of(k: u32, rules: Rules) -> Self {
         let next = min_odd(k + 1);
         Self {
@@ -51,34 +52,36 @@ impl Limits {
         }
     }
 
-    /// Of the steps from `level` on.
+    /// Returns the limits of the steps from `level` on.
     pub(crate) fn from(level: u32, steps: u32, rules: Rules) -> Vec<Self> {
         (level..level + steps).map(|k| Self::of(k, rules)).collect()
     }
 }
 
-/// No odd step yet: the steps before are not known, or there are none.
+/// No odd step yet: the steps before are unknown, or do not exist.
 const NONE: u32 = 2;
 
-/// What must be known of the steps so far to see the rules' patterns.
+/// The state of the steps so far that recognises the rules' patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// 1 in a run of odd steps that the rule of runs is for, 2 after one even step after it, 0 otherwise.
+    /// 1 in a run of odd steps to which the rule of runs applies, 2 after one even step following
+    /// it, otherwise 0.
     pub run: u32,
-    /// The parity of the number of even steps since the last odd one; 2 if there is no odd one.
+    /// The parity of the number of even steps since the last odd one; 2 if no odd step occurred.
     pub evens: u32,
 }
 
 impl Pattern {
-    /// Of steps not known.
+    /// The pattern of unknown steps.
     pub(crate) const UNKNOWN: Self = Self { run: 0, evens: NONE };
 
-    /// After an odd step, whose number had `odd` odd steps before it.
+    /// Returns the pattern after an odd step; the number had `odd` odd steps before it.
     pub(crate) fn odd(self, odd: u32, limits: &Limits) -> Self {
         Self { run: u32::from(self.run == 1 || odd < limits.run), evens: 0 }
     }
 
-    /// After an even step; nothing if a rule says that the number need not be walked.
+    /// Returns the pattern after an even step; `None` if a rule says that the number need not be
+    /// walked.
     pub(crate) fn even(self, odd: u32, limits: &Limits) -> Option<Self> {
         let evens = if self.evens == NONE { NONE } else { self.evens ^ 1 };
         let dead = self.run == 2 || odd < limits.descent || evens == 0 && odd < limits.preimage;
@@ -86,12 +89,12 @@ impl Pattern {
     }
 }
 
-/// The path of `residue` for as many steps as there are limits: T of it at their end, mod 2^128, the odd steps,
-/// and the least number of odd steps before it with which no rule kills a number of that residue modulo
-/// 2^(number of steps).
+/// Follows `residue` for as many steps as there are limits. Returns the value at the end, mod
+/// 2^128; the odd steps; and the least number of odd steps before the residue with which no rule
+/// kills a number of that residue modulo 2^(number of steps).
 pub(crate) fn threshold(residue: u128, limits: &[Limits]) -> (u128, u32, i32) {
     let (mut x, mut odd, mut least) = (residue, 0i32, 0i32);
-    // For a run: with fewer odd steps before the residue it is one that the rule is for.
+    // For a run: with fewer odd steps before the residue, the rule applies to it.
     let (mut pending, mut run, mut evens) = (i32::MIN, 0, NONE);
     for limit in limits {
         if x & 1 == 1 {
@@ -126,7 +129,7 @@ mod tests {
 
     #[test]
     fn one_more_odd_step_is_within_the_bound() {
-        // (3n + 1)^(f + 1)·3^f < 2^k·(3n)^(f + 1): what the rule of preimages needs.
+        // (3n + 1)^(f + 1)·3^f < 2^k·(3n)^(f + 1): the condition of the rule of preimages.
         let power = |base: u128, exponent: u32| BigUint::from(base).pow(exponent);
         for k in 1..=MOST_STEPS {
             let f = min_odd(k) - 1;
@@ -148,11 +151,11 @@ mod tests {
     }
 
     proptest! {
-        /// Where a rule kills a number, a smaller one joins its path.
+        /// Where a rule kills a number, the path of a smaller number joins its path.
         #[test]
         fn killed_numbers_join_smaller_ones(n in LEAST..1 << 90) {
             let (mut x, mut odd, mut pattern) = (n, 0, Pattern::UNKNOWN);
-            // T^j(n) for the run of odd steps that is going on, from its first step with the limit on.
+            // T^j(n) for the current run of odd steps, from its first step with the limit on.
             let mut armed: Option<u128> = None;
             for k in 0..MOST_STEPS - 1 {
                 let limits = Limits::of(k, Rules::default());
@@ -171,7 +174,8 @@ mod tests {
                 let Some(living) = pattern.even(odd, &limits) else {
                     let preimage = (2 * next).wrapping_sub(1) / 3;
                     let joined = pattern.run == 2 && armed.is_some_and(|first| {
-                        // first is odd, then odd, …, odd, even, even to next: (first − 1)/2 takes one step less.
+                        // first is odd, followed by odd, …, odd, even, even to next: (first − 1)/2
+                        // takes one step less.
                         let mut smaller = (first - 1) / 2;
                         let mut steps = 0;
                         while smaller != next && steps < 300 {
@@ -191,7 +195,7 @@ mod tests {
             }
         }
 
-        /// A residue's threshold is where the rules begin to leave its numbers.
+        /// The threshold of a residue is where the rules begin to keep its numbers.
         #[test]
         fn thresholds_are_those_of_the_rules(
             residue in 0u128..1 << 24,

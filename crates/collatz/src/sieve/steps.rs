@@ -3,7 +3,7 @@
 use super::rules::{Limits, threshold};
 use super::tree::Tree;
 
-/// How many steps of so many bits 96 low bits decide.
+/// Returns how many steps of `step` bits 96 low bits determine.
 pub(crate) const fn stages(step: u32) -> u32 {
     96 / step
 }
@@ -19,11 +19,12 @@ pub(crate) const RISES: [u128; 16] = {
     rises
 };
 
-/// What a step of the walk does to a residue r modulo 2^step, one word each: T^step(r) from bit 10 on, its odd steps in
-/// bits 2 to 5, in bits 6 to 9 the kill v.
+/// The table of a step of the walk: one word for each residue r modulo 2^step. The word has
+/// T^step(r) from bit 10 on, its odd steps in bits 2 to 5, and the kill v in bits 6 to 9.
 ///
-/// A number with fewer than m + v odd steps before the residue, m the least number at that level, need not be
-/// walked further: one of the rules says so at one of the next `step` steps, at whichever stage of the walk.
+/// Let m be the least number of odd steps at that level. A number with fewer than m + v odd steps
+/// before the residue need not be walked further: one of the rules applies at one of the next
+/// `step` steps, in every stage of the walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Steps {
     /// Bits of a step.
@@ -49,9 +50,9 @@ impl Steps {
         Self { step, words: (0..1 << step).map(word).collect(), least }
     }
 
-    /// Walks a number with `odd` odd steps behind it, of whose value x the low 96 bits count: the odd steps when it
-    /// was killed, or nothing if it is a long one, which no rule kills in all stages. What ends within the first
-    /// `look` steps kills no number.
+    /// Walks a number by the low 96 bits of its value x, after `odd` odd steps. Returns the odd
+    /// steps when it was killed, or `None` for a long number, which no rule kills in any stage.
+    /// Kills within the first `look` steps are ignored.
     pub(crate) fn walk(&self, mut x: u128, mut odd: u32, look: u32) -> Option<u32> {
         let mask = (1 << self.step) - 1;
         for (stage, &least) in (1..).zip(&self.least) {
@@ -67,8 +68,9 @@ impl Steps {
     }
 }
 
-/// The kill of a residue, with the limits of the steps of each stage and the least odd steps at its begin: v at most, so
-/// that a number with fewer than m + v odd steps before it is killed at whichever stage; 0 to 15.
+/// Returns the kill of a residue, given the limits of the steps of each stage and the least odd
+/// steps at its start: the largest v, 0 to 15, such that a number with fewer than m + v odd steps
+/// before it is killed in every stage.
 pub(crate) fn kill(residue: u128, limits: &[Vec<Limits>], least: &[u32]) -> u32 {
     let kills = limits
         .iter()
@@ -77,17 +79,17 @@ pub(crate) fn kill(residue: u128, limits: &[Vec<Limits>], least: &[u32]) -> u32 
     kills.min().unwrap_or(0).clamp(0, 15) as u32
 }
 
-/// T^step of a word's residue.
+/// Returns T^step of a word's residue.
 pub(crate) fn value_of(word: u32) -> u128 {
     (word >> 10).into()
 }
 
-/// Its odd steps.
+/// Returns its odd steps.
 pub(crate) fn rise_of(word: u32) -> usize {
     (word >> 2 & 15) as usize
 }
 
-/// Its kill.
+/// Returns its kill.
 pub(crate) fn kill_of(word: u32) -> u32 {
     word >> 6 & 15
 }

@@ -1,4 +1,4 @@
-//! What the kernels find in memory.
+//! The tables that the kernels read.
 
 use super::last::{inverses, mod_9, powers};
 use super::node::Node;
@@ -6,10 +6,10 @@ use super::rules::Limits;
 use super::steps::Steps;
 use super::tree::Tree;
 
-/// The tables of a tree, and of all trees that differ from it in the root only.
+/// The tables of a tree, and of all trees that differ from it only in the root.
 #[derive(Debug, Clone)]
 pub(crate) struct Tables {
-    /// Without a root.
+    /// The tree, without a root.
     of: Tree,
     /// 3^i mod 2^128, the lowest word first.
     pub powers: Vec<[u32; 4]>,
@@ -18,16 +18,16 @@ pub(crate) struct Tables {
     pub steps: Steps,
     /// See [`mod_9`].
     pub mod_9: Vec<u32>,
-    /// Of the steps that the vectors look ahead.
+    /// The limits of the steps that the vectors look ahead.
     pub limits: Vec<[u32; 4]>,
-    /// Of the steps from level 0 on.
+    /// The limits of the steps from level 0 on.
     pub grow: Vec<[u32; 3]>,
 }
 
 impl Tables {
     pub(crate) fn new(tree: &Tree) -> Self {
-        // No number of the tables has more odd steps, not even those of the last vector. The kernels take odd steps modulo
-        // this.
+        // No number has more odd steps, not even those of the last vector. The kernels take odd
+        // steps modulo this.
         let most = 128;
         let word = |x: u128, i: u32| (x >> (32 * i)) as u32;
         let words = |x: u128| [0, 1, 2, 3].map(|i| word(x, i));
@@ -44,7 +44,7 @@ impl Tables {
         }
     }
 
-    /// Whether these are the tables of a tree.
+    /// Returns whether these are the tables of a tree.
     pub(crate) fn suit(&self, tree: &Tree) -> bool {
         self.of == without_root(tree)
     }

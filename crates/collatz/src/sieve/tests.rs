@@ -22,7 +22,7 @@ fn tree_of(region: &Region, shape: Shape) -> Tree {
     tree.unwrap()
 }
 
-/// Steps of a number from a level on, and what its pattern is after them.
+/// Performs the steps of a number from a level on; returns whether no rule kills it.
 fn living(x: &mut u128, odd: &mut u32, levels: std::ops::Range<u32>, rules: Rules) -> bool {
     let mut pattern = Some(Pattern::UNKNOWN);
     for k in levels {
@@ -36,7 +36,8 @@ fn living(x: &mut u128, odd: &mut u32, levels: std::ops::Range<u32>, rules: Rule
     pattern.is_some()
 }
 
-/// Number by number, step by step: how many are left, the sum of their odd steps, and the long ones.
+/// Number by number, step by step: the count of survivors, the sum of their odd steps, and the long
+/// numbers.
 fn slow(region: &Region, tree: &Tree) -> (u64, u64, Vec<u128>) {
     let (mut walked, mut checksum, mut long) = (0, 0u64, vec![]);
     let steps = Steps::new(tree);
@@ -99,7 +100,7 @@ fn trees_walk_what_the_rules_leave() {
     let mut regions: Vec<_> = windows.map(|(from, to)| Region::interval(from, to).unwrap()).into();
     regions.push(Region::class(24, 3, 7).unwrap());
     regions.push(Region::class(28, 9, 255).unwrap());
-    // With paths whose highest values come before the last level.
+    // With paths whose highest values precede the last level.
     regions.push(Region::class(80, 64, 11_795_138_530_315_862_015).unwrap());
     regions.push(Region::class(82, 66, 7_863_425_686_877_241_343).unwrap());
     for region in &regions {
@@ -109,7 +110,7 @@ fn trees_walk_what_the_rules_leave() {
             shape(20, 11, Rules { runs: false, ..Rules::default() }),
             shape(18, 13, Rules { mod_9: false, ..Rules::default() }),
         ] {
-            // The lemmas are for numbers from 2^20 on, but the walk of smaller ones is the same.
+            // The lemmas hold from 2^20 on, but smaller numbers are walked in the same way.
             let tree = tree_of(region, shape);
             let (walked, checksum, long) = slow(region, &tree);
             let tally = tally(region, shape);
@@ -133,7 +134,7 @@ fn highest_values_are_those_of_paths() {
             while path.len() <= level || path[path.len() - 1] >= path[0] {
                 path.push(crate::walk::big_step(&path[path.len() - 1]));
             }
-            // Under n/2 and 3n + 1, each step of T that leads to path[level] or a later one.
+            // Under n/2 and 3n + 1, each step of T that leads to path[level] or a later value.
             let steps = path[level - 1..].windows(2);
             let before = steps.map(|step| match step[0].bit(0) {
                 true => &step[0] * 3u32 + 1u32,
@@ -186,7 +187,7 @@ fn numbers_beyond_the_words_are_refused() {
     for region in huge {
         let mut sieve = Sieve::new(CpuSieve::default());
         let error = sieve.verify(&region, &Unwatched).unwrap_err().to_string();
-        assert!(error.starts_with("the sieve has no room for "), "{error}");
+        assert!(error.starts_with("the sieve does not support "), "{error}");
     }
 }
 

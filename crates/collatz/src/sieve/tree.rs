@@ -1,4 +1,4 @@
-//! What is verified at once: a node and all numbers of an aligned interval that it has.
+//! The unit of work of the sieve: a node, and all its numbers in an aligned interval.
 
 use super::last::{LAST, class_count};
 use super::node::Node;
@@ -6,15 +6,15 @@ use super::rules::Limits;
 use super::{Looking, Rules, Step};
 use crate::descent::min_odd;
 
-/// The numbers n ≡ low mod 2^`root_level` of an aligned interval [H·2^m, (H + 1)·2^m), m = `level` + 10: all
-/// below 2^m for H = 0.
+/// The numbers n ≡ low mod 2^`root_level` of an aligned interval [H·2^m, (H + 1)·2^m), m = `level`
+/// + 10: all numbers below 2^m for H = 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
     pub(crate) root: Node,
     pub(crate) root_level: u32,
-    /// Low bits that are grown one by one; the last ones follow at once.
+    /// Low bits that are grown one by one; the last ones are processed at once.
     pub(crate) level: u32,
-    /// What stands above the low bits of the interval's first number: H·2^10.
+    /// The bits above the low bits of the interval's first number: H·2^10.
     pub(crate) top: u128,
     pub(crate) rules: Rules,
     pub(crate) look: Looking,
@@ -22,13 +22,13 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// How many numbers it has, those that the rules kill included.
+    /// Returns the count of its numbers, including those that the rules kill.
     #[must_use]
     pub fn numbers(&self) -> u128 {
         1 << (self.level + LAST - self.root_level)
     }
 
-    /// Which numbers these are, for messages.
+    /// Describes these numbers, for messages.
     pub(crate) fn described(&self) -> String {
         let (bits, first) = (self.level + LAST, self.top >> LAST);
         let Self { root, root_level, .. } = self;
@@ -63,22 +63,22 @@ impl Tree {
         self.step
     }
 
-    /// The least number of odd steps at the last level.
+    /// Returns the least number of odd steps at the last level.
     pub(crate) fn least(&self) -> u32 {
         min_odd(self.level)
     }
 
-    /// Vectors that look ahead.
+    /// Returns the number of look-ahead vectors.
     pub(crate) fn classes(&self) -> u32 {
         class_count(self.level, self.look.bits())
     }
 
-    /// Number a of a node of the last level.
+    /// Returns number a of a node of the last level.
     pub(crate) fn number(&self, low: u128, a: u32) -> u128 {
         low + ((self.top + u128::from(a)) << self.level)
     }
 
-    /// The limits of the steps that follow level `level` + `from`.
+    /// Returns the limits of the steps that follow level `level` + `from`.
     pub(crate) fn limits(&self, from: u32, steps: u32) -> Vec<Limits> {
         Limits::from(self.level + from, steps, self.rules)
     }

@@ -1,4 +1,4 @@
-//! The challenges of a region, by its parts.
+//! The challenges of a region, by part.
 
 use super::{Blocks, Cover, Residue, TableMethod};
 use crate::evidence::asked::Asked;
@@ -14,17 +14,17 @@ pub(crate) struct Challenged {
     parts: Vec<OfPart>,
 }
 
-/// Those of a part, ascending; some perhaps several times.
+/// The challenges of a part, ascending; a number may occur several times.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OfPart {
-    /// By their index in a plain part.
+    /// Indices in a plain part.
     pub(crate) plain: Vec<u128>,
-    /// By residue and multiple of 2^bits in blocks.
+    /// Residues and multiples of 2^bits in blocks.
     pub(crate) blocks: Vec<(Residue, u128)>,
 }
 
 impl Challenged {
-    /// One challenge for about `every` numbers, drawn from a seed or from a new one.
+    /// Draws one challenge per about `every` numbers, from a given seed or from a new one.
     pub(crate) fn new(
         method: &TableMethod,
         place: String,
@@ -52,17 +52,17 @@ impl Challenged {
         Ok(Self { asked, items, parts })
     }
 
-    /// Those of a part.
+    /// Returns the challenges of a part.
     pub(crate) fn of(&self, part: usize) -> &OfPart {
         &self.parts[part]
     }
 
-    /// The steps of T of a number of a plain part, by the slow rules.
+    /// Returns the steps of T of a number of a plain part, by the slow rules.
     pub(crate) fn plain_steps(&self, n: u128) -> u64 {
         self.items.share(&TableItem::Plain { n }).checksum
     }
 
-    /// The table steps of a number of blocks, by the slow rules.
+    /// Returns the table steps of a number of blocks, by the slow rules.
     pub(crate) fn table_steps(&self, residue: &Residue, high: u128, blocks: Blocks) -> u64 {
         self.walk(u128::from(residue.low) + (high << blocks.bits), blocks).0
     }
@@ -72,7 +72,7 @@ impl Challenged {
         self.items.walk(n, blocks)
     }
 
-    /// The evidence, if all challenges were answered.
+    /// Returns the evidence, if all challenges were answered.
     pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
         self.asked.end(verified)
     }

@@ -1,28 +1,29 @@
-//! A region in parts: whole blocks for the sieve, and ragged ends.
+//! Division of a region: whole blocks for the sieve, and irregular ends.
 
 use num_bigint::BigUint;
 
 use super::residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue};
 use crate::{CollatzError, Region, descent};
 
-/// From one sieve to that of the ends, bits.
+/// The bits by which the sieve of the ends is smaller.
 const FEWER: u32 = 8;
 
-/// Numbers below 2^40 take at most two words, whose comparison with the start is exact, and a sieve of at most
-/// 30 bits.
+/// Numbers below 2^40 use at most two words, whose comparison with the start is exact, and a sieve
+/// of at most 30 bits.
 const SMALL: u128 = 1 << 40;
 const SMALL_WORDS: u32 = 2;
 const SMALL_SIEVE: u32 = 30;
 
-/// Bits by which a path seldom rises.
+/// Bits by which a path rarely rises.
 const RISE: u32 = 22;
 
-/// Numbers of so many words are below 2^width: devices have them four times as large.
+/// Returns the width: numbers of `words` words are below 2^width, because devices store them
+/// multiplied by four.
 pub(crate) const fn width(words: u32) -> u32 {
     32 * words - 2
 }
 
-/// The numbers of a region that are low modulo 2^bits: all of an interval, for 0 bits.
+/// The numbers of a region that are `low` modulo 2^bits: all of an interval, for 0 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Class {
     pub(crate) bits: u32,
@@ -30,12 +31,12 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// How many of them are in [from, to).
+    /// Returns the count of its numbers in [from, to).
     pub(crate) fn count(self, from: u128, to: u128) -> u128 {
         self.below(to) - self.below(from)
     }
 
-    /// How many are below a number.
+    /// Returns the count of its numbers below `end`.
     fn below(self, end: u128) -> u128 {
         match end.checked_sub(self.low) {
             None | Some(0) => 0,
@@ -44,7 +45,7 @@ impl Class {
         }
     }
 
-    /// Number `index` of those in [from, …).
+    /// Returns number `index` of its numbers in [from, …).
     pub(crate) fn nth(self, from: u128, index: u128) -> u128 {
         self.low + ((self.below(from) + index) << self.bits)
     }
@@ -55,7 +56,8 @@ impl Class {
 pub(crate) enum Part {
     /// from ≤ n < to, one by one.
     Plain { from: u128, to: u128 },
-    /// Blocks [h·2^bits, (h + 1)·2^bits) for `count` values h from `first` on, all numbers at least 2^20.
+    /// Blocks [h·2^bits, (h + 1)·2^bits) for `count` values h from `first` on; all numbers are at
+    /// least 2^20.
     Blocks(Blocks),
 }
 
@@ -63,15 +65,15 @@ pub(crate) enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
     pub(crate) bits: u32,
-    /// Words of 32 bits of a number.
+    /// 32-bit words per number.
     pub(crate) words: u32,
     pub(crate) first: u128,
     pub(crate) count: u128,
 }
 
 impl Blocks {
-    /// Whether each n with its T^bits(n), and all between, are below 2^width: n + 1 grows to at most
-    /// (n + 1)·(3/2)^bits.
+    /// Returns whether each n with its T^bits(n), and all values between, are below 2^width: n + 1
+    /// grows to at most (n + 1)·(3/2)^bits.
     fn fits(self) -> bool {
         let end = BigUint::from(self.first + self.count) << self.bits;
         (end * BigUint::from(3u32).pow(self.bits)) >> self.bits
@@ -79,17 +81,18 @@ impl Blocks {
     }
 }
 
-/// A region, taken apart.
+/// A region, divided into parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cover {
     pub(crate) class: Class,
-    /// Most words of a number.
+    /// The most words of a number.
     pub(crate) words: u32,
     pub(crate) parts: Vec<Part>,
 }
 
 impl Cover {
-    /// With these bits of the sieve and words, or those that the region's size gives.
+    /// Divides a region with these bits of the sieve and words, or with those derived from its
+    /// size.
     pub(crate) fn new(
         region: &Region,
         bits: Option<u32>,
@@ -101,7 +104,7 @@ impl Cover {
                 (0, 1 << bits, Class { bits: low_bits, low: residue })
             }
         };
-        // Some 1,000 numbers of a residue: then growing it costs little.
+        // About 1,000 numbers per residue: then growing it costs little.
         let sized = (to - from).ilog2().saturating_sub(10).clamp(LEAST_SIEVE_BITS, MOST_SIEVE_BITS);
         let bits = bits.unwrap_or_else(|| {
             if class.bits <= MOST_SIEVE_BITS { sized.max(class.bits) } else { sized }
@@ -127,7 +130,7 @@ impl Cover {
         }
     }
 
-    /// Whole blocks, and both ends by a smaller sieve.
+    /// Adds whole blocks, and both ends by a smaller sieve.
     fn inside(&mut self, from: u128, to: u128, bits: u32, words: u32) {
         if from >= to {
             return;
@@ -154,14 +157,14 @@ impl Cover {
         self.inside(end << bits, to, fewer, words);
     }
 
-    /// The mandatory residue of the class, whose descendants the blocks' residues are; none if all numbers
-    /// come down.
+    /// Returns the mandatory residue of the class, from which the blocks' residues descend; `None`
+    /// if all numbers of the class provably fall below their starts.
     pub(crate) fn root(&self, powers: &[u64; 41]) -> Option<Residue> {
         // A class of blocks has at most 37 bits.
         u64::try_from(self.class.low).ok().and_then(|low| Residue::of(low, self.class.bits, powers))
     }
 
-    /// Numbers of the region in a part.
+    /// Returns the numbers of the region in a part.
     pub(crate) fn numbers(&self, part: &Part) -> u128 {
         match *part {
             Part::Plain { from, to } => self.class.count(from, to),
@@ -180,7 +183,7 @@ mod tests {
         let cover = Cover::new(&region, bits, words).unwrap();
         let numbers: u128 = cover.parts.iter().map(|part| cover.numbers(part)).sum();
         assert_eq!(numbers, region.numbers(), "{region}: {cover:?}");
-        // The parts follow each other.
+        // The parts are contiguous.
         let (mut at, end) = match region {
             Region::Interval { from, to } => (from, to),
             Region::Class { bits, .. } => (0, 1 << bits),

@@ -1,31 +1,37 @@
-//! The table method (Honda 2017, §4.3 and §4.4), on CPUs; [`crate::gpu::DeviceTable`] is the same on devices.
+//! The table method (Honda 2017, §4.3 and §4.4) on CPUs; [`crate::gpu::DeviceTable`] is the same
+//! method on devices.
 //!
-//! An interval is taken in blocks [h·2^s, (h + 1)·2^s). In all blocks the same residues r modulo 2^s are
-//! *mandatory*: those whose coefficient 3^f/2^j stays above 1 for each j ≤ s. By the lemma of [`crate::descent`]
-//! the numbers of the others come below their start, if they are 2^20 or more. A mandatory residue's numbers are
-//! walked: T^s(r + h·2^s) = T^s(r) + h·3^f, and from there d bits a step by tables,
-//! T^d(l + h·2^d) = C\[l\] + h·B\[l\], until a step's end is below the start; numbers of three words and more
-//! are compared without their low 30 bits, ⌊n/2^30⌋ < ⌊start/2^30⌋.
+//! An interval is processed in blocks [h·2^s, (h + 1)·2^s). In all blocks the same residues r
+//! modulo 2^s are *mandatory*: those whose coefficient 3^f/2^j stays above 1 for each j ≤ s. By the
+//! lemma of [`crate::descent`], numbers of other residues fall below their start if they are at
+//! least 2^20. Numbers of mandatory residues are walked: T^s(r + h·2^s) = T^s(r) + h·3^f. From
+//! there they take d bits per step by tables, T^d(l + h·2^d) = C\[l\] + h·B\[l\], until the end of
+//! a step is below the start. Numbers of three words and more are compared without their low 30
+//! bits: ⌊n/2^30⌋ < ⌊start/2^30⌋.
 //!
 //! * Numbers below 2^20 are walked one by one.
-//! * Interval ends that are no whole block are taken in blocks of s − 8, s − 16, … bits, their ends one by one.
-//! * Residues are grown from those of fewer bits, which gives T^s(r) and f for nothing; there is no list of the
-//!   2^s residues.
-//! * Numbers below 2^40 take at most two words, and a sieve of at most 30 bits.
-//! * A value of 2^(32·words − 2) or more is an *overflow*: its start is walked exactly, by a [`Walker`].
+//! * Interval ends that are not whole blocks are processed in blocks of s − 8, s − 16, … bits, and
+//!   their ends one by one.
+//! * Residues are grown from those of fewer bits, which gives T^s(r) and f at no extra cost; no
+//!   list of the 2^s residues exists.
+//! * Numbers below 2^40 use at most two words, and a sieve of at most 30 bits.
+//! * A value of 2^(32·words − 2) or more is an *overflow*: its start is walked exactly, by a
+//!   [`Walker`].
 //!
-//! **Verified.** Each number of the region comes below its start. So all of them reach 1 if all smaller numbers do,
-//! and nothing else is assumed.
+//! **Verified.** Each number of the region falls below its start. So all of them reach 1 if all
+//! smaller numbers do; no other assumption is made.
 //!
-//! **Checksum.** The sum of the table steps of all numbers of blocks, up to and with the one that ends
-//! below the start or overflows, and of the steps of T of those walked one by one. It is bound to d, s and
-//! words, or to the region where they follow from its size, and the same on all places.
+//! **Checksum.** The sum of the table steps of all numbers of blocks, up to and including the step
+//! that ends below the start or overflows, plus the steps of T of numbers walked one by one. It
+//! depends on d, s and words, or on the region if these follow from its size, and is the same on
+//! all places.
 //!
-//! **Highest.** The values between the ends of table steps are not seen. But with all step ends of a path below
-//! 2^w, w = 32·words − 2, its values are below 2^(w + d/2): j steps after a step's begin x ≤ 2^w·(3/2)^j, as
-//! T(x) + 1 ≤ 3/2·(x + 1), and x ≤ 2^w·2^(d − j) from the end; for j = d/log2(3) both are 2^(w + 0.37·d) or a bit less.
-//! Paths that overflow are walked exactly. So their highest value of T is that of all if it is 2^(w + d/2) or more,
-//! and only then it is reported, as 3x + 1, which is twice that. Without blocks all paths are exact.
+//! **Highest.** The values between the ends of table steps are not seen. But if all step ends of a
+//! path are below 2^w, w = 32·words − 2, its values are below 2^(w + d/2): j steps after the start
+//! of a step, x ≤ 2^w·(3/2)^j, as T(x) + 1 ≤ 3/2·(x + 1), and x ≤ 2^w·2^(d − j) from the end; for j
+//! = d/log2(3) both are 2^(w + 0.37·d) or slightly less. Paths that overflow are walked exactly. So
+//! if their highest value of T is 2^(w + d/2) or more, it is the highest of all. Only then it is
+//! reported, as 3x + 1, which is twice that value. Without blocks all paths are exact.
 
 mod challenged;
 mod cover;
@@ -54,24 +60,25 @@ use crate::evidence::asked::{split, within};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
-/// Raised when the checksum changes.
+/// Incremented when the checksum changes.
 const VERSION: u32 = 1;
 
-/// Most words of a number.
+/// The most words of a number.
 pub const MOST_WORDS: u32 = 4;
 
-/// How the table method works.
+/// The parameters of the table method.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// s, bits of the sieve, 8 to 37; if nothing is said, 10 fewer than the interval's size has, within these
-    /// bounds, and no fewer than a class has low bits.
+    /// s, bits of the sieve, 8 to 37. The default is 10 less than the bits of the interval's size,
+    /// within these bounds, and no less than the low bits of a class.
     pub sieve_bits: Option<u32>,
-    /// d, bits of the tables, 2 to 15, on devices 8 to 15; 12 on CPUs and 14 on devices, if nothing is said.
+    /// d, bits of the tables, 2 to 15, on devices 8 to 15. The default is 12 on CPUs and 14 on
+    /// devices.
     pub table_bits: Option<u32>,
-    /// Words of 32 bits of a number, 1 to 4; if nothing is said, enough for 22 bits more than the largest number
-    /// has, and 2 at least. Numbers below 2^40 take 2 at most.
+    /// 32-bit words of a number, 1 to 4. The default is enough for 22 bits more than the largest
+    /// number, and at least 2. Numbers below 2^40 use at most 2.
     pub words: Option<u32>,
-    /// How numbers are finished.
+    /// The walker that finishes numbers.
     pub walker: Walker,
 }
 
@@ -80,9 +87,9 @@ pub struct TableOptions {
 pub struct TableMethod {
     pub(crate) options: TableOptions,
     pub(crate) tables: Tables,
-    /// Of the challenges: drawn anew for each region, if it is not said.
+    /// The seed of the challenges; by default drawn anew for each region.
     pub(crate) seed: Option<u64>,
-    /// Numbers of a challenge.
+    /// Numbers per challenge.
     pub(crate) every: Option<u64>,
     powers: [u64; 41],
 }
@@ -90,16 +97,16 @@ pub struct TableMethod {
 /// A challenge takes as long as about 2,000 other numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 17;
 
-/// Bits of the tables of CPUs: they fit the first cache.
+/// Bits of the tables of CPUs, which fit in the first-level cache.
 const TABLE_BITS: u32 = 12;
 
-/// Bits from the residues that are listed to those that are grown from them.
+/// Bits between the residues that are listed and those grown from them.
 pub(crate) const GROWN: u32 = 13;
 
-/// High parts between two looks at the watch.
+/// High parts between two polls of the watch.
 const HIGHS: u128 = 1 << 12;
 
-/// Plain numbers between two looks at the watch.
+/// Plain numbers between two polls of the watch.
 const CHUNK: u128 = 1 << 14;
 
 pub(crate) fn bounded(
@@ -116,7 +123,7 @@ pub(crate) fn bounded(
 }
 
 impl TableOptions {
-    /// The options of a text as [`TableMethod`] has it for its parameters; nothing if it is none.
+    /// Parses the parameters as [`TableMethod`] formats them; `None` for any other text.
     pub(crate) fn parse(parameters: &str) -> Option<Self> {
         let values = parameters.split(',').map(|part| part.split_once('=').map(|(_, value)| value));
         let [s, d, words] = values.collect::<Option<Vec<_>>>()?.try_into().ok()?;
@@ -136,10 +143,10 @@ impl TableOptions {
 }
 
 impl TableMethod {
-    /// With these options.
+    /// Creates the method with these options.
     ///
     /// # Errors
-    /// One of them is beyond its bounds.
+    /// An option is out of its bounds.
     pub fn new(options: TableOptions) -> Result<Self, CollatzError> {
         if let Some(bits) = options.sieve_bits {
             bounded("the bits of the sieve", bits, LEAST_SIEVE_BITS, MOST_SIEVE_BITS)?;
@@ -153,25 +160,25 @@ impl TableMethod {
         Ok(Self { options, tables, seed: None, every: None, powers: powers() })
     }
 
-    /// With challenges drawn from a seed, one for so many numbers.
+    /// Draws challenges from a seed, one per `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { seed: Some(seed), every: Some(numbers), ..self }
     }
 
-    /// What is done how.
+    /// Divides a region into parts.
     pub(crate) fn cover(&self, region: &Region) -> Result<Cover, CollatzError> {
         Cover::new(region, self.options.sieve_bits, self.options.words)
     }
 
-    /// `s=37,d=12,words=3`; `auto` for what the region gives.
+    /// Formats as `s=37,d=12,words=3`, with `auto` for values derived from the region.
     pub(crate) fn described(&self) -> String {
         let said = |x: Option<u32>| x.map_or("auto".into(), |x| x.to_string());
         let TableOptions { sieve_bits, words, .. } = self.options;
         format!("s={},d={},words={}", said(sieve_bits), self.tables.bits(), said(words))
     }
 
-    /// A part of a region; nothing if the watch stopped it.
+    /// Verifies a part of a region; `None` if the watch stopped it.
     pub(crate) fn part(
         &self,
         cover: &Cover,
@@ -189,7 +196,7 @@ impl TableMethod {
         }
     }
 
-    /// Numbers one by one.
+    /// Walks numbers one by one.
     fn plain(
         &self,
         (class, from, to): (Class, u128, u128),
@@ -237,7 +244,7 @@ impl TableMethod {
         verified.try_reduce(Verified::default, |a, b| Some(sum(a, b)))
     }
 
-    /// Blocks by the sieve.
+    /// Processes blocks by the sieve.
     fn blocks(
         &self,
         cover: &Cover,
@@ -251,7 +258,7 @@ impl TableMethod {
         let chunks = blocks.count.div_ceil(HIGHS);
         let tasks = u64::try_from(nodes.residues.len() as u128 * chunks).unwrap_or(u64::MAX);
         let shares = Shares::new(numbers, tasks);
-        // By node and chunk.
+        // Challenges by node and chunk.
         let mut asked: HashMap<(u64, u128), Vec<(u64, u128)>> = HashMap::new();
         for (residue, high) in &here.blocks {
             let key = (residue.low & ((1 << nodes.bits) - 1), (high - blocks.first) / HIGHS);
@@ -300,7 +307,8 @@ impl TableMethod {
         Some(verified)
     }
 
-    /// The mandatory residues of some bits fewer than the sieve has.
+    /// Returns the mandatory residues of fewer bits than the sieve, from which its residues are
+    /// grown.
     pub(crate) fn nodes(&self, cover: &Cover, bits: u32) -> Nodes {
         let from = cover.class.bits;
         let middle = bits.saturating_sub(GROWN).max(from);
@@ -324,7 +332,7 @@ impl TableMethod {
         verified.reduce(Verified::default, sum)
     }
 
-    /// Whether a highest value is that of all.
+    /// Keeps a highest value only if it is the highest of all paths.
     pub(crate) fn confirm_highest(&self, cover: &Cover, verified: &mut Verified) {
         let has_blocks = cover.parts.iter().any(|part| matches!(part, Part::Blocks(_)));
         let bits = width(cover.words) + self.tables.bits().div_ceil(2);
@@ -394,7 +402,7 @@ fn keep(highest: &mut Option<Highest>, other: Highest) {
     });
 }
 
-/// Numbers in so many shares that differ by one at most.
+/// A count divided into shares that differ by one at most.
 #[derive(Debug)]
 pub(crate) struct Shares {
     numbers: u128,
@@ -407,7 +415,7 @@ impl Shares {
         Self { numbers, shares, taken: AtomicU64::new(0) }
     }
 
-    /// The next one; after the last there are zeros.
+    /// Returns the next share; after the last, 0.
     pub(crate) fn next(&self) -> u128 {
         let (index, shares) = (self.taken.fetch_add(1, Ordering::Relaxed), u128::from(self.shares));
         if index >= self.shares {
@@ -416,7 +424,7 @@ impl Shares {
         self.numbers / shares + u128::from(u128::from(index) < self.numbers % shares)
     }
 
-    /// All that are left if there was none.
+    /// Returns everything if the number of shares is 0, otherwise 0.
     pub(crate) fn rest(&self) -> u128 {
         if self.shares == 0 { self.numbers } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! The sieve S: residues that their low bits do not show to come down (Honda 2017, §4.3.1).
+//! The sieve S: residues whose low bits do not prove a descent (Honda 2017, §4.3.1).
 
 use crate::descent::min_odd;
 
@@ -8,8 +8,8 @@ pub const LEAST_SIEVE_BITS: u32 = 8;
 /// Most bits of the sieve.
 pub const MOST_SIEVE_BITS: u32 = 37;
 
-/// A mandatory residue modulo 2^k: after each j ≤ k steps its coefficient 3^f/2^j is above 1. All its
-/// numbers have T^k(low + h·2^k) = value + h·3^odd.
+/// A mandatory residue modulo 2^k: after each j ≤ k steps its coefficient 3^f/2^j is above 1. All
+/// its numbers satisfy T^k(low + h·2^k) = value + h·3^odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Residue {
     /// The residue, below 2^k.
@@ -21,10 +21,10 @@ pub struct Residue {
 }
 
 impl Residue {
-    /// Of all numbers, k = 0.
+    /// The residue of all numbers, k = 0.
     pub const ROOT: Self = Self { low: 0, value: 0, odd: 0 };
 
-    /// Those of `low` modulo 2^bits, if it is mandatory.
+    /// Returns the residue `low` modulo 2^bits, if it is mandatory.
     #[must_use]
     pub fn of(low: u64, bits: u32, powers: &[u64; 41]) -> Option<Self> {
         (0..bits).try_fold(Self::ROOT, |residue, k| {
@@ -39,7 +39,8 @@ impl Residue {
         })
     }
 
-    /// Of low and low + 2^k one is odd at step k and stays mandatory, the other is even.
+    /// Returns the children: of low and low + 2^k, one is odd at step k and stays mandatory, the
+    /// other is even.
     #[inline]
     pub(crate) fn children(self, k: u32, powers: &[u64; 41], mut each: impl FnMut(Self)) {
         let Self { low, value, odd } = self;
@@ -56,8 +57,8 @@ impl Residue {
         each(Self { low: odd_low, value: up + up / 2 + 1, odd: odd + 1 });
     }
 
-    /// Calls a function with each mandatory residue modulo 2^to that is this one modulo 2^from. The cost is about
-    /// two calls of itself for each of them.
+    /// Calls a function with each mandatory residue modulo 2^to that is congruent to this one
+    /// modulo 2^from. Costs about two recursive calls per residue.
     #[inline]
     pub fn grow(self, from: u32, to: u32, powers: &[u64; 41], each: &mut impl FnMut(Self)) {
         if from == to {
@@ -67,7 +68,7 @@ impl Residue {
         }
     }
 
-    /// The same as a list.
+    /// Returns the same residues as a list.
     #[must_use]
     pub fn grown(self, from: u32, to: u32, powers: &[u64; 41]) -> Vec<Self> {
         let mut list = vec![];
@@ -76,11 +77,12 @@ impl Residue {
     }
 }
 
-/// For each f the number of mandatory residues modulo 2^to that are a given one modulo 2^from with f odd steps; all
-/// of those have as many. The cost is (to − from)·to additions.
+/// Returns, for each f, the number of mandatory residues modulo 2^to that are congruent to a given
+/// one modulo 2^from with f odd steps; it is the same for all such residues. Costs (to − from)·to
+/// additions.
 #[must_use]
 pub fn descendants(from: u32, to: u32) -> Vec<u64> {
-    // One step later there are f and f + 1 odd steps, the former only if they are enough.
+    // After one more step the odd steps are f or f + 1, the former only if they suffice.
     let mut counts = vec![1; to as usize + 2];
     for k in (from..to).rev() {
         let least = min_odd(k + 1) as usize;
@@ -93,8 +95,8 @@ pub fn descendants(from: u32, to: u32) -> Vec<u64> {
     counts
 }
 
-/// `s_d`, the number of mandatory residues modulo 2^bits (Honda 2017, Table 4.3; OEIS A076227), for bits at most
-/// [`MOST_SIEVE_BITS`]. They are not listed.
+/// Returns `s_d`, the number of mandatory residues modulo 2^bits (Honda 2017, Table 4.3; OEIS
+/// A076227), for bits at most [`MOST_SIEVE_BITS`], without listing them.
 #[must_use]
 pub fn sieve_size(bits: u32) -> u64 {
     descendants(0, bits)[0]
@@ -108,7 +110,7 @@ mod tests {
     use crate::table::tables::powers;
     use crate::walk::step;
 
-    /// The sizes of the vector file, from 3 bits on.
+    /// Returns the sizes of the vector file, from 3 bits on.
     fn sizes() -> impl Iterator<Item = (u32, u64)> {
         let text = include_str!("../../../../tests/vectors/collatz_sieve_sizes.toml");
         let file: toml::Table = text.parse().unwrap();

@@ -1,4 +1,4 @@
-//! The tables B and C, some bits a step (Honda 2017, §4.3.1).
+//! The tables B and C for several bits per step (Honda 2017, §4.3.1).
 
 use crate::walk::step;
 
@@ -8,10 +8,11 @@ pub const LEAST_TABLE_BITS: u32 = 2;
 /// Most bits of a table: 3^15 < 2^24, so that an entry is one word.
 pub const MOST_TABLE_BITS: u32 = 15;
 
-/// Where an entry has its f.
+/// The position of f in an entry.
 const ODD_SHIFT: u32 = 26;
 
-/// For each l < 2^d the odd steps f among its first d, and T^d(l): then T^d(l + h·2^d) = 3^f·h + T^d(l).
+/// A table with, for each l < 2^d, the odd steps f among its first d, and T^d(l): T^d(l + h·2^d) =
+/// 3^f·h + T^d(l).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tables {
     bits: u32,
@@ -20,7 +21,8 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Tables of d = `bits` bits, at least [`LEAST_TABLE_BITS`], at most [`MOST_TABLE_BITS`]: d·2^d steps.
+    /// Computes the tables of d = `bits` bits, from [`LEAST_TABLE_BITS`] to [`MOST_TABLE_BITS`], by
+    /// d·2^d steps.
     pub(crate) fn new(bits: u32) -> Self {
         debug_assert!((LEAST_TABLE_BITS..=MOST_TABLE_BITS).contains(&bits));
         let entry = |low: u32| {
@@ -35,31 +37,31 @@ impl Tables {
         Self { bits, entries: (0..1 << bits).map(entry).collect(), powers: powers() }
     }
 
-    /// d.
+    /// Returns d.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// f; only the low d bits of `low` count.
+    /// Returns f; only the low d bits of `low` count.
     #[must_use]
     pub fn odd_steps(&self, low: u32) -> u32 {
         self.entry(low) >> ODD_SHIFT
     }
 
-    /// B: 3^f; only the low d bits of `low` count.
+    /// Returns B: 3^f; only the low d bits of `low` count.
     #[must_use]
     pub fn factor(&self, low: u32) -> u64 {
         self.powers[self.odd_steps(low) as usize]
     }
 
-    /// C: `T^d(low)`; only the low d bits of `low` count.
+    /// Returns C: `T^d(low)`; only the low d bits of `low` count.
     #[must_use]
     pub fn constant(&self, low: u32) -> u32 {
         self.entry(low) & ((1 << ODD_SHIFT) - 1)
     }
 
-    /// B and C.
+    /// Returns B and C.
     #[inline]
     pub(super) fn both(&self, low: u32) -> (u64, u64) {
         let entry = self.entry(low);
@@ -73,7 +75,7 @@ impl Tables {
     }
 }
 
-/// 3^0 to 3^40.
+/// Returns 3^0 to 3^40.
 pub(crate) fn powers() -> [u64; 41] {
     let mut powers = [1; 41];
     for i in 1..powers.len() {

@@ -16,7 +16,7 @@ fn verified(verifier: &mut dyn Verifier, region: &Region) -> Verified {
     verifier.verify(region, &Unwatched).unwrap().unwrap()
 }
 
-/// The same verdict as the plain method's, and the same highest value if there is one.
+/// Checks for the same verdict as the plain method, and the same highest value if one is reported.
 fn check(method: &mut TableMethod, region: &Region) -> Verified {
     let found = verified(method, region);
     let plain = verified(&mut Plain::default(), region);
@@ -33,7 +33,7 @@ fn check(method: &mut TableMethod, region: &Region) -> Verified {
 fn all_numbers_below_2_24_are_verified() {
     let region = Region::interval(0, 1 << 24).unwrap();
     let found = check(&mut method(None, 12, None), &region);
-    // All below 2^20; from there on the mandatory ones of blocks of 14 bits.
+    // All numbers below 2^20; from there on the mandatory numbers of blocks of 14 bits.
     assert_eq!(found.walked, (1 << 20) + 960 * 734);
 }
 
@@ -92,7 +92,7 @@ fn few_words_overflow_and_are_finished() {
     let wide = verified(&mut method(Some(8), 8, Some(2)), &region);
     assert_eq!(found.walked, wide.walked);
     assert!(found.checksum < wide.checksum);
-    // Small numbers take no more words.
+    // Small numbers use no more words.
     assert_eq!(verified(&mut method(Some(8), 8, Some(3)), &region).checksum, wide.checksum);
 }
 
@@ -117,7 +117,7 @@ fn classes_are_verified() {
             check(&mut method(Some(8), 11, None), &region);
         }
     }
-    // Residues that all come down.
+    // Residues that all provably descend.
     let region = Region::class(71, 24, 5).unwrap();
     let found = verified(&mut method(None, 11, None), &region);
     assert_eq!((found.numbers, found.unresolved.len()), (1 << 47, 0));

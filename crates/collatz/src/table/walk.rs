@@ -1,19 +1,19 @@
-//! Numbers by tables, on a core.
+//! The walk of numbers by tables, on one core.
 
 use super::{Residue, TableMethod, width};
 
-/// A number that is not below its start after so many table steps is walked exactly.
+/// A number that is not below its start after this many table steps is walked exactly.
 pub(crate) const MOST_STEPS: u64 = 10_000;
 
-/// Low bits that do not count when numbers of three words and more are compared: devices have numbers four times
-/// as large, and leave out their lowest word.
+/// Low bits that are ignored when numbers of three words and more are compared: devices store
+/// numbers multiplied by four, and ignore their lowest word.
 pub(crate) const LOW_BITS: u32 = 30;
 
 impl TableMethod {
-    /// Walks residue + h·2^bits for `highs.1` values h from `highs.0` on, and returns the sum of their table
-    /// steps. The starts of those that need more words, or too many steps, are added to `over`.
+    /// Walks residue + h·2^bits for `highs.1` values h from `highs.0` on, and returns the sum of
+    /// their table steps. The starts that need more words, or too many steps, are added to `over`.
     ///
-    /// T^bits of each fits the words.
+    /// T^bits of each number fits in the words.
     pub(super) fn walk(
         &self,
         residue: Residue,
@@ -33,7 +33,7 @@ impl TableMethod {
                 _ => self.descend::<false>(start, value, width(words), 0),
             };
             steps += taken;
-            // With a changed rule the walker alone knows.
+            // With a changed rule only the walker is right.
             if !below || self.options.walker.trap.is_some() {
                 over.push(start);
             }
@@ -43,8 +43,8 @@ impl TableMethod {
         steps
     }
 
-    /// Table steps, and whether the last one ended below the start, both without so many low bits. `WIDE`: more than
-    /// 96 bits.
+    /// Returns the table steps, and whether the last one ended below the start, where both are
+    /// compared without some low bits. `WIDE`: more than 96 bits.
     #[inline]
     fn descend<const WIDE: bool>(
         &self,

@@ -2,27 +2,28 @@
 //
 //   LANES     lanes of a group, which have a number: a power of two up to 32, or THREADS
 //   LIMBS     limbs of a number that a lane has, an even number: lane i those from i·LIMBS on
-//   THREADS   of a block
+//   THREADS   threads per block
 //
-// All lanes of a warp come to each function that asks other lanes, and all of a group that is a block.
+// All lanes of a warp call each function that communicates with other lanes, and all lanes of a
+// group that is a block.
 #pragma once
 #include "chain.cuh"
 
-// Limbs of a number, numbers of a block.
+// Limbs of a number, and numbers per block.
 constexpr u32 WHOLE = LANES * LIMBS, NUMBERS = THREADS / LANES;
 
 DEVICE u32 lane_of_group() { return threadIdx.x % LANES; }
 DEVICE bool is_bottom() { return lane_of_group() == 0; }
 DEVICE bool is_top() { return lane_of_group() == LANES - 1; }
 
-// A group's warps, and its lanes in one of them.
+// Warps per group, and lanes of a group within one warp.
 [[maybe_unused]] constexpr u32 WARPS = LANES > 32 ? LANES / 32 : 1;
 constexpr u32 WIDTH = LANES < 32 ? LANES : 32;
 
-// The value of the next lane below, or above; the outermost lane has one of its own.
-//
-// Where a group is a block, warps tell each other theirs in memory of each function's own. Two calls of one
-// function have a barrier in between, another function's or any other: all have read then.
+// Returns the value of the next lane below, or above; the outermost lane supplies one itself. If a
+// group is a block, warps exchange values through memory that each function has for itself. Between
+// two calls of one function there must be a barrier, such as the one in another of these functions,
+// so that all lanes have read.
 template <class T, class Outermost>
 DEVICE T from_below(T value, Outermost outermost) {
     if constexpr (LANES == 1) return outermost;
@@ -48,7 +49,7 @@ DEVICE T from_above(T value, Outermost outermost) {
     return is_top() ? (T)outermost : found;
 }
 
-// The value of one lane, for all of its group.
+// Returns the value of one lane to its whole group.
 template <class T>
 DEVICE T of_lane(T value, u32 lane) {
     if constexpr (LANES > 32) {
@@ -61,7 +62,8 @@ DEVICE T of_lane(T value, u32 lane) {
 }
 DEVICE u32 of_top(u32 value) { return of_lane(value, LANES - 1); }
 
-// Lanes that work on the same numbers meet: what they wrote before can be read.
+// Barrier for lanes that work on the same numbers: afterwards they can read what the others wrote
+// before.
 DEVICE void meet() {
     if constexpr (LANES > 32) {
         __syncthreads();
@@ -70,20 +72,20 @@ DEVICE void meet() {
     }
 }
 
-// Whether a lane of a group says so, or one of another group of its warp.
+// Returns whether `mine` is true in some lane of the group, or of another group in its warp.
 DEVICE bool any_says(bool mine) {
     if constexpr (LANES > 32) return __syncthreads_or(mine);
     return __any_sync(0xffffffffu, mine);
 }
 
-// The votes of a group of up to 32 lanes, lane 0 first.
+// Returns the votes of a group of up to 32 lanes, lane 0 first.
 DEVICE u32 votes(bool mine) {
     u32 all = __ballot_sync(0xffffffffu, mine);
     if constexpr (LANES == 32) return all;
     return all >> (threadIdx.x % 32 & (32 - LANES)) & ((1u << LANES % 32) - 1);
 }
 
-// The largest value of a group.
+// Returns the largest value of a group.
 DEVICE u32 largest(u32 value) {
 #pragma unroll
     for (u32 apart = 1; apart < WIDTH; apart *= 2) {
@@ -98,7 +100,7 @@ DEVICE u32 largest(u32 value) {
     return value;
 }
 
-// Adds `carry` to a lane's limbs; what that carries.
+// Adds `carry` to a lane's limbs; returns the carry out.
 DEVICE u32 add_word(u32 (&x)[LIMBS], u32 carry) {
     x[0] = add_first(x[0], carry);
 #pragma unroll
@@ -106,7 +108,7 @@ DEVICE u32 add_word(u32 (&x)[LIMBS], u32 carry) {
     return add_last(0, 0);
 }
 
-// x − y in a lane's limbs, less a borrow; whether that borrows.
+// Computes x − y − borrow in a lane's limbs; returns the borrow out.
 DEVICE u32 subtract(u32 (&x)[LIMBS], const u32 (&y)[LIMBS], u32 borrow) {
     sub_first(0, borrow);
 #pragma unroll
@@ -114,11 +116,13 @@ DEVICE u32 subtract(u32 (&x)[LIMBS], const u32 (&y)[LIMBS], u32 borrow) {
     return sub_last(0, 0) & 1;
 }
 
-// Adds the carry that each lane gives to the limbs of the lane above, and what these carry; the
-// carry of the top lane. A lane's limbs are not all ones where it gives one and another comes in.
+// Adds the carry of each lane to the limbs of the lane above, and the resulting carries; returns
+// the carry of the top lane. A lane that has a carry must not have limbs that are all ones when
+// another carry comes in.
 //
-// Bit i of T = 2·gives is what lane i − 1 gives. Adding T to `passes` flips the bits of `passes` from
-// each 1 of T up to the first lane that passes nothing on, inclusive: all lanes that a carry reaches.
+// Bit i of T = 2·gives is the carry of lane i − 1. Adding T to `passes` flips the bits of `passes`
+// from each 1 of T up to the first lane that passes no carry on, inclusive: exactly the lanes that
+// a carry reaches.
 DEVICE u32 ripple(u32 (&x)[LIMBS], u32 carry) {
     if constexpr (LANES == 1) return carry;
     u32 all = 0xffffffffu;

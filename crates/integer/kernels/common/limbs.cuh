@@ -1,24 +1,25 @@
 // Products of H limbs by H limbs in the registers of one thread.
 //
-// A row is the product of a by one limb of b. Its products of two limbs overlap, so they are
-// added in two chains: one of those that begin at even positions of the result, one of those at
-// odd positions (the two chains of NVIDIA's CGBN). The result is the sum of both. After a row no
-// other one touches its lowest position; the two words there are added, and the chain of the next
-// row begins with their carry. So a product of two limbs with all its carries is one instruction.
+// A row is the product of a by one limb of b. Its products of two limbs overlap, so they are added
+// in two chains: one for those that begin at even positions of the result, one for those at odd
+// positions (the two chains of NVIDIA's CGBN). The result is the sum of both. After a row its
+// lowest position is final; the two words there are added, and the chain of the next row begins
+// with their carry. So a product of two limbs with all its carries is one instruction.
 //
-// Rows 0 … i make less than 2^(32·(i + H + 1)): a chain in row i whose last product is at position
-// i + H − 2 may carry into i + H; one whose last product is at i + H − 1 does not carry.
+// Rows 0 … i sum to less than 2^(32·(i + H + 1)). A chain in row i whose last product is at
+// position i + H − 2 may carry into i + H; a chain whose last product is at i + H − 1 does not
+// carry.
 #pragma once
 #include "chain.cuh"
 
 // 0 in memory, so that the compiler does not know it.
 __constant__ u32 NO_BITS = 0;
 
-// x, but not before y is known. The compiler knows no measure in working on several rows at
-// once, and has no more than seven carries.
+// Returns x, but not before y is known. Without this the compiler interleaves too many rows, and it
+// keeps at most seven carries.
 DEVICE u32 when_known(u32 x, u32 y) { return x | (y & NO_BITS); }
 
-// Two sums of 2·H limbs, by the parity of the positions where products begin.
+// Two sums of 2·H limbs, by the parity of the position at which products begin.
 template <u32 H>
 struct Sums {
     u32 words[2][2 * H + 1];
@@ -28,8 +29,9 @@ struct Sums {
         for (u32 t = 0; t <= 2 * H; t++) words[0][t] = words[1][t] = 0;
     }
 
-    // Adds a_j·b at position i + j for j = first, first + 2, … below `end`, and the carry of the
-    // chain before if `carried`. All but `a` and `b` must be known to the compiler.
+    // Adds a_j·b at position i + j for j = first, first + 2, … below `end`, and if `carried` the
+    // carry of the preceding chain. All arguments except `a` and `b` must be compile-time
+    // constants.
     DEVICE void add_chain(const u32 (&a)[H], u32 b, u32 i, u32 first, u32 end, bool carried) {
         u32(&w)[2 * H + 1] = words[(i + first) % 2];
         u32 j = first;
@@ -44,13 +46,13 @@ struct Sums {
         if ((j > first || carried) && j <= H) w[i + j] = add_last(w[i + j], 0);
     }
 
-    // The sum at position t, as the first or a later link of a chain.
+    // Returns the sum at position t, as the first or a later link of a chain.
     DEVICE u32 first_sum(u32 t) { return add_first(words[0][t], words[1][t]); }
     DEVICE u32 next_sum(u32 t) { return add_carried(words[0][t], words[1][t]); }
 };
 
-// a·b; b(i) reads limb i of b, put(t, x) takes limb t of the product, t = 0, 1, … 2·H − 1.
-// Limb i of b is read before limb i of the product is put.
+// Computes a·b. b(i) reads limb i of b; put(t, x) receives limb t of the product, t = 0, 1, … 2·H −
+// 1. Limb i of b is read before limb i of the product is put.
 template <u32 H, class Read, class Put>
 DEVICE void multiply(const u32 (&a)[H], Read b, Put put) {
     Sums<H> sums;
@@ -70,7 +72,7 @@ DEVICE void multiply(const u32 (&a)[H], Read b, Put put) {
     for (u32 t = H; t < 2 * H; t++) put(t, sums.next_sum(t));
 }
 
-// a·b mod 2^(32·H), with the products that it needs.
+// Computes a·b mod 2^(32·H), with only the products that it needs.
 template <u32 H, class Read, class Put>
 DEVICE void multiply_low(const u32 (&a)[H], Read b, Put put) {
     Sums<H> sums;
@@ -88,10 +90,10 @@ DEVICE void multiply_low(const u32 (&a)[H], Read b, Put put) {
     put(H - 1, sums.first_sum(H - 1));
 }
 
-// Limbs from FROM on of a·b, FROM ≤ H, with the products that they need, nearly always: those below position
-// FROM − 2 are left out, which would add less than FROM to limb FROM − 1. Where that might carry
-// all are made, and put(t, x) takes all limbs. All limbs of b are read before the first one is put, or
-// again.
+// Computes the limbs of a·b from FROM on, FROM ≤ H, in nearly all cases with only the products that
+// they need: products below position FROM − 2 are left out, which would add less than FROM to limb
+// FROM − 1. If that might carry, all products are computed, and put(t, x) receives all limbs. All
+// limbs of b are read before the first limb is put, or put again.
 template <u32 FROM, u32 H, class Read, class Put>
 DEVICE void multiply_high(const u32 (&a)[H], Read b, Put put) {
     static_assert(2 <= FROM && FROM <= H);
@@ -116,13 +118,13 @@ DEVICE void multiply_high(const u32 (&a)[H], Read b, Put put) {
     for (u32 t = FROM; t < 2 * H; t++) put(t, sums.next_sum(t));
 }
 
-// a²: products of two different limbs once, doubled; then the squares of limbs.
+// Computes a²: products of two different limbs once, doubled; then the squares of limbs.
 template <u32 H, class Put>
 DEVICE void square(const u32 (&a)[H], Put put) {
     Sums<H> sums;
     sums.clear();
-    // The sum S of a_i·a_j for i < j is known below position 2i after row i − 1. Limbs 2i and
-    // 2i + 1 of 2·S + Σ a_i²·2^(64·i) follow, with the limb of S before them and a carry.
+    // The sum S of a_i·a_j for i < j is final below position 2i after row i − 1. Limbs 2i and 2i +
+    // 1 of 2·S + Σ a_i²·2^(64·i) follow, from the preceding limb of S and a carry.
     u32 before = 0, carry = 0;
     auto put_pair = [&](u32 i, u32 s0, u32 s1) {
         u32 d0 = __funnelshift_l(before, s0, 1), d1 = __funnelshift_l(s0, s1, 1);

@@ -1,4 +1,4 @@
-// Four limbs, or two, which move at once, from and to addresses that are multiples of 16 or 8 bytes.
+// Loads and stores of four limbs, or two, at addresses that are multiples of 16 or 8 bytes.
 #pragma once
 #include "ptx.cuh"
 

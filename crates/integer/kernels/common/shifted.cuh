@@ -1,11 +1,11 @@
 // Numbers shifted up by any number of bits, four limbs at a time.
 //
-//   THREADS   of a block, which has one number
+//   THREADS   threads per block; a block processes one number
 #pragma once
 #include "quad.cuh"
 
-// put(at, limbs at … at + 3) of 2^up·a, of `limbs` limbs, a multiple of 4; limb(i) is limb i of a, and 0 where it has
-// none, above and below.
+// Calls put(at, limbs at … at + 3) for 2^up·a, with `limbs` limbs, a multiple of 4. limb(i) is limb
+// i of a, and 0 outside a, above and below.
 template <class Limb, class Put>
 DEVICE void shift_up(Limb limb, u32 up, u32 limbs, Put put) {
     for (u32 at = threadIdx.x * 4; at < limbs; at += THREADS * 4) {

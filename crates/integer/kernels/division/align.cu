@@ -1,12 +1,12 @@
-// 2^s·a for a number's divisor, or for its dividend: s such that 2^s·v has exactly N limbs and its
-// highest bit set. For v = 0 the divisor is 2^(32·N − 1), and the dividend 0.
+// Computes 2^s·a, for the divisor or the dividend, with s such that 2^s·v has exactly N limbs and
+// its highest bit set. For v = 0 the divisor is 2^(32·N − 1), and the dividend 0.
 //
-//   THREADS   of a block, which has one number
+//   THREADS   threads per block; a block processes one number
 //
-// ⌊u/v⌋ has as many bits as u has more than v, or one more, and at most 32·k; a dividend of N + k limbs so has a
-// highest bit that is 0.
+// The bits of ⌊u/v⌋ are those of u less those of v, or one more, and at most 32·k. So the highest
+// bit of a dividend of N + k limbs is 0.
 //
-// Results have `limbs` limbs, a multiple of 4, as their stride is; the divisor N of them.
+// Results have `limbs` limbs, a multiple of 4, like their stride; the divisor has N limbs.
 #include "shifted.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

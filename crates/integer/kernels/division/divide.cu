@@ -1,35 +1,36 @@
-// Quotients and remainders, limb by limb of the quotient (Knuth, TAOCP 4.3.1, algorithm D), with the
-// numbers in the registers of groups of lanes.
+// Quotients and remainders, limb by limb of the quotient (Knuth, TAOCP 4.3.1, algorithm D), with
+// the numbers in the registers of groups of lanes.
 //
 //   U_LIMBS, V_LIMBS   limbs of dividends and divisors; V_LIMBS ≤ WHOLE
 //   QUOTIENT, REMAINDER   whether these are written, of U_LIMBS and V_LIMBS limbs
 //   WINDOW             whether quotients have U_LIMBS − V_LIMBS limbs and another one, their overflow,
 //                      elsewhere
 //   EXACT              whether a quotient with a remainder is flagged, and 0, as one by 0 is
-//   LANES, LIMBS, THREADS   see lanes.cuh; BLOCKS blocks of a multiprocessor
+//   LANES, LIMBS, THREADS   see lanes.cuh; BLOCKS blocks per multiprocessor
 //
-// With B = 2^32, N = WHOLE and s such that 2^s·v has exactly N limbs and its highest bit set: V = 2^s·v,
-// U = 2^s·u. The remainder R begins as the limbs of U from the first one on that is to have a
-// digit of the quotient, where R < V; a step brings in the next limb of U,
+// With B = 2^32, N = WHOLE and s such that 2^s·v has exactly N limbs and its highest bit set: V =
+// 2^s·v, U = 2^s·u. The remainder R starts as the limbs of U above those for which digits of the
+// quotient are computed, where R < V. A step appends the next limb of U,
 //
 //     R ← R·B + next − q·V,
 //
-// with a digit q that may be one or two too small, never too large. Then V is subtracted again,
-// and the digit is raised.
+// with a digit q that may be one or two too small, but never too large. In that case V is
+// subtracted again, and the digit is raised.
 //
-// The digit, see digits.cuh: r and w are the two highest limbs of R and V, so that q ≤ r·B/(w + 1) < R·B/V,
-// and q > R·B/V − 1 − 2^−17 but for the limit. What waits is less than a unit of r where L > 2. R is corrected
-// at the end, and where the top of R is above that of V, or not between 0 and B^N (as R is near 0 and
-// a carry waits). In all other steps R < V·(1 + 2^−62), and the next digit is below B.
+// For the digit see digits.cuh. r and w are the two highest limbs of R and V, so q ≤ r·B/(w + 1) <
+// R·B/V, and q > R·B/V − 1 − 2^−17 unless q was limited. The waiting limbs are less than a unit of
+// r if L > 2. R is corrected at the end, and whenever the top of R exceeds that of V or is not
+// between 0 and B^N (when R is near 0 and a carry waits). In all other steps R < V·(1 + 2^−62), and
+// the next digit is below B.
 //
-// A number's shared memory: N zeros, and u. The digits of the quotient take the places of limbs of u
-// that have been used. The zeros are what U has below u, where v stands at first and the remainder
-// at last.
+// A number's shared memory holds N zeros, and u. The digits of the quotient replace limbs of u that
+// have been used. The zeros are the limbs of U below u; v is stored there at first, and the
+// remainder at the end.
 #include "digits.cuh"
 
-// Places of a number: an odd number, so that those of neighbouring groups are in different banks.
+// Words between numbers: an odd number, so that neighbouring groups use different banks.
 constexpr u32 PLACES = (WHOLE + U_LIMBS) | 1;
-// Limbs of a quotient that are written.
+// Limbs of a quotient to write.
 constexpr u32 DIGITS = WINDOW ? U_LIMBS - V_LIMBS : U_LIMBS;
 
 struct Divisor {
@@ -41,7 +42,7 @@ struct Divisor {
     u32 limbs_up, bits_up, limbs;
 };
 
-// Whole numbers from memory to their places, zeros where there are none.
+// Copies whole numbers from memory to shared memory, extended by zeros.
 template <u32 COUNT, u32 PADDED>
 DEVICE void load(u32* places, const u32* from, u64 stride, u32 numbers) {
     for (u32 f = threadIdx.x; f < NUMBERS * PADDED; f += THREADS) {
@@ -58,7 +59,7 @@ DEVICE void store(u32* to, u64 stride, const u32* places, u32 numbers) {
     }
 }
 
-// The divisor from its limbs, padded with zeros; 1 for 0.
+// Normalises the divisor, given as limbs padded with zeros; 0 is replaced by 1.
 DEVICE Divisor normalise(const u32* v, bool& is_zero) {
     Divisor d;
     u32 highest = 0;
@@ -73,7 +74,7 @@ DEVICE Divisor normalise(const u32* v, bool& is_zero) {
     d.limbs_up = WHOLE - d.limbs;
     u32 first = is_zero ? 1 : v[d.limbs - 1];
     d.bits_up = __clz(first);
-    // Limb i of v, of which those below the first are 0.
+    // Limb i of v; limbs below the first are 0.
     auto limb = [&](i32 i) { return i < 0 ? 0 : is_zero ? 1u : v[i]; };
     auto up = [&](i32 i) { return __funnelshift_l(limb(i - 1), limb(i), d.bits_up); };
 #pragma unroll
@@ -88,17 +89,17 @@ DEVICE Divisor normalise(const u32* v, bool& is_zero) {
 
 DEVICE u64 top(const Remainder& r) { return join(r.limbs[LIMBS - 2], r.limbs[LIMBS - 1]); }
 
-// The digit, in the top lane.
+// Returns the digit, in the top lane.
 DEVICE u32 digit(const Remainder& r, const Divisor& v) {
     return digit_of(r.limbs[LIMBS - 1], r.limbs[LIMBS - 2], v.reciprocal);
 }
 
-// Whether R may not be less than V, or its top is not known.
+// Returns whether R may be at least V, or its top is unknown.
 DEVICE bool is_doubtful(const Remainder& r, const Divisor& v) {
     return is_top() && (r.waiting != 0 || top(r) > v.top);
 }
 
-// R mod V, and how many times V was subtracted, at most 3.
+// Reduces R modulo V; returns how many times V was subtracted, at most 3.
 DEVICE u32 correct(Remainder& r, const Divisor& v) {
     u32 beyond = r.gather(), times = 0;
 #pragma unroll 1
@@ -132,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
     for (u32 i = 0; i < LIMBS; i++) zeros[lane * LIMBS + i] = 0;
     __syncwarp();
-    // As many digits as the number of the warp with most has: those of the others are 0.
+    // All numbers of a warp take as many digits as the longest quotient; extra digits are 0.
     u32 most = U_LIMBS < divisor.limbs ? 0 : U_LIMBS - divisor.limbs + 1;
     most = warp_largest(most);
     Remainder r;
@@ -144,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         r.limbs[i] = __funnelshift_l(lower, upper, divisor.bits_up);
     }
     r.waiting = 0;
-    // The limb of u in which the next one begins.
+    // The limb of u in which the next limb of U begins.
     const u32* below = digits + (i32)(most - divisor.limbs_up) - 1;
     u32 upper = *below;
     __syncwarp();
@@ -152,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 #pragma unroll 1
     for (u32 t = most; t-- > 0;) {
-        // The lowest lane alone needs it, and soon writes there.
+        // Only the lowest lane needs it, and soon overwrites it.
         --below;
         u32 lower = is_bottom() ? *below : 0;
         u32 next = __funnelshift_l(lower, upper, divisor.bits_up), q = of_top(digit(r, divisor));

@@ -1,10 +1,11 @@
-// What a division of aligned numbers gives: digits of the quotient with zeros above, and the remainder
-// divided by 2^s (see align.cu). Where v is 0 both are 0 already, since u was taken for 0.
+// Writes the results of a division of aligned numbers: the digits of the quotient extended by
+// zeros, and the remainder divided by 2^s (see align.cu). Where v is 0 both are 0 already, since u
+// was replaced by 0.
 //
-//   THREADS   of a block, which has one number
+//   THREADS   threads per block; a block processes one number
 //
-// Results are side by side, and there where they are wanted. EXACT quotients with a remainder are flagged,
-// and 0, as those by 0 are.
+// Results are contiguous; each is optional. EXACT quotients with a remainder are flagged and 0,
+// like quotients by 0.
 #include "quad.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

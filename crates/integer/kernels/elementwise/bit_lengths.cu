@@ -1,4 +1,4 @@
-// The bits of a without zeros above: ⌊log2 a⌋ + 1, and 0 for 0.
+// Computes the bit length of a: ⌊log2 a⌋ + 1, and 0 for 0.
 #include "groups.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

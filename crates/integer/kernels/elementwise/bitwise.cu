@@ -1,5 +1,5 @@
-// Bits of a and b: ((a and b) and `both`) xor ((a xor b) and `one`) xor `all`, which is and, or, xor
-// or not for masks of zeros or ones. `out` may be a or b.
+// Combines a and b: ((a AND b) AND `both`) XOR ((a XOR b) AND `one`) XOR `all`. Masks of zeros or
+// ones select AND, OR, XOR or NOT. `out` may be a or b.
 #include "groups.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

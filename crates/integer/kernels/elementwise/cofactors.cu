@@ -1,17 +1,20 @@
-// The cofactors of common divisors: of two pairs of them that with the least x, which is positive if two are least.
+// Chooses between two pairs of cofactors of a greatest common divisor: the one with the least |x|,
+// with x positive if both are least.
 //
-// a and b by their divisor are P and Q, or for a byte of 0 Q and P, and d·Q − n·P = 1 with 0 ≤ d ≤ P and
-// 0 ≤ n ≤ Q. So there are also d − P and n − Q, of which d_less = P − d and n_less = Q − n come with them. All
-// have `wide` limbs. x goes with a, y with b:
+// P and Q are a and b divided by their greatest common divisor, or b and a if the byte is nonzero,
+// and d·Q − n·P = 1 with 0 ≤ d ≤ P and 0 ≤ n ≤ Q. A second solution is d − P and n − Q; the inputs
+// d_less = P − d and n_less = Q − n are its negatives. All have `wide` limbs. x belongs to a, y to
+// b:
 //
 //     byte 0: P is odd                 x, y = d, −n or −d_less, n_less, the latter unless d < d_less
 //     byte 1: Q is even, P odd or 0    x, y = −n, d or n_less, −d_less, the latter unless n < n_less
 //
-// Where two are equal they are 0 or, for Q = 2, n and n_less: then x is the positive one. Where Q = 0 there is
-// no such n ≥ 0; it comes as −1 mod 2^(32·wide), n_less as 1, and the second pair is right.
+// If the two candidates are equal, they are 0 or, for Q = 2, n and n_less: then x is the positive
+// one. For Q = 0 no such n ≥ 0 exists; the input n is −1 mod 2^(32·wide), n_less is 1, and the
+// second pair is right.
 #include "compare.cuh"
 
-// Limbs of a chunk of the one or the other.
+// Loads the limbs of a chunk of one of two numbers.
 DEVICE Chunk load_one(const Places& places, const Batch& x, const Batch& y, bool of_y, u32 row, u32 from) {
     Batch it = {of_y ? y.data : x.data, of_y ? y.stride : x.stride, x.limbs};
     return places.load(it, row, from);

@@ -1,4 +1,4 @@
-// −1, 0 or 1: the sign of a − b; `limbs` are those of the longer operand.
+// Computes −1, 0 or 1: the sign of a − b; `limbs` are those of the longer operand.
 #include "compare.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -1,5 +1,5 @@
-// The smaller or, if `maximum` is 1, the larger one. `out` may be a or b: a lane writes the limbs
-// that it has read itself.
+// Computes the smaller number or, if `maximum` is 1, the larger one. `out` may be a or b: a lane
+// writes only limbs that it has read itself.
 #include "compare.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -1,22 +1,22 @@
-// Numbers of many limbs on groups of lanes.
+// Long numbers distributed over groups of lanes.
 //
 //   VECTOR    limbs of a chunk, which moves at once: 1, 2 or 4, a factor of the limbs of each number
 //   LANES     lanes of a group, which have a number: a power of two up to 32, or THREADS
 //   ROWS      chunks that a thread has in registers
 //   LONG      0: a number is one row, and a group has ROWS numbers; 1: it has one, of any length
-//   THREADS   of a block
+//   THREADS   threads per block
 //
-// A row is LANES chunks, one for each lane, side by side in memory. Where not all limbs of a row
-// are there, its lanes have zeros.
+// A row is LANES chunks, one per lane, contiguous in memory. Lanes whose limbs lie beyond the
+// number hold zeros.
 #pragma once
 #include "simt.cuh"
 
 constexpr u32 GROUPS = THREADS / LANES;
-// Numbers of a group, and of a block.
+// Numbers per group, and per block.
 constexpr u32 KEPT = LONG ? 1 : ROWS, NUMBERS = GROUPS * KEPT;
-// Limbs that a group has of a number at a time.
+// Limbs of a number that a group holds at a time.
 constexpr u32 ROW = LANES * VECTOR, SEGMENT = LONG ? ROWS * ROW : ROW;
-// A group's warps, and its lanes in one of them.
+// Warps per group, and lanes of a group within one warp.
 constexpr u32 WARPS = LANES > 32 ? LANES / 32 : 1, WIDTH = LANES < 32 ? LANES : 32;
 
 struct __align__(4 * VECTOR) Chunk {
@@ -30,12 +30,12 @@ struct Batch {
     u32 limbs;
 };
 
-// The part of a batch that this block has.
+// Returns the part of a batch that belongs to this block.
 DEVICE Batch part_of(const u32* data, u64 stride, u32 limbs) {
     return {data + (u64)blockIdx.x * NUMBERS * stride, stride, limbs};
 }
 
-// Which numbers and limbs a thread has; counted from the first number of its block.
+// The numbers and limbs of a thread, counted from the first number of its block.
 struct Places {
     // Numbers of the block.
     u32 count;
@@ -43,11 +43,11 @@ struct Places {
     DEVICE explicit Places(u32 all) : count(min(all - blockIdx.x * NUMBERS, NUMBERS)) {}
 
     DEVICE u32 number(u32 row) const { return threadIdx.x / LANES + (LONG ? 0 : row * GROUPS); }
-    // The first limb of its chunk in a row of the segment that begins at `from`.
+    // Returns the first limb of its chunk in a row of the segment that begins at `from`.
     DEVICE u32 limb(u32 row, u32 from) const {
         return from + (LONG ? row * ROW : 0) + threadIdx.x % LANES * VECTOR;
     }
-    // Whether a whole group has nothing to do, and may end: not so where groups share a warp.
+    // Returns whether a whole group has no number and may exit; never if groups share a warp.
     DEVICE bool none() const { return LONG && number(0) >= count; }
 
     DEVICE Chunk load(const Batch& a, u32 row, u32 from) const {
@@ -55,12 +55,12 @@ struct Places {
         if (i >= count || j >= a.limbs) return {};
         return *(const Chunk*)(a.data + i * a.stride + j);
     }
-    // Limb j of a number, 0 where there is none.
+    // Returns limb j of a number, or 0 beyond its end.
     DEVICE u32 limb_at(const Batch& a, u32 row, u32 j) const {
         u32 i = number(row);
         return i < count && j < a.limbs ? a.data[i * a.stride + j] : 0;
     }
-    // Results of `limbs` limbs.
+    // Stores results of `limbs` limbs.
     DEVICE void store(u32* out, u32 limbs, u32 row, u32 from, const Chunk& x) const {
         u32 i = number(row), j = limb(row, from);
         if (i >= count || j >= limbs) return;
@@ -68,34 +68,34 @@ struct Places {
     }
 };
 
-// The votes of this thread's group, lane 0 of it first.
+// Returns the votes of this thread's group, lane 0 first.
 DEVICE u32 votes(bool mine) {
     u32 all = __ballot_sync(0xffffffffu, mine);
     return WIDTH == 32 ? all : all >> (threadIdx.x % 32 & (32 - WIDTH)) & ((1u << WIDTH % 32) - 1);
 }
 
-// Bit i: the carry into lane i, up to the one out of the last, by the lanes that give a carry
-// and those that pass one on; no lane does both. With T = 2·gives + carry, bit i of T is what lane
-// i − 1 gives. Adding T to `pass` flips the bits of `pass` from each 1 of T up to the first lane
-// that passes nothing on, inclusive: all lanes that a carry reaches.
+// Bit i is the carry into lane i, up to the carry out of the last, given the lanes that generate a
+// carry and those that pass one on; no lane does both. With T = 2·gives + carry, bit i of T is the
+// carry of lane i − 1. Adding T to `pass` flips the bits of `pass` from each 1 of T up to the first
+// lane that passes no carry on, inclusive: exactly the lanes that a carry reaches.
 DEVICE u64 carries_of(u32 gives, u32 pass, u32 carry) {
     return (((u64)gives << 1 | carry) + pass) ^ pass;
 }
 
-// What the lanes of a group tell each other. All lanes of a warp come to each call, and all of a
+// Communication among the lanes of a group. All lanes of a warp make each call, and all lanes of a
 // group that is a block.
 struct Group {
-    // Warps write to one half of shared memory while slower ones read the other. Before a block uses another
-    // group there must be a barrier.
+    // Warps write to one half of shared memory while slower ones read the other. A barrier is
+    // needed before a block uses another group.
     u32 turn = 0;
 
-    // The carry into this lane's chunk, which gives one or, if not, passes one on. `carry` is the
-    // carry into the row, and then the one out of it.
+    // Returns the carry into this lane's chunk, which generates one or, if not, passes one on.
+    // `carry` is the carry into the row, and on return the carry out of it.
     DEVICE u32 carry_into(bool gives, bool passes_on, u32& carry) {
         u32 lane = threadIdx.x % WIDTH;
         u32 g = votes(gives), p = votes(passes_on && !gives);
         if constexpr (LANES > 32) {
-            // What each warp hands on if nothing comes in, and whether it passes a carry on.
+            // The carry that each warp passes on if none comes in, and whether it propagates one.
             u32 handed = (u32)(carries_of(g, p, 0) >> 32) | (u32)(p == 0xffffffffu) << 1;
             u32 other = of_warps(handed);
             u32 warps_give = votes(other & 1), warps_pass = votes(other >> 1);
@@ -109,14 +109,14 @@ struct Group {
         return (u32)(into >> lane) & 1;
     }
 
-    // The value of the highest lane whose value is not 0; 0 if there is none.
+    // Returns the value of the highest lane whose value is not 0; 0 if none is.
     DEVICE u32 topmost(u32 value) {
         u32 top = topmost_of_warp(value);
         if constexpr (LANES > 32) top = topmost_of_warp(of_warps(top));
         return top;
     }
 
-    // The value that warp i tells, for lane i of each warp; 0 for further lanes.
+    // Returns the value of warp i in lane i of each warp; 0 in further lanes.
     DEVICE u32 of_warps(u32 value) {
         __shared__ u32 told[2][WARPS];
         u32 lane = threadIdx.x % 32;
@@ -133,12 +133,12 @@ struct Group {
     }
 };
 
-// Of each number that a group has, the value of its highest chunk whose value is not 0, else 0:
-// value(row, from) of all its chunks, from the top, as far as is needed.
+// Returns, for each number of a group, the value of its highest chunk whose value is not 0, or 0.
+// Evaluates value(row, from) for its chunks from the top as far as needed.
 template <class F>
 DEVICE void topmost_chunks(u32 limbs, u32 (&found)[KEPT], F value) {
     Group group;
-    // Slower warps may still read what a call before this one told.
+    // Slower warps may still read the values of a previous call.
     if constexpr (LANES > 32) __syncthreads();
     for (u32 k = 0; k < KEPT; k++) found[k] = 0;
     for (u32 from = (limbs - 1) / SEGMENT * SEGMENT;; from -= SEGMENT) {

@@ -1,6 +1,5 @@
-// a + b, or a − b = a + (all bits of b changed) + 1, mod 2^(32·limbs), and whether a carry, or a
-// borrow, leaves the highest limb. Neither a nor b has more limbs than the result. `out` may be a
-// or b.
+// Computes a + b, or a − b = a + NOT b + 1, mod 2^(32·limbs), and the carry or borrow out of the
+// highest limb. Neither a nor b has more limbs than the result. `out` may be a or b.
 #include "groups.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -21,7 +20,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (u32 r = 0; r < ROWS; r++) {
             if (!LONG) carry = subtract;
-            // Above the highest limb all is 1, so that what leaves that limb leaves the row.
+            // Beyond the highest limb all bits are 1, so that a carry out of that limb leaves the
+            // row.
             bool above = places.limb(r, from) >= limbs;
             u32 given = 0, all = 0xffffffffu;
             for (u32 v = 0; v < VECTOR; v++) {

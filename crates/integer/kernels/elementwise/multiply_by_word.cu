@@ -1,11 +1,11 @@
 // a·w mod 2^(32·limbs) for a word w < 2^64.
 //
-// With B = 2^32, let C_j = ⌊(a mod B^j)·w / B^j⌋ < B², what limbs below j hand on to limb j, and
-// H_j = ⌊Y·w / B²⌋, where Y < B² is a's two limbs below j. What is left out there is less than
-// B^(j−2)·w, which is less than B^j: so C_j is H_j or H_j + 1, and only that 1 must come from other
-// lanes. A lane computes its chunk's product + H_j, hence the word D that it hands on if no 1 comes;
-// it gives a carry if D is H + 1 for the next lane's H, and it passes one on if its limbs are all
-// ones. It never hands on H + 2.
+// With B = 2^32, let C_j = ⌊(a mod B^j)·w / B^j⌋ < B² be the carry of the limbs below j, and H_j =
+// ⌊Y·w / B²⌋, where Y < B² consists of a's two limbs below j. H_j leaves out less than B^(j−2)·w <
+// B^j, so C_j is H_j or H_j + 1, and only that 1 must come from other lanes. A lane computes its
+// chunk's product + H_j, and from it the word D that it passes on if no 1 comes in. It generates a
+// carry if D is H + 1 for the next lane's H, and it propagates one if its limbs are all ones. It
+// never passes on H + 2.
 #include "groups.cuh"
 #include "ptx.cuh"
 
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         for (u32 r = 0; r < ROWS; r++) {
             u32 j = places.limb(r, from);
             chunks[r] = places.load(x, r, from);
-            // Limbs −1 and −2 wrap around to where there is none.
+            // Limbs −1 and −2 wrap around to an index beyond the number.
             below[r] = join(places.limb_at(x, r, j - 2), places.limb_at(x, r, j - 1));
         }
 #pragma unroll

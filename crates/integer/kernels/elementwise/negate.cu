@@ -1,5 +1,5 @@
-// −a mod 2^(32·limbs) = (all bits of a changed) + 1: the 1 passes through chunks that are 0 in a.
-// `out` may be a.
+// Computes −a mod 2^(32·limbs) = NOT a + 1: the 1 propagates through chunks of a that are 0. `out`
+// may be a.
 #include "groups.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

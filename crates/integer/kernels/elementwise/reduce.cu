@@ -1,13 +1,14 @@
-// u − p less m up to three times: what is left when a product p = q·m, q a guess at ⌊u/m⌋ that is at most 3
-// too small, is taken from u. As 0 ≤ u − p < 4m, all of it is known from `limbs` + VECTOR limbs, for m of
-// `limbs`.
+// Computes u − p, less m up to three times: the remainder after subtracting a product p = q·m from
+// u, where q is a guess of ⌊u/m⌋ that is at most 3 too small. Since 0 ≤ u − p < 4m, `limbs` +
+// VECTOR limbs determine it, for m of `limbs` limbs.
 //
-// A first pass finds how many times, by the borrows of u − p − m, − 2m, − 3m, and a second one subtracts;
-// numbers of one row are in a cache by then. `out` is none of the operands.
+// A first pass determines how many times, by the borrows of u − p − m, u − p − 2m and u − p − 3m,
+// and a second one subtracts; numbers of one row are in a cache by then. `out` must not alias an
+// operand.
 #include "groups.cuh"
 
-// x − y, from the carry into this row, 0 for a borrow; then the carry out of it. Above the highest limb all is
-// 1, so that what leaves that limb leaves the row.
+// Computes x − y from the carry into this row, 0 for a borrow, and returns the carry out of it in
+// `carry`. Beyond the highest limb all bits are 1, so that a carry out of that limb leaves the row.
 DEVICE Chunk minus(Chunk x, const Chunk& y, bool above, Group& group, u32& carry) {
     u32 given = 0, all = 0xffffffffu;
     for (u32 v = 0; v < VECTOR; v++) {
@@ -36,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     Group group;
     u32 times[KEPT] = {};
     for (u32 pass = 0; pass < 2; pass++) {
-        // Of u − p, and of it less m, 2m, 3m.
+        // The carries of u − p, and of it minus m, 2m, 3m.
         u32 carries[4] = {1, 1, 1, 1};
         for (u32 from = 0; from < whole; from += SEGMENT) {
 #pragma unroll
@@ -56,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 if (pass == 1) places.store(out, limbs, r, from, rest);
                 bool last = !LONG || (r == ROWS - 1 && whole - from <= SEGMENT);
                 if (pass == 0 && last) {
-                    // From the first borrow on there is no more.
+                    // After the first borrow all others are borrows too.
                     for (known = 0; known < 3 && carries[known + 1]; known++) {
                     }
                 }

@@ -1,4 +1,4 @@
-// b where a number's byte is 1, otherwise a. `out` may be a or b.
+// Selects b where a number's byte is 1, otherwise a. `out` may be a or b.
 #include "groups.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

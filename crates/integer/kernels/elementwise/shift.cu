@@ -1,5 +1,5 @@
-// ⌊a·2^−(32·skip + bits)⌋ mod 2^(32·limbs) for 0 ≤ bits < 32; a shift to the left has skip < 0.
-// VECTOR is 1, since limbs come from two places of a.
+// Computes ⌊a·2^−(32·skip + bits)⌋ mod 2^(32·limbs) for 0 ≤ bits < 32; a left shift has skip < 0.
+// VECTOR is 1, since each limb combines two limbs of a.
 #include "groups.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         u32 lower[ROWS], upper[ROWS];
 #pragma unroll
         for (u32 r = 0; r < ROWS; r++) {
-            // Below 0 it wraps around to where there is no limb either.
+            // Negative indices wrap around to an index beyond the number.
             u32 j = places.limb(r, from) + (u32)skip;
             lower[r] = places.limb_at(x, r, j);
             upper[r] = places.limb_at(x, r, j + 1);

@@ -3,19 +3,19 @@
 //   A_LIMBS, B_LIMBS, OUT_LIMBS   limbs; a shorter operand is followed by zeros
 //   CHUNK                         limbs that a thread adds by itself: 1, 2 or 4, a factor of these
 //   NUMBERS, WINDOWS, THREADS     a block has NUMBERS numbers, a warp WINDOWS times 32 chunks of them
-//   SUBTRACT                      0: a + b, 1: a − b; what is said of carries holds for borrows
+//   SUBTRACT                      0: a + b, 1: a − b; carries are then borrows
 //
-// The chunks of a block's numbers stand in a row, whole warps of them; where numbers begin and
-// end is of no account, but that no carry leaves the last chunk of one. A chunk gives a carry (G),
-// or it is all ones (all zeros for a difference) and passes one on (P), never both. With the
-// carries T_i that chunk i − 1 gives, the bits that change from P to P + T are the carries into
-// all chunks: where T meets P one is passed on, and the addition does just that. (CGBN resolves
-// carries so.)
+// The chunks of a block's numbers form a row that fills whole warps; the boundaries of numbers
+// matter only in that no carry leaves the last chunk of one. A chunk generates a carry (G), or it
+// is all ones (all zeros for a difference) and propagates one (P), never both. Let T_i be the carry
+// of chunk i − 1. The bits that change from P to P + T are the carries into all chunks, because the
+// addition propagates a carry exactly where T and P are both 1. (CGBN resolves carries in this
+// way.)
 #include "chain.cuh"
 
 constexpr u32 WARPS = THREADS / 32;
 constexpr u32 CHUNKS = OUT_LIMBS / CHUNK;
-// Whether a number may lie in two warps.
+// Whether a number may extend over two warps.
 constexpr bool SHARED_NUMBERS = WINDOWS * 32 % CHUNKS != 0;
 
 struct __align__(4 * CHUNK) Chunk {
@@ -29,7 +29,7 @@ DEVICE Chunk load(const u32* numbers, u64 stride, u32 number, u32 chunk) {
     return *from;
 }
 
-// x + y or x − y; whether it carries.
+// Computes x + y or x − y; returns the carry.
 DEVICE bool combine(Chunk& x, const Chunk& y) {
 #pragma unroll
     for (u32 i = 0; i < CHUNK; i++) {
@@ -43,7 +43,7 @@ DEVICE bool combine(Chunk& x, const Chunk& y) {
     return (SUBTRACT ? sub_last(0, 0) : add_last(0, 0)) != 0;
 }
 
-// Whether a carry passes through.
+// Returns whether a carry passes through.
 DEVICE bool passes(const Chunk& x) {
     u32 all = x.limbs[0];
 #pragma unroll
@@ -51,12 +51,12 @@ DEVICE bool passes(const Chunk& x) {
     return all == (SUBTRACT ? 0 : 0xffffffffu);
 }
 
-// The carries into 32 chunks; bit 32: out of them.
+// Returns the carries into 32 chunks; bit 32 is the carry out of them.
 DEVICE u64 carries_into(u32 gives, u32 passes_on, u32 carry) {
     return (((u64)gives << 1 | carry) + passes_on) ^ passes_on;
 }
 
-// The carry into this warp, from what each warp hands on when none comes in, and when one does.
+// Returns the carry into this warp, from what each warp passes on with and without a carry in.
 DEVICE u32 carry_from_warps(bool gives, bool passes_on) {
     __shared__ unsigned char hands_on[WARPS];
     u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             whole = whole && p == 0xffffffffu;
         }
     }
-    // Where all chunks pass one on none gives one.
+    // If all chunks propagate a carry, none generates one.
     carry = SHARED_NUMBERS ? carry_from_warps(carry, whole) : 0;
 #pragma unroll
     for (u32 w = 0; w < WINDOWS; w++) {

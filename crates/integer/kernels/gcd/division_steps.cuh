@@ -1,27 +1,28 @@
-// Division steps (Bernstein and Yang 2019, Fast constant-time gcd computation and modular inversion) on
-// numbers in the registers of groups of lanes, or of a block.
+// Division steps (Bernstein and Yang 2019, Fast constant-time gcd computation and modular
+// inversion) on numbers in the registers of groups of lanes, or of a block.
 //
 //   A_LIMBS, B_LIMBS   limbs of two numbers a and b
 //   LANES, LIMBS, THREADS   see lanes.cuh, but limbs here have 30 bits
 //
-// 30·WHOLE is more than 32·max(A_LIMBS, B_LIMBS): there is room for a sign.
+// 30·WHOLE exceeds 32·max(A_LIMBS, B_LIMBS), which leaves room for a sign.
 //
-// gcd(a, b) = 2^z·gcd(f, g), z the zeros at the end of a | b; of a/2^z and b/2^z one is odd, f. A division
-// step with δ = 1 at first,
+// gcd(a, b) = 2^z·gcd(f, g), where z is the number of trailing zeros of a | b; f is an odd one of
+// a/2^z and b/2^z, g the other. A division step, with δ = 1 at first, is
 //
 //     δ > 0 and g odd:  δ, f, g ← 1 − δ, g, (g − f)/2
 //     otherwise:        δ, f, g ← 1 + δ, f, (g + (g mod 2)·f)/2
 //
-// neither changes gcd(f, g) nor makes the larger of |f| and |g| larger, and in the end g is 0 and f the
-// divisor or less it (theorem 11.2: after (49n + 57)/17 steps for numbers of n ≥ 46 bits, (49n + 80)/17
-// for shorter ones). 30 steps depend on the 30 lowest bits, and are a matrix: 2^30·(f', g') =
-// (u·f + v·g, q·f + r·g), |u| + |v| and |q| + |r| at most 2^30. All lanes compute it, and each its limbs of
-// f' and g'.
+// It changes neither gcd(f, g) nor increases the larger of |f| and |g|. In the end g is 0 and f is
+// plus or minus the divisor (theorem 11.2: after (49n + 57)/17 steps for numbers of n ≥ 46 bits,
+// (49n + 80)/17 for shorter ones). 30 steps depend on the 30 lowest bits, and form a matrix:
+// 2^30·(f', g') = (u·f + v·g, q·f + r·g), with |u| + |v| and |q| + |r| at most 2^30. All lanes
+// compute it, and each lane its limbs of f' and g'.
 //
-// Limbs are in [0, 2^30) but for a lane's lowest one, which may be 2 off, and the highest of all, which has
-// the sign. A lane's sum of products of limbs carries c, |c| ≤ 2^30, to the lane above. Dividing by
-// 2^30 moves all down by a limb: the lane's highest one is c and what the lane above has for its lowest,
-// less than 2^31, of which what is too much is added up there.
+// Limbs are in [0, 2^30), except a lane's lowest one, which may be 2 off, and the highest of all,
+// which has the sign. A lane's sum of products of limbs carries c, |c| ≤ 2^30, to the lane above.
+// Dividing by 2^30 moves all limbs down by one. The lane's highest limb becomes the sum of c and
+// the lowest limb of the lane above, less than 2^31; the excess over a limb is added in the lane
+// above.
 #pragma once
 #include "lanes.cuh"
 
@@ -35,21 +36,22 @@ struct Number {
     u32 count;
 
     DEVICE u32 operator[](u32 i) const { return i < count ? limbs[i] : 0; }
-    // Limb i of 30 bits of it by 2^shift.
+    // Returns limb i of 30 bits of the number divided by 2^shift.
     DEVICE i32 limb(u32 i, u32 shift) const {
         u32 bit = shift + BITS * i, word = min(bit / 32, WIDE);
         return (i32)(__funnelshift_r((*this)[word], (*this)[word + 1], bit % 32) & MASK);
     }
 };
 
-// f and g are `first` and `second` by 2^zeros, which divides both; the first is b if that is odd then.
+// f and g are `first` and `second` divided by 2^zeros, which divides both; `first` is b if
+// b/2^zeros is odd.
 struct Start {
     Number first, second;
     u32 zeros;
     bool first_is_a;
 
     DEVICE Start(const Number& a, const Number& b) {
-        // The lowest limb that is not 0, and its zeros.
+        // The lowest limb that is not 0, and its trailing zeros.
         u32 distance = 0;
         for (u32 i = lane_of_group(); i < WIDE; i += LANES) {
             if ((a[i] | b[i]) != 0) distance = max(distance, WIDE - i);
@@ -61,7 +63,7 @@ struct Start {
         second = {first_is_a ? b.limbs : a.limbs, first_is_a ? b.count : a.count};
     }
 
-    // The limbs of f and g that this lane has.
+    // Loads the limbs of f and g that belong to this lane.
     DEVICE void take(i32 (&f)[LIMBS], i32 (&g)[LIMBS]) const {
 #pragma unroll
         for (u32 i = 0; i < LIMBS; i++) {
@@ -75,9 +77,9 @@ struct Matrix {
     i32 u, v, q, r;
 };
 
-// 30 steps from the lowest bits of f and g, some at once. While g is even, steps only halve it. With δ ≤ 0 the
-// next 1 − δ steps change no f, so up to six of them add w·f in all, w = −g/f mod 2^6 or fewer bits: f·(2 − f²)
-// is 1/f mod 2^6, as f is 1/f mod 2^3.
+// Computes 30 steps from the lowest bits of f and g, several at once. While g is even, steps only
+// halve it. With δ ≤ 0 the next 1 − δ steps do not change f, so up to six of them add w·f in total,
+// with w = −g/f mod 2^6 or fewer bits: f·(2 − f²) is 1/f mod 2^6, since f is 1/f mod 2^3.
 DEVICE Matrix steps(i32& delta, u32 f, u32 g) {
     u32 u = 1, v = 0, q = 0, r = 1;
     i32 left = BITS;
@@ -97,13 +99,13 @@ DEVICE Matrix steps(i32& delta, u32 f, u32 g) {
     return {(i32)u, (i32)v, (i32)q, (i32)r};
 }
 
-// How many times a modulus m is added to sums: limb i of this thread is m[i·THREADS].
+// The multiples of a modulus m that are added to sums: limb i of this thread is m[i·THREADS].
 struct Multiples {
     i32 of_f, of_g;
     const u32* m;
 };
 
-// f and g after the steps of a matrix, which are sums by 2^30; with multiples of a modulus if MODULAR.
+// Applies a matrix of steps to f and g, dividing by 2^30; if MODULAR, with multiples of a modulus.
 template <bool MODULAR = false>
 DEVICE void transform(i32 (&f)[LIMBS], i32 (&g)[LIMBS], const Matrix& m, Multiples more = {}) {
     i64 sum_f = 0, sum_g = 0;
@@ -132,7 +134,7 @@ DEVICE void transform(i32 (&f)[LIMBS], i32 (&g)[LIMBS], const Matrix& m, Multipl
     f[0] += (i32)low(below), g[0] += (i32)high(below);
 }
 
-// |f| in canonical limbs from its own; whether f < 0.
+// Computes |f| in canonical limbs from f; returns whether f < 0.
 DEVICE bool make_canonical(i32* f) {
     i32 carry = 0;
     for (u32 i = 0; i < WHOLE; i++) {
@@ -148,8 +150,8 @@ DEVICE bool make_canonical(i32* f) {
     return true;
 }
 
-// Limb i of 32 bits of 2^zeros·f, from canonical limbs of f and two zeros behind them; i < WIDE, and the
-// product has no more limbs.
+// Returns limb i of 32 bits of 2^zeros·f, from canonical limbs of f followed by two zeros; i <
+// WIDE, and the product has no more limbs.
 DEVICE u32 word_of(const u32* f, u32 i, u32 zeros) {
     i32 bit = (i32)(32 * i) - (i32)zeros;
     if (bit >= 0) {

@@ -1,12 +1,12 @@
-// Greatest common divisors by division steps, with the numbers in the registers of groups of lanes, or of a
-// block.
+// Greatest common divisors by division steps, with the numbers in the registers of groups of lanes,
+// or of a block.
 //
 //   A_LIMBS, B_LIMBS   limbs of the operands; the results have as many as the wider ones
-//   LANES, LIMBS, THREADS   see division_steps.cuh; BLOCKS blocks of a multiprocessor
+//   LANES, LIMBS, THREADS   see division_steps.cuh; BLOCKS blocks per multiprocessor
 #include "division_steps.cuh"
 
-// A number's shared memory: a and b, with two zeros behind each; then f, and the result behind it. A block
-// with one number leaves operands and result in global memory.
+// A number's shared memory holds a and b, each followed by two zeros; later f, followed by the
+// result. A block with one number keeps operands and result in global memory.
 constexpr bool APART = LANES > 32;
 constexpr u32 OF_B = WIDE + 2, OF_RESULT = WHOLE + 2;
 constexpr u32 PLACES = APART ? OF_RESULT : (OF_RESULT + WIDE > 2 * OF_B ? OF_RESULT + WIDE : 2 * OF_B) | 1;

@@ -1,38 +1,40 @@
-// Inverses modulo odd numbers, and cofactors of common divisors, by division steps (Bernstein and Yang 2019),
-// with the numbers in the registers of groups of lanes, or of a block.
+// Inverses modulo odd numbers, and cofactors of greatest common divisors, by division steps
+// (Bernstein and Yang 2019), with the numbers in the registers of groups of lanes, or of a block.
 //
 //   A_LIMBS, B_LIMBS   limbs of the operands; the results have as many as the wider ones
 //   COFACTORS          0: inverses of a mod b, A_LIMBS ≤ B_LIMBS; 1: common divisors and cofactors
-//   LANES, LIMBS, THREADS   see division_steps.cuh; BLOCKS blocks of a multiprocessor
+//   LANES, LIMBS, THREADS   see division_steps.cuh; BLOCKS blocks per multiprocessor
 //
-// F is b/2^z, or a/2^z if that is even, z as in division_steps.cuh, and H the other one. Beside f and g, which
-// are F and H at first, there are d and e with
+// F is b/2^z, or a/2^z if b/2^z is even, with z as in division_steps.cuh, and H is the other one. f
+// and g start as F and H. In addition there are d and e with
 //
 //     2^30·f ≡ d·H and 2^30·g ≡ e·H mod F:      d, e ← 0, 2^30
 //     d, e ← (u·d + v·e − s·F)/2^30, (q·d + r·e − t·F)/2^30
 //
-// for a matrix of 30 steps, with s and t in [0, 2^30) such that the divisions are exact; of s only the lowest
-// limbs and F^(−1) mod 2^30 are needed. At the end f = ±G, G the divisor by 2^z. One more such division,
-// x = (d + s·F)/2^30 with s in [−2^29, 2^29), gives x·H ≡ ±G mod F.
+// for a matrix of 30 steps, with s and t in [0, 2^30) such that the divisions are exact; s depends
+// only on the lowest limbs and F^(−1) mod 2^30. At the end f = ±G, where G is the divisor divided
+// by 2^z. One more such division, x = (d + s·F)/2^30 with s in [−2^29, 2^29), gives x·H ≡ ±G mod F.
 //
-// Bounds. If |d| and |e| are at most D, then |u·d + v·e| ≤ 2^30·D, and the new ones are in (−D − F, D]. So
-// after k matrices |d| and |e| are below 2^30 + k·F, and |x| < 1 + F·(1/2 + k/2^30) < 1 + 0.51·F: −F < x < F
-// for F ≥ 3, and |x| ≤ 1 = F otherwise. Numbers below 2^n, n = 32·WIDE, take fewer than ROUNDS matrices
-// until g = 0; further ones, while limbs of g are not 0 each or others of the warp have steps to do, leave d as it
-// is, for g = 0 makes them v = s = 0.
+// Bounds. If |d| and |e| are at most D, then |u·d + v·e| ≤ 2^30·D, and the new values are in (−D −
+// F, D]. So after k matrices |d| and |e| are below 2^30 + k·F, and |x| < 1 + F·(1/2 + k/2^30) < 1 +
+// 0.51·F: −F < x < F for F ≥ 3, and |x| ≤ 1 = F otherwise. For numbers below 2^n, n = 32·WIDE,
+// fewer than ROUNDS matrices lead to g = 0. Further matrices occur while some limb of g is nonzero
+// or other numbers of the warp are unfinished; they leave d unchanged, since g = 0 implies v = s =
+// 0.
 //
-// Limbs. A lane's part of d or e, B = 2^30, is in [−2, B^LIMBS], as its lowest limb is in [−2, B], and that of F
-// in [0, B^LIMBS). A sum u·d + v·e − s·F of such parts is at least −2^30·B^LIMBS − (2^30 − 1)·(B^LIMBS − 1) and at
-// most 2^30·B^LIMBS, so it carries c with −2^31 < c ≤ 2^30, and c with the lowest limb from above
-// is less than 2^31; by 2^30 that is −2, −1, 0 or 1, which the lane above takes to its lowest limb. The
-// highest limb of all is less than 2^30 + 2 in size.
+// Limbs. Let B = 2^30. A lane's part of d or e is in [−2, B^LIMBS], as its lowest limb is in [−2,
+// B], and its part of F in [0, B^LIMBS). A sum u·d + v·e − s·F of such parts is at least
+// −2^30·B^LIMBS − (2^30 − 1)·(B^LIMBS − 1) and at most 2^30·B^LIMBS, so it carries c with −2^31 < c
+// ≤ 2^30, and c plus the lowest limb from above is less than 2^31; divided by 2^30 that is −2, −1,
+// 0 or 1, which the lane above adds to its lowest limb. The absolute value of the highest limb of
+// all is less than 2^30 + 2.
 #include "division_steps.cuh"
 
 constexpr u32 ROUNDS = 32 * WIDE / 10 + 2, ROOM = BITS * WHOLE - 32 * WIDE - 1;
 static_assert(ROOM >= 30 || ROUNDS < 1u << ROOM, "2^30 + ROUNDS·F must be less than 2^(30·WHOLE)");
 static_assert(COFACTORS || A_LIMBS <= B_LIMBS);
 
-// F^(−1) mod 2^30 for an odd F: each step doubles the bits that are right, 3 at first.
+// Returns F^(−1) mod 2^30 for an odd F: each step doubles the number of correct bits, 3 at first.
 DEVICE u32 inverse_of(u32 f) {
     u32 x = f;
 #pragma unroll
@@ -40,7 +42,7 @@ DEVICE u32 inverse_of(u32 f) {
     return x;
 }
 
-// x mod m in canonical limbs from its own, −m ≤ x ≤ m; m is a number by 2^shift.
+// Computes x mod m in canonical limbs, −m ≤ x ≤ m; m is a number divided by 2^shift.
 DEVICE void reduce(i32* x, const Number& m, u32 shift) {
     i32 carry = 0, borrow = 0;
     for (u32 i = 0; i < WHOLE; i++) {
@@ -57,17 +59,18 @@ DEVICE void reduce(i32* x, const Number& m, u32 shift) {
     }
 }
 
-// COFACTORS: gcds = 2^z·G, kinds = whether F is of a, out = y in [0, F) with −y·H ≡ G mod F; all 0 for a = b = 0
-// but the kind.
+// COFACTORS: gcds = 2^z·G, kinds = whether F comes from a, out = y in [0, F) with −y·H ≡ G mod F;
+// for a = b = 0 all are 0 except the kind.
 //
-// Otherwise out = a^(−1) mod b for an odd b; flags = whether there is none, then it is 0. Where b is even, kinds = 1
-// if there is one, and out = y in [0, a) with −y·b ≡ 1 mod a: then `evens` becomes 1.
+// Otherwise out = a^(−1) mod b for an odd b; flags = whether no inverse exists, and then out is 0.
+// For an even b with an inverse, kinds = 1 and out = y in [0, a) with −y·b ≡ 1 mod a; `evens` is
+// set to 1.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     inverse(const u32* a, const u32* b, u32* out, u32* gcds, unsigned char* flags, unsigned char* kinds,
             u32* evens, u64 a_stride, u64 b_stride, u32 count) {
     DYNAMIC_SHARED(u32, places);
     u32 at = blockIdx.x * NUMBERS + threadIdx.x / LANES, lane = lane_of_group();
-    // Groups without a number of their own have the last one.
+    // Groups without a number of their own process the last one.
     bool is_there = at < count;
     u64 number = is_there ? at : count - 1;
     Number of_a = {a + number * a_stride, A_LIMBS}, of_b = {b + number * b_stride, B_LIMBS};
@@ -100,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     u32 s = (u32)of_lane(join((u32)d[0], 0u), 0) * inverse;
     transform<true>(d, e, {1, 0, 0, 0}, {(i32)((0 - s) << 2) >> 2, 0, modulus});
 
-    // All have done with F.
+    // All lanes are done with F.
     __syncthreads();
     u32* own = places + threadIdx.x / LANES * (WHOLE + 2);
 #pragma unroll
@@ -116,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             gcds[number * WIDE + i] = word_of(own, i, start.zeros);
         }
     } else {
-        // A divisor in common, or b = 0.
+        // A common divisor, or b = 0.
         u32 differs = start.zeros != 0, any = 0;
         for (u32 i = lane; i < WHOLE; i += LANES) differs |= own[i] != (i == 0);
         for (u32 i = lane; i < B_LIMBS; i += LANES) any |= of_b[i];

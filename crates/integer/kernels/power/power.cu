@@ -1,32 +1,33 @@
-// x^e mod m, one thread a number, by Montgomery's products (Montgomery 1985) and windows of WINDOW bits.
+// Computes x^e mod m, one thread per number, by Montgomery's products (Montgomery 1985) and windows
+// of WINDOW bits.
 //
 //   X_LIMBS, E_LIMBS, M_LIMBS   limbs of the operands; X_LIMBS ≤ LIMBS, M_LIMBS ≤ LIMBS
 //   LIMBS     a multiple of 4
 //   WINDOW    bits of the exponent for each product
-//   THREADS   of a block, BLOCKS blocks of a multiprocessor; a block has many numbers, one after the other
+//   THREADS   of a block, BLOCKS blocks per multiprocessor; a block has many numbers, one after the other
 //
-// With B = 2^32 and R = B^LIMBS, m = 2^k·o, o odd. Numbers y are held as y·R modulo o, by any number
-// below R: a·b/R modulo o is (a·b + q·o)/R, q = −a·b/o mod R, less than R + o, and o is subtracted where
-// there is a carry. Where k > 0, x^e modulo 2^32·LIMBS follows by squares and products that leave out
-// all above, and with y = x^e mod o the result is y + o·((x^e − y)/o mod 2^k).
+// With B = 2^32 and R = B^LIMBS, m = 2^k·o, o odd. A number y is represented by any number below R
+// congruent to y·R modulo o. a·b/R modulo o is (a·b + q·o)/R with q = −a·b/o mod R, which is less
+// than R + o; o is subtracted if a carry occurs. If k > 0, x^e modulo 2^(32·LIMBS) is computed by
+// truncated squares and products, and with y = x^e mod o the result is y + o·((x^e − y)/o mod 2^k).
 //
 // `raised` has 2^(64·LIMBS) mod m for each number.
 #include "exponent.cuh"
 #include "limbs.cuh"
 #include "quad.cuh"
 
-// A thread's shared memory: o, and a product of which the lower half is a factor at first. An odd number
-// of quads of words: quads at the same place of eight threads are in different banks.
+// A thread's shared memory holds o, and a product whose lower half is a factor at first. It has an
+// odd number of quads of words, so that the same quads of eight threads are in different banks.
 constexpr u32 PLACES = 3 * LIMBS % 8 == 4 ? 3 * LIMBS : 3 * LIMBS + 4;
 
-// A number of COUNT limbs, with zeros on top.
+// Loads a number of COUNT limbs, extended by zeros.
 template <u32 COUNT>
 DEVICE void load(u32 (&x)[LIMBS], const u32* from) {
 #pragma unroll
     for (u32 t = 0; t < LIMBS; t++) x[t] = t < COUNT ? from[t] : 0;
 }
 
-// x − y if that is not negative.
+// Subtracts y from x if the result is not negative.
 DEVICE void subtract_once(u32 (&x)[LIMBS], const u32 (&y)[LIMBS]) {
     u32 less[LIMBS];
     less[0] = sub_first(x[0], y[0]);
@@ -39,13 +40,13 @@ DEVICE void subtract_once(u32 (&x)[LIMBS], const u32 (&y)[LIMBS]) {
     }
 }
 
-// What a thread works in.
+// The memory and constants of a thread.
 struct Work {
     u32 *modulus, *product;
     // −1/o mod B.
     u32 inverse;
 
-    // Takes limb t of a product; reads limb t of the factor before.
+    // Receives limb t of a product; reads limb t of the preceding factor.
     DEVICE u32 factor(u32 t, u32 (&quad)[4]) const {
         if (t % 4 == 0) {
             Quad from = *(const Quad*)(product + t);
@@ -67,15 +68,16 @@ struct Work {
         u32 done[4], b[4];
         multiply(a, [&](u32 t) { return factor(t, b); }, [&](u32 t, u32 x) { put(t, x, done); });
     }
-    // The product mod R to x.
+    // Moves the product mod R to x.
     DEVICE void low_product(u32 (&x)[LIMBS], const u32 (&a)[LIMBS]) const {
         u32 done[4], b[4];
         multiply_low(a, [&](u32 t) { return factor(t, b); }, [&](u32 t, u32 y) { put(t, y, done); });
         read(x, product);
     }
 
-    // The product over R, modulo o, below R. After rows 0 … i of q·o, one limb of q each, their sum with
-    // the lower half of the product is less than B^(i + 1 + LIMBS): the bound of limbs.cuh.
+    // Computes the product divided by R, modulo o, below R. After rows 0 … i of q·o, one limb of q
+    // each, their sum with the lower half of the product is less than B^(i + 1 + LIMBS): the bound
+    // of limbs.cuh.
     DEVICE void reduce(u32 (&x)[LIMBS]) const {
         u32 o[LIMBS];
         read(o, modulus);
@@ -114,7 +116,7 @@ struct Work {
     }
 };
 
-// What a thread has of a batch.
+// The data of a thread's number.
 struct Number {
     const u32 *x, *e, *m, *raised;
     // ENTRIES numbers of LIMBS limbs.
@@ -128,8 +130,8 @@ DEVICE void set_one(u32 (&x)[LIMBS]) {
     for (u32 t = 0; t < LIMBS; t++) x[t] = t == 0 ? 1 : 0;
 }
 
-// x^e mod o, from the windows of the lowest `bits` bits of e. The table has the powers x^0 … x^(ENTRIES − 1)
-// times R.
+// Computes x^e mod o, from the windows of the lowest `bits` bits of e. The table has the powers x^0
+// … x^(ENTRIES − 1) times R.
 DEVICE void power_of_odd(u32 (&a)[LIMBS], const Work& work, const Number& n, u32 bits) {
     u32 windows = (bits + WINDOW - 1) / WINDOW, last = ENTRIES + windows;
 #pragma unroll 1
@@ -164,7 +166,7 @@ DEVICE void power_of_odd(u32 (&a)[LIMBS], const Work& work, const Number& n, u32
     subtract_once(a, o);
 }
 
-// From y = x^e mod o to x^e mod m.
+// Computes x^e mod m from y = x^e mod o.
 DEVICE void add_multiple(u32 (&a)[LIMBS], const Work& work, const Number& n, u32 bits) {
     u32 other[LIMBS];
     write(n.table, a);
@@ -182,7 +184,7 @@ DEVICE void add_multiple(u32 (&a)[LIMBS], const Work& work, const Number& n, u32
         }
         work.low_product(a, a);
     }
-    // (x^e − y)/o: 1/o mod B^i to B^2i by v ← v·(2 − o·v).
+    // (x^e − y)/o, with 1/o mod B^i lifted to mod B^2i by v ← v·(2 − o·v).
     read(other, n.table);
     a[0] = sub_first(a[0], other[0]);
 #pragma unroll
@@ -228,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     u32 thread = blockIdx.x * THREADS + threadIdx.x;
     u32* mine = places + threadIdx.x * PLACES;
     u32* table = tables + (u64)thread * ENTRIES * LIMBS;
-    // Whole warps go on together.
+    // Whole warps stay together.
     for (u64 begin = thread / 32 * 32; begin < count; begin += gridDim.x * THREADS) {
         u64 number = begin + thread % 32, i = min(number, (u64)count - 1);
         Number n = {x + i * x_stride, e + i * e_stride, m + i * m_stride, raised + i * raised_stride, table, 0};
@@ -243,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             a[t] = by_zero ? t == 0 : __funnelshift_r(lower, upper, n.zeros % 32);
         }
         write(mine, a);
-        // Right in 3 bits, then 6, 12, 24, 48.
+        // Correct in 3 bits, then in 6, 12, 24, 48.
         u32 inverse = a[0];
 #pragma unroll
         for (u32 t = 0; t < 4; t++) inverse *= 2 - a[0] * inverse;

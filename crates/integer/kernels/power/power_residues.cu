@@ -1,34 +1,36 @@
-// x^e mod m by Montgomery's products (Montgomery 1985) of numbers in two residue systems (Kawamura, Koike,
-// Sano and Shimbo 2000), whose changes of base are matrix products of bytes.
+// Computes x^e mod m by Montgomery's products (Montgomery 1985) of numbers in two residue systems
+// (Kawamura, Koike, Sano and Shimbo 2000), whose changes of base are matrix products of bytes.
 //
 //   X_LIMBS, E_LIMBS, M_LIMBS   limbs of the operands; X_LIMBS ≤ M_LIMBS < WORDS
 //   WORDS     residues of a number in each base, a multiple of 8
 //   WINDOW    bits of the exponent for each product
 //   GROUPS, TILES   a warp has 8·GROUPS words of 8·TILES numbers at a time
-//   WORD_WARPS, NUMBER_WARPS    warps for other words, and for other numbers; BLOCKS blocks of a multiprocessor
+//   WORD_WARPS, NUMBER_WARPS    warps for other words, and for other numbers; BLOCKS blocks per multiprocessor
 //
-// Bases: n = WORDS primes a_i with the product A, and n other ones b_j with the product B, each 2^32 − c with
-// c < 2^16. A number x modulo m is any integer X ≡ x·A (mod m), 0 ≤ X < (n + 2)·m, as its residues modulo the
-// a_i and as β_j = X·(B/b_j)^−1 mod b_j. Residues are any number below 2^32 that is congruent. For X and Y:
+// Bases: n = WORDS primes a_i with the product A, and n other primes b_j with the product B, each
+// 2^32 − c with c < 2^16. A number x modulo m is represented by an integer X ≡ x·A (mod m), 0 ≤ X <
+// (n + 2)·m, through its residues modulo the a_i and the β_j = X·(B/b_j)^−1 mod b_j. A residue is
+// any congruent number below 2^32. For X and Y:
 //
 //     σ_i = X·Y·c_i mod a_i,  c_i = −1/(m·(A/a_i));  Q = Σ σ_i·A/a_i, so that X·Y + Q·m ≡ 0 (mod A)
 //     Z = (X·Y + Q·m)/A in base B:  β_j(Z) = β_j(X)·β_j(Y)·(B/b_j)/A + Q·e_j mod b_j,  e_j = m·(B/b_j)^−1/A
 //     Z in base A:  Σ β_j·(B/b_j) − α·B mod a_i,  α = ⌊Σ β_j/2^32 + 1/2⌋
 //
-// Q < n·(2^32/a_min)·A ≤ (n + 1)·A, hence Z ≤ X·Y/A + (n + 1)·m, and that is less than (n + 2)·m again as
-// A > (n + 2)²·m: A > 2^(32n − 1) and m < 2^(32n − 32). Σ β_j/b_j is α and Z/B, which is less than
-// (n + 2)/2^31, and more than Σ β_j/2^32 by less than n·2^−16; α is taken from the upper 16 bits of the
-// β_j, which makes up to n·2^−16 less: all together below 1/2 for n ≤ 8,192. What is needed of m is no common
-// divisor with A, which is rare: `singular` becomes 1 then.
+// Q < n·(2^32/a_min)·A ≤ (n + 1)·A, hence Z ≤ X·Y/A + (n + 1)·m, which is again less than (n + 2)·m
+// since A > (n + 2)²·m: A > 2^(32n − 1) and m < 2^(32n − 32). Σ β_j/b_j is α + Z/B, where Z/B is
+// less than (n + 2)/2^31, and exceeds Σ β_j/2^32 by less than n·2^−16. α is computed from the upper
+// 16 bits of the β_j, which loses up to n·2^−16: all errors together are below 1/2 for n ≤ 8,192.
+// The method requires that m and A have no common divisor; in the rare other case `singular`
+// becomes 1.
 //
-// Matrices: row j, column i of a matrix W is given for the four bytes of σ_i, W^(k)_ji = 2^(8k)·W_ji mod
-// b_j, and of each of these the four bytes are rows of their own. A sum over all bytes of all σ_i is
-// below 4n·255² < 2^31, and four of them, shifted, are the residue. Which thread has which bytes: see
-// `combine`.
+// Matrices: the entry in row j and column i of a matrix W is stored for the four bytes of σ_i, as
+// W^(k)_ji = 2^(8k)·W_ji mod b_j, and the four bytes of each of these form rows of their own. A sum
+// over all bytes of all σ_i is below 4n·255² < 2^31, and four of them, shifted, are the residue.
+// `combine` explains the assignment of bytes to threads.
 //
-// `matrices` has five matrices, 16·PADDED·WORDS bytes each; `words` has the constants of the residues, a row
-// of WORDS words each; `raised` has A² mod m for each number. The results Z ≡ x^e are below (n + 2)·m,
-// M_LIMBS + 1 limbs each.
+// `matrices` has five matrices of 16·PADDED·WORDS bytes; `words` has the constants of the residues,
+// rows of WORDS words; `raised` has A² mod m for each number. The results Z ≡ x^e are below (n +
+// 2)·m, with M_LIMBS + 1 limbs each.
 #include "exponent.cuh"
 #include "quad.cuh"
 
@@ -53,7 +55,7 @@ enum : u32 { A_PRIME, A_INVERSE, MINUS_B, A_PART, B_PRIME, B_INVERSE, B_PRODUCT,
 struct Prime {
     u32 p, inverse;
 
-    // x/R mod p, any number below 2^32 that is congruent (Montgomery 1985).
+    // Returns x/R mod p, as any congruent number below 2^32 (Montgomery 1985).
     DEVICE u32 reduce(u64 x) const {
         u32 multiple = __umulhi(low(x) * inverse, p), result = high(x) - multiple;
         return result + (high(x) < multiple ? p : 0);
@@ -62,7 +64,7 @@ struct Prime {
 };
 
 struct Block {
-    // σ_i or residues modulo a_i, and β_j, of each number; which entries are factors.
+    // σ_i or residues modulo a_i, and β_j, of each number; the entries that are factors.
     u32 *first, *second, *entries;
     u32* memory;
     const Quad* matrices;
@@ -74,15 +76,16 @@ struct Block {
     DEVICE Prime a(u32 i) const { return {constant(A_PRIME, i), constant(A_INVERSE, i)}; }
     DEVICE Prime b(u32 j) const { return {constant(B_PRIME, j), constant(B_INVERSE, j)}; }
 
-    // put(word, number, of(word)(number, Σ of the word's row)) for all words of all numbers; if it is of β_j, with
-    // α too, which is otherwise 0. Before it there is a barrier: what is combined may have been written just
-    // before.
+    // Calls put(word, number, of(word)(number, Σ of the word's row)) for all words of all numbers;
+    // for β_j also passes α, which is otherwise 0. Starts with a barrier, because the factors may
+    // have been written just before.
     //
-    // In a product of 16 by 32 by 32 by 8 bytes, a thread of the place (g, t) = (lane / 4, lane % 4) has of
-    // 16 rows the rows g and g + 8, and in these 4 bytes from 4t and from 16 + 4t on; of 8 numbers, of number g
-    // the same bytes; of the sums, rows g and g + 8 of the numbers 2t and 2t + 1. The 32 bytes of a step are
-    // 8 words: from 4t on stands word 2t, from 16 + 4t on word 2t + 1. Rows g and g + 8 of the first 16 are
-    // bytes 0 and 1 of word g of a group, those of the second 16 bytes 2 and 3.
+    // In a product of 16 by 32 by 32 by 8 bytes, the thread at (g, t) = (lane / 4, lane % 4) holds:
+    // of the 16 rows, rows g and g + 8, in these 4 bytes from 4t and 4 bytes from 16 + 4t on; of
+    // the 8 numbers, the same bytes of number g; of the sums, rows g and g + 8 of the numbers 2t
+    // and 2t + 1. The 32 bytes of a step are 8 words: word 2t is at 4t, word 2t + 1 at 16 + 4t.
+    // Rows g and g + 8 of the first 16 are bytes 0 and 1 of word g of a group, those of the second
+    // 16 are bytes 2 and 3.
     template <bool OF_BETA, class Of, class Put>
     DEVICE void combine(u32 which, const u32* from, Of of, Put put) const {
         u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
@@ -90,7 +93,7 @@ struct Block {
         Quad next[GROUPS][2];
         const Quad* rows;
         auto begin = [&](u32 chunk) { rows = matrices + ((u64)which * PADDED / 8 + chunk * GROUPS) * STEPS * 64 + lane; };
-        // The next step; after the last one, something else that is there.
+        // Fetches the next step; after the last one, any valid address.
         auto fetch = [&] {
 #pragma unroll
             for (u32 i = 0; i < 2 * GROUPS; i++) next[i / 2][i % 2] = rows[i / 2 * STEPS * 64 + i % 2 * 32];
@@ -158,14 +161,14 @@ struct Block {
         }
     }
 
-    // visit(number, i) for all residues of all numbers, by the same threads each time.
+    // Calls visit(number, i) for all residues of all numbers, by the same threads each time.
     template <u32 AT_ONCE = 1, class Visit>
     DEVICE void each(Visit visit) const {
 #pragma unroll AT_ONCE
         for (u32 f = threadIdx.x; f < NUMBERS * WORDS; f += THREADS) visit((i32)(f / WORDS), f % WORDS);
     }
 
-    // Limbs of operands to their residues in an entry.
+    // Converts limbs of operands to residues in an entry.
     template <u32 COUNT>
     DEVICE void enter(const u32* from, u64 stride, u64 begin, u32 count, u32 to) const {
         each([&](i32 number, u32 i) {
@@ -185,7 +188,8 @@ struct Block {
         __syncthreads();
     }
 
-    // c_i·R⁴ and e_j·R³ from the residues of m in an entry; whether all c_i are there, or m = 0: `entries` is 0.
+    // Computes c_i·R⁴ and e_j·R³ from the residues of m in an entry; returns whether all c_i exist,
+    // or m = 0, for which `entries` is 0.
     DEVICE bool prepare_modulus(u32 from) const {
         bool all = true;
         each([&](i32 number, u32 i) {
@@ -205,7 +209,8 @@ struct Block {
         return all;
     }
 
-    // The factors of the next product, which are not in the caches of earlier ones.
+    // Prefetches the factors of the next product, which earlier products did not bring into the
+    // caches.
     DEVICE void prefetch_entries() const {
         constexpr u32 LINE = 32, LINES = (ENTRY + LINE - 1) / LINE;
 #pragma unroll 1
@@ -228,7 +233,7 @@ struct Block {
         });
     }
 
-    // For the product by entries: from X/R mod a_i and β_j(X) to σ_i and β_j(X)·β_j(Y)/R.
+    // Starts the product by entries: from X/R mod a_i and β_j(X) to σ_i and β_j(X)·β_j(Y)/R.
     DEVICE void begin_product() const {
         each<8>([&](i32 number, u32 i) {
             const u32* y = entry(number, entries[number]) + i;
@@ -238,8 +243,8 @@ struct Block {
         });
     }
 
-    // Z from the σ_i and, for a square, the β_j(X), otherwise β_j(X)·β_j(Y)/R: its β_j, and the σ_i for its
-    // square if that follows, otherwise Z/R mod a_i.
+    // Computes Z from the σ_i and, for a square, the β_j(X), otherwise β_j(X)·β_j(Y)/R. Stores its
+    // β_j, and the σ_i for its square if that follows, otherwise Z/R mod a_i.
     DEVICE void end_product(bool square, bool square_follows) const {
         auto betas = [&](u32 j) {
             Prime prime = b(j);
@@ -266,7 +271,7 @@ struct Block {
         __syncthreads();
     }
 
-    // The limbs of the numbers, from their β_j.
+    // Writes the limbs of the numbers, computed from their β_j.
     DEVICE void leave(u32* out, u64 begin, u32 count) const {
         auto limbs = [&](u32 i) {
             u32 limb = constant(B_LIMBS, i);
@@ -334,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll 1
             for (u32 k = squares;; k--) {
                 if (k == 0) block.begin_product();
-                // After the product comes the first square of the next window.
+                // The product is followed by the first square of the next window.
                 block.end_product(k > 0, k > 1 || (k == 0 && is_window && step + 1 < last));
                 if (k == 0) break;
             }

@@ -1,9 +1,9 @@
-// To and from a table of powers of the numbers of a batch: entry k of number i is LIMBS limbs, at
-// (k·numbers + i)·limbs. A block moves a number.
+// Copies numbers to and from a table of powers of a batch: entry k of number i is LIMBS limbs, at
+// (k·numbers + i)·limbs. A block copies a number.
 //
 //   KEEP      1: numbers become entry `entry`; 0: numbers are taken, each from the entry that is the
 //             number of `window` bits of its exponent from `bit` on
-//   THREADS   of a block
+//   THREADS   threads per block
 #include "simt.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -1,7 +1,8 @@
-// Rows of a table, `limbs` limbs each: out_i is row d·step + first, d the `window` bits of the exponent of
-// number i from `bit` on; bits that it has not are 0. A thread moves a limb.
+// Copies rows of a table with `limbs` limbs: out_i is row d·step + first, with d the `window` bits
+// of the exponent of number i from `bit` on; bits beyond the exponent are 0. A thread copies a
+// limb.
 //
-//   THREADS   of a block
+//   THREADS   threads per block
 #include "simt.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -1,8 +1,8 @@
-// Products of numbers that shared memory holds many of: LEVELS times Karatsuba's identity
+// Products of numbers, many of which fit in shared memory: LEVELS levels of Karatsuba's identity
 //
 //     (x0 + x1·X)(y0 + y1·X) = z0 + (z0 + z2 − (x0 − x1)(y0 − y1))·X + z2·X²,  z0 = x0·y0, z2 = x1·y1,
 //
-// then products of LEAF by LEAF limbs, one a thread. LEVELS = 0: one thread a number.
+// then products of LEAF by LEAF limbs, one per thread. LEVELS = 0: one thread per number.
 //
 //   A_LIMBS, B_LIMBS   limbs of the factors; at most LEAF·2^LEVELS
 //   FIRST, OUT_LIMBS   the limbs of the product that are written
@@ -11,20 +11,21 @@
 //   LOW                whether only the lower half is written, and LEVELS is 0 or 1; not of a square
 //   HIGH               whether only the limbs from FIRST on are written, FIRST > 1, and LEVELS is 0; not of
 //                      a square
-//   NUMBERS, THREADS   numbers and threads of a block, BLOCKS blocks of a multiprocessor
+//   NUMBERS, THREADS   numbers and threads of a block, BLOCKS blocks per multiprocessor
 //
-// A number has LEAVES = 3^LEVELS slots of 2·LEAF limbs. A slot's number has, in base 3, a digit
-// for each level, the highest for the whole number: 0 low half, 1 high half, 2 difference of both.
-// A slot begins as [limbs of b | limbs of a] and becomes the product. What is made of products
-// stays in the slots of digits 0 and 1: limb t of a number is limb t mod 2·LEAF of slot
-// spread(⌊t / (2·LEAF)⌋). Slots are an odd number of quads of words apart: quads at the same place of
-// eight slots are in different banks.
+// A number has LEAVES = 3^LEVELS slots of 2·LEAF limbs. The index of a slot has, in base 3, a digit
+// for each level, the highest for the whole number: 0 is the low half, 1 the high half, 2 the
+// difference of both. A slot begins as [limbs of b | limbs of a] and becomes the product. Combined
+// products stay in the slots with digits 0 and 1 only: limb t of a number is limb t mod 2·LEAF of
+// slot spread(⌊t / (2·LEAF)⌋). Slots are an odd number of quads of words apart, so that the same
+// quads of eight slots are in different banks.
 //
-// Of a LOW product x0·y0 is needed, and the lower halves of x0·y1 and x1·y0, which are those of slots 1 and 2.
+// A LOW product needs x0·y0, and the lower halves of x0·y1 and x1·y0, which use slots 1 and 2.
 //
-// Between products all threads have a part: a run of RUN limbs of a number at a level. Borrows into
-// a run are known by comparing what is below it, which one limb nearly always decides. Carries
-// out of runs are added in rounds until there are none, which nearly always is one round.
+// Between products all threads share the work: each processes a run of RUN limbs of a number at a
+// level. Borrows into a run are found by comparing the limbs below it, which one limb nearly always
+// decides. Carries out of runs are added in rounds until none is left, which nearly always takes
+// one round.
 #include "limbs.cuh"
 #include "quad.cuh"
 
@@ -36,7 +37,7 @@ constexpr u32 LEAVES = power(3, LEVELS), PIECES = power(2, LEVELS);
 constexpr u32 STRIDE = 2 * LEAF + 4;
 [[maybe_unused]] constexpr u32 RUN = LEAF % 8 == 0 ? 8 : LEAF;
 
-// Limbs that are moved at once, of numbers of so many.
+// Returns the limbs that are moved at once, for numbers of `limbs` limbs.
 __host__ __device__ constexpr u32 unit(u32 limbs) {
     return limbs % 4 == 0 ? 4 : limbs % 2 == 0 ? 2 : 1;
 }
@@ -44,7 +45,7 @@ template <u32 LIMBS>
 struct __align__(4 * LIMBS) Unit {
     u32 limbs[LIMBS];
 };
-// The binary digits of q as digits in base 3.
+// Returns the binary digits of q, read as digits in base 3.
 template <u32 R = LEVELS>
 DEVICE u32 spread(u32 q) {
     if constexpr (R == 0) {
@@ -54,13 +55,13 @@ DEVICE u32 spread(u32 q) {
     }
 }
 
-// Limb t of an operand, and limb t of what is made of products, from the first slot on.
+// Limb t of an operand, and limb t of a combined product, from the first slot on.
 DEVICE u32* operand_limb(u32* first, u32 t) { return first + spread(t / LEAF) * STRIDE + t % LEAF; }
 DEVICE u32* product_limb(u32* first, u32 t) {
     return first + spread(t / (2 * LEAF)) * STRIDE + t % (2 * LEAF);
 }
 
-// An operand of each number into its slots.
+// Loads an operand of each number into its slots.
 template <u32 LIMBS>
 DEVICE void load(u32* slots, const u32* from, u64 stride, u32 numbers) {
     constexpr u32 UNIT = unit(LIMBS), UNITS = LIMBS / UNIT, MISSING = LEAF * PIECES - LIMBS;
@@ -77,7 +78,7 @@ DEVICE void load(u32* slots, const u32* from, u64 stride, u32 numbers) {
     }
 }
 
-// Whether x0 < x1 in their limbs below limb t.
+// Returns whether x0 < x1 in their limbs below limb t.
 DEVICE bool is_less(u32* x0, u32* x1, u32 t) {
     while (t-- > 0) {
         u32 limb0 = *operand_limb(x0, t), limb1 = *operand_limb(x1, t);
@@ -86,7 +87,7 @@ DEVICE bool is_less(u32* x0, u32* x1, u32 t) {
     return false;
 }
 
-// |x0 − x1| of all factors at a level; negative[…] tells where x0 < x1.
+// Computes |x0 − x1| of all factors at a level; negative[…] records where x0 < x1.
 template <u32 LEVEL>
 DEVICE void subtract_halves(u32* slots, unsigned char* negative) {
     constexpr u32 APART = power(3, LEVEL) * STRIDE, LIMBS = power(2, LEVEL) * LEAF;
@@ -120,7 +121,7 @@ DEVICE void subtract_halves(u32* slots, unsigned char* negative) {
     }
 }
 
-// For LOW products, x0 of a and y1 of b to slot 1, x1 and y0 to slot 2.
+// For LOW products, copies x0 of a and y1 of b to slot 1, x1 and y0 to slot 2.
 DEVICE void cross_halves(u32* slots) {
     for (u32 task = threadIdx.x; task < NUMBERS * (LEAF / 4); task += THREADS) {
         u32* b = slots + task % NUMBERS * LEAVES * STRIDE + task / NUMBERS * 4;
@@ -132,7 +133,7 @@ DEVICE void cross_halves(u32* slots) {
     }
 }
 
-// Adds the products of slots 1 and 2 to the upper half of that of slot 0.
+// Adds the products of slots 1 and 2 to the upper half of the product in slot 0.
 DEVICE void add_lows(u32* slots) {
     for (u32 number = threadIdx.x; number < NUMBERS; number += THREADS) {
         u32* slot = slots + number * LEAVES * STRIDE;
@@ -153,8 +154,9 @@ DEVICE void add_lows(u32* slots) {
     }
 }
 
-// Where a run of a product's upper three quarters has its carry, in the slots of z1: run q of the
-// middle in the limbs of run q, the others, RUNS or more of them behind, beside those.
+// Returns where a run of a product's upper three quarters keeps its carry, in the slots of z1: run
+// q of the middle in the limbs of run q; the other runs, which are RUNS or more further, next to
+// those.
 template <u32 RUNS>
 DEVICE i32* carry_of(u32* z1, u32 q, u32 round) {
     return (i32*)product_limb(z1, q % RUNS * RUN) + q / RUNS * 2 + round % 2;
@@ -169,7 +171,7 @@ DEVICE void add_middles(u32* slots, const unsigned char* negative) {
         u32 product = task % PRODUCTS, run = task / PRODUCTS;
         u32* z0 = slots + product * 3 * APART;
         u32 *z2 = z0 + APART, *z1 = z2 + APART;
-        // Minus z1 is its complement and 1, less 2^(32·2·LIMBS).
+        // Minus z1 is its complement plus 1, minus 2^(32·2·LIMBS).
         bool plus = SQUARE ? false : negative[product] != negative[PRODUCTS + product];
         u32 mask = plus ? 0 : 0xffffffffu;
         const u32* from0 = product_limb(z0, run * RUN);
@@ -205,8 +207,8 @@ DEVICE void add_middles(u32* slots, const unsigned char* negative) {
     }
 }
 
-// Adds the carries, which may be −1, until there are none. Those that leave a product's last run
-// come to nothing: it has no more limbs.
+// Adds the carries, which may be −1, until none is left. Carries out of a product's last run are
+// dropped: the product has no more limbs.
 template <u32 LEVEL>
 DEVICE void add_carries(u32* slots) {
     constexpr u32 APART = power(3, LEVEL) * STRIDE, LIMBS = power(2, LEVEL) * LEAF;
@@ -232,7 +234,8 @@ DEVICE void add_carries(u32* slots) {
     } while (__syncthreads_or(again));
 }
 
-// All factors of the levels below R. The signs of a level stand before those of the levels below it.
+// Computes all factors of the levels below R. The signs of a level precede those of the levels
+// below it.
 template <u32 R>
 DEVICE void split(u32* slots, unsigned char* negative) {
     if constexpr (R > 0) {
@@ -252,7 +255,7 @@ DEVICE void join_products(u32* slots, const unsigned char* negative) {
     }
 }
 
-// The product of a slot's two operands, or its lower half, in their place.
+// Computes the product of a slot's two operands, or its lower half, in their place.
 template <bool LOWER>
 DEVICE void multiply_slot(u32* slot) {
     u32 a[LEAF], b[4], done[4];
@@ -276,7 +279,8 @@ DEVICE void multiply_slot(u32* slot) {
     }
 }
 
-// LOW products of numbers in three slots each; a thread has one of these, whole warps those of one kind.
+// Computes LOW products of numbers in three slots each; a thread processes one slot, and a whole
+// warp slots of one kind.
 DEVICE void multiply_low_numbers(u32* slots) {
     static_assert(!LOW || LEVELS == 0 || (THREADS == 3 * NUMBERS && NUMBERS % 32 == 0));
     cross_halves(slots);

@@ -12,32 +12,33 @@
 //   RAISED             2^64, 2^128, … mod p of each, a Factor for each 64 bits of a digit
 //   MIXED              for k, i < k: −M_i/M_k mod p_k, M_i = p_0·…·p_(i−1), and 1/(2^LOG_HEAD·M_k) mod p_k
 //   JOINED             w and w^i/2 mod p of each, i < 2^SHARE, w the root of the tail
-//   PRODUCTS           products of a block, BLOCKS blocks of a multiprocessor
+//   PRODUCTS           products of a block, BLOCKS blocks per multiprocessor
 //   WIDE               whether residues are in global memory, `scratch`, as shared memory has no room for
 //                      those modulo all primes; then PRODUCTS = 1, and blocks make many products each
 //
-// With a tail the product is one mod (x^H − 1)(x^T − w), H = 2^LOG_HEAD, T = H/2^SHARE, w^(H/T) = −1: that
-// of the blocks 0 … 2^SHARE of T points. A factor has at most H digits. The threads of tails stand
-// behind those of all heads of a block of threads, so that a warp has one way through the first pass.
+// With a tail the product is computed mod (x^H − 1)(x^T − w), H = 2^LOG_HEAD, T = H/2^SHARE,
+// w^(H/T) = −1: that of the blocks 0 … 2^SHARE of T points. A factor has at most H digits. In a
+// block, the threads of tails follow those of all heads, so that the threads of a warp follow the
+// same path through the first pass.
 //
-// Digits are never carried before the end: what a point has after the inverse transforms, modulo
-// all primes, is one integer below their product, given by mixed radices (Garner). These overlap;
-// they are added 16 at a time by a thread, and the carries between threads in rounds until there
-// are none.
+// Digits are not carried before the end. After the inverse transforms the residues of a point,
+// modulo all primes, determine one integer below their product, which is computed by mixed radices
+// (Garner). These integers overlap; a thread adds 16 of them at a time, and the carries between
+// threads are added in rounds until none is left.
 #include "f50_stages.cuh"
 #include "ptx.cuh"
 
 constexpr u32 PIECES = (DIGIT_BITS + 63) / 64;
 
-// Digits of a factor.
+// Returns the digits of a factor.
 __host__ __device__ constexpr u32 digits(u32 limbs) {
     return (32 * limbs + DIGIT_BITS - 1) / DIGIT_BITS;
 }
 constexpr u32 MOST_DIGITS = digits(A_LIMBS > B_LIMBS ? A_LIMBS : B_LIMBS);
 
-// The words of a digit, all but the first of them times a factor: as any word below 2^50.
+// The words of a digit, all except the first times a factor: bounded like any word below 2^50.
 constexpr u32 DIGIT_BOUND = REDUCED + times_factor(64 << (50 - BITS)) * (PIECES - 1);
-// A digit, and w times a sum of digits.
+// A digit, plus w times a sum of digits.
 __host__ __device__ constexpr u32 tail_bound() {
     u32 bound = DIGIT_BOUND;
     for (u32 i = 1; i < 1 << SHARE; i++) bound = DIGIT_BOUND + times_factor(bound);
@@ -45,11 +46,11 @@ __host__ __device__ constexpr u32 tail_bound() {
 }
 static_assert(tail_bound() <= LIMIT, "factors of a product by a root are within the limit");
 
-// What the passes are specialised by.
+// The parameters of the passes.
 constexpr u32 FILLED = MOST_DIGITS, HEAD_BEGIN = DIGIT_BOUND, TAIL_BEGIN = tail_bound(), TEAMS = PRODUCTS;
 #include "f50_passes.cuh"
 
-// Not __constant__: what comes from there through an index is moved anew for each use.
+// Not __constant__, because the compiler would reload an indexed constant for each use.
 __device__ const F50 FIELD[PRIMES] = FIELDS;
 __device__ const Factor RAISE[PRIMES][PIECES] = RAISED;
 __constant__ Factor MIX[PRIMES][PRIMES] = MIXED;
@@ -58,13 +59,13 @@ __constant__ Factor MIX[PRIMES][PRIMES] = MIXED;
 constexpr u32 THREADS = TEAM * PRODUCTS, FACTORS = SQUARE ? 1 : 2;
 constexpr u32 RUN_WORDS = HOLDS * DIGIT_BITS / 32;
 
-// Word w of a number, 0 beyond its end. Loads without a condition are made many at a time.
+// Returns word w of a number, 0 beyond its end. Unconditional loads can be issued many at a time.
 DEVICE u32 word_of(const u32* number, u32 limbs, u32 w) {
     u32 word = __ldg(&number[min(w, limbs - 1)]);
     return w < limbs ? word : 0;
 }
 
-// The 64 bits from a position on.
+// Returns the 64 bits from a position on.
 DEVICE u64 bits_of(const u32* number, u32 limbs, u32 position) {
     u32 w = position / 32, shift = position % 32;
     if constexpr (DIGIT_BITS == 64 && A_LIMBS % 2 == 0 && B_LIMBS % 2 == 0) {
@@ -72,12 +73,12 @@ DEVICE u64 bits_of(const u32* number, u32 limbs, u32 position) {
         return w < limbs ? bits : 0;
     }
     u32 w0 = word_of(number, limbs, w), w1 = word_of(number, limbs, w + 1);
-    // Digits of 64 bits are two words.
+    // Digits of 64 bits need only two words.
     u32 w2 = DIGIT_BITS == 64 ? 0 : word_of(number, limbs, w + 2);
     return join(__funnelshift_r(w0, w1, shift), __funnelshift_r(w1, w2, shift));
 }
 
-// The element of the digit at a position; factors are those of RAISE.
+// Returns the element of the digit at a position; factors are those of RAISE.
 DEVICE double element(const u32* number, u32 limbs, u32 position, F50 f, const Factor* factors) {
     double sum = 0.0;
 #pragma unroll
@@ -88,7 +89,7 @@ DEVICE double element(const u32* number, u32 limbs, u32 position, F50 f, const F
         if (i == 0) {
             sum = from_word(f, bits);
         } else if (i == PIECES - 1 && LAST <= 50) {
-            // The bits of 2^52 and so many more.
+            // The bit pattern of 2^52 + bits.
             double high = __longlong_as_double(0x4330000000000000 | bits) - 4503599627370496.0;
             sum += mul_by(f, high, factors[i - 1]);
         } else {
@@ -98,20 +99,20 @@ DEVICE double element(const u32* number, u32 limbs, u32 position, F50 f, const F
     return sum;
 }
 
-// A number's digits as the points that a thread of the head has in the first pass, and with a tail
-// its points to the buffer.
+// Loads a number's digits as the points that a thread of the head has in the first pass; with a
+// tail, writes its points to the buffer.
 DEVICE void take_digits(double (&x)[HOLDS], const u32* number, u32 limbs, double* buffer, F50 f,
                         const Factor* factors, Factor w, u32 thread) {
     using P = Pass<0, FIRST_STAGES>;
 #pragma unroll
     for (u32 t = 0; t < HOLDS; t++) {
-        // Beyond the end of a number there are zeros.
+        // Points beyond the end of a number are 0.
         u32 least = t % P::SIZE << P::LOG_STRIDE, point = P::first_point(thread, t / P::SIZE) + least;
         x[t] = 0.0;
         if (least < MOST_DIGITS) x[t] = element(number, limbs, point * DIGIT_BITS, f, factors);
     }
     if constexpr (SHARE > 0) {
-        // x^T is w.
+        // In the tail, x^T is w.
         constexpr u32 APART = P::SIZE >> SHARE;
 #pragma unroll
         for (u32 t = 0; t < HOLDS; t++) {
@@ -131,8 +132,8 @@ DEVICE void take_digits(double (&x)[HOLDS], const u32* number, u32 limbs, double
     }
 }
 
-// The transform of a number's digits. It must meet first where others may still take points from the
-// buffer.
+// Transforms a number's digits. It must synchronise first if other threads may still read points
+// from the buffer.
 DEVICE void transform(double (&x)[HOLDS], const u32* number, u32 limbs, double* buffer, F50 f,
                       const Factor* factors, Factor w, const Factor* roots, u32 thread,
                       bool must_meet) {
@@ -154,7 +155,8 @@ DEVICE void transform(double (&x)[HOLDS], const u32* number, u32 limbs, double* 
     forward(x, buffer, f, roots, thread);
 }
 
-// The last pass back, of the head (S = 0) or the tail (S = SHARE), from the buffer to the plane.
+// Performs the last inverse pass, of the head (S = 0) or the tail (S = SHARE), from the buffer to
+// the plane.
 template <u32 S>
 DEVICE void last_pass(double* plane, const double* buffer, F50 f, const Factor* roots, u32 thread) {
     double x[HOLDS];
@@ -163,8 +165,9 @@ DEVICE void last_pass(double* plane, const double* buffer, F50 f, const Factor* 
     put<Pass<S, FIRST_STAGES - S>>(plane, x, thread);
 }
 
-// In all planes, from u, the product mod x^H − 1 times H, and v, that mod x^T − w times T, to the product
-// times H, within p/2 more than u. It is u + (x^H − 1)·q, and q = (u mod (x^T − w) − v·H/T) / 2.
+// In all planes, combines u, the product mod x^H − 1 times H, and v, the product mod x^T − w times
+// T, to the product times H, within p/2 more than u. It is u + (x^H − 1)·q, with q = (u mod (x^T −
+// w) − v·H/T) / 2.
 DEVICE void join(double* planes, u32 thread) {
 #pragma unroll 1
     for (u32 point = thread; point < TAIL; point += TEAM) {
@@ -183,9 +186,9 @@ DEVICE void join(double* planes, u32 thread) {
     }
 }
 
-// The integer c ≥ 0 with residues x[k] (times H) modulo all primes, at most 2^52 in size. With digits
-// |d_k| < p_k in c = d_0 + p_0·(d_1 + p_1·(d_2 + …)) each of these sums is an integer above −1; so the
-// last digit is no negative one.
+// Computes the integer c ≥ 0 with residues x[k] (times H) modulo all primes, where |x[k]| ≤ 2^52.
+// With digits |d_k| < p_k in c = d_0 + p_0·(d_1 + p_1·(d_2 + …)) each of these sums is an integer
+// above −1; so the last digit is not negative.
 DEVICE void mix(u64 (&words)[PRIMES], const double (&x)[PRIMES]) {
     double digits[PRIMES];
 #pragma unroll
@@ -204,7 +207,7 @@ DEVICE void mix(u64 (&words)[PRIMES], const double (&x)[PRIMES]) {
         u64 carry = to_integer(digits[k]);
 #pragma unroll
         for (u32 i = 0; i < PRIMES - 1 - k; i++) {
-            // The carry is −1 or more, once it is not the digit itself.
+            // From the second word on the carry is −1 or more.
             u64 beyond = (i64)carry >> 63, p = (u64)FIELD[k].p, lo = words[i] * p + carry;
             carry = __umul64hi(words[i], p) + beyond + (lo < carry);
             words[i] = lo;
@@ -213,23 +216,23 @@ DEVICE void mix(u64 (&words)[PRIMES], const double (&x)[PRIMES]) {
     }
 }
 
-// Where word w of a product is: the runs of threads begin in different banks.
+// Returns the position of word w of a product: the runs of threads begin in different banks.
 __host__ __device__ constexpr u32 place_of_word(u32 w) { return w + w / 32; }
 
 // Planes, words and two rounds of carries of a wide product, in doubles.
 [[maybe_unused]] constexpr u32 SCRATCH =
     PRIMES * PLACES + (place_of_word(TEAM * RUN_WORDS) + 2 * TEAM + 1) / 2;
 
-// A thread's 16 digits of the product from the integers of all points: put(w, x) takes word w. Returns
-// what they carry.
+// Computes a thread's 16 digits of the product from the integers of all points: put(w, x) receives
+// word w. Returns the carry.
 template <class Put>
 DEVICE u32 add_digits(const u64* integers, u32 thread, Put put) {
-    // The words from that of a point's lowest bit on.
+    // The number of words from the word of a point's lowest bit on.
     constexpr u32 REACH = 2 * PRIMES + 1;
     u64 words[REACH] = {}, carry = 0;
 #pragma unroll
     for (u32 e = 0; e < HOLDS + 2; e++) {
-        // Two points before this run reach into it: positions are those in it and BEFORE more.
+        // Two points before this run extend into it: the run has its own positions and BEFORE more.
         constexpr u32 BEFORE = (2 * DIGIT_BITS + 31) / 32, SKIPPED = 32 * BEFORE - 2 * DIGIT_BITS;
         u32 first = (e * DIGIT_BITS + SKIPPED) / 32, shift = (e * DIGIT_BITS + SKIPPED) % 32;
         u32 next = ((e + 1) * DIGIT_BITS + SKIPPED) / 32, below = 0;
@@ -244,7 +247,7 @@ DEVICE u32 add_digits(const u64* integers, u32 thread, Put put) {
         words[2 * PRIMES] += __funnelshift_l(below, 0, shift);
 #pragma unroll
         for (u32 i = 0; i < next - first; i++) {
-            // What is before the run is another thread's, with its carries.
+            // Words before the run, with their carries, belong to another thread.
             if (first + i >= BEFORE) {
                 carry += words[i];
                 put(first + i - BEFORE, low(carry));
@@ -269,13 +272,14 @@ struct Batch {
     u32 count;
 };
 
-// What a thread works on. With tails registers are short: then it is found again and again.
+// The position of a thread in the work. With tails registers are scarce, so it is recomputed when
+// needed.
 struct Task {
-    // The product; beyond the last one teams do that again, and write nothing.
+    // The index of the product; teams beyond the last one repeat it, and write nothing.
     u64 number;
-    // Among the threads of the product.
+    // The index among the threads of the product.
     u32 thread;
-    // PRIMES numbers for each point, and for a wide product the words after them.
+    // PRIMES planes of points, and for a wide product the words after them.
     double* planes;
 };
 
@@ -283,7 +287,8 @@ DEVICE Task find_task(const Batch& batch, double* shared, u64 wide) {
     u32 of_block = SHARE > 0 ? anew(threadIdx.x) : threadIdx.x;
     u32 team = of_block / TEAM, thread = of_block % TEAM;
     if constexpr (!OWN_WARPS) {
-        // First the threads of all heads: nearly every warp has one way through the first pass.
+        // The threads of all heads come first, so that nearly all warps have a single path through
+        // the first pass.
         constexpr u32 HEADS = PRODUCTS * HEAD_TEAM;
         bool in_tail = SHARE > 0 && of_block >= HEADS;
         u32 of_tails = of_block - HEADS;
@@ -294,8 +299,8 @@ DEVICE Task find_task(const Batch& batch, double* shared, u64 wide) {
     return {(u64)blockIdx.x * PRODUCTS + team, thread, shared + team * PRIMES * PLACES};
 }
 
-// A product of a batch; a wide one is told. Its threads exchange points in `shared`, those of others in
-// planes that are free.
+// Computes a product of a batch; `wide` is the index of a wide one. Its threads exchange points in
+// `shared`; other products use planes that are free.
 DEVICE void product(const Batch& batch, double* shared, u64 wide) {
     Task task = find_task(batch, shared, wide);
     auto& [number, thread, planes] = task;
@@ -306,16 +311,17 @@ DEVICE void product(const Batch& batch, double* shared, u64 wide) {
         F50 f = FIELD[k];
         const Factor* forth = batch.roots + k * 2 * POINTS;
         const Factor* back = forth + POINTS;
-        // A loop, so that the compiler does not keep the roots of one factor for the other.
+        // A loop, so that the compiler does not keep the roots of one factor in registers for the
+        // other.
 #pragma unroll 1
         for (u32 factor = 0; factor < FACTORS; factor++) {
             double y[HOLDS];
             if constexpr (SHARE > 0) again();
             u64 of = min(number, (u64)batch.count - 1);
             const u32* from = factor == 0 ? batch.a + of * batch.a_stride : batch.b + of * batch.b_stride;
-            // The second transform has the next plane, if there is one: nobody waits until all have
-            // taken the last points of the first. What is in `shared` begins with the points that a
-            // thread has ended with, but for those of the tail.
+            // The second transform uses the next plane, if one is left, so that no thread waits
+            // until all have read the last points of the first transform. `shared` begins with the
+            // points that a thread itself used last, except those of the tail.
             double* buffer = WIDE ? shared : planes + min(k + factor, PRIMES - 1u) * PLACES;
             bool must_meet = factor == 1 && (WIDE || k == PRIMES - 1);
             if (WIDE && SHARE > 0) must_meet = k + factor > 0;
@@ -347,7 +353,7 @@ DEVICE void product(const Batch& batch, double* shared, u64 wide) {
     }
 
     u64* integers = (u64*)planes;
-    // What later points are adds nothing to the limbs that are written.
+    // Later points do not contribute to the limbs that are written.
     constexpr u32 WANTED = (32 * (FIRST + OUT_LIMBS) + DIGIT_BITS - 1) / DIGIT_BITS;
 #pragma unroll 1
     for (u32 t = 0; t < min((WANTED + TEAM - 1) / TEAM, HOLDS); t++) {
@@ -369,14 +375,14 @@ DEVICE void product(const Batch& batch, double* shared, u64 wide) {
             words[place_of_word(begin + w)] = word;
         });
     } else {
-        // The words take the memory of the integers.
+        // The words overwrite the memory of the integers.
         u32 run[RUN_WORDS];
         carry = add_digits(integers, thread, [&](u32 w, u32 word) { run[w] = word; });
         meet();
 #pragma unroll
         for (u32 w = 0; w < RUN_WORDS; w++) words[place_of_word(begin + w)] = run[w];
     }
-    // Behind the words of all threads.
+    // After the words of all threads.
     u32* carries = words + place_of_word(TEAM * RUN_WORDS);
     carries[thread] = carry;
     __syncthreads();
@@ -406,7 +412,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     if constexpr (WIDE) {
         for (u64 number = blockIdx.x; number < count; number += gridDim.x) {
             product(batch, shared, number);
-            // All have read the words.
+            // All threads have read the words.
             __syncthreads();
         }
     } else {

@@ -1,9 +1,9 @@
-// 2^(2t)·a with t such that it has exactly `limbs` limbs and of its highest two bits one that is not 0; for
-// a = 0, 2^(32·limbs − 2).
+// Computes 2^(2t)·a with t such that the result has exactly `limbs` limbs and its highest two bits
+// are not both 0; for a = 0, 2^(32·limbs − 2).
 //
-//   THREADS   of a block, which has one number
+//   THREADS   threads per block; a block processes one number
 //
-// `limbs`, the stride of results too, is a multiple of 8.
+// `limbs`, which is also the stride of results, is a multiple of 8.
 #include "shifted.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -1,14 +1,15 @@
-// A root and what it leaves, from one that may be 1 too large and its square (Zimmermann 1999, Karatsuba square
-// root): where a − s² is negative 2s − 1 is added, and 1 taken from s.
+// Computes a root and its remainder from a root that may be 1 too large and its square (Zimmermann
+// 1999, Karatsuba square root): if a − s² is negative, 2s − 1 is added, and 1 subtracted from s.
 //
-//   THREADS   of a block, which has one number
+//   THREADS   threads per block; a block processes one number
 //
-// b = 2^(32·h). The root is s = s'·b + l, and u the remainder of the division by s' (root_lower.cu), so that
+// b = 2^(32·h). The root is s = s'·b + l, and u is the remainder of the division by s'
+// (root_lower.cu), so
 //
 //     a − s² = (u + o·s')·b + a0 − l²,
 //
-// where o is 1 for an odd quotient by s', and 2 more where the one by 2s' is b, in place of which l is b − 1.
-// What is left is at most 2s: limb 2h of its row is 0 or 1.
+// where o is 1 for an odd quotient by s', plus 2 if the quotient by 2s' is b, for which l is b − 1
+// instead. The remainder is at most 2s: limb 2h of its row is 0 or 1.
 //
 // h is a multiple of 4, as all strides are.
 #include "pass.cuh"

@@ -1,8 +1,9 @@
-// What is divided by a root s' of h limbs to find as many more (Zimmermann 1999, Karatsuba square root):
-// r'·b + a1 with b = 2^(32·h), a1 the next h limbs of a, and r' ≤ 2s' what the root leaves; of r' ≥ b, which
-// limb h of its row tells, s' is subtracted first, so that it has h limbs.
+// Computes the dividend that gives h more limbs of a root s' of h limbs (Zimmermann 1999, Karatsuba
+// square root): r'·b + a1 with b = 2^(32·h), a1 the next h limbs of a, and r' ≤ 2s' the remainder
+// of the root. If r' ≥ b, as limb h of its row shows, s' is subtracted first, so that it has h
+// limbs.
 //
-//   THREADS   of a block, which has one number
+//   THREADS   threads per block; a block processes one number
 //
 // h is a multiple of 4, as all strides are.
 #include "pass.cuh"

@@ -1,10 +1,10 @@
-// A root and what it leaves, from a, a root that may be 1 too large, and its square.
+// Computes a root and its remainder from a, a root that may be 1 too large, and its square.
 //
-//   THREADS   of a block, which has one number
+//   THREADS   threads per block; a block processes one number
 //
-// B = 2^32. Roots have R limbs, N ≥ R is the next multiple of 4: a − s² is at most 2s, and at least −2s + 1. Its
-// lowest N limbs are found, and with limb N of a and of s² what is above them, −2 ≤ z ≤ 1. Where that is
-// negative 2s − 1 is added, and 1 taken from s.
+// B = 2^32. Roots have R limbs, and N ≥ R is the next multiple of 4: a − s² is at most 2s, and at
+// least −2s + 1. The kernel computes its lowest N limbs, and from limb N of a and of s² the part
+// above them, −2 ≤ z ≤ 1. If that is negative, 2s − 1 is added, and 1 subtracted from s.
 #include "pass.cuh"
 #include "root_less.cuh"
 

@@ -1,12 +1,13 @@
-// The lower limbs of a root from a quotient (Zimmermann 1999, Karatsuba square root).
+// Computes the lower limbs of a root from a quotient (Zimmermann 1999, Karatsuba square root).
 //
 //   LAST      0: these limbs alone; 1: the whole root of the aligned number, shifted down as far as that was up
 //             (root_align.cu)
-//   THREADS   of a block, which has one number
+//   THREADS   threads per block; a block processes one number
 //
-// b = 2^(32·h). Of r'·b + a1, less s'·b where limb h of the row of r' is 1, the quotient by s' is known. With that
-// added the quotient by s' is less than 2b + 2, and the one by 2s', half of it, at most b. If that
-// is b the root is s'·b + b − 1; otherwise it is s'·b and the quotient, or one less (root_correct.cu).
+// b = 2^(32·h). The input is the quotient by s' of r'·b + a1, minus s'·b if limb h of the row of r'
+// is 1. With that added back, the quotient by s' is less than 2b + 2, and the quotient by 2s', half
+// of it, at most b. If it is b, the root is s'·b + b − 1; otherwise it is s'·b plus the quotient,
+// or one less (root_correct.cu).
 #include "ptx.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -1,50 +1,51 @@
-// Square roots and what they leave, limb by limb of the root, with the numbers in the registers of groups
-// of lanes.
+// Square roots and remainders, limb by limb of the root, with the numbers in the registers of
+// groups of lanes.
 //
 //   A_LIMBS            limbs of a; a root has ROOT_LIMBS = ⌈A_LIMBS/2⌉ ≤ WHOLE, a remainder one more
-//   LANES, LIMBS, THREADS   see lanes.cuh; LIMBS ≥ 4. BLOCKS blocks of a multiprocessor
+//   LANES, LIMBS, THREADS   see lanes.cuh; LIMBS ≥ 4. BLOCKS blocks per multiprocessor
 //
-// With B = 2^32, N = WHOLE, k the pairs of limbs of a, and A = a·B^(2N − 2k): a root S of A has N limbs,
-// its lowest N − k are not wanted, and the highest is not 0. When the limbs of S from p on are known,
-// the rest of S being 0,
+// With B = 2^32, N = WHOLE, k the number of pairs of limbs of a, and A = a·B^(2N − 2k): a root S of
+// A has N limbs, of which the lowest N − k are not needed, and the highest is not 0. When the limbs
+// of S from p on are known, the rest of S being 0,
 //
 //     R = (A − S²)/(2·B^p),
 //
-// of which the lanes have the integer part: what is below comes in as limbs of A/2. A step finds
+// the lanes hold the integer part of R; the part below is appended as limbs of A/2. A step finds
 // limb p of S,
 //
 //     R ← R·B + next − q·(S + q·B^p/2),   S ← S + q·B^p:
 //
-// as a division by S does (digits.cuh) with q/2 in place of the limb that is to be found: ⌊q/2⌋ at p, and
-// q mod 2 as the highest bit below, which is an integer but for p = 0, of which below. S is complete
+// like a division by S (digits.cuh) with q/2 in place of the limb to be found: ⌊q/2⌋ at p, and q
+// mod 2 as the highest bit below, which is an integer except for p = 0 (see below). S is complete
 // if R < S + B^p/2; if not, that is subtracted, and B^p added to S.
 //
-// The digit. Let c < 32 be the zeros above S, and r and w the highest two limbs of R·2^c and of
-// S·2^c when all of S is known; w is the root of the highest four limbs of A·2^(2c), so that S begins
-// with two limbs that are right. W = (w + 1)·B^(N − 2)/2^c is a multiple of B^p for p ≤ N − 3 and above S, so
-// that S + (q + 1)·B^p ≤ W where q is the largest digit that can be subtracted; hence q + 1 is too large for
-// R·B/W, and q ≥ ⌊r·B/(w + 1)⌋: a digit is never too large. It may be too small by what a digit of a
-// division by W may, and by q·(W − S − q·B^p/2)/W more, which is less than 2^(c − 32) + 2^−30 ≤ 0.6 in the first
-// step and 2^−30 in others: at most 2. What waits is less than a unit of r, as L > 3. R is corrected at
-// the end of each number, and where r > w, or R is not between 0 and 2^(32·N − c). In all other steps
-// R < W·(1 + 2^−62), and the next digit is at most B, which the guess, below B − 1, does not reach: then R is about
-// 2·S and r > w, it is corrected by 2, and the limb above takes the carry. r ≤ w at the beginning and after R was
-// corrected, since S + B^p/2 is below the next multiple of B^(N − 2)/2^c.
+// The digit. Let c < 32 be the number of leading zeros of S, and r and w the highest two limbs of
+// R·2^c and of S·2^c when all of S is known. w is the root of the highest four limbs of A·2^(2c),
+// so that S begins with two correct limbs. W = (w + 1)·B^(N − 2)/2^c is a multiple of B^p for p ≤ N
+// − 3 and above S, so S + (q + 1)·B^p ≤ W where q is the largest digit that can be subtracted.
+// Hence q + 1 is too large for R·B/W, and q ≥ ⌊r·B/(w + 1)⌋: a digit is never too large. It may be
+// too small by as much as a digit of a division by W, and by q·(W − S − q·B^p/2)/W more, which is
+// less than 2^(c − 32) + 2^−30 ≤ 0.6 in the first step and 2^−30 in others: at most 2 in total. The
+// waiting limbs are less than a unit of r, as L > 3. R is corrected at the end of each number, and
+// whenever r > w, or R is not between 0 and 2^(32·N − c). In all other steps R < W·(1 + 2^−62), and
+// the next digit is at most B, which the guess, below B − 1, does not reach: then R is about 2·S
+// and r > w, it is corrected by 2, and the limb above receives the carry. r ≤ w holds at the
+// beginning and after R was corrected, since S + B^p/2 is below the next multiple of B^(N − 2)/2^c.
 //
-// The last step of a number with k = N, at p = 0. With a bit h = 0 or 1, A − S² = 2·R + h. For an odd q
-// there is q·⌊q/2⌋ in the step, and ⌊q/2⌋ + 1/2 is left to be subtracted; R is at least S + 1/2 where 2·R + h
-// is at least 2·S + 1.
+// The last step of a number with k = N, at p = 0. With a bit h = 0 or 1, A − S² = 2·R + h. For an
+// odd q the step subtracts q·⌊q/2⌋, and ⌊q/2⌋ + 1/2 remains to be subtracted. R is at least S + 1/2
+// if 2·R + h is at least 2·S + 1.
 //
-// Numbers of one warp end at different steps, and then go on with limbs of the root that nobody reads.
-// Roots of one and of two limbs are there at the beginning.
+// The numbers of a warp end at different steps, and then continue with limbs of the root that are
+// not read. Roots of one and of two limbs are known at the beginning.
 //
-// A number's shared memory: a, in the end its root and the remainder.
+// A number's shared memory holds a, and at the end its root and the remainder.
 #include "digits.cuh"
 
 constexpr u32 ROOT_LIMBS = (A_LIMBS + 1) / 2;
 static_assert(LIMBS >= 4 && LIMBS % 2 == 0 && ROOT_LIMBS <= WHOLE);
 
-// Places of a number: an odd number, so that those of neighbouring groups are in different banks.
+// Words between numbers: an odd number, so that neighbouring groups use different banks.
 constexpr u32 PLACES = 2 * ROOT_LIMBS + 1;
 
 DEVICE void load(u32* places, const u32* a, u64 stride, u32 numbers) {
@@ -62,7 +63,7 @@ DEVICE void store(u32* to, u64 stride, const u32* places, u32 numbers) {
     }
 }
 
-// Keeps code in a branch of its own.
+// Prevents the compiler from merging code with that of other branches.
 DEVICE void stay_apart() {
 #ifndef WARPINT_SIM
     asm volatile("");
@@ -80,14 +81,15 @@ DEVICE Rest rest_of(u64 upper, u64 lower, u64 s) {
     return {{low(lower), high(lower), low(above)}, (i64)above < 0};
 }
 
-// ⌊√x⌋ of x = upper·2^64 + lower ≥ 2^126 (Zimmermann 1999, Karatsuba square root).
+// Returns ⌊√x⌋ of x = upper·2^64 + lower ≥ 2^126 (Zimmermann 1999, Karatsuba square root).
 DEVICE u64 root_of(u64 upper, u64 lower) {
-    // Of 32 bits: the estimate is off by less than 2^−20, and not below the root t. For t > 2^31, RN(upper) is at
-    // least t²·(1 − 2^−53), the root of that is above t − 2^−22, and the nearest of multiples of 2^−21 is t;
-    // (2^31)² is a double itself.
+    // The root t of the upper half, in 32 bits. The estimate is off by less than 2^−20, and not
+    // below t: for t > 2^31, RN(upper) is at least t²·(1 − 2^−53), the root of that is above t −
+    // 2^−22, and the nearest multiple of 2^−21 is t; (2^31)² is a double itself.
     u64 s = min((u64)__dsqrt_rn((double)upper), 0xffffffffull);
     if (s * s > upper) s--;
-    // ⌊(r·B + next limb)/2s⌋ = ⌊half/s⌋ is B at most, and only if the next one is all ones.
+    // ⌊(r·B + next limb)/2s⌋ = ⌊half/s⌋ is at most B, and equals B only if the next limb is all
+    // ones.
     u64 half = (upper - s * s) << 31 | lower >> 33;
     s = (s << 32) + min(half / s, 0xffffffffull);
     return rest_of(upper, lower, s).is_negative ? s - 1 : s;
@@ -97,14 +99,15 @@ DEVICE u64 root_of(u64 upper, u64 lower) {
 struct Root {
     u32 complement[LIMBS];
 
-    // Limb p of S, p = owner·LIMBS + slot, becomes `digit`, the limb above `before`, and the one below `after`.
+    // Sets limb p of S, p = owner·LIMBS + slot, to `digit`, the limb above to `before`, and the
+    // limb below to `after`.
     DEVICE void put(u32 owner, u32 slot, u32 before, u32 digit, u32 after) {
         u32 from_owner = lane_of_group() - owner;
         put_between<0, LIMBS>(from_owner, slot, ~before, ~digit, ~after);
     }
 
-    // The same for slots from FROM to UNTIL − 1: registers have no addresses, so a tree of branches finds
-    // them, which the compiler shall not turn into as many selections as there are limbs.
+    // The same for slots from FROM to UNTIL − 1. Registers have no addresses, so a tree of branches
+    // selects them; the compiler must not turn it into one selection per limb.
     template <u32 FROM, u32 UNTIL>
     DEVICE void put_between(u32 from_owner, u32 slot, u32 upper, u32 middle, u32 lower) {
         if constexpr (UNTIL - FROM > 1) {
@@ -123,7 +126,7 @@ struct Root {
         }
     }
 
-    // S + by·B^p. The highest limb of S is large enough for what that carries.
+    // Computes S + by·B^p. The highest limb of S has room for the carry.
     DEVICE void raise(u32 p, u32 by) {
         u32 at = p - lane_of_group() * LIMBS;
         add_first(0, 0);
@@ -135,7 +138,7 @@ struct Root {
     }
 };
 
-// The two highest limbs of R·2^c, in the top lane, and whether they are not all of them.
+// The two highest limbs of R·2^c, in the top lane, and whether R has more above them.
 struct Top {
     u32 r1, r0;
     bool is_more;
@@ -146,7 +149,8 @@ struct Top {
           is_more((r.waiting | __funnelshift_l(r.limbs[LIMBS - 1], 0, c)) != 0) {}
 };
 
-// How often S + B^p/2 was subtracted from R; B^p was added to S as often. For p = 0 the lowest lane has h.
+// Subtracts S + B^p/2 from R, and adds B^p to S, as often as possible; returns how often. For p = 0
+// the lowest lane has h.
 DEVICE u32 correct(Remainder& r, Root& s, u32 p, u32& h) {
     u32 beyond = r.gather(), times = 0;
 #pragma unroll 1
@@ -159,7 +163,8 @@ DEVICE u32 correct(Remainder& r, Root& s, u32 p, u32& h) {
     return times;
 }
 
-// R less the half of an odd q that the step at p = 0 has left, and h from the lowest bit of a. Nothing waits.
+// Subtracts the half of an odd q that the step at p = 0 has left from R, and sets h from the lowest
+// bit of a. No limb is waiting.
 DEVICE void finish_halves(Remainder& r, u32 q, u32& h) {
     u32 beyond = r.gather(), is_odd = q & 1, complement[LIMBS];
 #pragma unroll
@@ -170,7 +175,8 @@ DEVICE void finish_halves(Remainder& r, u32 q, u32& h) {
     r.waiting = is_top() ? beyond : 0;
 }
 
-// A number's result, when the limbs from p on are the root of k limbs; `below` is the limb below this lane's.
+// Writes a number's result, when the limbs from p on are the root of k limbs; `below` is the limb
+// below this lane's.
 DEVICE void put_result(u32* places, const Remainder& r, const Root& s, u32 p, u32 k, u32 below) {
     u32 *rest = places + ROOT_LIMBS, lane = lane_of_group();
 #pragma unroll
@@ -185,13 +191,13 @@ DEVICE void put_result(u32* places, const Remainder& r, const Root& s, u32 p, u3
     for (u32 i = k + lane; i < ROOT_LIMBS; i += LANES) places[i] = rest[i + 1] = 0;
 }
 
-// Roots of more than two limbs: those of each number, of k pairs of limbs, and the steps that the number
-// of the warp with most has. `top` is the root of the highest two pairs, and w that of all bits that
-// it takes; what it leaves is in their places.
+// Computes roots of more than two limbs: of each number, of k pairs of limbs, in as many steps as
+// the longest number of the warp needs. `top` is the root of the highest two pairs, and w that of
+// all bits that it uses; their remainder is in their places.
 DEVICE void roots(u32* places, u32 k, u32 most, u64 top, u64 w, u32 c) {
     u32 lane = lane_of_group(), end = WHOLE - k;
     u64 reciprocal = reciprocal_of(w);
-    // Limb i of A is limb i − 2·end of a, for those that are asked for at most.
+    // Limb i of A is limb i − 2·end of a, for the limbs that are requested.
     auto limb = [&](i32 i) { return i < 0 ? 0 : places[i]; };
     i32 at = (i32)WHOLE - 2 - 2 * (i32)end;
     Remainder r;
@@ -208,7 +214,7 @@ DEVICE void roots(u32* places, u32 k, u32 most, u64 top, u64 w, u32 c) {
 #pragma unroll 1
     for (u32 p = WHOLE - 3;; p--) {
         at--;
-        // The lowest lane alone needs it.
+        // Only the lowest lane needs it.
         u32 lower = is_bottom() ? limb(at) : 0, next = __funnelshift_r(lower, upper, 1);
         upper = lower;
         u32 q = of_top(digit_of(now.r1, now.r0, reciprocal));
@@ -219,7 +225,7 @@ DEVICE void roots(u32* places, u32 k, u32 most, u64 top, u64 w, u32 c) {
         if (__any_sync(0xffffffffu, is_doubtful || ends)) {
             u32 h = lower & 1;
             if (p == 0) finish_halves(r, q, h);
-            // B^p/2 is a limb for now: the next digit takes its place.
+            // B^p/2 is stored as a limb for now: the next digit overwrites it.
             s.put(owner, slot, before, q, 0x80000000u);
             q += correct(r, s, p, h);
             now = Top(r, c);
@@ -253,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         return k < from_top ? 0 : join(own[2 * (k - from_top)], own[2 * (k - from_top) + 1]);
     };
     u64 x2 = pair(1), x1 = pair(2), x0 = pair(3);
-    // Of 0 nothing is computed.
+    // Nothing is computed for 0.
     bool is_zero = x2 == 0;
     u32 c = is_zero ? 0 : __clzll(x2) / 2;
     auto up = [&](u64 upper, u64 lower) { return c == 0 ? upper : upper << 2 * c | lower >> (64 - 2 * c); };
@@ -266,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         own[2 * k - 1] = 0;
     }
     if (is_bottom() && k <= 2) {
-        // Of one limb: what is left anew.
+        // For one limb the remainder is computed anew.
         u64 found = k == 1 ? top >> 32 : top;
         if (k == 1) rest = rest_of(0, x2, found);
         for (u32 i = 0; i < PLACES; i++) own[i] = 0;

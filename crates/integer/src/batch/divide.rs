@@ -6,8 +6,8 @@ use crate::cpu::Rows;
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, Width, cpu, gpu};
 
-/// q ← ⌊a/d⌋ and r ← a mod d, as far as they are wanted, of the widths of a and of d; the flags:
-/// d = 0.
+/// Computes q ← ⌊a/d⌋, of the width of a, and r ← a mod d, of the width of d; either may be
+/// omitted. A flag is set where d = 0.
 fn divide(
     a: &UintBatch,
     d: &UintBatch,
@@ -38,7 +38,7 @@ fn divide(
     }
 }
 
-/// q ← a/d, of the width of a; the flags: that is no integer, or d = 0.
+/// Computes q ← a/d, of the width of a. A flag is set where a/d is not an integer or d = 0.
 fn divide_exactly(
     a: &UintBatch,
     d: &UintBatch,
@@ -62,7 +62,7 @@ fn divide_exactly(
     }
 }
 
-/// Memory of a device for a result, if it is wanted.
+/// Returns the device memory of a result, if that result is requested.
 pub(super) fn buffer(
     batch: Option<&mut UintBatch>,
 ) -> Result<Option<&mut Buffer<u32>>, IntegerError> {
@@ -73,7 +73,7 @@ pub(super) fn buffer(
     }
 }
 
-/// Memory of the CPU for a result, if it is wanted.
+/// Returns the host memory of a result, if that result is requested.
 pub(super) fn rows(batch: Option<&mut UintBatch>) -> Result<Rows<'_>, IntegerError> {
     let Some(batch) = batch else { return Ok(Rows::default()) };
     let limbs = batch.width.limbs();
@@ -84,7 +84,7 @@ pub(super) fn rows(batch: Option<&mut UintBatch>) -> Result<Rows<'_>, IntegerErr
 }
 
 impl UintBatch {
-    /// Results of an operation on `self`: numbers of `width`, and flags.
+    /// Allocates results of an operation on `self`: numbers of `width`, and flags.
     pub(super) fn flagged_output(
         &self,
         count: usize,
@@ -94,14 +94,14 @@ impl UintBatch {
         Ok((self.output(count, width)?, flags))
     }
 
-    /// ⌊a/d⌋, of the width of a, and a mod d, of the width of d; and whether d = 0: then both
-    /// are 0. So a = ⌊a/d⌋·d + a mod d wherever the flag is 0.
+    /// Returns ⌊a/d⌋, of the width of a, and a mod d, of the width of d. Where d = 0, the flag is
+    /// set and both are 0. Where the flag is 0, a = ⌊a/d⌋·d + a mod d.
     ///
-    /// Cost O(l·m) for quotients of l limbs and divisors of m, leading zeros not counted; less
-    /// where both are long (Burnikel and Ziegler 1998).
+    /// Costs O(l·m) for quotients of l limbs and divisors of m limbs, leading zeros not counted,
+    /// and less where both are long (Burnikel and Ziegler 1998).
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn div_rem(&self, d: &Self) -> Result<Flagged<(Self, Self)>, IntegerError> {
         let count = self.count_with(d)?;
         let (mut q, mut flags) = self.flagged_output(count, self.width)?;
@@ -110,11 +110,11 @@ impl UintBatch {
         Ok(((q, r), flags))
     }
 
-    /// As [`Self::div_rem`] into batches of the widths of a and of d: nothing is allocated for
-    /// results.
+    /// Like [`Self::div_rem`], but writes to batches of the widths of a and of d; no result is
+    /// allocated.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn div_rem_into(
         &self,
         d: &Self,
@@ -129,30 +129,30 @@ impl UintBatch {
         divide(self, d, Some(quotients), Some(remainders), zero_divisors)
     }
 
-    /// ⌊a/d⌋, of the width of a, and whether d = 0: then it is 0.
+    /// Returns ⌊a/d⌋, of the width of a. Where d = 0, the flag is set and the result is 0.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn div(&self, d: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (mut q, mut flags) = self.flagged_output(self.count_with(d)?, self.width)?;
         divide(self, d, Some(&mut q), None, &mut flags)?;
         Ok((q, flags))
     }
 
-    /// a mod d, of the width of d, and whether d = 0: then it is 0.
+    /// Returns a mod d, of the width of d. Where d = 0, the flag is set and the result is 0.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn rem(&self, d: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (mut r, mut flags) = self.flagged_output(self.count_with(d)?, d.width)?;
         divide(self, d, None, Some(&mut r), &mut flags)?;
         Ok((r, flags))
     }
 
-    /// As [`Self::rem`] into a batch of the width of d: nothing is allocated for results.
+    /// Like [`Self::rem`], but writes to a batch of the width of d; no result is allocated.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn rem_into(
         &self,
         d: &Self,
@@ -164,11 +164,11 @@ impl UintBatch {
         divide(self, d, None, Some(remainders), zero_divisors)
     }
 
-    /// a/d, of the width of a, where d divides a; and whether it does not, or d = 0: then it
-    /// is 0.
+    /// Returns a/d, of the width of a, where d divides a. Where it does not, or d = 0, the flag is
+    /// set and the result is 0.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn div_exact(&self, d: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (mut q, mut flags) = self.flagged_output(self.count_with(d)?, self.width)?;
         divide_exactly(self, d, &mut q, &mut flags)?;

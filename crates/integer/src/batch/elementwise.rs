@@ -11,24 +11,24 @@ use crate::operation::{Bitwise, Extreme, Shift};
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, Width, cpu};
 
-/// What is done to one number.
+/// An operation on one number.
 #[derive(Debug, Clone, Copy)]
 enum Unary {
     Negate,
     Not,
     Shift(Shift, u32),
-    /// Into a wider number.
+    /// A product with a word, which is wider than the number.
     MultiplyWord(u64),
 }
 
-/// What is done to two numbers, limb by limb.
+/// An operation on two numbers, limb by limb.
 #[derive(Debug, Clone, Copy)]
 enum Binary {
     Choose(Extreme),
     Bitwise(Bitwise),
 }
 
-/// r ← the operation on each number of a.
+/// Applies the operation to each number of a and writes the results to r.
 fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerError> {
     match (&a.data, &mut r.data) {
         (Storage::Host(x), Storage::Host(out)) => {
@@ -55,7 +55,7 @@ fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
     Ok(())
 }
 
-/// r ← the operation on numbers of a and b; r has the larger width.
+/// Applies the operation to pairs of numbers of a and b; r has the larger width.
 fn binary(
     what: Binary,
     a: &UintBatch,
@@ -84,7 +84,7 @@ fn binary(
     Ok(())
 }
 
-/// One word for each of `count` numbers, made on a device and brought here.
+/// Computes one word for each of `count` numbers on a device and copies the words to the host.
 fn words<T: Pod>(
     gpu: &Gpu,
     count: usize,
@@ -95,7 +95,7 @@ fn words<T: Pod>(
     Ok(out.download()?)
 }
 
-/// −1, 0 or 1 for each of `count` pairs.
+/// Compares `count` pairs: −1, 0 or 1 for each.
 fn compare(a: &UintBatch, b: &UintBatch, count: usize) -> Result<Vec<i8>, IntegerError> {
     match (&a.data, &b.data) {
         (Storage::Host(x), Storage::Host(y)) => {
@@ -111,7 +111,7 @@ fn compare(a: &UintBatch, b: &UintBatch, count: usize) -> Result<Vec<i8>, Intege
     }
 }
 
-/// The bits of each number.
+/// Returns the bit length of each number.
 fn bit_lengths(a: &UintBatch) -> Result<Vec<u32>, IntegerError> {
     match &a.data {
         Storage::Host(x) => {
@@ -126,7 +126,7 @@ fn bit_lengths(a: &UintBatch) -> Result<Vec<u32>, IntegerError> {
     }
 }
 
-/// r ← a mod 2^width(r), and whether that is not a.
+/// Computes r ← a mod 2^width(r); a flag is set where that differs from a.
 fn resize(a: &UintBatch, r: &mut UintBatch, lost: &mut Flags) -> Result<(), IntegerError> {
     match (&a.data, &mut r.data, &mut lost.data) {
         (Storage::Host(x), Storage::Host(out), Storage::Host(lost)) => {
@@ -155,59 +155,60 @@ impl UintBatch {
         Ok(r)
     }
 
-    /// −a mod 2^width(a): two's complement.
+    /// Returns −a mod 2^width(a): two's complement.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn neg(&self) -> Result<Self, IntegerError> {
         self.unary(Unary::Negate, self.width)
     }
 
-    /// How each number of a compares with its of b, in the memory of the host. Waits for a device.
+    /// Compares each number of a with the corresponding number of b. The results are in the memory
+    /// of the host. Waits for a device.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn compare(&self, b: &Self) -> Result<Vec<Ordering>, IntegerError> {
         let signs = compare(self, b, self.count_with(b)?)?;
         Ok(signs.into_iter().map(|sign| sign.cmp(&0)).collect())
     }
 
-    /// The smaller of a and b, of the larger width.
+    /// Returns the smaller of a and b, of the larger width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn min(&self, b: &Self) -> Result<Self, IntegerError> {
         self.binary(b, Binary::Choose(Extreme::Minimum))
     }
 
-    /// The larger of a and b, of the larger width.
+    /// Returns the larger of a and b, of the larger width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn max(&self, b: &Self) -> Result<Self, IntegerError> {
         self.binary(b, Binary::Choose(Extreme::Maximum))
     }
 
-    /// a·2^bits mod 2^width(a): 0 from the width on.
+    /// Returns a·2^bits mod 2^width(a), which is 0 if `bits` is at least the width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn shl(&self, bits: u32) -> Result<Self, IntegerError> {
         self.unary(Unary::Shift(Shift::Left, bits), self.width)
     }
 
-    /// ⌊a/2^bits⌋: 0 from the width on.
+    /// Returns ⌊a/2^bits⌋, which is 0 if `bits` is at least the width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn shr(&self, bits: u32) -> Result<Self, IntegerError> {
         self.unary(Unary::Shift(Shift::Right, bits), self.width)
     }
 
-    /// r ← a·2^bits or ⌊a/2^bits⌋ mod 2^width(r), whatever that width.
+    /// Computes r ← a·2^bits or ⌊a/2^bits⌋, modulo 2^width(r), for an r of any width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub(super) fn shift_into(
         &self,
         shift: Shift,
@@ -218,11 +219,11 @@ impl UintBatch {
         unary(Unary::Shift(shift, bits), self, r)
     }
 
-    /// r ← u − p less m up to three times, of the width of m, for 0 ≤ u − p < 4m. u and p have as many
-    /// numbers as r.
+    /// Computes r ← u − p − k·m with k ≤ 3 such that 0 ≤ r < m, for 0 ≤ u − p < 4m; r has the width
+    /// of m. u and p have as many numbers as r.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub(super) fn reduce_into(&self, p: &Self, m: &Self, r: &mut Self) -> Result<(), IntegerError> {
         self.fits(self.count_with(p)?, m.width, r)?;
         match (&self.data, &p.data, &m.data, &mut r.data) {
@@ -239,57 +240,57 @@ impl UintBatch {
         }
     }
 
-    /// The bits of each number, 0 for 0 and ⌊log2 a⌋ + 1 else, in the memory of the host. Waits
-    /// for a device.
+    /// Returns the bit length of each number, 0 for 0 and ⌊log2 a⌋ + 1 otherwise, in the memory of
+    /// the host. Waits for a device.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn bit_lengths(&self) -> Result<Vec<u32>, IntegerError> {
         bit_lengths(self)
     }
 
-    /// The bits that both have, of the larger width.
+    /// Returns the bitwise AND of a and b, of the larger width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn and(&self, b: &Self) -> Result<Self, IntegerError> {
         self.binary(b, Binary::Bitwise(Bitwise::And))
     }
 
-    /// The bits that either has, of the larger width.
+    /// Returns the bitwise OR of a and b, of the larger width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn or(&self, b: &Self) -> Result<Self, IntegerError> {
         self.binary(b, Binary::Bitwise(Bitwise::Or))
     }
 
-    /// The bits that one of them has, of the larger width.
+    /// Returns the bitwise XOR of a and b, of the larger width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn xor(&self, b: &Self) -> Result<Self, IntegerError> {
         self.binary(b, Binary::Bitwise(Bitwise::Xor))
     }
 
-    /// 2^width(a) − 1 − a: the bits that it has not.
+    /// Returns the complement 2^width(a) − 1 − a.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn not(&self) -> Result<Self, IntegerError> {
         self.unary(Unary::Not, self.width)
     }
 
-    /// a·word, of width(a) + 32 bits.
+    /// Returns a·word, of width(a) + 32 bits.
     ///
     /// # Errors
-    /// Those of every operation (see [`UintBatch`]); [`IntegerError::TooWide`] beyond 2^21 bits.
+    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] beyond 2^21 bits.
     pub fn mul_u32(&self, word: u32) -> Result<Self, IntegerError> {
         let width = result_width("a product with a word", self.width.limbs() + 1)?;
         self.unary(Unary::MultiplyWord(u64::from(word)), width)
     }
 
-    /// a·word, of width(a) + 64 bits.
+    /// Returns a·word, of width(a) + 64 bits.
     ///
     /// # Errors
     /// As [`Self::mul_u32`].
@@ -298,10 +299,10 @@ impl UintBatch {
         self.unary(Unary::MultiplyWord(word), width)
     }
 
-    /// a mod 2^width, and whether that is not a.
+    /// Returns a mod 2^width. The flag is set where that differs from a.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn resized(&self, width: Width) -> Result<Flagged<Self>, IntegerError> {
         let mut r = self.output(self.count, width)?;
         let mut lost = Flags::for_results(&self.executor, self.count, width)?;

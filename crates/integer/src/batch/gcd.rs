@@ -1,4 +1,4 @@
-//! Common divisors and inverses.
+//! Greatest common divisors and modular inverses.
 
 use warpint_device::Buffer;
 
@@ -7,7 +7,8 @@ use super::sum::host_flags;
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, cpu, gpu};
 
-/// Common divisors g = x·a + y·b of a batch, the cofactors as their sizes and signs.
+/// The greatest common divisors g = x·a + y·b of a batch. Cofactors are stored as absolute values
+/// and signs.
 #[derive(Debug)]
 pub struct GcdExt {
     /// g = gcd(a, b), of the larger width.
@@ -22,7 +23,7 @@ pub struct GcdExt {
     pub y_negative: Flags,
 }
 
-/// Memory of a device for a result.
+/// Returns the device memory of a result.
 fn on_device<T>(data: &mut Storage<T>) -> Result<&mut Buffer<T>, IntegerError> {
     match data {
         Storage::Device(data) => Ok(data),
@@ -30,7 +31,7 @@ fn on_device<T>(data: &mut Storage<T>) -> Result<&mut Buffer<T>, IntegerError> {
     }
 }
 
-/// g ← gcd(a, b), of the larger width.
+/// Computes g ← gcd(a, b), of the larger width.
 fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerError> {
     match (&a.data, &b.data) {
         (Storage::Host(x), Storage::Host(y)) => {
@@ -46,7 +47,7 @@ fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerErr
     }
 }
 
-/// As [`gcd`] with the cofactors.
+/// Like [`gcd`], with the cofactors.
 fn gcd_ext(a: &UintBatch, b: &UintBatch, r: &mut GcdExt) -> Result<(), IntegerError> {
     match (&a.data, &b.data) {
         (Storage::Host(x), Storage::Host(y)) => {
@@ -71,7 +72,7 @@ fn gcd_ext(a: &UintBatch, b: &UintBatch, r: &mut GcdExt) -> Result<(), IntegerEr
     }
 }
 
-/// x ← a^(−1) mod m, of the width of m; the flags: there is none.
+/// Computes x ← a^(−1) mod m, of the width of m. A flag is set where no inverse exists.
 fn inverse(
     a: &UintBatch,
     m: &UintBatch,
@@ -93,38 +94,39 @@ fn inverse(
 }
 
 impl UintBatch {
-    /// gcd(a, b), of the larger width; gcd(a, 0) = a.
+    /// Returns gcd(a, b), of the larger width; gcd(a, 0) = a.
     ///
-    /// Cost O(n²) for n limbs (Lehmer 1938; on devices Bernstein and Yang 2019), and on the CPU less
-    /// for long numbers (Möller 2008). A device needs 140 KiB of shared memory
-    /// for 2^20 bits, and any has enough for 2^18: so do cofactors and inverses.
+    /// Costs O(n²) for n limbs (Lehmer 1938; on devices Bernstein and Yang 2019); on the CPU less
+    /// for long numbers (Möller 2008). Numbers of 2^20 bits need a device with 140 KiB of shared
+    /// memory per block; every device has enough for 2^18 bits. The same holds for cofactors and
+    /// inverses.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn gcd(&self, b: &Self) -> Result<Self, IntegerError> {
         let mut g = self.output(self.count_with(b)?, self.width.max(b.width))?;
         gcd(self, b, &mut g)?;
         Ok(g)
     }
 
-    /// As [`Self::gcd`] into a batch of the larger width: no result is allocated.
+    /// Like [`Self::gcd`], but writes to a batch of the larger width; no result is allocated.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn gcd_into(&self, b: &Self, into: &mut Self) -> Result<(), IntegerError> {
         self.fits(self.count_with(b)?, self.width.max(b.width), into)?;
         gcd(self, b, into)
     }
 
-    /// g = gcd(a, b), with x and y such that x·a + y·b = g: x is the least in size of those
-    /// there are, and positive if two are least. So |x| ≤ max(1, b/(2g)) and
-    /// |y| ≤ max(1, a/(2g)). For b = 0, x = 1 and y = 0; all are 0 if a = b = 0.
+    /// Returns g = gcd(a, b), with x and y such that x·a + y·b = g. x has the least absolute value
+    /// possible, and is positive if two values have it. So |x| ≤ max(1, b/(2g)) and |y| ≤ max(1,
+    /// a/(2g)). For b = 0, x = 1 and y = 0; if a = b = 0, all three are 0.
     ///
-    /// Cost as [`Self::gcd`], and of a product and some quotients. A device takes memory for ten
-    /// numbers of the larger width for each pair meanwhile.
+    /// Costs as much as [`Self::gcd`], one product and some quotients. A device needs temporary
+    /// memory for ten numbers of the larger width per pair.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn gcd_ext(&self, b: &Self) -> Result<GcdExt, IntegerError> {
         let count = self.count_with(b)?;
         let (x, x_negative) = self.flagged_output(count, b.width)?;
@@ -135,14 +137,15 @@ impl UintBatch {
         Ok(r)
     }
 
-    /// x with a·x ≡ 1 mod m, 0 ≤ x < m, of the width of m; and whether there is none, because
-    /// gcd(a, m) > 1 or m = 0: then it is 0. Modulo 1 the inverse is 0.
+    /// Returns x with a·x ≡ 1 mod m and 0 ≤ x < m, of the width of m. Where no inverse exists,
+    /// because gcd(a, m) > 1 or m = 0, the flag is set and the result is 0. Modulo 1 the inverse is
+    /// 0.
     ///
-    /// Cost as [`Self::gcd`]. A device is waited for; if an even m has an inverse of a, the whole
-    /// batch has a product and a quotient more.
+    /// Costs as much as [`Self::gcd`]. Waits for a device. If some even m has an inverse of its a,
+    /// a device computes one more product and one more quotient of the whole batch.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn mod_inv(&self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (mut x, mut flags) = self.flagged_output(self.count_with(m)?, m.width)?;
         inverse(self, m, &mut x, &mut flags)?;

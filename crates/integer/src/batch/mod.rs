@@ -1,4 +1,4 @@
-//! The type of batches: making one, and reading it.
+//! The type [`UintBatch`]: construction and access.
 
 mod divide;
 mod elementwise;
@@ -15,25 +15,29 @@ pub use modulus::{FixedBase, Modulus, Reduction};
 use crate::storage::{Storage, countable};
 use crate::{Executor, IntegerError, Width, cpu};
 
-/// `count` natural numbers of one [`Width`], in the memory where their executor works.
+/// A batch of `count` natural numbers of one [`Width`], stored where its executor works.
 ///
-/// Number i is Σ_j limb(i·limbs + j)·2^(32·j), 0 ≤ j < limbs = width/32: row-major, the lowest
-/// limb first. There may be no number at all.
+/// Number i is Σ_j limb(i·limbs + j)·2^(32·j), 0 ≤ j < limbs = width/32: row-major, the lowest limb
+/// first. A batch may be empty.
 ///
 /// # Operands
 ///
-/// An operation of two batches takes number i of each; if one of them has a single number, every
-/// number of the other meets that one. They may have different widths: a number is what it is,
-/// whatever limbs of zero it has on top. Each operation says how wide its result is.
+/// An operation on two batches combines number i of one with number i of the other. If one batch
+/// has a single number, that number is combined with every number of the other. The widths may
+/// differ: the narrower numbers are extended by zeros. Each operation documents the width of its
+/// result.
 ///
 /// # Errors of operations
 ///
-/// [`IntegerError::Places`] if the batches are on different devices, [`IntegerError::Counts`] if
-/// their counts differ and none is 1, [`IntegerError::Memory`] or [`IntegerError::Device`] if
-/// there is no memory for the result, [`IntegerError::TooMany`] for more than 2^32 − 1 numbers on
-/// a device, [`IntegerError::Output`] if a batch that was to take the
-/// result has another count or width, [`IntegerError::Device`] for what a device reports,
-/// [`IntegerError::OnlyOnCpu`] for what devices cannot do.
+/// Operations return
+/// * [`IntegerError::Places`] if the batches are on different devices;
+/// * [`IntegerError::Counts`] if their counts differ and neither is 1;
+/// * [`IntegerError::Memory`] or [`IntegerError::Device`] if memory for the result cannot be
+///   allocated;
+/// * [`IntegerError::TooMany`] for more than 2^32 − 1 numbers on a device;
+/// * [`IntegerError::Output`] if the batch given for the result has another count or width;
+/// * [`IntegerError::Device`] for errors of the device;
+/// * [`IntegerError::OnlyOnCpu`] for operations that devices do not support.
 #[derive(Debug)]
 pub struct UintBatch {
     executor: Executor,
@@ -43,19 +47,19 @@ pub struct UintBatch {
 }
 
 impl UintBatch {
-    /// `count` zeros.
+    /// Returns a batch of `count` zeros.
     ///
     /// # Errors
-    /// [`IntegerError::Memory`] or [`IntegerError::Device`] if there is no memory for them.
+    /// [`IntegerError::Memory`] or [`IntegerError::Device`] if memory cannot be allocated.
     pub fn zeros(executor: &Executor, count: usize, width: Width) -> Result<Self, IntegerError> {
         let data = Storage::zeros(executor, count, width.limbs(), width)?;
         Ok(Self { executor: executor.clone(), count, width, data })
     }
 
-    /// The numbers whose limbs of 32 bits these are.
+    /// Returns the numbers with these limbs of 32 bits.
     ///
     /// # Errors
-    /// [`IntegerError::Length`] unless there are limbs for whole numbers; no memory.
+    /// [`IntegerError::Length`] unless `limbs` holds whole numbers; out of memory.
     pub fn from_limbs(
         executor: &Executor,
         width: Width,
@@ -64,7 +68,8 @@ impl UintBatch {
         Self::from_vec(executor, width, limbs.to_vec())
     }
 
-    /// As [`Self::from_limbs`]; on the CPU the vector itself becomes the batch.
+    /// Like [`Self::from_limbs`], but takes a vector, which on the CPU becomes the batch without a
+    /// copy.
     ///
     /// # Errors
     /// As [`Self::from_limbs`].
@@ -82,10 +87,11 @@ impl UintBatch {
         Ok(Self { executor: executor.clone(), count, width, data })
     }
 
-    /// The numbers whose limbs of 64 bits these are, the lowest first.
+    /// Returns the numbers with these limbs of 64 bits, the lowest first.
     ///
     /// # Errors
-    /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; as [`Self::from_limbs`].
+    /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; the errors of
+    /// [`Self::from_limbs`].
     pub fn from_limbs_u64(
         executor: &Executor,
         width: Width,
@@ -102,18 +108,18 @@ impl UintBatch {
         Self::from_vec(executor, width, halves.collect())
     }
 
-    /// All limbs: limb j of number i at i·limbs + j. Waits for a device.
+    /// Returns all limbs: limb j of number i at i·limbs + j. Waits for a device.
     ///
     /// # Errors
-    /// What a device reports.
+    /// An error of the device.
     pub fn to_limbs(&self) -> Result<Vec<u32>, IntegerError> {
         self.data.with(<[u32]>::to_vec)
     }
 
-    /// All limbs of 64 bits.
+    /// Returns all limbs of 64 bits.
     ///
     /// # Errors
-    /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; what a device reports.
+    /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; an error of the device.
     pub fn to_limbs_u64(&self) -> Result<Vec<u64>, IntegerError> {
         if !self.width.limbs().is_multiple_of(2) {
             return Err(IntegerError::OddLimbs { width: self.width });
@@ -121,7 +127,7 @@ impl UintBatch {
         self.with_limbs(|limbs| limbs.chunks_exact(2).map(cpu::join).collect())
     }
 
-    /// All limbs, without a copy; `None` on a device.
+    /// Returns all limbs without a copy; `None` on a device.
     #[must_use]
     pub fn as_limbs(&self) -> Option<&[u32]> {
         match &self.data {
@@ -130,16 +136,16 @@ impl UintBatch {
         }
     }
 
-    /// What `read` makes of all limbs, here or brought here.
+    /// Calls `read` with all limbs, which are copied to the host first if they are on a device.
     pub(crate) fn with_limbs<R>(&self, read: impl FnOnce(&[u32]) -> R) -> Result<R, IntegerError> {
         self.data.with(read)
     }
 
-    /// The limbs of number i; `None` if there is none. On a device it costs as much as
+    /// Returns the limbs of number i; `None` if i ≥ count. On a device this costs as much as
     /// [`Self::to_limbs`].
     ///
     /// # Errors
-    /// What a device reports.
+    /// An error of the device.
     pub fn get(&self, i: usize) -> Result<Option<Vec<u32>>, IntegerError> {
         if i >= self.count {
             return Ok(None);
@@ -147,43 +153,43 @@ impl UintBatch {
         self.with_limbs(|limbs| limbs.chunks_exact(self.width.limbs()).nth(i).map(<[_]>::to_vec))
     }
 
-    /// How many numbers.
+    /// Returns the number of integers.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How wide they are.
+    /// Returns the width of the numbers.
     #[must_use]
     pub fn width(&self) -> Width {
         self.width
     }
 
-    /// How wide they are, in bits.
+    /// Returns the width of the numbers in bits.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.width.bits()
     }
 
-    /// Where they are.
+    /// Returns the executor, which is the place where the numbers are stored.
     #[must_use]
     pub fn executor(&self) -> &Executor {
         &self.executor
     }
 
-    /// A copy, in the same place.
+    /// Returns a copy in the same place.
     ///
     /// # Errors
-    /// No memory, or what a device reports.
+    /// Out of memory, or an error of the device.
     pub fn try_clone(&self) -> Result<Self, IntegerError> {
         let data = self.data.try_clone(&self.executor)?;
         Ok(Self { executor: self.executor.clone(), data, ..*self })
     }
 
-    /// A copy in another place, or in the same one.
+    /// Returns a copy in another place, or in the same one.
     ///
     /// # Errors
-    /// No memory, or what a device reports.
+    /// Out of memory, or an error of the device.
     pub fn copy_to(&self, executor: &Executor) -> Result<Self, IntegerError> {
         match (&self.data, executor.device()) {
             (Storage::Host(limbs), Some(device)) => {
@@ -195,10 +201,10 @@ impl UintBatch {
         }
     }
 
-    /// Moves them to another place. From host to host nothing is copied.
+    /// Moves the numbers to another place. From host to host nothing is copied.
     ///
     /// # Errors
-    /// No memory, or what a device reports.
+    /// Out of memory, or an error of the device.
     pub fn to(self, executor: &Executor) -> Result<Self, IntegerError> {
         if self.executor.is_same_place(executor) {
             return Ok(Self { executor: executor.clone(), ..self });

@@ -7,7 +7,7 @@ use crate::operation::Part;
 use crate::storage::Storage;
 use crate::{Flagged, IntegerError, UintBatch, Width, cpu};
 
-/// r ← the part of a·b; r has the width of that part.
+/// Computes r ← the requested part of a·b; r has the width of that part.
 fn multiply(
     part: Part,
     a: &UintBatch,
@@ -27,7 +27,7 @@ fn multiply(
     Ok(())
 }
 
-/// r ← the part of a².
+/// Computes r ← the requested part of a².
 fn square(part: Part, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerError> {
     match (&a.data, &mut r.data) {
         (Storage::Host(x), Storage::Host(out)) => {
@@ -40,7 +40,8 @@ fn square(part: Part, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
     Ok(())
 }
 
-/// out ← the part of a·b, or of a², by the method that a device has for these widths.
+/// Computes out ← the requested part of a·b, or of a², by the method that the device uses for these
+/// widths.
 fn on_device(
     part: Part,
     a: &UintBatch,
@@ -94,18 +95,18 @@ impl UintBatch {
         square(part, self, into)
     }
 
-    /// a·b, of width(a) + width(b).
+    /// Returns a·b, of width(a) + width(b).
     ///
     /// # Errors
-    /// Those of every operation (see [`UintBatch`]); [`IntegerError::TooWide`] for factors of
-    /// more than 2^20 bits, and [`IntegerError::NoMethod`] for wider ones than a device can multiply,
-    /// which depends on its shared memory: with 68 KiB a block it can up to 2^20 bits.
+    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] for
+    /// factors of more than 2^20 bits; [`IntegerError::NoMethod`] for factors wider than the device
+    /// can multiply, which depends on its shared memory: 68 KiB per block suffice for 2^20 bits.
     pub fn mul(&self, b: &Self) -> Result<Self, IntegerError> {
         self.product(b, Part::Full)
     }
 
-    /// a·b mod 2^w, w the larger width. About half the work of [`Self::mul`] for numbers of up
-    /// to some thousand bits.
+    /// Returns a·b mod 2^w, w the larger width. About half the work of [`Self::mul`] for numbers of
+    /// up to a few thousand bits.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -113,9 +114,9 @@ impl UintBatch {
         self.product(b, Part::Low)
     }
 
-    /// ⌊a·b/2^w⌋, w the larger width; of the smaller width, which it always fits. So
-    /// a·b = mul_high·2^w + mul_low. About half the work of [`Self::mul`] for numbers of up to
-    /// some thousand bits.
+    /// Returns ⌊a·b/2^w⌋, w the larger width. The result has the smaller width, which always
+    /// suffices. So a·b = mul_high·2^w + mul_low. About half the work of [`Self::mul`] for numbers
+    /// of up to a few thousand bits.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -123,7 +124,7 @@ impl UintBatch {
         self.product(b, Part::High)
     }
 
-    /// a², of twice the width.
+    /// Returns a², of twice the width.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -131,7 +132,7 @@ impl UintBatch {
         self.own_square(Part::Full)
     }
 
-    /// a² mod 2^width(a).
+    /// Returns a² mod 2^width(a).
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -139,7 +140,7 @@ impl UintBatch {
         self.own_square(Part::Low)
     }
 
-    /// ⌊a²/2^width(a)⌋, of the width of a.
+    /// Returns ⌊a²/2^width(a)⌋, of the width of a.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -147,7 +148,7 @@ impl UintBatch {
         self.own_square(Part::High)
     }
 
-    /// As [`Self::mul`] into a batch of width(a) + width(b): no result is allocated.
+    /// Like [`Self::mul`], but writes to a batch of width(a) + width(b); no result is allocated.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -155,7 +156,7 @@ impl UintBatch {
         self.product_into(b, Part::Full, into)
     }
 
-    /// As [`Self::mul_low`] into a batch of the larger width.
+    /// Like [`Self::mul_low`], but writes to a batch of the larger width.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -163,7 +164,7 @@ impl UintBatch {
         self.product_into(b, Part::Low, into)
     }
 
-    /// As [`Self::mul_high`] into a batch of the smaller width.
+    /// Like [`Self::mul_high`], but writes to a batch of the smaller width.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -171,7 +172,7 @@ impl UintBatch {
         self.product_into(b, Part::High, into)
     }
 
-    /// As [`Self::square`] into a batch of twice the width.
+    /// Like [`Self::square`], but writes to a batch of twice the width.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -179,13 +180,13 @@ impl UintBatch {
         self.square_part_into(Part::Full, into)
     }
 
-    /// a·b + c, exactly, of width(a) + width(b); and whether a carry of 2^(width(a) + width(b)) was
-    /// lost. c is no wider than that. None is lost if c is no wider than the wider factor, for
-    /// (2^m − 1)(2^n − 1) + 2^m − 1 < 2^(m + n).
+    /// Returns a·b + c, of width(a) + width(b). The flag is set where a carry of 2^(width(a) +
+    /// width(b)) is lost. c is no wider than the result. No carry is lost if c is no wider than the
+    /// wider factor, since (2^m − 1)(2^n − 1) + 2^m − 1 < 2^(m + n).
     ///
     /// # Errors
-    /// As [`Self::mul`]; [`IntegerError::TooWide`] for a wider c; [`IntegerError::Counts`] unless
-    /// c has one number, or as many as a·b.
+    /// As [`Self::mul`]; [`IntegerError::TooWide`] for a wider c; [`IntegerError::Counts`] unless c
+    /// has one number or as many as a·b.
     pub fn mul_add(&self, b: &Self, c: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (_, width) = self.product_shape(b, Part::Full)?;
         if c.width > width {

@@ -1,4 +1,4 @@
-//! Which batches go together.
+//! Checks that batches fit together, and memory for operands and results.
 
 use warpint_device::Buffer;
 
@@ -6,7 +6,7 @@ use crate::storage::Storage;
 use crate::{IntegerError, UintBatch, Width, cpu, gpu};
 
 impl UintBatch {
-    /// How many numbers an operation on `self` and `other` gives.
+    /// Returns the count of results of an operation on `self` and `other`.
     pub(super) fn count_with(&self, other: &Self) -> Result<usize, IntegerError> {
         if !self.executor.is_same_place(&other.executor) {
             return Err(IntegerError::Places);
@@ -19,7 +19,8 @@ impl UintBatch {
         }
     }
 
-    /// Refuses a batch that cannot take `count` numbers of `width` made of `self`.
+    /// Returns an error unless `into` can hold `count` results of `width` of an operation on
+    /// `self`.
     pub(super) fn fits(&self, count: usize, width: Width, into: &Self) -> Result<(), IntegerError> {
         if !self.executor.is_same_place(&into.executor) {
             return Err(IntegerError::Places);
@@ -31,31 +32,31 @@ impl UintBatch {
         Err(IntegerError::Output { count, width, into_count, into_width })
     }
 
-    /// A batch for a result, where `self` is.
+    /// Allocates a batch for a result, in the place of `self`.
     pub(super) fn output(&self, count: usize, width: Width) -> Result<Self, IntegerError> {
         let data = Storage::for_results(&self.executor, count, width.limbs(), width)?;
         Ok(Self { executor: self.executor.clone(), count, width, data })
     }
 
-    /// As an operand for `count` numbers on the CPU.
+    /// Returns `self` as an operand for `count` numbers on the CPU.
     pub(super) fn host<'a>(&self, limbs: &'a [u32]) -> cpu::Operand<'a> {
         cpu::Operand::new(limbs, self.width.limbs(), self.count == 1)
     }
 
-    /// As an operand on a device.
+    /// Returns `self` as an operand on a device.
     pub(super) fn on_device<'a>(&self, data: &'a Buffer<u32>) -> gpu::Operand<'a> {
         gpu::Operand::new(data, self.width.limbs(), self.count == 1)
     }
 }
 
 impl Width {
-    /// Memory of a device for results of this width.
+    /// Returns device memory for results of this width.
     pub(super) fn results(self, data: &mut Buffer<u32>) -> gpu::Results<'_> {
         gpu::Results::new(data, self.limbs())
     }
 }
 
-/// The width of `limbs` limbs, if an operation's result may have so many.
+/// Returns the width of `limbs` limbs, or an error if a result of an operation cannot be that wide.
 pub(super) fn result_width(operation: &'static str, limbs: usize) -> Result<Width, IntegerError> {
     let most = 2 * Width::MAX_BITS;
     if limbs > (most / 32) as usize {
@@ -64,7 +65,7 @@ pub(super) fn result_width(operation: &'static str, limbs: usize) -> Result<Widt
     Ok(Width::of_limbs(limbs))
 }
 
-/// Refuses what is wider than a factor may be.
+/// Returns an error for numbers wider than a factor can be.
 pub(super) fn as_factor(operation: &'static str, width: Width) -> Result<(), IntegerError> {
     if width.bits() > Width::MAX_BITS {
         let bits = u64::from(width.bits());

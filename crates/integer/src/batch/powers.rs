@@ -8,14 +8,14 @@ use super::divide::{buffer, rows};
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, Width, cpu, gpu};
 
-/// What is computed modulo a number.
+/// An operation modulo a number.
 #[derive(Debug, Clone, Copy)]
 enum Modular {
     Power,
     Product,
 }
 
-/// root ← s = ⌊√a⌋ and rem ← a − s².
+/// Computes root ← s = ⌊√a⌋ and rem ← a − s².
 fn sqrt_rem(a: &UintBatch, root: &mut UintBatch, rem: &mut UintBatch) -> Result<(), IntegerError> {
     match &a.data {
         Storage::Host(x) => {
@@ -31,7 +31,7 @@ fn sqrt_rem(a: &UintBatch, root: &mut UintBatch, rem: &mut UintBatch) -> Result<
     }
 }
 
-/// root ← ⌊a^(1/k)⌋.
+/// Computes root ← ⌊a^(1/k)⌋.
 fn root(a: &UintBatch, k: NonZeroU32, root: &mut UintBatch) -> Result<(), IntegerError> {
     match &a.data {
         Storage::Host(x) => {
@@ -49,7 +49,7 @@ fn root(a: &UintBatch, k: NonZeroU32, root: &mut UintBatch) -> Result<(), Intege
     }
 }
 
-/// x ← a^b or a·b mod m, of the width of m; the flags: m = 0.
+/// Computes x ← a^b or a·b mod m, of the width of m. A flag is set where m = 0.
 fn modular(
     what: Modular,
     [a, b, m]: [&UintBatch; 3],
@@ -79,7 +79,7 @@ fn modular(
     }
 }
 
-/// out ← a·b mod n: the product, then its remainder.
+/// Computes out ← a·b mod n: the product, then its remainder.
 fn product_on_device(
     [a, b]: [&UintBatch; 2],
     n: gpu::Operand<'_>,
@@ -95,7 +95,7 @@ fn product_on_device(
 
 impl UintBatch {
     fn modular(&self, what: Modular, b: &Self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
-        // All three go together if two pairs do, for a count of one goes with every other.
+        // If two of the three pairs of counts fit, all three do: a count of one fits every other.
         let count = match (self.count_with(b)?, self.count_with(m)?) {
             (1, with_m) => with_m,
             (with_b, _) => with_b,
@@ -106,38 +106,40 @@ impl UintBatch {
         Ok((x, flags))
     }
 
-    /// a^e mod m, 0 ≤ a^e mod m < m, of the width of m; and whether m = 0: then it is 0. Any of
-    /// the three may have a single number. a^0 = 1 mod m, also for a = 0; modulo 1 all is 0.
+    /// Returns a^e mod m, 0 ≤ a^e mod m < m, of the width of m. Where m = 0, the flag is set and
+    /// the result is 0. Each of the three operands may have a single number. a^0 = 1 mod m, also
+    /// for a = 0; modulo 1 the result is 0.
     ///
-    /// About log2 e squares and (log2 e)/6 products modulo m: odd parts of m by Montgomery's
-    /// residues (Montgomery 1985), even ones by low parts of products, together by Garner's
-    /// formula (1959). On devices moduli of 1,025 to 16,384 bits go by residues modulo primes just
-    /// below 2^32 (Kawamura and others 2000), longer ones by products and remainders, and so does a
-    /// whole batch in which one of those primes divides a modulus, after that has been found.
-    /// The time depends on the numbers: this is not for secrets.
+    /// Costs about log2 e squarings and (log2 e)/6 products modulo m. The method uses Montgomery's
+    /// residues for odd parts of m (Montgomery 1985) and low parts of products for even ones,
+    /// combined by Garner's formula (1959). On devices, moduli of 1,025 to 16,384 bits use residues
+    /// modulo primes just below 2^32 (Kawamura and others 2000). Longer moduli use products and
+    /// remainders. So does a whole batch if one of those primes divides one of its moduli; this is
+    /// found before the computation. The time depends on the numbers: do not use it for secrets.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn pow_mod(&self, e: &Self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
         self.modular(Modular::Power, e, m)
     }
 
-    /// a·b mod m, of the width of m; and whether m = 0: then it is 0. Any of the three may have
-    /// a single number.
+    /// Returns a·b mod m, of the width of m. Where m = 0, the flag is set and the result is 0. Each
+    /// of the three operands may have a single number.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn mul_mod(&self, b: &Self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
         self.modular(Modular::Product, b, m)
     }
 
-    /// s = ⌊√a⌋, of ⌈l/2⌉ limbs for l limbs of 32 bits of a, and a − s² ≤ 2s, of one limb more.
+    /// Returns s = ⌊√a⌋ and a − s² ≤ 2s. If a has l limbs of 32 bits, s has ⌈l/2⌉ limbs and a − s²
+    /// one more.
     ///
-    /// Cost of some products and divisions of half the width (Zimmermann 1999); on devices O(l²) for up
-    /// to some hundred limbs.
+    /// Costs as much as some products and divisions of half the width (Zimmermann 1999); on devices
+    /// O(l²) for up to a few hundred limbs.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn sqrt_rem(&self) -> Result<(Self, Self), IntegerError> {
         let limbs = self.width.limbs().div_ceil(2);
         let mut root = self.output(self.count, Width::of_limbs(limbs))?;
@@ -146,13 +148,13 @@ impl UintBatch {
         Ok((root, rem))
     }
 
-    /// ⌊a^(1/k)⌋, of ⌈l/k⌉ limbs for l limbs of 32 bits of a.
+    /// Returns ⌊a^(1/k)⌋, of ⌈l/k⌉ limbs if a has l limbs of 32 bits.
     ///
-    /// Cost of some log l powers and divisions of the width of a (Newton's iteration). On devices there
-    /// is the square root alone, as of [`Self::sqrt_rem`].
+    /// Costs as much as about log l powers and divisions of the width of a (Newton's iteration).
+    /// Devices compute only the square root, as [`Self::sqrt_rem`] does.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn root(&self, k: NonZeroU32) -> Result<Self, IntegerError> {
         let limbs = self.width.limbs().div_ceil(k.get() as usize);
         let mut r = self.output(self.count, Width::of_limbs(limbs))?;

@@ -6,7 +6,7 @@ use crate::operation::Sum;
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, cpu};
 
-/// r ← a ± b mod 2^width(r), with the carries or borrows if they are asked for.
+/// Computes r ← a ± b mod 2^width(r), with the carries or borrows if they are requested.
 fn sum(
     sum: Sum,
     a: &UintBatch,
@@ -32,7 +32,7 @@ fn sum(
     Ok(())
 }
 
-/// a ← a ± b mod 2^width(a), with the carries or borrows.
+/// Computes a ← a ± b mod 2^width(a), with the carries or borrows.
 fn sum_assign(sum: Sum, a: &mut UintBatch, b: &UintBatch) -> Result<Flags, IntegerError> {
     let (count, width) = (a.count_with(b)?, a.width.max(b.width));
     b.fits(count, width, a)?;
@@ -95,43 +95,43 @@ impl UintBatch {
         sum(what, self, b, into, carries)
     }
 
-    /// a + b mod 2^w, w the larger width, and whether a carry of 2^w was lost.
+    /// Returns a + b mod 2^w, w the larger width. The flag is set where a carry of 2^w is lost.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn add(&self, b: &Self) -> Result<Flagged<Self>, IntegerError> {
         self.sum_of(b, Sum::Add)
     }
 
-    /// a − b mod 2^w, w the larger width, and whether a < b.
+    /// Returns a − b mod 2^w, w the larger width. The flag is set where a < b.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn sub(&self, b: &Self) -> Result<Flagged<Self>, IntegerError> {
         self.sum_of(b, Sum::Subtract)
     }
 
-    /// a + b mod 2^w, w the larger width.
+    /// Returns a + b mod 2^w, w the larger width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn wrapping_add(&self, b: &Self) -> Result<Self, IntegerError> {
         self.wrapping_sum(b, Sum::Add)
     }
 
-    /// a − b mod 2^w, w the larger width.
+    /// Returns a − b mod 2^w, w the larger width.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn wrapping_sub(&self, b: &Self) -> Result<Self, IntegerError> {
         self.wrapping_sum(b, Sum::Subtract)
     }
 
-    /// As [`Self::add`] into a batch of the larger width, with the carries if they are asked for:
-    /// nothing is allocated.
+    /// Like [`Self::add`], but writes to a batch of the larger width, with the carries if they are
+    /// requested; nothing is allocated.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn add_into(
         &self,
         b: &Self,
@@ -141,11 +141,11 @@ impl UintBatch {
         self.sum_into(b, Sum::Add, into, carries)
     }
 
-    /// As [`Self::sub`] into a batch of the larger width, with the borrows if they are asked for:
-    /// nothing is allocated.
+    /// Like [`Self::sub`], but writes to a batch of the larger width, with the borrows if they are
+    /// requested; nothing is allocated.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn sub_into(
         &self,
         b: &Self,
@@ -155,20 +155,20 @@ impl UintBatch {
         self.sum_into(b, Sum::Subtract, into, borrows)
     }
 
-    /// a ← a + b mod 2^width(a), and whether a carry was lost. b is no wider than a, and has as
-    /// many numbers or one.
+    /// Computes a ← a + b mod 2^width(a). The flag is set where a carry is lost. b is no wider than
+    /// a, and has one number or as many as a.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn add_assign(&mut self, b: &Self) -> Result<Flags, IntegerError> {
         sum_assign(Sum::Add, self, b)
     }
 
-    /// a ← a − b mod 2^width(a), and whether a < b before. b is no wider than a, and has as many
-    /// numbers or one.
+    /// Computes a ← a − b mod 2^width(a). The flag is set where a < b before the operation. b is no
+    /// wider than a, and has one number or as many as a.
     ///
     /// # Errors
-    /// Those of every operation: see [`UintBatch`].
+    /// The errors common to all operations: see [`UintBatch`].
     pub fn sub_assign(&mut self, b: &Self) -> Result<Flags, IntegerError> {
         sum_assign(Sum::Subtract, self, b)
     }

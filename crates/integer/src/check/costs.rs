@@ -1,4 +1,4 @@
-//! What checks cost beside the operations, on one thread.
+//! Cost of checks relative to the operations, on one thread.
 
 use std::time::Instant;
 
@@ -8,8 +8,9 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::{Executor, Width};
 
-/// `cargo test --release -p warpint-integer check::costs -- --ignored --nocapture`: nanoseconds a number of each
-/// operation of the CPU, of what the check does on the host, and of the witnesses.
+/// `cargo test --release -p warpint-integer check::costs -- --ignored --nocapture` prints
+/// nanoseconds per number: of each operation on the CPU, of its check on the host, and of the
+/// witnesses.
 #[test]
 #[ignore = "a measurement"]
 fn nanoseconds() {
@@ -35,7 +36,7 @@ fn of_width(bits: u32) {
             work();
             begin.elapsed().as_secs_f64() * 1e9 / count as f64
         };
-        // Of a machine with other work the shortest time is the time.
+        // Other work on the machine only adds time, so the shortest time counts.
         (0..7).map(|_| once()).fold(f64::INFINITY, f64::min)
     };
     let print = |name: &str, operation: &dyn Fn(), check: &dyn Fn()| {

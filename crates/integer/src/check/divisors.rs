@@ -4,11 +4,11 @@ use super::residue::{add, mul, sub};
 use super::{Numbers, as_many, failing};
 use crate::{Executor, IntegerError, UintBatch};
 
-/// Whether g = gcd(a, b): it divides both, and x·a + y·b = g, so that every common divisor divides it. 0 is
-/// the divisor of a = b = 0 alone.
+/// Checks g = gcd(a, b): g divides both, and x·a + y·b = g, so every common divisor divides g. For
+/// a = b = 0 only g = 0 passes.
 ///
-/// The witnesses a/g, b/g, x and y are computed by `on`: two exact divisions and the cofactors, which on a device
-/// take some two to four times as long as the divisors themselves.
+/// The witnesses a/g, b/g, x and y are computed by `on`: two exact divisions and the cofactors. On
+/// a device they take about two to four times as long as the divisors themselves.
 ///
 /// # Errors
 /// As [`super::sums`], and those of [`UintBatch::gcd_ext`].

@@ -5,11 +5,11 @@ use super::{Numbers, as_many, failing};
 use crate::cpu::compare_limbs;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// Whether a·x ≡ 1 mod m and x < m, and x = 0 where m = 1; where the flag says that there is no inverse, whether
-/// m = 0 or a number above 1 divides a and m, and x = 0.
+/// Checks a·x ≡ 1 mod m and x < m, and x = 0 where m = 1. Where the flag says that no inverse
+/// exists, checks that x = 0, and that m = 0 or a number above 1 divides a and m.
 ///
-/// The witnesses are computed by `on`: ⌊a·x/m⌋ for all numbers, a product and a quotient; where the flag is set also
-/// g = gcd(a, m), a/g and m/g.
+/// The witnesses are computed by `on`: ⌊a·x/m⌋ for all numbers, which takes a product and a
+/// quotient; where the flag is set, also g = gcd(a, m), a/g and m/g.
 ///
 /// # Errors
 /// As [`super::sums`], and those of [`UintBatch::mul`] and [`UintBatch::gcd`].
@@ -48,7 +48,8 @@ pub fn inverses(
     }))
 }
 
-/// Those of some numbers for which m > 0 and no number above 1 is shown to divide a and m.
+/// Returns the numbers among `some` with m > 0 for which no common divisor above 1 of a and m is
+/// shown.
 fn without_common_divisor(
     a: &Numbers<'_>,
     a_width: Width,

@@ -1,10 +1,10 @@
-//! Results compared with their operands on the host: evidence that a device computed them.
+//! Checks of results against their operands on the host, as evidence that a device computed them.
 //!
-//! Every function takes operands and results in the host's memory and returns the numbers of the results
-//! that fail, in ascending order. Identities are compared modulo M = 2^61 − 1, inequalities and zeros
-//! limb by limb:
+//! Every function takes operands and results in the host's memory and returns the indices of the
+//! results that fail, in ascending order. Identities are compared modulo M = 2^61 − 1, inequalities
+//! and zeros limb by limb:
 //!
-//! | function | what holds of each result |
+//! | function | condition on each result |
 //! |---|---|
 //! | [`sums`] | r + c·2^w ≡ a + b for the carry c |
 //! | [`differences`] | r + b ≡ a + c·2^w for the borrow c |
@@ -14,17 +14,18 @@
 //! | [`square_roots`] | s² + r ≡ a and r ≤ 2s |
 //! | [`divisors`] | g·(a/g) ≡ a, g·(b/g) ≡ b, x·a + y·b ≡ g; the quotients, x and y are witnesses |
 //! | [`inverses`] | a·x ≡ 1 + k·m and x < m, k a witness; a common divisor > 1 where the flag says that there is no inverse |
-//! | [`powers`] | r < m, and a random sample computed again on the CPU |
+//! | [`powers`] | r < m, and a random sample recomputed on the CPU |
 //!
-//! Over the integers each of these but the last proves the result. Modulo M a wrong result passes with
-//! probability 2^−61 if its error is random. An error c·2^k with 0 < |c| < M never passes: so any number of wrong
-//! bits within 60 consecutive bits is found. This is evidence against faults, not against an adversary, who
-//! can add multiples of M.
+//! Over the integers, each of these conditions except the last proves the result. Modulo M, a wrong
+//! result passes with probability 2^−61 if its error is random. An error c·2^k with 0 < |c| < M
+//! never passes, so any number of wrong bits within 60 consecutive bits is detected. The checks are
+//! evidence against faults, not against an adversary, who can add multiples of M.
 //!
-//! Witnesses are computed from the operands by an executor, which may be the device under suspicion: a wrong
-//! witness makes a right result fail, but no wrong result pass, except by the same probability.
+//! Witnesses are computed from the operands by an executor, which may be the device under
+//! suspicion. A wrong witness can make a right result fail, but lets a wrong result pass only with
+//! the same probability.
 //!
-//! Cost: a residue reads each limb once, at about four instructions for 64 bits; all cores work on it.
+//! Cost: a residue reads each limb once, at about four instructions per 64 bits, on all cores.
 
 #[cfg(test)]
 mod costs;
@@ -53,7 +54,7 @@ pub use sums::{differences, sums};
 use crate::cpu::Operand;
 use crate::{IntegerError, UintBatch};
 
-/// A batch in the host's memory, with the residue of its number if there is one for all.
+/// A batch in the host's memory, with the residue of its number if it has a single one.
 #[derive(Debug, Clone, Copy)]
 struct Numbers<'a> {
     rows: Operand<'a>,
@@ -61,11 +62,11 @@ struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// For `count` results.
+    /// Prepares a batch as operand or result of `count` results.
     ///
     /// # Errors
-    /// [`IntegerError::Places`] for a batch on a device, [`IntegerError::Counts`] unless it has as many
-    /// numbers, or one.
+    /// [`IntegerError::Places`] for a batch on a device; [`IntegerError::Counts`] unless it has
+    /// `count` numbers or one.
     fn new(batch: &'a UintBatch, count: usize) -> Result<Self, IntegerError> {
         let limbs = batch.as_limbs().ok_or(IntegerError::Places)?;
         let single = batch.count() == 1;
@@ -93,7 +94,7 @@ fn is_zero(limbs: &[u32]) -> bool {
     limbs.iter().all(|&limb| limb == 0)
 }
 
-/// Refuses flags that are not one for each of `count` results.
+/// Returns an error unless there is one flag for each of `count` results.
 fn as_many(flags: &[u8], count: usize) -> Result<(), IntegerError> {
     if flags.len() == count {
         return Ok(());
@@ -101,8 +102,8 @@ fn as_many(flags: &[u8], count: usize) -> Result<(), IntegerError> {
     Err(IntegerError::Counts { a: count, b: flags.len() })
 }
 
-/// The numbers below `count` that are not right.
+/// Returns the indices below `count` for which `is_right` is false.
 fn failing(count: usize, is_right: impl Fn(usize) -> bool + Sync) -> Vec<usize> {
-    // Some hundred numbers are worth another core.
+    // A task of fewer numbers is not worth handing to another core.
     (0..count).into_par_iter().with_min_len(64).filter(|&i| !is_right(i)).collect()
 }

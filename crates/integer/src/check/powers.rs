@@ -4,17 +4,17 @@ use super::{Numbers, as_many, failing};
 use crate::cpu::compare_limbs;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// Whether r < m for all numbers, and r = a^e mod m for those of a sample, which are computed again on the CPU;
-/// where m = 0, whether the flag is 1 and r = 0, and the flag is 0 elsewhere.
+/// Checks r < m for all numbers, and r = a^e mod m for a sample, which is recomputed on the CPU.
+/// Where m = 0, checks that the flag is 1 and r = 0; elsewhere, that the flag is 0.
 ///
-/// There is no cheap identity for powers. If a share s of the results is wrong, a sample of n of them
-/// drawn at random contains none of these with probability (1 − s)^n. The sample is to be drawn after the results
-/// were computed.
+/// No cheap identity for powers is known. If a share s of the results is wrong, a random sample of
+/// n results contains none of the wrong ones with probability (1 − s)^n. The sample must be drawn
+/// after the results were computed.
 ///
-/// Cost: the powers of the sample by [`UintBatch::pow_mod`] on the CPU.
+/// Cost: the powers of the sample, by [`UintBatch::pow_mod`] on the CPU.
 ///
 /// # Errors
-/// As [`super::sums`]; [`IntegerError::Counts`] for a number in the sample that is none of a result.
+/// As [`super::sums`]; [`IntegerError::Counts`] for an index in the sample beyond the results.
 pub fn powers(
     [a, e, m]: [&UintBatch; 3],
     r: &UintBatch,

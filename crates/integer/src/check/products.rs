@@ -4,7 +4,7 @@ use super::residue::{add, mul, power_of_limbs};
 use super::{Numbers, failing};
 use crate::{Executor, IntegerError, UintBatch};
 
-/// Whether r = a·b.
+/// Checks r = a·b.
 ///
 /// # Errors
 /// As [`super::sums`].
@@ -14,7 +14,7 @@ pub fn products(a: &UintBatch, b: &UintBatch, r: &UintBatch) -> Result<Vec<usize
     Ok(failing(count, |i| mul(a.residue(i), b.residue(i)) == r.residue(i)))
 }
 
-/// Whether r = a².
+/// Checks r = a².
 ///
 /// # Errors
 /// As [`super::sums`].
@@ -27,8 +27,8 @@ pub fn squares(a: &UintBatch, r: &UintBatch) -> Result<Vec<usize>, IntegerError>
     }))
 }
 
-/// Whether r = a·b mod 2^w, w the wider width. The witnesses are the high parts ⌊a·b/2^w⌋, computed by `on`: as
-/// much work again as the low parts.
+/// Checks r = a·b mod 2^w, w the larger width. The witnesses are the high parts ⌊a·b/2^w⌋, computed
+/// by `on`, which take about as long as the low parts.
 ///
 /// # Errors
 /// As [`super::sums`], and those of [`UintBatch::mul_high`].

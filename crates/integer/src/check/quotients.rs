@@ -5,8 +5,8 @@ use super::{Numbers, as_many, failing};
 use crate::cpu::compare_limbs;
 use crate::{IntegerError, UintBatch};
 
-/// Whether a = q·d + r and r < d; where d = 0, whether the flag is 1 and q = r = 0, and the flag is 0
-/// elsewhere.
+/// Checks a = q·d + r and r < d. Where d = 0, checks that the flag is 1 and q = r = 0; elsewhere,
+/// that the flag is 0.
 ///
 /// # Errors
 /// As [`super::sums`].

@@ -5,17 +5,17 @@ use crate::cpu::join;
 /// M.
 pub(super) const MODULUS: u64 = (1 << 61) - 1;
 
-/// x mod M, or that and M more: below 2^61 + 2^6 for x < 2^122, and congruent for all x.
+/// Returns a number congruent to x: x mod M or M more, below 2^61 + 2^6 for x < 2^122.
 fn fold(x: u128) -> u64 {
     // 2^61 ≡ 1. The first sum is below 2^67 + 2^61.
     let once = (x & u128::from(MODULUS)) + (x >> 61);
     (once as u64 & MODULUS) + (once >> 61) as u64
 }
 
-/// The residue, 0 ≤ x mod M < M, of a number in limbs of 32 bits, the lowest first.
+/// Returns the residue, 0 ≤ x mod M < M, of a number in limbs of 32 bits, the lowest first.
 ///
-/// Eight limbs of 64 bits at a time: 2^64 ≡ 2^3, so that limb j counts 2^(3j). About four
-/// instructions for 64 bits.
+/// Adds eight limbs of 64 bits at a time: 2^64 ≡ 2^3, so limb j has the weight 2^(3j). About four
+/// instructions per 64 bits.
 #[must_use]
 pub fn residue(limbs: &[u32]) -> u64 {
     const GROUP: usize = 16;
@@ -24,7 +24,7 @@ pub fn residue(limbs: &[u32]) -> u64 {
         let odd = pairs.remainder().first().map_or(0, |&limb| u128::from(limb));
         let odd = odd << (3 * (group.len() / 2));
         let limbs = pairs.enumerate().map(|(j, pair)| u128::from(join(pair)) << (3 * j));
-        // Below 2^(64 + 21 + 1).
+        // The sum is below 2^(64 + 21 + 1).
         limbs.sum::<u128>() + odd
     };
     let groups = limbs.chunks_exact(GROUP);
@@ -33,7 +33,7 @@ pub fn residue(limbs: &[u32]) -> u64 {
     canonical(all)
 }
 
-/// For x ≤ 2M.
+/// Reduces x ≤ 2M to 0 ≤ x < M.
 fn canonical(x: u64) -> u64 {
     let x = (x & MODULUS) + (x >> 61);
     if x >= MODULUS { x - MODULUS } else { x }
@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// Bit by bit: twice the rest, and the bit.
+    /// The residue bit by bit: twice the residue so far, plus the bit.
     fn slow(limbs: &[u32]) -> u64 {
         limbs.iter().rev().flat_map(|limb| (0..32).rev().map(move |i| limb >> i & 1)).fold(
             0,

@@ -6,7 +6,7 @@ use super::residue::{add, mul};
 use super::{Numbers, failing};
 use crate::{IntegerError, UintBatch};
 
-/// Whether a = s² + r and r ≤ 2s: then s = ⌊√a⌋.
+/// Checks a = s² + r and r ≤ 2s, which implies s = ⌊√a⌋.
 ///
 /// # Errors
 /// As [`super::sums`].
@@ -24,7 +24,7 @@ pub fn square_roots(
     }))
 }
 
-/// r with 2s.
+/// Compares r with 2s.
 fn compare_with_twice(r: &[u32], s: &[u32]) -> Ordering {
     let limb = |x: &[u32], j: usize| x.get(j).copied().unwrap_or(0);
     let below = |j: usize| j.checked_sub(1).map_or(0, |j| limb(s, j) >> 31);

@@ -4,10 +4,11 @@ use super::residue::{add, mul, power_of_limbs};
 use super::{Numbers, as_many, failing};
 use crate::{IntegerError, UintBatch};
 
-/// Whether r = a + b − c·2^w, w the width of r, for the carries c, which are 0 or 1; without carries c = 0.
+/// Checks r = a + b − c·2^w, w the width of r, for the carries c, 0 or 1. Without carries, c = 0.
 ///
 /// # Errors
-/// [`IntegerError::Places`] for batches on a device, [`IntegerError::Counts`] for counts that do not fit.
+/// [`IntegerError::Places`] for batches on a device; [`IntegerError::Counts`] for counts that do
+/// not match.
 pub fn sums(
     a: &UintBatch,
     b: &UintBatch,
@@ -17,7 +18,7 @@ pub fn sums(
     balanced([a, b], r, carries, |[a, b], r, carry| add(a, b) == add(r, carry))
 }
 
-/// Whether r = a − b + c·2^w, w the width of r, for the borrows c, which are 0 or 1; without borrows c = 0.
+/// Checks r = a − b + c·2^w, w the width of r, for the borrows c, 0 or 1. Without borrows, c = 0.
 ///
 /// # Errors
 /// As [`sums`].

@@ -1,4 +1,4 @@
-//! Right results pass; one with any bit or flag changed fails, and no other does.
+//! Right results pass. If any bit or flag of a result is changed, that result fails and no other.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,7 +11,7 @@ type Random = ChaCha8Rng;
 
 const NONE: [usize; 0] = [];
 
-/// Results of an operation, and how they are checked.
+/// Results of an operation and their check.
 struct Case<'a> {
     name: &'static str,
     results: Vec<UintBatch>,
@@ -119,7 +119,7 @@ fn cases<'a>([a, b, m]: [&'a UintBatch; 3], on: &'a Executor) -> Vec<Case<'a>> {
     ]
 }
 
-/// Changes results of each case, one at a time.
+/// Changes results of each case, one at a time, and runs the check.
 fn changes_are_found(rng: &mut Random, operands: [&UintBatch; 3], on: &Executor, changes: usize) {
     for case in cases(operands, on) {
         let name = case.name;
@@ -165,7 +165,7 @@ fn every_changed_bit_is_found() {
     }
 }
 
-/// Witnesses of a device.
+/// Witnesses computed on a device.
 #[test]
 fn every_changed_bit_is_found_with_the_simulator() {
     let on = Executor::on(Device::simulator().unwrap());
@@ -174,12 +174,12 @@ fn every_changed_bit_is_found_with_the_simulator() {
     changes_are_found(&mut rng, [&a, &b, &m], &on, 3);
 }
 
-/// What a device that has died leaves behind: zeros, for all numbers and flags.
+/// A dead device leaves zeros in all numbers and flags.
 #[test]
 fn zeros_are_found() {
     let cpu = Executor::cpu();
     let mut rng = Random::seed_from_u64(8);
-    // No zero among the operands, no divisor above a dividend.
+    // No operand is zero and no divisor exceeds its dividend.
     let mut numbers = |limbs: usize| {
         let limb = |j: usize| if j + 1 == limbs { 1 << 31 } else { 1 };
         let data = (0..20 * limbs).map(|j| rng.random::<u32>() | limb(j % limbs));
@@ -195,7 +195,7 @@ fn zeros_are_found() {
     }
 }
 
-/// Results that satisfy some of the conditions only.
+/// Results that satisfy only some of the conditions.
 #[test]
 fn every_condition_counts() {
     let cpu = Executor::cpu();
@@ -209,13 +209,13 @@ fn every_condition_counts() {
     // 24 = 4² + 8 = 3² + 15.
     assert_eq!(square_roots(&of(24), &of(4), &of(8)).unwrap(), NONE);
     assert_eq!(square_roots(&of(24), &of(3), &of(15)).unwrap(), [0]);
-    // 6 and 12 divide, 12 alone is the greatest.
+    // 6 and 12 divide both; only 12 is the greatest divisor.
     assert_eq!(divisors(&of(24), &of(36), &of(12), &cpu).unwrap(), NONE);
     assert_eq!(divisors(&of(24), &of(36), &of(6), &cpu).unwrap(), [0]);
     assert_eq!(divisors(&of(24), &of(36), &of(24), &cpu).unwrap(), [0]);
     assert_eq!(divisors(&of(0), &of(0), &of(0), &cpu).unwrap(), NONE);
     assert_eq!(divisors(&of(0), &of(5), &of(0), &cpu).unwrap(), [0]);
-    // 3·12 ≡ 1 mod 7, and not reduced; 3 has no inverse mod 9, 2 has one.
+    // 3·12 ≡ 1 mod 7, but 12 is not reduced. 3 has no inverse mod 9; 2 has one.
     assert_eq!(inverses(&of(3), &of(7), &of(5), &[0], &cpu).unwrap(), NONE);
     assert_eq!(inverses(&of(3), &of(7), &of(12), &[0], &cpu).unwrap(), [0]);
     assert_eq!(inverses(&of(3), &of(9), &of(0), &[1], &cpu).unwrap(), NONE);

@@ -1,12 +1,12 @@
-//! Quotients and remainders of a batch's numbers.
+//! Quotients and remainders of the numbers of a batch.
 
 use warpint_natural::division::Divider;
 
 use super::rows::{Rows, for_rows};
 use super::{Operand, load, rows_at_a_time, store};
 
-/// q_i ← ⌊a_i/d_i⌋ and r_i ← a_i mod d_i, of the limbs of a and of d, as far as they are wanted;
-/// flags_i ← whether d_i = 0: then both are 0.
+/// Computes q_i ← ⌊a_i/d_i⌋ and r_i ← a_i mod d_i, of the limbs of a and of d; either may be
+/// omitted. flags_i is 1 where d_i = 0; both results are 0 there.
 pub(crate) fn divide(a: Operand, d: Operand, q: Rows, r: Rows, flags: &mut [u8]) {
     for_quotients(a, d, [q, r], flags, |space, [q, r]| {
         store(q, &space.quotient);
@@ -15,7 +15,8 @@ pub(crate) fn divide(a: Operand, d: Operand, q: Rows, r: Rows, flags: &mut [u8])
     });
 }
 
-/// q_i ← a_i/d_i; flags_i ← whether that is no integer, or d_i = 0: then it is 0.
+/// Computes q_i ← a_i/d_i. flags_i is 1 where d_i does not divide a_i or is 0; the result is 0
+/// there.
 pub(crate) fn divide_exactly(a: Operand, d: Operand, q: Rows, flags: &mut [u8]) {
     for_quotients(a, d, [q], flags, |space, [q]| {
         let inexact = space.divider.is_zero() || space.remainder.iter().any(|&limb| limb != 0);
@@ -28,7 +29,7 @@ pub(crate) fn divide_exactly(a: Operand, d: Operand, q: Rows, flags: &mut [u8]) 
     });
 }
 
-/// What a core works with: its numbers in limbs of 64 bits.
+/// Temporary memory of one core: its numbers in limbs of 64 bits.
 struct Space {
     a: Vec<u64>,
     d: Vec<u64>,
@@ -56,7 +57,7 @@ impl Space {
     }
 }
 
-/// Divides all, and has `keep` store the results.
+/// Divides all numbers and passes the results to `keep`, which stores them.
 fn for_quotients<const N: usize>(
     a: Operand,
     d: Operand,

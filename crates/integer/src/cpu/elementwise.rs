@@ -1,4 +1,4 @@
-//! What is done limb by limb: comparisons, shifts, logic, products with a word.
+//! Limb-wise operations: comparisons, shifts, logic, products with a word.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::sum::accumulate;
 use super::{Operand, rows_at_a_time};
 use crate::operation::{Bitwise, Extreme, Sum, TableRows};
 
-/// Does `row(i, out_i)` for all rows of `each` elements, made of numbers of `limbs` limbs.
+/// Calls `row(i, out_i)` for all rows of `each` elements, computed from numbers of `limbs` limbs.
 fn for_rows<T: Send>(
     out: &mut [T],
     each: usize,
@@ -23,7 +23,7 @@ fn for_rows<T: Send>(
     });
 }
 
-/// out_i ← −a_i mod 2^width.
+/// Computes out_i ← −a_i mod 2^width.
 pub(crate) fn neg(a: Operand, out: &mut [u32]) {
     for_rows(out, a.width(), a.width(), |i, out| {
         // −a = ¬a + 1.
@@ -34,23 +34,23 @@ pub(crate) fn neg(a: Operand, out: &mut [u32]) {
     });
 }
 
-/// a_i with b_i: −1, 0 or 1 as a_i is less, equal or more.
+/// Compares a_i with b_i: −1, 0 or 1 for less, equal or greater.
 pub(crate) fn compare(a: Operand, b: Operand, out: &mut [i8]) {
     for_rows(out, 1, a.width().max(b.width()), |i, out| {
         out[0] = compare_limbs(a.row(i), b.row(i)) as i8;
     });
 }
 
-/// a with b, of any numbers of limbs.
+/// Compares a with b, which may have different numbers of limbs.
 pub(crate) fn compare_limbs(a: &[u32], b: &[u32]) -> Ordering {
     let common = a.len().min(b.len());
     let ((a, a_top), (b, b_top)) = (a.split_at(common), b.split_at(common));
     let any = |top: &[u32]| top.iter().any(|&limb| limb != 0);
-    // At most one of them has a top.
+    // At most one of a and b has limbs beyond the other.
     any(a_top).cmp(&any(b_top)).then_with(|| a.iter().rev().cmp(b.iter().rev()))
 }
 
-/// out_i ← the smaller or the larger one of a_i and b_i.
+/// Computes out_i ← the smaller or the larger of a_i and b_i.
 pub(crate) fn choose(extreme: Extreme, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
     let wanted = match extreme {
         Extreme::Minimum => Ordering::Less,
@@ -62,7 +62,7 @@ pub(crate) fn choose(extreme: Extreme, a: Operand, b: Operand, out: &mut [u32], 
     });
 }
 
-/// out ← a with zeros on top, or without its top; returns whether that was not zero.
+/// Copies a to out, extended by zeros or truncated; returns whether a nonzero limb was cut off.
 fn resize_row(a: &[u32], out: &mut [u32]) -> bool {
     let (low, top) = a.split_at(a.len().min(out.len()));
     out[..low.len()].copy_from_slice(low);
@@ -70,7 +70,7 @@ fn resize_row(a: &[u32], out: &mut [u32]) -> bool {
     top.iter().any(|&limb| limb != 0)
 }
 
-/// out_i ← a_i mod 2^(32·limbs); lost_i ← whether that is not a_i.
+/// Computes out_i ← a_i mod 2^(32·limbs); lost_i is 1 where that differs from a_i.
 pub(crate) fn resize(a: Operand, out: &mut [u32], limbs: usize, lost: &mut [u8]) {
     let rows = rows_at_a_time(limbs);
     let chunks = out.par_chunks_mut(rows * limbs).zip(lost.par_chunks_mut(rows)).enumerate();
@@ -81,7 +81,7 @@ pub(crate) fn resize(a: Operand, out: &mut [u32], limbs: usize, lost: &mut [u8])
     });
 }
 
-/// out_i ← a_i·2^bits mod 2^(32·limbs).
+/// Computes out_i ← a_i·2^bits mod 2^(32·limbs).
 pub(crate) fn shift_left(a: Operand, bits: u32, out: &mut [u32], limbs: usize) {
     let (whole, bits) = ((bits / 32) as usize, bits % 32);
     for_rows(out, limbs, limbs, |i, out| {
@@ -91,7 +91,7 @@ pub(crate) fn shift_left(a: Operand, bits: u32, out: &mut [u32], limbs: usize) {
         let (moved, top) = out.split_at_mut(row.len().min(out.len()));
         let mut below = 0;
         for (out, &limb) in moved.iter_mut().zip(row) {
-            // Twice, for a shift by 32 is none.
+            // Two shifts, because a shift of u32 by 32 is not defined.
             *out = limb << bits | below >> 1 >> (31 - bits);
             below = limb;
         }
@@ -102,7 +102,7 @@ pub(crate) fn shift_left(a: Operand, bits: u32, out: &mut [u32], limbs: usize) {
     });
 }
 
-/// out_i ← ⌊a_i/2^bits⌋ mod 2^(32·limbs).
+/// Computes out_i ← ⌊a_i/2^bits⌋ mod 2^(32·limbs).
 pub(crate) fn shift_right(a: Operand, bits: u32, out: &mut [u32], limbs: usize) {
     let (whole, bits) = ((bits / 32) as usize, bits % 32);
     for_rows(out, limbs, limbs, |i, out| {
@@ -119,7 +119,7 @@ pub(crate) fn shift_right(a: Operand, bits: u32, out: &mut [u32], limbs: usize) 
     });
 }
 
-/// out_i ← the bits of a_i: 0 for 0, else ⌊log2 a_i⌋ + 1.
+/// Computes out_i ← the bit length of a_i: 0 for 0, otherwise ⌊log2 a_i⌋ + 1.
 pub(crate) fn bit_lengths(a: Operand, out: &mut [u32]) {
     for_rows(out, 1, a.width(), |i, out| {
         let row = a.row(i);
@@ -128,7 +128,7 @@ pub(crate) fn bit_lengths(a: Operand, out: &mut [u32]) {
     });
 }
 
-/// out_i ← a_i and, or, xor b_i; missing limbs are zero.
+/// Computes out_i ← a_i AND, OR or XOR b_i; missing limbs are zero.
 pub(crate) fn bitwise(operation: Bitwise, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
     let with = |f: fn(u32, u32) -> u32, out: &mut [u32], b: &[u32]| {
         for (out, &b) in out.iter_mut().zip(b) {
@@ -149,7 +149,7 @@ pub(crate) fn bitwise(operation: Bitwise, a: Operand, b: Operand, out: &mut [u32
     });
 }
 
-/// out_i ← 2^width − 1 − a_i.
+/// Computes out_i ← 2^width − 1 − a_i.
 pub(crate) fn not(a: Operand, out: &mut [u32]) {
     for_rows(out, a.width(), a.width(), |i, out| {
         for (out, a) in out.iter_mut().zip(a.row(i)) {
@@ -158,7 +158,7 @@ pub(crate) fn not(a: Operand, out: &mut [u32]) {
     });
 }
 
-/// out_i ← a_i·word, of `limbs` limbs, one or two more than a_i: enough for the word.
+/// Computes out_i ← a_i·word, of `limbs` limbs: one or two more than a_i, enough for the word.
 pub(crate) fn mul_word(a: Operand, word: u64, out: &mut [u32], limbs: usize) {
     for_rows(out, limbs, limbs, |i, out| {
         let row = a.row(i);

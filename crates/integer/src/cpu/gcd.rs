@@ -42,8 +42,8 @@ pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [
     );
 }
 
-/// x_i ← the inverse of a_i mod m_i, of the limbs of m; flags_i ← whether there is none: then it
-/// is 0.
+/// Computes x_i ← the inverse of a_i mod m_i, of the limbs of m. flags_i is 1 where no inverse
+/// exists; the result is 0 there.
 pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, m);
     for_rows(flags.len(), at_a_time(a, m), [x], [flags], space, |space, i, [x]| {
@@ -51,18 +51,18 @@ pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     });
 }
 
-/// Numbers of one core at a time: each takes as long as many sums.
+/// Returns how many numbers one core processes at a time: each takes as long as many sums.
 fn at_a_time(a: Operand, b: Operand) -> usize {
     rows_at_a_time(a.width().max(b.width())).div_ceil(16)
 }
 
-/// What a core works with: its numbers in limbs of 64 bits.
+/// Temporary memory of one core: its numbers in limbs of 64 bits.
 struct Space {
     a: Vec<u64>,
     b: Vec<u64>,
-    /// As long as the longer, for the divisor.
+    /// As long as the longer operand, for the divisor.
     wide: Vec<u64>,
-    /// As long as the product of a and a cofactor, and a limb more.
+    /// One limb longer than the product of a and a cofactor.
     product: Vec<u64>,
     quotient: Vec<u64>,
     remainder: Vec<u64>,
@@ -72,7 +72,7 @@ struct Space {
 }
 
 impl Space {
-    /// For numbers of so many limbs of 32 bits.
+    /// Allocates memory for operands of the limbs of a and b.
     fn new(a: Operand, b: Operand) -> Self {
         let (n, m) = (a.width().div_ceil(2), b.width().div_ceil(2));
         let zeros = |limbs| vec![0; limbs];
@@ -132,7 +132,7 @@ impl Space {
         [x_negative, y_negative]
     }
 
-    /// out ← the inverse of a mod m, or 0; returns whether there is none.
+    /// Computes out ← the inverse of a mod m, or 0; returns whether no inverse exists.
     fn inverse(&mut self, a: &[u32], m: &[u32], out: &mut [u32]) -> bool {
         let Self { a: whole_a, b: whole_m, quotient, remainder, euclid, divider, .. } = self;
         load(whole_a, a);

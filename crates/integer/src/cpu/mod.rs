@@ -1,5 +1,5 @@
-//! The arithmetic of the CPU: all cores, each with some numbers at a time. What is done with one number
-//! is in [`warpint_natural`].
+//! Operations on the CPU: all cores work on a batch, each on some numbers at a time. The arithmetic
+//! of a single number is in [`warpint_natural`].
 //!
 //! | file | what it computes |
 //! |---|---|
@@ -30,10 +30,11 @@ pub(crate) use powers::{mul_mod, pow_mod, root, sqrt_rem};
 pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};
 
-/// Bytes of results that are worth handing to another core.
+/// Bytes of results for which handing work to another core pays off.
 const CHUNK_BYTES: usize = 1 << 14;
 
-/// An operand: numbers of `width` limbs of 32 bits, row-major, or one such number for all.
+/// An operand: numbers of `width` limbs of 32 bits, row-major, or one such number for all
+/// instances.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operand<'a> {
     limbs: &'a [u32],
@@ -46,30 +47,30 @@ impl<'a> Operand<'a> {
         Self { limbs, width, broadcast }
     }
 
-    /// Limbs of a number.
+    /// Returns the limbs per number.
     fn width(&self) -> usize {
         self.width
     }
 
-    /// The limbs of number i.
+    /// Returns the limbs of number i.
     pub(crate) fn row(&self, i: usize) -> &'a [u32] {
         let i = if self.broadcast { 0 } else { i };
         &self.limbs[i * self.width..][..self.width]
     }
 }
 
-/// How many numbers of so many limbs one core takes at a time.
+/// Returns how many numbers of `limbs` limbs one core processes at a time.
 fn rows_at_a_time(limbs: usize) -> usize {
     (CHUNK_BYTES / 4 / limbs).max(1)
 }
 
-/// A limb of 64 bits from two of 32, the lower first.
+/// Joins two limbs of 32 bits, the lower first, to one of 64 bits.
 #[inline]
 pub(crate) fn join(pair: &[u32]) -> u64 {
     u64::from(pair[0]) | u64::from(pair[1]) << 32
 }
 
-/// to ← from in limbs of 64 bits, with zeros on top; `to` is long enough.
+/// Copies `from` to `to` in limbs of 64 bits, extended by zeros; `to` is long enough.
 fn load(to: &mut [u64], from: &[u32]) {
     let pairs = from.chunks_exact(2);
     let odd = pairs.remainder().first();
@@ -83,14 +84,14 @@ fn load(to: &mut [u64], from: &[u32]) {
     to[used..].fill(0);
 }
 
-/// A number in limbs of 64 bits.
+/// Returns a number in limbs of 64 bits.
 pub(crate) fn limbs_of(row: &[u32]) -> Vec<u64> {
     let mut limbs = vec![0; row.len().div_ceil(2)];
     load(&mut limbs, row);
     limbs
 }
 
-/// to ← the lowest limbs of `from`, which has as many.
+/// Copies the lowest limbs of `from`, which has enough, to `to`.
 pub(crate) fn store(to: &mut [u32], from: &[u64]) {
     let top = to.len() / 2;
     let mut pairs = to.chunks_exact_mut(2);

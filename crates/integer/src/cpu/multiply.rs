@@ -1,4 +1,4 @@
-//! Products and squares of a batch's numbers.
+//! Products and squares of the numbers of a batch.
 
 use rayon::prelude::*;
 use warpint_natural::product::Products;
@@ -6,7 +6,7 @@ use warpint_natural::product::Products;
 use super::{Operand, load, rows_at_a_time, store};
 use crate::operation::Part;
 
-/// out_i ← the part of a_i·b_i.
+/// Computes out_i ← the requested part of a_i·b_i.
 pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
     let longest = a.width().max(b.width());
     let space = || Space::new(part, a.width(), b.width());
@@ -23,7 +23,7 @@ pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
     });
 }
 
-/// out_i ← the part of a_i².
+/// Computes out_i ← the requested part of a_i².
 pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
     let width = a.width();
     let space = || Space::new(part, width, width);
@@ -39,17 +39,17 @@ pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
     });
 }
 
-/// What a core works with: its numbers in limbs of 64 bits.
+/// Temporary memory of one core: its numbers in limbs of 64 bits.
 struct Space {
     a: Vec<u64>,
     b: Vec<u64>,
-    /// The limbs that the part of the product touches.
+    /// The limbs of the product that the requested part overlaps.
     product: Vec<u64>,
     products: Products,
 }
 
 impl Space {
-    /// For factors of so many limbs of 32 bits.
+    /// Allocates memory for factors of `a` and `b` limbs of 32 bits.
     fn new(part: Part, a: usize, b: usize) -> Self {
         let (x, y) = (a.div_ceil(2), b.div_ceil(2));
         let product = match part {
@@ -62,7 +62,7 @@ impl Space {
     }
 }
 
-/// Does `row(space, i, out_i)` for all rows.
+/// Calls `row(space, i, out_i)` for all rows.
 fn for_rows(
     out: &mut [u32],
     limbs: usize,
@@ -77,7 +77,7 @@ fn for_rows(
     });
 }
 
-/// out ← the part, whose limbs begin at 64·⌊longest/2⌋ bits of the product if it is the high one.
+/// Copies the part to `out`. The limbs of a high part begin at bit 64·⌊longest/2⌋ of the product.
 fn store_part(part: Part, longest: usize, out: &mut [u32], product: &mut [u64]) {
     if part == Part::High && longest % 2 == 1 {
         let mut above = 0;

@@ -1,4 +1,4 @@
-//! Roots and powers of a batch's numbers.
+//! Roots and powers of the numbers of a batch.
 
 use std::num::NonZeroU32;
 
@@ -10,7 +10,7 @@ use warpint_natural::root::{Root, SquareRoot};
 use super::rows::{Rows, for_rows};
 use super::{Operand, load, rows_at_a_time, store};
 
-/// root_i ← s = ⌊√a_i⌋ and rem_i ← a_i − s².
+/// Computes root_i ← s = ⌊√a_i⌋ and rem_i ← a_i − s².
 pub(crate) fn sqrt_rem(a: Operand, count: usize, root: Rows, rem: Rows) {
     let limbs = a.width().div_ceil(2);
     let space = || {
@@ -28,7 +28,7 @@ pub(crate) fn sqrt_rem(a: Operand, count: usize, root: Rows, rem: Rows) {
     });
 }
 
-/// root_i ← ⌊a_i^(1/k)⌋.
+/// Computes root_i ← ⌊a_i^(1/k)⌋.
 pub(crate) fn root(a: Operand, k: NonZeroU32, count: usize, root: Rows) {
     let limbs = a.width().div_ceil(2);
     let space = || (vec![0; limbs], vec![0; limbs], Root::default());
@@ -41,7 +41,7 @@ pub(crate) fn root(a: Operand, k: NonZeroU32, count: usize, root: Rows) {
     });
 }
 
-/// What a core works with: its numbers in limbs of 64 bits, and what is computed with them.
+/// Temporary memory of one core: its numbers in limbs of 64 bits, and a context for the modulus.
 struct Space<T> {
     a: Vec<u64>,
     b: Vec<u64>,
@@ -51,7 +51,7 @@ struct Space<T> {
 }
 
 impl<T: Default> Space<T> {
-    /// With a modulus for all given to `set`.
+    /// Allocates memory; passes a modulus common to all instances to `set`.
     fn new(a: Operand, b: Operand, m: Operand, set: impl Fn(&mut T, &[u64])) -> Self {
         let [a, b, mut modulus, result] =
             [a, b, m, m].map(|operand| vec![0; operand.width().div_ceil(2)]);
@@ -63,7 +63,8 @@ impl<T: Default> Space<T> {
         Self { a, b, m: modulus, result, work }
     }
 
-    /// Loads numbers i; a modulus of its own is given to `set`.
+    /// Loads the numbers of instance i; passes the modulus of that instance to `set` unless it is
+    /// common to all.
     fn load(&mut self, [a, b, m]: [Operand; 3], i: usize, set: impl Fn(&mut T, &[u64])) {
         load(&mut self.a, a.row(i));
         load(&mut self.b, b.row(i));
@@ -74,7 +75,8 @@ impl<T: Default> Space<T> {
     }
 }
 
-/// x_i ← a_i^e_i mod m_i, of the limbs of m; flags_i ← whether m_i = 0: then it is 0.
+/// Computes x_i ← a_i^e_i mod m_i, of the limbs of m. flags_i is 1 where m_i = 0; the result is 0
+/// there.
 pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, e, m, PowMod::set);
     // A power takes as long as many sums.
@@ -88,7 +90,7 @@ pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [
     });
 }
 
-/// Products modulo one number after the other.
+/// Successive products modulo one number.
 #[derive(Default)]
 struct MulMod {
     product: Vec<u64>,
@@ -103,7 +105,8 @@ impl MulMod {
     }
 }
 
-/// x_i ← a_i·b_i mod m_i, of the limbs of m; flags_i ← whether m_i = 0: then it is 0.
+/// Computes x_i ← a_i·b_i mod m_i, of the limbs of m. flags_i is 1 where m_i = 0; the result is 0
+/// there.
 pub(crate) fn mul_mod(a: Operand, b: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, b, m, MulMod::set);
     let at_a_time = rows_at_a_time(a.width() + b.width() + m.width());

@@ -1,8 +1,9 @@
-//! Operations that give several numbers and flags for each number.
+//! Operations with several results and flags per number.
 
 use rayon::prelude::*;
 
-/// A result: rows of `width` limbs of 32 bits. One that is not wanted has neither.
+/// A result: rows of `width` limbs of 32 bits. A result that is not requested has width 0 and no
+/// data.
 #[derive(Debug, Default)]
 pub(crate) struct Rows<'a> {
     limbs: &'a mut [u32],
@@ -14,7 +15,7 @@ impl<'a> Rows<'a> {
         Self { limbs, width }
     }
 
-    /// The first `count` rows.
+    /// Splits off the first `count` rows.
     fn split_off(&mut self, count: usize) -> Self {
         let limbs = std::mem::take(&mut self.limbs);
         let (first, rest) = limbs.split_at_mut(count * self.width);
@@ -22,13 +23,13 @@ impl<'a> Rows<'a> {
         Self { limbs: first, width: self.width }
     }
 
-    /// The next row.
+    /// Splits off the next row.
     fn next(&mut self) -> &'a mut [u32] {
         self.split_off(1).limbs
     }
 }
 
-/// What one core does at a time.
+/// The share of one core.
 struct Task<'a, const N: usize, const F: usize> {
     first: usize,
     count: usize,
@@ -36,8 +37,8 @@ struct Task<'a, const N: usize, const F: usize> {
     flags: [&'a mut [u8]; F],
 }
 
-/// Does `row(space, i, rows)` for all i < `count`, `at_a_time` on one core, and keeps the flags
-/// that it returns.
+/// Calls `row(space, i, rows)` for all i < `count`, `at_a_time` per task, and stores the flags that
+/// it returns.
 pub(super) fn for_rows<S, const N: usize, const F: usize>(
     count: usize,
     at_a_time: usize,

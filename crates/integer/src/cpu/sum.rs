@@ -1,12 +1,12 @@
-//! Sums and differences of a batch's numbers.
+//! Sums and differences of the numbers of a batch.
 
 use rayon::prelude::*;
 
 use super::{Operand, join, rows_at_a_time};
 use crate::operation::Sum;
 
-/// out_i ← a_i ± b_i mod 2^(32·limbs), limbs at least those of a and of b; carries_i ← whether
-/// 2^(32·limbs) was lost or borrowed.
+/// Computes out_i ← a_i ± b_i mod 2^(32·limbs), where limbs is at least that of a and of b;
+/// carries_i is 1 where 2^(32·limbs) is carried out or borrowed.
 pub(crate) fn sum(
     sum: Sum,
     a: Operand,
@@ -24,12 +24,13 @@ pub(crate) fn sum(
     for_rows(out, limbs, carries, row);
 }
 
-/// out_i ← out_i ± b_i mod 2^(32·limbs), limbs at least those of b; carries as in [`sum`].
+/// Computes out_i ← out_i ± b_i mod 2^(32·limbs), where limbs is at least that of b; carries as in
+/// [`sum`].
 pub(crate) fn sum_assign(sum: Sum, out: &mut [u32], b: Operand, limbs: usize, carries: &mut [u8]) {
     for_rows(out, limbs, Some(carries), |i, out| accumulate(sum, out, b.row(i)));
 }
 
-/// Does `row(i, out_i)` for all rows, and keeps what it returns.
+/// Calls `row(i, out_i)` for all rows and stores the returned flags.
 fn for_rows(
     out: &mut [u32],
     limbs: usize,
@@ -52,7 +53,7 @@ fn for_rows(
     }
 }
 
-/// x ← x ± y mod 2^(32·n), n = `x.len()` ≥ `y.len()`; returns the carry or borrow.
+/// Computes x ← x ± y mod 2^(32·n), n = `x.len()` ≥ `y.len()`; returns the carry or borrow.
 pub(super) fn accumulate(sum: Sum, x: &mut [u32], y: &[u32]) -> bool {
     match sum {
         Sum::Add => chain(x, y, |x, y, c| {
@@ -68,8 +69,8 @@ pub(super) fn accumulate(sum: Sum, x: &mut [u32], y: &[u32]) -> bool {
     }
 }
 
-/// x ← step(x, y) limb by limb, in limbs of 64 bits as far as both have them; returns the last
-/// carry.
+/// Computes x ← step(x, y) limb by limb, in limbs of 64 bits as far as both have them; returns the
+/// last carry.
 #[inline]
 fn chain(x: &mut [u32], y: &[u32], step: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {
     let (low, high) = x.split_at_mut(y.len());
@@ -80,7 +81,7 @@ fn chain(x: &mut [u32], y: &[u32], step: impl Fn(u64, u64, bool) -> (u64, bool))
         let (r, c) = step(join(x), join(y), carry);
         (x[0], x[1], carry) = (r as u32, (r >> 32) as u32, c);
     }
-    // What leaves a limb of 32 bits is in the upper half: 1 for a carry, all ones for a borrow.
+    // The upper half of a sum of 32-bit limbs holds the carry, 1, or the borrow, all ones.
     let mut half = |x: &mut u32, y: u32| {
         let r = step(u64::from(*x), u64::from(y), carry).0;
         (*x, carry) = (r as u32, r >> 32 != 0);

@@ -1,11 +1,11 @@
-//! Products on a device by some levels of Karatsuba's identity and products in registers.
+//! Products on a device by some levels of Karatsuba's identity above products in registers.
 
 use warpint_device::{DeviceError, Source, common};
 
 use super::product::{Factors, Product};
 use super::{Gpu, Part, Shape, occupancy};
 
-/// How `karatsuba.cu` is specialised.
+/// A specialisation of `karatsuba.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Karatsuba {
     product: Product,
@@ -16,15 +16,16 @@ pub struct Karatsuba {
     blocks: usize,
 }
 
-/// The longest product that has its factors and sums in the registers of one thread, in limbs.
+/// The longest product, in limbs, whose factors and sums fit in the registers of one thread.
 const MAX_LEAF: usize = 40;
 
-/// More levels have more slots than shared memory holds.
+/// The largest number of levels whose slots fit in shared memory.
 pub(super) const MAX_LEVELS: u32 = 5;
 
 impl Karatsuba {
-    /// For factors of so many limbs (no second one for a square). `None` where a product of the
-    /// lowest level would be longer than a thread's registers hold, or empty.
+    /// Returns the specialisation for factors of `a_limbs` and `b_limbs` limbs (`None` for a
+    /// square). `None` if a product of the lowest level would be empty or longer than the registers
+    /// of a thread hold.
     #[must_use]
     pub fn new(part: Part, a_limbs: usize, b_limbs: Option<usize>, levels: u32) -> Option<Self> {
         let limbs = a_limbs.max(b_limbs.unwrap_or(0));
@@ -33,7 +34,7 @@ impl Karatsuba {
             return None;
         }
         let leaves = 3_usize.pow(levels);
-        // Registers of a thread, as the compiler needs them; of a multiprocessor there are 65,536.
+        // Registers per thread, as the compiler needs them; a multiprocessor has 65,536.
         let registers = match leaf {
             0..=8 => 48,
             9..=16 => 64,
@@ -41,8 +42,8 @@ impl Karatsuba {
             25..=32 => 128,
             _ => 168,
         };
-        // Small blocks wait less for one another; 81 leaves fill more of a larger one. Of lower halves
-        // whole warps have products, and halves of products.
+        // Small blocks spend less time at barriers; 81 leaves fill more of a larger block. For
+        // lower halves, whole warps compute full products and others halves of products.
         let threads = match levels {
             1 if part == Part::Low && b_limbs.is_some() => 96,
             0..=3 => 128,
@@ -54,7 +55,7 @@ impl Karatsuba {
         Some(Self { product, levels, leaf, numbers, threads, blocks })
     }
 
-    /// Limbs of the products that a thread makes.
+    /// Returns the limbs of the products that one thread computes.
     #[must_use]
     pub fn leaf(&self) -> usize {
         self.leaf
@@ -101,19 +102,20 @@ impl Shape for Karatsuba {
 }
 
 impl Gpu {
-    /// The limbs of a_i·b_i that the shape asks for. Results may stand where a or b does, if that has as many
-    /// limbs and is not broadcast.
+    /// Computes the limbs of a_i·b_i that the shape selects. The results may overwrite a or b if
+    /// that operand has as many limbs and is not broadcast.
     ///
     /// # Errors
-    /// The device fails, or cannot compile the kernel.
+    /// An error of the device or of the kernel's compilation.
     ///
     /// # Panics
-    /// If factors are not of the shape, there are not `count`, or there is no room for the results.
+    /// If the factors do not match the shape, a buffer has fewer than `count` numbers, or the
+    /// results do not fit.
     pub(super) fn karatsuba(&self, shape: &Karatsuba, of: Factors<'_>) -> Result<(), DeviceError> {
         shape.product.assert_fits(&of);
         let Factors { a, b, count, out } = of;
         let args = [a.pointer(), b.pointer(), out.into(), a.stride.into(), b.stride.into()];
-        // SAFETY: there are so many factors of the shape's limbs, and room for the results.
+        // SAFETY: `count` factors have the shape's limbs, and the results fit.
         unsafe { self.launch(shape, count, &args) }
     }
 }

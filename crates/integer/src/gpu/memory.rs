@@ -1,14 +1,14 @@
-//! Whether memory holds what a kernel reads and writes in it.
+//! Checks that buffers hold the data that a kernel reads and writes.
 
 use bytemuck::Pod;
 use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, View, assert_room};
 
 use super::{Operand, Results};
 
-/// Limbs that a number may have; kernels count them in 32 bits.
+/// The most limbs of a number; kernels count them in 32 bits.
 pub(super) const MOST_LIMBS: usize = 1 << 20;
 
-/// An error unless the operands have `count` numbers, and there is room for as many results.
+/// Returns an error unless the operands have `count` numbers and as many results fit.
 pub(super) fn fits(
     count: usize,
     operands: &[Operand<'_>],
@@ -27,7 +27,7 @@ pub(super) fn operands_fit(count: usize, operands: &[Operand<'_>]) -> Result<(),
     })
 }
 
-/// Whether memory of `len` words holds so many numbers.
+/// Returns an error unless memory of `len` words holds `count` numbers.
 pub(super) fn has(len: usize, count: usize, limbs: usize) -> Result<(), DeviceError> {
     let needed = count.checked_mul(limbs).filter(|_| (1..=MOST_LIMBS).contains(&limbs));
     if needed.is_some_and(|needed| needed <= len) {
@@ -35,16 +35,16 @@ pub(super) fn has(len: usize, count: usize, limbs: usize) -> Result<(), DeviceEr
     }
     Err(DeviceError::Failed {
         what: "an operation on a batch".into(),
-        message: format!("{count} numbers of {limbs} limbs are not in memory of {len} words"),
+        message: format!("{count} numbers of {limbs} limbs do not fit in memory of {len} words"),
     })
 }
 
-/// Limbs that kernels load at once from numbers of so many.
+/// Returns how many limbs kernels load at once from numbers of `limbs` limbs.
 fn chunk(limbs: usize) -> usize {
     1 << limbs.trailing_zeros().min(2)
 }
 
-/// Whether numbers of so many limbs are where kernels can load them.
+/// Returns an error unless numbers of `limbs` limbs are aligned as kernels need them.
 fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
     let bytes = chunk(limbs) * size_of::<u32>();
     if address.is_multiple_of(bytes as u64) {
@@ -56,7 +56,7 @@ fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
     })
 }
 
-/// Memory for at least `len` elements, the same until more are wanted.
+/// Returns memory for at least `len` elements. The same memory is reused until more is needed.
 pub(super) fn at_least<'a, T: Pod>(
     kept: &'a mut Option<Buffer<T>>,
     device: &Device,
@@ -68,7 +68,7 @@ pub(super) fn at_least<'a, T: Pod>(
     }
 }
 
-/// A pointer to what may be missing.
+/// Returns a pointer to memory, or null if it is absent.
 pub(super) fn pointer(to: Option<impl Into<Arg>>) -> Arg {
     to.map_or(Arg::NULL, Into::into)
 }
@@ -77,7 +77,7 @@ pub(super) fn pointer(to: Option<impl Into<Arg>>) -> Arg {
 pub(super) trait Words: Copy + Into<Arg> {
     fn len(self) -> usize;
     fn address(self) -> u64;
-    /// The words from one on.
+    /// Returns the words from index `first` on.
     fn beginning(self, first: usize) -> Self;
 }
 
@@ -109,8 +109,8 @@ impl Words for Cells<'_, u32> {
     }
 }
 
-/// `limbs` limbs of each instance's number, `stride` limbs from one to the next, for the kernels that
-/// an operation of several steps launches.
+/// `limbs` limbs of each instance's number, `stride` limbs from one number to the next, for the
+/// kernels of multi-step operations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows<W> {
     pub(super) words: W,
@@ -125,21 +125,21 @@ pub(super) type Numbers<'a> = Rows<View<'a, u32>>;
 pub(super) type Places<'a> = Rows<Cells<'a, u32>>;
 
 impl<W: Words> Rows<W> {
-    /// Numbers of so many limbs, side by side.
+    /// Numbers of `limbs` limbs, stored contiguously.
     pub(super) fn new(words: W, limbs: usize) -> Self {
         Self { words, stride: limbs as u64, limbs }
     }
 
-    /// So many limbs of each number from one on.
+    /// Selects `limbs` limbs of each number from limb `first` on.
     ///
     /// # Panics
-    /// If numbers have fewer.
+    /// If the numbers have fewer limbs.
     pub(super) fn part(self, first: usize, limbs: usize) -> Self {
         assert_room("a number", self.limbs, first + limbs);
         Self { words: self.words.beginning(first), limbs, ..self }
     }
 
-    /// The numbers from one on.
+    /// Skips the first numbers.
     ///
     /// # Panics
     /// If there are fewer.
@@ -151,7 +151,7 @@ impl<W: Words> Rows<W> {
         self.words.into()
     }
 
-    /// Panics unless there are `count` numbers.
+    /// Asserts that there are `count` numbers.
     ///
     /// # Panics
     /// If there are fewer.
@@ -162,11 +162,12 @@ impl<W: Words> Rows<W> {
         assert_room("numbers", self.words.len(), needed);
     }
 
-    /// Panics unless there are `count` numbers, where kernels that load some limbs at once can do so: address and stride
-    /// are multiples of four limbs where the number of limbs is, and of two where that is even.
+    /// Asserts that there are `count` numbers, aligned for kernels that load several limbs at once:
+    /// address and stride are multiples of four limbs if the number of limbs is, and of two if it
+    /// is even.
     ///
     /// # Panics
-    /// Otherwise.
+    /// If there are fewer numbers or they are not aligned.
     #[track_caller]
     pub(super) fn assert_holds(self, count: usize) {
         self.assert_has(count);
@@ -181,7 +182,7 @@ impl<W: Words> Rows<W> {
 }
 
 impl<'a> Places<'a> {
-    /// The same, for a kernel that reads them.
+    /// Views the same numbers for a kernel that reads them.
     pub(super) fn numbers(self) -> Numbers<'a> {
         Rows { words: self.words.view(), stride: self.stride, limbs: self.limbs }
     }

@@ -1,5 +1,5 @@
-//! Which way a product goes. (Honda 2017, chapter 3, compares such ways on an earlier GPU: one thread,
-//! or the lanes of a warp, a number, and Toom-k above them.)
+//! The methods for products and the choice among them. (Honda 2017, chapter 3, compares such
+//! methods on an earlier GPU: one thread or the lanes of a warp per number, and Toom-k above them.)
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,16 +14,17 @@ use super::{Algorithm, Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape};
 /// A way to multiply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// So many levels of Karatsuba's identity, then one thread a product; 0: one thread a number.
+    /// A number of levels of Karatsuba's identity, then one thread per product; 0: one thread per
+    /// number.
     Karatsuba(u32),
-    /// Number-theoretic transforms modulo so many primes.
+    /// Number-theoretic transforms modulo the given number of primes.
     Ntt(usize),
 }
 
-/// Words that are no name of a [`Method`].
+/// A text that is not the name of a [`Method`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no method is called `{0}`: there are single, karatsuba1 … karatsuba5, ntt3, ntt4, ntt5, ntt6, ntt8 and ntt11"
+    "unknown method `{0}`: the methods are single, karatsuba1 … karatsuba5, ntt3, ntt4, ntt5, ntt6, ntt8 and ntt11"
 )]
 pub struct NoMethod(String);
 
@@ -47,18 +48,18 @@ impl FromStr for Method {
 }
 
 impl Method {
-    /// All of them.
+    /// Returns all methods.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..=MAX_LEVELS).map(Self::Karatsuba).chain(Ntt::primes().map(Self::Ntt))
     }
 
-    /// Whether it goes by transforms.
+    /// Returns whether the method uses transforms.
     pub(super) fn is_transform(self) -> bool {
         matches!(self, Self::Ntt(_))
     }
 
-    /// Those that can multiply numbers of a and b limbs (no b: square those of a) on a device whose
-    /// blocks have so much shared memory.
+    /// Returns the methods for numbers of a and b limbs (without b: squares of a-limb numbers) on a
+    /// device with `shared_memory` bytes of shared memory per block.
     pub fn possible(
         a_limbs: usize,
         b_limbs: Option<usize>,
@@ -67,9 +68,9 @@ impl Method {
         Self::all().filter(move |method| method.way(a_limbs, b_limbs, shared_memory).is_some())
     }
 
-    /// What a product is by this method, and an estimate of its price: about nanoseconds on an
-    /// H200, fitted to what `warpint bench batch --method all` measured there. `None` if it cannot
-    /// be had.
+    /// Returns the algorithm and an estimate of its price: approximate nanoseconds on an H200,
+    /// fitted to measurements of `warpint bench batch --method all`. `None` if the method does not
+    /// support the product.
     pub(super) fn way(
         self,
         a_limbs: usize,
@@ -97,21 +98,21 @@ impl Method {
     }
 }
 
-/// Which method a product is done by, and why.
+/// The method chosen for a product, and its price.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// The method.
     pub method: Method,
-    /// Nanoseconds of a product in a large batch, about.
+    /// Approximate nanoseconds of a product in a large batch.
     pub price: f64,
     /// Whether the price was measured; otherwise it is an estimate.
     pub measured: bool,
 }
 
 impl Gpu {
-    /// The method that [`Self::multiply`] takes for numbers of a and b limbs (no b: that of
-    /// [`Self::square`] for those of a): of the possible ones the cheapest by [`Prices`], of equal
-    /// ones the first; `None` if there is none. The numbers are the same by all of them.
+    /// Returns the method that [`Self::multiply`] uses for numbers of a and b limbs, or, without b,
+    /// that [`Self::square`] uses for those of a: the cheapest by [`Prices`], and the first among
+    /// equals. `None` if no method supports them. All methods give the same results.
     ///
     /// [`Prices`]: super::Prices
     #[must_use]
@@ -119,7 +120,7 @@ impl Gpu {
         self.choice_with(a_limbs, b_limbs, self.device().info().shared_memory_per_block)
     }
 
-    /// The same if blocks had so many bytes of shared memory.
+    /// The same with a given number of bytes of shared memory per block.
     pub(super) fn choice_with(
         &self,
         a_limbs: usize,
@@ -136,12 +137,12 @@ impl Gpu {
             .min_by(|a, b| a.price.total_cmp(&b.price))
     }
 
-    /// `out_i` = the limbs of a_i·b_i that `part` asks for. `out` may be what a or b views, where
-    /// that has as many limbs and is not broadcast. Nothing waits for the device.
+    /// Computes `out_i` = the limbs of a_i·b_i that `part` selects. `out` may alias a or b if that
+    /// operand has as many limbs and is not broadcast. Asynchronous.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
-    /// numbers.
+    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
+    /// supports such numbers.
     pub fn multiply<'a>(
         &self,
         part: Part,
@@ -154,7 +155,7 @@ impl Gpu {
         self.multiply_by(choice.method, part, a, Some(b), count, out)
     }
 
-    /// `out_i` = the limbs of a_i² that `part` asks for: as [`Self::multiply`].
+    /// Computes `out_i` = the limbs of a_i² that `part` selects, like [`Self::multiply`].
     ///
     /// # Errors
     /// As [`Self::multiply`].
@@ -169,10 +170,10 @@ impl Gpu {
         self.multiply_by(choice.method, part, a, None, count, out)
     }
 
-    /// a_i·b_i of numbers anywhere in memory, side by side from `out` on.
+    /// Computes a_i·b_i of numbers with any strides; writes the products contiguously to `out`.
     ///
     /// # Errors
-    /// The device fails, cannot compile the kernel, or has no method for such numbers.
+    /// The device fails, the kernel cannot be compiled, or no method supports such numbers.
     pub(super) fn multiply_views(
         &self,
         a: Numbers<'_>,
@@ -185,7 +186,7 @@ impl Gpu {
         self.product_by(choice.method, product, Factors { a, b, count, out })
     }
 
-    /// [`Self::multiply`], or without a b [`Self::square`], by a method.
+    /// Computes [`Self::multiply`], or without a b [`Self::square`], by a given method.
     ///
     /// # Errors
     /// As [`Self::multiply`].
@@ -211,7 +212,7 @@ impl Gpu {
         of: Factors<'_>,
     ) -> Result<(), DeviceError> {
         let Product { part, a_limbs, b_limbs } = product;
-        let none = || impossible(&format!("{method} is not for factors of this size"));
+        let none = || impossible(&format!("{method} does not support factors of this size"));
         match method {
             Method::Karatsuba(levels) => {
                 let shape = Karatsuba::new(part, a_limbs, b_limbs, levels).ok_or_else(none)?;
@@ -227,7 +228,7 @@ impl Gpu {
 }
 
 pub(super) fn no_method() -> DeviceError {
-    impossible("no method is for numbers of this size")
+    impossible("no method supports numbers of this size")
 }
 
 fn impossible(why: &str) -> DeviceError {

@@ -1,4 +1,4 @@
-//! The operations on a device: which kernel, specialised how.
+//! The operations on a device: choice and specialisation of kernels.
 
 mod divide;
 pub mod elementwise;
@@ -40,64 +40,64 @@ pub use timer::ProductTimer;
 
 pub use crate::operation::{Part, Sum};
 
-/// An operand: `count` numbers of `limbs` limbs of 32 bits, row-major, little-endian, or
-/// one such number for all.
+/// An operand: `count` numbers of `limbs` limbs of 32 bits, row-major, little-endian, or one such
+/// number for all instances.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand<'a> {
     /// The limbs: limb j of number i is at `i·limbs + j`.
     pub data: View<'a, u32>,
-    /// Limbs of a number.
+    /// Limbs per number.
     pub limbs: usize,
-    /// Whether there is one number, which every instance takes.
+    /// Whether a single number serves every instance.
     pub broadcast: bool,
 }
 
-/// Room for results: `limbs` limbs each.
+/// Memory for results of `limbs` limbs each.
 #[derive(Debug, Clone, Copy)]
 pub struct Results<'a> {
     /// The limbs: limb j of number i is at `i·limbs + j`.
     pub data: Cells<'a, u32>,
-    /// Limbs of a number, at least one.
+    /// Limbs per number, at least one.
     pub limbs: usize,
 }
 
 impl<'a> Operand<'a> {
-    /// Numbers of so many limbs, or one for all.
+    /// Numbers of `limbs` limbs, or one for all instances.
     pub fn new(data: impl Into<View<'a, u32>>, limbs: usize, broadcast: bool) -> Self {
         Self { data: data.into(), limbs, broadcast }
     }
 
-    /// Limbs from one instance's number to the next one's.
+    /// Returns the distance in limbs between the numbers of consecutive instances.
     fn stride(&self) -> u64 {
         if self.broadcast { 0 } else { self.limbs as u64 }
     }
 }
 
 impl<'a> Results<'a> {
-    /// Room for numbers of so many limbs.
+    /// Memory for numbers of `limbs` limbs.
     pub fn new(data: impl Into<Cells<'a, u32>>, limbs: usize) -> Self {
         Self { data: data.into(), limbs }
     }
 
-    /// What stands there, as an operand: for operations in place.
+    /// Views the results as an operand, for operations in place.
     #[must_use]
     pub fn operand(self) -> Operand<'a> {
         Operand::new(self.data, self.limbs, false)
     }
 }
 
-/// A specialised kernel: what tells it from others of its file.
+/// A specialisation of a kernel, which distinguishes it from others of its file.
 trait Shape: std::fmt::Debug {
-    /// File, constants, and the kernel's name.
+    /// Returns the file, its constants, and the kernel's name.
     ///
     /// # Errors
-    /// If constants cannot be found.
+    /// If the constants cannot be computed.
     fn source(&self) -> Result<Source, DeviceError>;
-    /// Bytes of dynamic shared memory of a block.
+    /// Returns the bytes of dynamic shared memory per block.
     fn shared_bytes(&self) -> u32;
-    /// Threads of a block.
+    /// Returns the threads per block.
     fn threads(&self) -> u32;
-    /// Instances of a block.
+    /// Returns the instances per block.
     fn numbers(&self) -> u32;
 }
 
@@ -111,22 +111,22 @@ type Bases = Arc<power::residues::Bases>;
 #[derive(Debug, Clone)]
 pub struct Gpu {
     device: Device,
-    /// By what their shapes look like.
+    /// The key is the debug output of the shape.
     kernels: Arc<Mutex<HashMap<String, Kernel>>>,
     /// Tables of roots of unity, by the number of primes and of points.
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
-    /// What the blocks of wide products work in; one launch after the other.
+    /// Temporary memory of the blocks of wide products, used by one launch at a time.
     scratch: Arc<Mutex<Option<Buffer<f64>>>>,
     /// Bases of residues, by the number of words and of rows of their matrices.
     bases: Arc<Mutex<HashMap<(usize, usize), Bases>>>,
-    /// What long divisions work in, one after the other.
+    /// Temporary memory of long divisions, used by one division at a time.
     division: Arc<Mutex<divide::Space>>,
-    /// By which methods are chosen.
+    /// The prices by which methods are chosen.
     prices: Arc<Prices>,
 }
 
 impl Gpu {
-    /// Nothing is compiled yet, and all prices are estimates.
+    /// Starts without compiled kernels, and with estimated prices only.
     #[must_use]
     pub fn new(device: &Device) -> Self {
         Self {
@@ -140,38 +140,40 @@ impl Gpu {
         }
     }
 
-    /// The same kernels, chosen by these prices, which were measured on this device.
+    /// Uses the same kernels, with methods chosen by these prices, which were measured on this
+    /// device.
     #[must_use]
     pub fn with_prices(self, prices: Prices) -> Self {
         Self { prices: Arc::new(prices), ..self }
     }
 
-    /// By which methods are chosen.
+    /// Returns the prices by which methods are chosen.
     #[must_use]
     pub fn prices(&self) -> &Prices {
         &self.prices
     }
 
-    /// The device.
+    /// Returns the device.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// A kernel, compiled if it is needed for the first time.
+    /// Returns a kernel; compiles it on first use.
     fn kernel(&self, shape: &dyn Shape) -> Result<Kernel, DeviceError> {
         let key = format!("{shape:?}");
         if let Some(kernel) = lock(&self.kernels).get(&key) {
             return Ok(kernel.clone());
         }
-        // Others may compile theirs meanwhile; the same one twice does no harm.
+        // The lock is not held meanwhile, so that other threads can compile. Compiling a kernel
+        // twice does no harm.
         let source = shape.source()?;
         let name = source.kernels()[0];
         let kernel = self.device.program(&source)?.kernel(name, shape.shared_bytes())?;
         Ok(lock(&self.kernels).entry(key).or_insert(kernel).clone())
     }
 
-    /// A table of roots, made if it is needed for the first time.
+    /// Returns a table of roots; computes it on first use.
     fn roots(
         &self,
         key: (usize, usize),
@@ -186,7 +188,8 @@ impl Gpu {
         Ok(table)
     }
 
-    /// Does something with memory for at least so many doubles, the same until more are wanted.
+    /// Calls a function with memory for at least `len` doubles. The same memory is reused until
+    /// more is needed.
     fn with_scratch(
         &self,
         len: usize,
@@ -195,10 +198,10 @@ impl Gpu {
         work(memory::at_least(&mut lock(&self.scratch), &self.device, len)?.into())
     }
 
-    /// Launches a kernel for `count` instances, its last argument.
+    /// Launches a kernel for `count` instances; `count` is its last argument.
     ///
     /// # Safety
-    /// That of [`Kernel::launch`], for so many instances.
+    /// As for [`Kernel::launch`], with `count` instances.
     unsafe fn launch(
         &self,
         shape: &dyn Shape,
@@ -206,14 +209,14 @@ impl Gpu {
         args: &[Arg],
     ) -> Result<(), DeviceError> {
         let blocks = count.div_ceil(shape.numbers() as usize);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller ensures it.
         unsafe { self.launch_blocks(shape, blocks, count, args) }
     }
 
-    /// The same in so many blocks.
+    /// The same with a given number of blocks.
     ///
     /// # Safety
-    /// As above.
+    /// As for [`Self::launch`].
     unsafe fn launch_blocks(
         &self,
         shape: &dyn Shape,
@@ -226,13 +229,14 @@ impl Gpu {
         }
         let too_many = |_| DeviceError::Failed {
             what: "a batch on a device".into(),
-            message: format!("it has {count} numbers; at most {} are possible", u32::MAX),
+            message: format!("{count} numbers, but at most {} are supported", u32::MAX),
         };
         let instances = u32::try_from(count).map_err(too_many)?;
         let blocks = u32::try_from(blocks).map_err(too_many)?;
         let launch = Launch::linear(blocks, shape.threads()).shared(shape.shared_bytes());
         let args: Vec<Arg> = args.iter().copied().chain([Arg::U32(instances)]).collect();
-        // SAFETY: the caller's promise; a kernel of this shape takes these threads and this shared memory.
+        // SAFETY: the caller ensures it; a kernel of this shape has these threads and this shared
+        // memory.
         unsafe { self.kernel(shape)?.launch(launch, &args) }
     }
 }

@@ -9,31 +9,31 @@ use warpint_transform::gpu as transform;
 use super::product::{Factors, Product};
 use super::{Gpu, Part, Shape};
 
-/// How `ntt.cu` is specialised.
+/// A specialisation of `ntt.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ntt {
     product: Product,
     primes: usize,
     log_head: u32,
-    /// 0, or the tail has the head's points divided by 2^share.
+    /// 0, or the tail has the points of the head divided by 2^share.
     share: u32,
     digit_bits: usize,
-    /// Residues are in the device's memory.
+    /// Whether residues are in the device's memory.
     wide: bool,
 }
 
 /// Points that a thread holds.
 const HOLDS: usize = 16;
 
-/// The logarithm of the head's points, and the share of a tail: 2^k, 5/4·2^k and 3/2·2^k points, at
-/// most 2^13. A block's shared memory and threads set the limit.
+/// The logarithm of the head's points, and the share of a tail: lengths of 2^k, 5/4·2^k and 3/2·2^k
+/// points, at most 2^13, which is the limit of a block's shared memory and threads.
 #[rustfmt::skip]
 const LENGTHS: [(u32, u32); 16] = [
     (8, 0), (8, 2), (8, 1), (9, 0), (9, 2), (9, 1), (10, 0), (10, 2), (10, 1), (11, 0), (11, 2), (11, 1),
     (12, 0), (12, 2), (12, 1), (13, 0),
 ];
 
-/// Points of head and tail of all lengths.
+/// Returns the points of head and tail of all lengths.
 #[cfg(test)]
 pub(super) fn lengths() -> impl Iterator<Item = (usize, usize)> {
     LENGTHS
@@ -41,21 +41,22 @@ pub(super) fn lengths() -> impl Iterator<Item = (usize, usize)> {
         .map(|(log, share)| (1 << log, if share == 0 { 0 } else { 1 << log >> share }))
 }
 
-/// Primes, and the bits of a digit: two of them, and 12 for the number of terms, are less than what
-/// the primes have together (140.998, 199.98, 249.97, 299.97, 399.97, 549.96).
+/// The number of primes and the bits of a digit. Twice the bits of a digit, plus 12 for the number
+/// of terms, are less than the bits of the product of the primes (140.998, 199.98, 249.97, 299.97,
+/// 399.97, 549.96).
 const DIGITS: [(usize, usize); 6] = [(3, 64), (4, 92), (5, 114), (6, 142), (8, 192), (11, 268)];
 
-/// Primes, and the bits of a digit.
+/// Returns the number of primes and the bits of a digit.
 #[cfg(test)]
 pub(super) fn digits() -> impl Iterator<Item = (usize, usize)> {
     DIGITS.into_iter()
 }
 
 impl Ntt {
-    /// The shortest transform modulo so many primes for factors of so many limbs (no second one
-    /// for a square), on a device whose blocks have so many bytes of shared memory. `None` where
-    /// there is none: for numbers of primes that are not in [`Self::primes`], and for factors of too
-    /// many digits.
+    /// Returns the shortest transform modulo `primes` primes for factors of `a_limbs` and `b_limbs`
+    /// limbs (`None` for a square) on a device with `shared_memory` bytes of shared memory per
+    /// block. `None` if [`Self::primes`] does not contain this number of primes, or the factors
+    /// have too many digits.
     ///
     /// A convolution of digits below 2^b, where the shorter factor has n of them, is at most
     /// n·(2^b − 1)² < 2^(2b)·n, and n ≤ 2^12.
@@ -78,7 +79,7 @@ impl Ntt {
             digit_bits,
             wide: false,
         };
-        // A factor has no more digits than the head has points.
+        // A factor has at most as many digits as the head has points.
         let narrow = LENGTHS.into_iter().map(narrow).find(|shape| {
             a_digits + b_digits <= shape.points() && a_digits.max(b_digits) <= shape.head()
         })?;
@@ -86,8 +87,8 @@ impl Ntt {
         (shape.shared_bytes() <= shared_memory).then_some(shape)
     }
 
-    /// About nanoseconds of a product on an H200, as it was measured there: a point costs more in
-    /// longer transforms, where there are more primes to mix, with a tail, and with residues in global
+    /// Estimates the nanoseconds of a product, fitted to measurements on an H200. A point costs
+    /// more in longer transforms, with more primes to mix, with a tail, and with residues in global
     /// memory.
     pub(super) fn price(&self) -> f64 {
         let points = self.points() as f64;
@@ -104,7 +105,7 @@ impl Ntt {
         points * self.primes as f64 * of_point * mixing * tail * wide * square
     }
 
-    /// The numbers of primes that there are.
+    /// Returns the supported numbers of primes.
     pub fn primes() -> impl Iterator<Item = usize> {
         DIGITS.iter().map(|&(primes, _)| primes)
     }
@@ -117,7 +118,7 @@ impl Ntt {
         if self.share == 0 { 0 } else { self.head() >> self.share }
     }
 
-    /// Points of a transform.
+    /// Returns the points of a transform.
     #[must_use]
     pub fn points(&self) -> usize {
         self.head() + self.tail()
@@ -127,7 +128,7 @@ impl Ntt {
         self.points() / HOLDS
     }
 
-    /// Products of a block, to have about 128 threads; the threads of tails fill a warp.
+    /// Returns the products per block, for about 128 threads; the threads of tails fill a warp.
     fn products(&self) -> usize {
         if self.wide {
             return 1;
@@ -136,18 +137,18 @@ impl Ntt {
         (128 / self.team() / warp_of_tails).max(1) * warp_of_tails
     }
 
-    /// Blocks of a multiprocessor: a thread has 128 of its 65,536 registers.
+    /// Returns the blocks per multiprocessor: a thread uses 128 of its 65,536 registers.
     fn blocks(&self) -> usize {
         (512 / self.threads_of_block()).max(1)
     }
 
-    /// Doubles that a wide product has in the device's memory: SCRATCH of `ntt.cu`.
+    /// Returns the doubles that a wide product stores in the device's memory: SCRATCH of `ntt.cu`.
     fn scratch(&self) -> usize {
         let words = self.points() * self.digit_bits / 32;
         self.primes * self.places() + (words + words / 32 + 2 * self.team()).div_ceil(2)
     }
 
-    /// Places of points in a plane.
+    /// Returns the places of points in a plane.
     fn places(&self) -> usize {
         self.points() + self.points() / 16
     }
@@ -156,7 +157,8 @@ impl Ntt {
         self.team() * self.products()
     }
 
-    /// Stages of the passes. The first one leaves blocks of at most 512 points, those of a warp.
+    /// Returns the stages of the passes. The first pass leaves blocks of at most 512 points, one
+    /// per warp.
     fn radices(&self) -> &'static [u32] {
         match self.log_head {
             8 => &[4, 4],
@@ -168,8 +170,8 @@ impl Ntt {
         }
     }
 
-    /// Bits of the primes. Three narrow ones hold the digits of 64 bits, and hardly a sum has to be
-    /// reduced modulo them.
+    /// Returns the bits of the primes. Three narrow primes suffice for digits of 64 bits, and with
+    /// them sums rarely need a reduction.
     fn bits(&self) -> u32 {
         if self.primes == NARROW.len() { 47 } else { 50 }
     }
@@ -179,7 +181,7 @@ impl Ntt {
         primes.iter().map(|&(p, ..)| F50::new(p).map_err(failed)).collect()
     }
 
-    /// What `ntt.cu` wants as FIELDS, RAISED, MIXED and JOINED.
+    /// Returns the macros FIELDS, RAISED, MIXED and JOINED of `ntt.cu`.
     fn constants(&self) -> Result<[String; 4], DeviceError> {
         let fields = self.fields()?;
         let pieces = self.digit_bits.div_ceil(64) as u64;
@@ -202,7 +204,7 @@ impl Ntt {
             list(row.map(|factor| pair(factor.constants())))
         });
         let joined = fields.iter().map(|f| {
-            // Its power with exponent 2^share is −1.
+            // w^(2^share) = −1.
             let w = f.root_of_unity(self.share + 1).ok_or_else(|| failed("no root"))?;
             let half = f.inverse(2.0);
             let powers = (0..1 << self.share).map(|i| f.mul(f.pow(w, i), half));
@@ -218,12 +220,13 @@ impl Ntt {
         ])
     }
 
-    /// For each prime the tables of all passes, POINTS roots, then the same of their inverses.
+    /// Returns, for each prime, the tables of all passes, POINTS roots, then the same of their
+    /// inverses.
     ///
-    /// The root of block x is the power with exponent x, in log2(HEAD) bits and reversed, of a root of
-    /// unity of order 2·HEAD. A pass of R stages on B blocks has the roots of their parts 2^r·β + c for
-    /// r < R, c < 2^r, β < B, the last index innermost; in the first pass those of the head come before
-    /// those of the tail.
+    /// The root of block x is a power of a root of unity of order 2·HEAD; its exponent is x with
+    /// its log2(HEAD) bits reversed. A pass of R stages on B blocks stores the roots of their parts
+    /// 2^r·β + c for r < R, c < 2^r, β < B, the last index innermost. In the first pass the roots
+    /// of the head precede those of the tail.
     fn roots(&self) -> Result<Vec<[f64; 2]>, DeviceError> {
         let bits = self.log_head;
         let mut roots = Vec::with_capacity(2 * self.primes * self.points());
@@ -250,7 +253,7 @@ impl Ntt {
                     add(&blocks, *stages);
                     before += stages;
                 }
-                // There is a root less than points in the head, and one in the tail.
+                // Head and tail have one root fewer than points each.
                 let trees = if self.share == 0 { 1 } else { 2 };
                 roots.extend(std::iter::repeat_n(field.factor(1.0).constants(), trees));
             }
@@ -266,12 +269,12 @@ fn failed(why: impl std::fmt::Display) -> DeviceError {
     }
 }
 
-/// `{x,y}`; digits enough to give the same numbers again.
+/// Formats a pair as `{x,y}`, with enough digits to reproduce the numbers exactly.
 fn pair([x, y]: [f64; 2]) -> String {
     format!("{{{x:e},{y:e}}}")
 }
 
-/// `{a,b,…}`.
+/// Formats a list as `{a,b,…}`.
 fn list(items: impl Iterator<Item = String>) -> String {
     let mut text = String::from("{");
     for (i, item) in items.enumerate() {
@@ -321,14 +324,15 @@ impl Shape for Ntt {
 }
 
 impl Gpu {
-    /// The limbs of a_i·b_i that the shape asks for. Results may stand where a or b does, if that has as many
-    /// limbs and is not broadcast.
+    /// Computes the limbs of a_i·b_i that the shape selects. The results may overwrite a or b if
+    /// that operand has as many limbs and is not broadcast.
     ///
     /// # Errors
-    /// The device fails, cannot compile the kernel, or has not enough shared memory.
+    /// The device fails, the kernel cannot be compiled, or shared memory is too small.
     ///
     /// # Panics
-    /// If factors are not of the shape, there are not `count`, or there is no room for the results.
+    /// If the factors do not match the shape, a buffer has fewer than `count` numbers, or the
+    /// results do not fit.
     pub(super) fn ntt(&self, shape: &Ntt, of: Factors<'_>) -> Result<(), DeviceError> {
         shape.product.assert_fits(&of);
         let Factors { a, b, count, out } = of;
@@ -341,13 +345,14 @@ impl Gpu {
             [a.pointer(), b.pointer(), out.into(), roots, scratch, a_stride, b_stride]
         };
         if !shape.wide {
-            // SAFETY: there are so many factors of the shape's limbs, its roots, and room for the results.
+            // SAFETY: `count` factors have the shape's limbs, the roots are the shape's, and the
+            // results fit.
             return unsafe { self.launch(shape, count, &args(Arg::NULL)) };
         }
-        // Before the memory is taken: others may compile theirs meanwhile.
+        // Before the memory is locked, so that other threads can compile meanwhile.
         self.kernel(shape)?;
         self.with_scratch(blocks * shape.scratch(), |scratch| {
-            // SAFETY: as above; and each block has memory for its residues.
+            // SAFETY: as above; each block has memory for its residues.
             unsafe { self.launch_blocks(shape, blocks, count, &args(scratch.into())) }
         })
     }

@@ -1,17 +1,19 @@
-//! How many blocks and warps of a kernel a multiprocessor has at a time.
+//! The number of blocks and warps of a kernel that a multiprocessor runs at a time.
 
 /// 32-bit registers of a multiprocessor.
 const REGISTERS: usize = 65_536;
 
-/// Threads of a multiprocessor that keep it busy with numbers in the registers of lanes, about.
+/// The approximate number of threads that keeps a multiprocessor busy with numbers in registers of
+/// lanes.
 pub(super) const BUSY_THREADS: usize = 192;
 
-/// Blocks that a multiprocessor has registers for.
+/// Returns the number of blocks for which a multiprocessor has registers.
 pub(super) fn blocks(registers: usize, threads: usize) -> usize {
     (REGISTERS / registers / threads).max(1)
 }
 
-/// Warps of a multiprocessor with at most so many blocks, whose shared memory a block might have all of.
+/// Returns the warps of a multiprocessor with at most `blocks` blocks; `shared_memory` is the most
+/// that one block may use.
 pub(super) fn warps(blocks: usize, threads: usize, of_block: u32, shared_memory: u32) -> usize {
     let room = (shared_memory / of_block.max(1)) as usize;
     blocks.min(room.max(1)) * threads / 32

@@ -1,20 +1,20 @@
-//! Products as their kernels have them: which limbs, of factors of which size, and where these stand.
+//! Products as kernels see them: the selected limbs, the sizes of the factors, and their memory.
 
 use warpint_device::{Cells, Source, assert_room};
 
 use super::Part;
 use super::memory::Numbers;
 
-/// Which limbs are computed of products of factors of which size.
+/// The sizes of the factors and the limbs to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Product {
     pub(super) part: Part,
     pub(super) a_limbs: usize,
-    /// None for a square.
+    /// `None` for a square.
     pub(super) b_limbs: Option<usize>,
 }
 
-/// Factors anywhere in memory, `count` of each, and where the results go, side by side.
+/// `count` pairs of factors with any strides, and contiguous memory for the results.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Factors<'a> {
     pub(super) a: Numbers<'a>,
@@ -34,13 +34,13 @@ impl Product {
         [self.a_limbs, self.b_limbs.unwrap_or(self.a_limbs)]
     }
 
-    /// The first limb of the product that is computed, and how many are.
+    /// Returns the first limb to compute and the number of limbs.
     pub(super) fn computed(self) -> (usize, usize) {
         let [a_limbs, b_limbs] = self.limbs();
         self.part.limbs(a_limbs, b_limbs)
     }
 
-    /// The constants of a kernel that say this.
+    /// Defines the kernel's constants for this product.
     pub(super) fn define(self, source: Source) -> Source {
         let ([a_limbs, b_limbs], (first, out_limbs)) = (self.limbs(), self.computed());
         source
@@ -51,10 +51,11 @@ impl Product {
             .define("SQUARE", u32::from(self.is_square()))
     }
 
-    /// Panics unless a kernel can compute it of these factors.
+    /// Asserts that a kernel for this product can process these factors.
     ///
     /// # Panics
-    /// If they have other sizes, there are not `count`, or there is no room for the results.
+    /// If they have other sizes, a buffer has fewer than `count` numbers, or the results do not
+    /// fit.
     #[track_caller]
     pub(super) fn assert_fits(self, of: &Factors<'_>) {
         assert_eq!([of.a.limbs, of.b.limbs], self.limbs(), "limbs of factors");

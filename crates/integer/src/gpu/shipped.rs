@@ -1,4 +1,4 @@
-//! Specialisations that stand for all that programs meet.
+//! Representative specialisations of all kernels, for `check-kernels`.
 
 use warpint_device::{DeviceError, Source};
 
@@ -12,12 +12,12 @@ use super::{
     take,
 };
 
-/// The sources of all kernels, one of each kind: sums in chunks of every size, products by every
-/// number of levels at leaves of all sizes, transforms of every kind of length. Blocks of the device
-/// have so many bytes of shared memory.
+/// Returns the sources of all kernels, one of each kind: sums in chunks of every size, products
+/// with every number of levels and leaves of all sizes, transforms of every kind of length.
+/// `shared_memory` is the bytes per block.
 ///
 /// # Errors
-/// If constants cannot be found.
+/// If the constants cannot be computed.
 pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
     let mut shapes: Vec<Box<dyn Shape>> = vec![];
     for sum in [Sum::Add, Sum::Subtract] {
@@ -31,12 +31,12 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
             let product = |part, b| boxed(Karatsuba::new(part, limbs, b, levels));
             shapes.extend(product(Part::Full, Some(limbs)));
             shapes.extend(product(Part::Full, None));
-            // Further up halves are taken of the whole product.
+            // With more levels, halves are taken from the full product.
             shapes.extend(product(Part::Low, Some(limbs)).filter(|_| levels <= 1));
             shapes.extend(product(Part::High, Some(limbs)).filter(|_| levels == 0));
         }
     }
-    // Numbers of one lane, of some, and of a warp, with few and with many limbs a lane.
+    // Numbers in one lane, in several, and in a warp, with few and with many limbs per lane.
     for limbs in [2, 8, 16, 32, 64, 1024, 2048] {
         shapes.extend(boxed(Divide::new(2 * limbs, limbs, shared_memory)));
         shapes.extend(boxed(Gcd::new(limbs, limbs, shared_memory)));
@@ -44,7 +44,7 @@ pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
         shapes.extend(boxed(Inverse::with_cofactors(limbs, limbs, shared_memory)));
         shapes.extend(boxed(SquareRoot::new(2 * limbs, shared_memory)));
     }
-    // A block a number.
+    // One number per block.
     for limbs in [4096, 8192, 16_384] {
         shapes.extend(boxed(Gcd::new(limbs, limbs, shared_memory)));
         shapes.extend(boxed(Inverse::new(limbs, limbs, shared_memory)));

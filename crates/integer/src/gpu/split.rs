@@ -1,4 +1,5 @@
-//! Numbers in the registers of lanes: which share of a number a lane has, and what a kernel takes for it.
+//! Numbers in the registers of lanes: the share of a lane, and the registers and shared memory of a
+//! kernel.
 
 use std::fmt::Debug;
 
@@ -6,36 +7,37 @@ use warpint_device::{DeviceError, Source, common};
 
 use super::{Shape, occupancy};
 
-/// How numbers are split among the lanes of a block.
+/// The distribution of a number over the lanes of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Split {
-    /// Lanes of a number.
+    /// Lanes per number.
     pub(super) lanes: usize,
-    /// Limbs of a lane.
+    /// Limbs per lane.
     pub(super) limbs: usize,
-    /// Threads of a block.
+    /// Threads per block.
     pub(super) threads: usize,
 }
 
-/// Lanes that a number may have: a warp, or part of one.
+/// Possible lanes per number within a warp.
 pub(super) const OF_WARPS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// The same, and blocks of one number.
+/// The same, and blocks with one number each.
 pub(super) const OF_BLOCKS: [usize; 9] = [1, 2, 4, 8, 16, 32, 128, 256, 512];
 
-/// Bytes of shared memory in which the warps of a block of one number exchange words, and more.
+/// Bytes of shared memory through which the warps of a block with one number exchange words, and
+/// some more.
 pub(super) const EXCHANGED: u32 = 512;
 
 impl Split {
-    /// With so many lanes a number and limbs a lane, the larger blocks first; of more lanes than a warp has,
-    /// blocks of one number.
+    /// Returns the splits with `lanes` lanes per number and `limbs` limbs per lane, the larger
+    /// blocks first. With more lanes than a warp, a block holds one number.
     pub(super) fn of_lanes(lanes: usize, limbs: usize) -> impl Iterator<Item = Self> {
         let threads = [128, 64, 32].map(|threads| if lanes > 32 { lanes } else { threads });
         threads.into_iter().map(move |threads| Self { lanes, limbs, threads })
     }
 
-    /// With more lanes for numbers of `limbs` limbs in even shares, while `count` numbers are too few to keep a
-    /// device of so many multiprocessors busy.
+    /// Uses more lanes for numbers of `limbs` limbs, in even shares, as long as `count` numbers are
+    /// too few to keep a device of `multiprocessors` multiprocessors busy.
     pub(super) fn spread(self, limbs: usize, count: usize, multiprocessors: u32) -> Self {
         let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
         let mut split = self;
@@ -46,41 +48,41 @@ impl Split {
         split
     }
 
-    /// Numbers of a block.
+    /// Returns the numbers per block.
     fn numbers(self) -> usize {
         self.threads / self.lanes
     }
 }
 
-/// Limbs of each of some lanes: an even number, and four at least, because what is kept between lanes takes more than
-/// two.
+/// Returns the limbs per lane: an even number, and at least four, because carries between lanes
+/// need more than two.
 pub(super) fn even_share(limbs: usize, lanes: usize) -> usize {
     limbs.div_ceil(lanes).next_multiple_of(2).max(4)
 }
 
-/// A kernel that keeps numbers in the registers of lanes.
+/// A kernel that keeps numbers in registers of lanes.
 pub(super) trait InLanes: Copy + Debug {
-    /// Pairs of limbs and registers: a thread with at most so many limbs takes about so many registers; with
-    /// more limbs than the last pair has it takes 255.
+    /// Pairs of limbs and registers: a thread with at most that many limbs uses about that many
+    /// registers. With more limbs than in the last pair it uses 255.
     const REGISTERS: [(usize, usize); 5];
 
-    /// How it splits numbers.
+    /// Returns how the kernel splits numbers.
     fn split(&self) -> Split;
 
-    /// Its file, headers beside `lanes.cuh`, and constants beside those of the split.
+    /// Returns its file, with headers besides `lanes.cuh` and constants besides those of the split.
     fn file(&self) -> Source;
 
-    /// Words of shared memory of a number.
+    /// Returns the words of shared memory per number.
     fn words(&self) -> usize;
 
-    /// Blocks of a multiprocessor, by its registers.
+    /// Returns the blocks per multiprocessor that fit in its registers.
     fn blocks(&self) -> usize {
         let Split { limbs, threads, .. } = self.split();
         let pair = Self::REGISTERS.iter().find(|&&(most, _)| limbs <= most);
         occupancy::blocks(pair.map_or(255, |&(_, registers)| registers), threads)
     }
 
-    /// Warps of a multiprocessor whose shared memory a block might have all of.
+    /// Returns the warps per multiprocessor; `shared_memory` is the most that one block may use.
     fn warps(&self, shared_memory: u32) -> usize {
         occupancy::warps(self.blocks(), self.split().threads, self.shared_bytes(), shared_memory)
     }
@@ -112,8 +114,8 @@ impl<S: InLanes> Shape for S {
     }
 }
 
-/// The first shape, by the order of `lanes`, whose lanes have at most `most` limbs and whose blocks take at most
-/// `shared_memory` bytes.
+/// Returns the first shape, in the order of `lanes`, with at most `most` limbs per lane and at most
+/// `shared_memory` bytes per block.
 pub(super) fn fitting<S: InLanes, I: Iterator<Item = S>>(
     lanes: &[usize],
     of_lanes: impl Fn(usize) -> I,

@@ -5,32 +5,32 @@ use warpint_device::{Buffer, Cells, DeviceError, Source, assert_room, common};
 use super::memory::{Numbers, Places, fits, has, pointer};
 use super::{Gpu, Operand, Results, Shape, Sum, elementwise};
 
-/// How `sum.cu` is specialised.
+/// A specialisation of `sum.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SumShape {
     sum: Sum,
     a_limbs: usize,
     b_limbs: usize,
     out_limbs: usize,
-    /// Limbs of a thread's chunk.
+    /// Limbs per thread.
     chunk: usize,
     numbers: usize,
     windows: usize,
     threads: usize,
 }
 
-/// Windows of a warp and threads of a block, the best first where they are equally full.
+/// Windows per warp and threads per block, the preferred one first among those equally full.
 const WINDOWS: [usize; 6] = [4, 2, 3, 1, 6, 8];
 const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
 
 impl SumShape {
-    /// The blocks with the smallest part of idle threads, up to a thirty-second; `None` for
-    /// numbers that no block holds.
+    /// Returns the blocks with the smallest share of idle threads, treating shares up to 1/32 as
+    /// equal; `None` for numbers too long for a block.
     pub(super) fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Option<Self> {
         let all = a_limbs | b_limbs | out_limbs;
         let chunk = 1 << all.trailing_zeros().min(2);
         let chunks = out_limbs / chunk;
-        // Loads that are short need more of them in flight.
+        // Shorter loads need more of them in flight.
         let most = if chunk == 4 { 4 } else { 8 };
         let shapes = THREADS.iter().flat_map(|&threads| WINDOWS.map(|windows| (threads, windows)));
         let full = |(threads, windows): (usize, usize)| {
@@ -75,13 +75,13 @@ impl Shape for SumShape {
 }
 
 impl Gpu {
-    /// `out_i = a_i ± b_i mod 2^(32·out.limbs)`; `carries[i]` is 1 where a carry or borrow leaves
-    /// the highest limb, else 0. `out` has at least as many limbs as a and b; a or b may be what stands
-    /// there ([`Results::operand`]). Cost: one pass over memory.
+    /// Computes `out_i = a_i ± b_i mod 2^(32·out.limbs)`; `carries[i]` is 1 where a carry or borrow
+    /// leaves the highest limb, otherwise 0. `out` has at least as many limbs as a and b; a or b
+    /// may alias `out` ([`Results::operand`]). Cost: one pass over memory.
     ///
     /// # Errors
-    /// A buffer is too short, `out` has fewer limbs than an operand, the device fails, or it cannot
-    /// compile the kernel.
+    /// A buffer is too short, `out` has fewer limbs than an operand, the device fails, or the
+    /// kernel cannot be compiled.
     pub fn add(
         &self,
         sum: Sum,
@@ -95,18 +95,18 @@ impl Gpu {
         if let Some(carries) = &carries {
             has(carries.len(), count, 1)?;
         }
-        // Operands have no more limbs than the sum.
+        // Operands have at most as many limbs as the sum.
         has(out.limbs, 1, a.limbs.max(b.limbs))?;
         self.sum_of(sum, [a.into(), b.into()], count, out, carries.map(Cells::from))
     }
 
-    /// The same of numbers anywhere in memory.
+    /// The same for numbers with any strides.
     ///
     /// # Errors
-    /// The device fails, or cannot compile the kernel.
+    /// The device fails, or the kernel cannot be compiled.
     ///
     /// # Panics
-    /// If there are not `count` numbers, or there is no room for the sums.
+    /// If a buffer has fewer than `count` numbers, or the sums do not fit.
     pub(super) fn sum_of(
         &self,
         sum: Sum,
@@ -120,7 +120,7 @@ impl Gpu {
         assert_room("carries", carries.map_or(count, |carries| carries.len()), count);
         let Some(shape) = SumShape::new(sum, a.limbs, b.limbs, out.limbs) else {
             let (shape, args) = elementwise::long_sum(sum, [a, b], out, pointer(carries));
-            // SAFETY: there are so many numbers, and room for sums and carries.
+            // SAFETY: there are `count` numbers, and the sums and carries fit.
             return unsafe { self.launch(&shape, count, &args) };
         };
         let args = [
@@ -131,7 +131,7 @@ impl Gpu {
             a.stride.into(),
             b.stride.into(),
         ];
-        // SAFETY: there are so many numbers of the shape's limbs, and room for sums and carries.
+        // SAFETY: `count` numbers have the shape's limbs, and the sums and carries fit.
         unsafe { self.launch(&shape, count, &args) }
     }
 }

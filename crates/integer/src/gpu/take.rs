@@ -6,7 +6,7 @@ use super::memory::{has, operands_fit};
 use super::{Gpu, Operand, Shape};
 use crate::operation::TableRows;
 
-/// How `take.cu` is specialised: not at all.
+/// The only version of `take.cu`: it has no parameters.
 #[derive(Debug)]
 struct Take;
 
@@ -37,11 +37,11 @@ pub(super) fn source() -> Source {
 }
 
 impl Gpu {
-    /// `out_i` = row d·step + first of a table, d the bits `bit` to `bit + window` − 1 of `e_i`; the table has
-    /// 2^window·step rows, and results its limbs. Nothing waits for the device.
+    /// Computes `out_i` = row d·step + first of a table, d the bits `bit` to `bit + window` − 1 of
+    /// `e_i`. The table has 2^window·step rows of as many limbs as the results. Asynchronous.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or it cannot compile the kernel.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub(crate) fn take(
         &self,
         table: Operand<'_>,
@@ -68,8 +68,8 @@ impl Gpu {
             Arg::U32(first as u32),
         ];
         let blocks = (count * table.limbs).div_ceil(THREADS);
-        // SAFETY: the table has a row for each value of a window, there are so many exponents, and room for as many
-        // rows.
+        // SAFETY: the table has a row for each value of a window, and there are `count` exponents
+        // and memory for as many rows.
         unsafe { self.launch_blocks(&Take, blocks, count, &args) }
     }
 }

@@ -1,4 +1,4 @@
-//! How long products take on a device.
+//! Timing of products on a device.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use super::{Gpu, Operand, Part, Step};
 /// Limbs of each operand in a batch.
 const LIMBS: usize = 1 << 25;
 
-/// Those on the simulator, whose times mean nothing.
+/// The same on the simulator, where times have no meaning.
 const FEW_LIMBS: usize = 1 << 10;
 
-/// A run takes as long, if the batch has products enough. For as long the device works before those
-/// that are timed, which brings it to its clock.
+/// The duration of a run, if the batch has enough products. The device first works untimed for the
+/// same duration, which brings it to its clock rate.
 const RUN: Duration = Duration::from_millis(20);
 
-/// Runs that are timed.
+/// Timed runs.
 const RUNS: usize = 5;
 
-/// Times products of drawn numbers, in batches of up to 128 MiB, as the free memory has room.
+/// Times products of random numbers, in batches of up to 128 MiB, as far as free memory allows.
 #[derive(Debug)]
 pub struct ProductTimer {
     factors: Factors,
@@ -28,7 +28,7 @@ pub struct ProductTimer {
     effort: Effort,
 }
 
-/// Drawn numbers on a device.
+/// Random numbers on a device.
 #[derive(Debug)]
 struct Factors {
     gpu: Gpu,
@@ -37,7 +37,7 @@ struct Factors {
 }
 
 impl Factors {
-    /// Submits so many products.
+    /// Submits `count` products.
     fn submit(&self, step: &Step, count: usize, out: &mut Buffer<u32>) -> Result<(), DeviceError> {
         let operand = |data| Operand::new(data, step.last, false);
         let b = (!step.way.square).then(|| operand(&self.b));
@@ -46,14 +46,14 @@ impl Factors {
 }
 
 impl ProductTimer {
-    /// Takes memory for operands and results there.
+    /// Allocates memory for operands and results on the device.
     ///
     /// # Errors
-    /// No memory, anything that fails on the device.
+    /// Out of memory, or an error of the device.
     pub fn new(gpu: &Gpu, effort: Effort) -> Result<Self, DeviceError> {
         let most = if effort == Effort::Whole { LIMBS } else { FEW_LIMBS };
         let device = gpu.device();
-        // Operands and results take four parts of five; blocks need some too.
+        // Operands and results take four fifths; blocks need memory too.
         let room = device.memory()?.0 / 5 / size_of::<u32>() as u64;
         let limbs = most.min(usize::try_from(room).unwrap_or(most));
         // Knuth's generator of 64 bits.
@@ -65,8 +65,8 @@ impl ProductTimer {
         Ok(Self { factors: Factors { gpu: gpu.clone(), a, b }, out, effort })
     }
 
-    /// Compiles what some steps need, as many at a time as there are cores. What fails here is
-    /// seen by [`Self::time`].
+    /// Compiles the kernels of some steps, one per core at a time. Failures are reported by
+    /// [`Self::time`].
     pub fn compile(&self, steps: &[Step]) {
         let submit = |step: &Step| {
             let mut out = self.factors.gpu.device().alloc(2 * step.last)?;
@@ -75,18 +75,18 @@ impl ProductTimer {
         steps.par_iter().for_each(|step| drop(submit(step)));
     }
 
-    /// Nanoseconds of a product of the widest factors of a step: the median of five runs, by the
-    /// device's clock.
+    /// Returns the nanoseconds of a product of the widest factors of a step: the median of five
+    /// runs, by the device's clock.
     ///
     /// # Errors
-    /// The kernel cannot be compiled, the device fails, or has no memory for a product.
+    /// The kernel cannot be compiled, the device fails, or it has too little memory for a product.
     pub fn time(&mut self, step: &Step) -> Result<f64, DeviceError> {
         let Self { factors, out, .. } = self;
         let device = factors.gpu.device();
         let whole = self.effort == Effort::Whole;
         // Where there is no room for one, it is refused.
         let all = (factors.a.len() / step.last).max(1);
-        // So that all multiprocessors have something to do.
+        // At least two products per multiprocessor, so that all are busy.
         let mut count = (2 * device.info().multiprocessors as usize).clamp(1, all);
         factors.submit(step, count, out)?;
         let mut once = device.time(|| factors.submit(step, count, out))?;
@@ -95,7 +95,7 @@ impl ProductTimer {
             once = device.time(|| factors.submit(step, count, out))?;
         }
         let before = if whole { per(RUN, once) as usize } else { 0 };
-        // The last of them gives the host a lead.
+        // The last of them lets the host submit ahead of the device.
         (0..=before).try_for_each(|_| factors.submit(step, count, out))?;
         let mut times = device.times(RUNS, |_| factors.submit(step, count, out))?;
         times.sort_unstable();
@@ -104,10 +104,10 @@ impl ProductTimer {
     }
 }
 
-/// Nothing takes no time, whatever a coarse clock says.
+/// A lower bound on times, in case of a coarse clock.
 const LEAST: Duration = Duration::from_micros(1);
 
-/// How often one time has room in another.
+/// Returns how often `time` fits in `of`.
 fn per(time: Duration, of: Duration) -> f64 {
     time.as_secs_f64() / of.max(LEAST).as_secs_f64()
 }

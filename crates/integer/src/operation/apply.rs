@@ -4,13 +4,13 @@ use super::Operation;
 use crate::{Executor, Flagged, Flags, IntegerError, UintBatch, check};
 
 impl Operation {
-    /// The results, of [`Operation::widths`], and the flags of the numbers that have none, if some
-    /// may have none. Any operand may have a single number for all of the others; where there is no b,
-    /// or no m, it is not looked at.
+    /// Returns the results, of [`Operation::widths`], and flags of the numbers without a result if
+    /// the operation can lack results. Each operand may have a single number for all of the others.
+    /// b and m are ignored where the operation does not use them.
     ///
     /// # Errors
-    /// Those of the method of [`UintBatch`]: operands on different devices or of different counts, no
-    /// memory, a device that fails.
+    /// The errors of the corresponding method of [`UintBatch`]: operands on different devices or of
+    /// different counts, out of memory, a device failure.
     pub fn apply(
         self,
         [a, b, m]: [&UintBatch; 3],
@@ -40,13 +40,13 @@ impl Operation {
         })
     }
 
-    /// The numbers of the results that contradict their operands ([`check`]), ascending. Operands and
-    /// results are in the host's memory; `flags` are those of [`Operation::apply`], 0 or 1 a number,
-    /// and not looked at where it has none. Of an operation with [`Evidence::Sample`](super::Evidence),
-    /// the numbers of `sample`, ascending, are computed again. Witnesses are computed on `on`.
-    ///
+    /// Returns the indices of results that contradict their operands ([`check`]), ascending.
+    /// Operands and results are in the host's memory. `flags` are those of [`Operation::apply`], 0
+    /// or 1 per number; they are ignored if the operation has none. Operations with
+    /// [`Evidence::Sample`](super::Evidence) are recomputed for the indices in `sample`, which are
+    /// ascending. Witnesses are computed on `on`.
     /// # Errors
-    /// Those of the function of [`check`].
+    /// The errors of the corresponding function of [`check`].
     pub fn failing(
         self,
         [a, b, m]: [&UintBatch; 3],

@@ -1,4 +1,4 @@
-//! Results of operations by slow and obvious arithmetic: the oracle of the batches.
+//! Results of operations by slow, obvious arithmetic: the oracle of the batches.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,11 @@ use warpint_natural::limbs;
 use super::Operation;
 
 impl Operation {
-    /// What there should be, of numbers a, b and m of 64-bit limbs, the lowest first; where there is no
-    /// b, or no m, it is empty. The result, and the second one of operations that have two, both with
-    /// any zeros at their ends; `None` if there is no result. `result_limbs`, of 32 bits, are those of
-    /// [`Operation::widths`], to which [`Operation::MultiplyLow`] cuts its result.
+    /// Computes the expected result of numbers a, b and m of 64-bit limbs, the lowest first; b and
+    /// m are empty where the operation does not use them. Returns the result and the second result
+    /// of operations that have two, possibly with leading zeros; `None` if no result exists.
+    /// `result_limbs` counts the 32-bit limbs of [`Operation::widths`], to which
+    /// [`Operation::MultiplyLow`] truncates its result.
     #[must_use]
     pub fn expected(
         self,

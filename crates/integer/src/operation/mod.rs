@@ -1,10 +1,10 @@
-//! The list of operations: what each is called, what it reads and leaves, what it costs and how its
-//! results are checked.
+//! The list of operations: name, operands, results, cost and check of each.
 //!
-//! A new operation is a line of the list, its methods of [`UintBatch`](crate::UintBatch) on the CPU
-//! and on devices, its identity in [`crate::check`], an arm in [`Operation::apply`],
-//! [`Operation::failing`] and [`Operation::expected`], and a suite of `warpint_selftest::batches`.
-//! The compiler asks for the arms, and the tests of `warpint_selftest::batches` for the suite.
+//! A new operation needs a line of the list, its methods of [`UintBatch`](crate::UintBatch) on the
+//! CPU and on devices, its identity in [`crate::check`], an arm in [`Operation::apply`],
+//! [`Operation::failing`] and [`Operation::expected`], and a suite in `warpint_selftest::batches`.
+//! The compiler reports missing arms; the tests of `warpint_selftest::batches` report a missing
+//! suite.
 
 mod apply;
 mod expected;
@@ -17,7 +17,7 @@ use crate::{IntegerError, Width};
 pub(crate) use parts::TableRows;
 pub use parts::{Bitwise, Extreme, Part, Shift, Sum};
 
-/// What an operand of an [`Operation`] is.
+/// The role of an operand of an [`Operation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// A number.
@@ -30,44 +30,45 @@ pub enum Role {
     Modulus,
 }
 
-/// How [`Operation::failing`] compares results with their operands.
+/// The way in which [`Operation::failing`] compares results with their operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
     /// All results, by an identity modulo 2^61 − 1.
     Identity,
-    /// A sample, computed again on the CPU: there is no cheap identity.
+    /// A sample, recomputed on the CPU, for operations without a cheap identity.
     Sample,
 }
 
-/// What a result costs, in schoolbook products of the widest operand with itself.
+/// The cost of a result, in schoolbook products of the widest operand with itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Cost {
     Products(f64),
-    /// A product for each bit of this operand.
+    /// One product per bit of this operand.
     ProductsPerBit(usize),
 }
 
-/// What the list says of an operation.
+/// The list's entry for an operation.
 struct Entry {
     name: &'static str,
     operands: &'static [Role],
-    /// Why numbers have no result, where some have none, and the operand whose zeros are why.
+    /// The reason why some numbers have no result, if any can lack one, and the operand whose zeros
+    /// are the reason.
     no_result: Option<(&'static str, Option<usize>)>,
     evidence: Option<Evidence>,
     cost: Cost,
 }
 
-/// The enum, all of it, and the entries.
+/// Generates the enum, `ALL` and the entries.
 macro_rules! list {
     ($($(#[$doc:meta])* $operation:ident = $entry:expr;)+) => {
-        /// What is done to the numbers of one, two or three operands a, b and m.
+        /// An operation on one, two or three operands a, b and m.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Operation {
             $($(#[$doc])* $operation,)+
         }
 
         impl Operation {
-            /// All of them.
+            /// All operations.
             pub const ALL: &'static [Self] = &[$(Self::$operation,)+];
 
             fn entry(self) -> Entry {
@@ -79,13 +80,13 @@ macro_rules! list {
     };
 }
 
-/// With a result for all operands, as cheap as a product, and checked by an identity.
+/// An operation with a result for all operands, as cheap as a product, and checked by an identity.
 const fn total(name: &'static str, operands: &'static [Role]) -> Entry {
     let (evidence, cost) = (Some(Evidence::Identity), Cost::Products(1.0));
     Entry { name, operands, no_result: None, evidence, cost }
 }
 
-/// The same, but without a result for some operands.
+/// Like `total`, but some operands have no result.
 const fn partial(
     name: &'static str,
     operands: &'static [Role],
@@ -98,7 +99,7 @@ const ONE: &[Role] = &[Role::Number];
 const TWO: &[Role] = &[Role::Number, Role::Number];
 
 list! {
-    /// a + b, with a limb for the carry.
+    /// a + b, one limb wider for the carry.
     Add = total("add", TWO);
     /// a − b, where a ≥ b.
     Subtract = partial("sub", TWO, ("a < b", None));
@@ -132,45 +133,45 @@ list! {
 }
 
 impl Operation {
-    /// As it is called on the command line: `add`, `mullo`, `powm` …
+    /// Returns the name on the command line: `add`, `mullo`, `powm` …
     #[must_use]
     pub fn name(self) -> &'static str {
         self.entry().name
     }
 
-    /// What it reads, in this order: one to three operands.
+    /// Returns the roles of the one to three operands, in order.
     #[must_use]
     pub fn operands(self) -> &'static [Role] {
         self.entry().operands
     }
 
-    /// Why numbers have no result; `None` if every number has one.
+    /// Returns the reason why a number has no result; `None` if every number has one.
     #[must_use]
     pub fn no_result(self) -> Option<&'static str> {
         self.entry().no_result.map(|(why, _)| why)
     }
 
-    /// The operand, from 0, whose zeros are why numbers have no result; `None` if it takes more than
-    /// one operand to say so, or if every number has a result.
+    /// Returns the index, from 0, of the operand whose zeros have no result. `None` if the reason
+    /// involves more than one operand, or if every number has a result.
     #[must_use]
     pub fn refuses_zeros_of(self) -> Option<usize> {
         self.entry().no_result.and_then(|(_, operand)| operand)
     }
 
-    /// How its results are checked by [`Operation::failing`]; `None` if they cannot be.
+    /// Returns how [`Operation::failing`] checks the results; `None` if it cannot check them.
     #[must_use]
     pub fn evidence(self) -> Option<Evidence> {
         self.entry().evidence
     }
 
-    /// How wide results are, and the second ones of operations that have two. Where there is no b,
-    /// or no m, the width of a stands for it.
+    /// Returns the width of the results, and of the second results of operations that have two. The
+    /// width of a stands in for b or m where the operation does not use them.
     ///
     /// # Errors
     /// [`IntegerError::TooWide`] for a product wider than one may be.
     pub fn widths(self, [a, b, m]: [Width; 3]) -> Result<(Width, Option<Width>), IntegerError> {
         let width = match self {
-            // A carry takes a limb.
+            // A carry takes one limb.
             Self::Add => a.max(b).of_product(Width::new(32)?)?,
             Self::Subtract | Self::MultiplyLow | Self::Gcd => a.max(b),
             Self::Multiply | Self::Square => a.of_product(b)?,
@@ -185,9 +186,10 @@ impl Operation {
         Ok((width, None))
     }
 
-    /// Nanoseconds of a core for one result of operands so wide, very roughly: schoolbook products of
-    /// 64-bit limbs, of which a power takes one for each bit of the exponent, and divisor and inverse
-    /// some for each limb. An operand that is missing from `widths` is as wide as the first.
+    /// Estimates very roughly the nanoseconds that one core needs for a result of operands of these
+    /// widths. The estimate counts schoolbook products of 64-bit limbs: a power takes one per bit
+    /// of the exponent, and gcd and inverse some per limb. An operand missing from `widths` is as
+    /// wide as the first.
     #[must_use]
     pub fn nanoseconds(self, widths: &[Width]) -> f64 {
         let bits = |i: usize| {

@@ -1,6 +1,6 @@
-//! What is done with numbers: words that the CPU and devices share.
+//! Types that the CPU and devices share to describe operations.
 
-/// Which of the two.
+/// A sum or a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sum {
     /// a + b.
@@ -9,10 +9,10 @@ pub enum Sum {
     Subtract,
 }
 
-/// Which limbs of a product are wanted. With w the limbs of the wider factor:
+/// The part of a product to compute. With w the limbs of the wider factor:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// All limbs of both factors together.
+    /// All limbs of the product, as many as both factors have together.
     Full,
     /// The product mod 2^(32·w).
     Low,
@@ -21,7 +21,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The first limb of the product that is wanted, and how many follow.
+    /// Returns the index of the first limb to compute and the number of limbs from there on.
     #[must_use]
     pub fn limbs(self, a_limbs: usize, b_limbs: usize) -> (usize, usize) {
         let (wide, narrow) = (a_limbs.max(b_limbs), a_limbs.min(b_limbs));
@@ -33,18 +33,18 @@ impl Part {
     }
 }
 
-/// What is done with the bits of two numbers.
+/// A bitwise operation on two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bitwise {
     /// Bits that are 1 in both.
     And,
     /// Bits that are 1 in one or both.
     Or,
-    /// Bits that are 1 in one of them.
+    /// Bits that are 1 in exactly one of them.
     Xor,
 }
 
-/// Which of two numbers is taken.
+/// The choice between two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extreme {
     /// The smaller one.
@@ -53,17 +53,17 @@ pub enum Extreme {
     Maximum,
 }
 
-/// Where bits move.
+/// The direction of a shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
-    /// To the left: times a power of two.
+    /// To the left: multiplication by a power of two.
     Left,
-    /// To the right: divided by one, rounded down.
+    /// To the right: division by a power of two, rounded down.
     Right,
 }
 
-/// Which rows of a table are taken for exponents: row d·step + first for the number d of `window` bits, at
-/// most 31, from `bit` on. 2^window·step rows are there, and first < step.
+/// Describes which rows of a table are read for exponents: row d·step + first, with d the `window`
+/// bits, at most 31, from `bit` on. The table has 2^window·step rows, and first < step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableRows {
     pub(crate) bit: usize,

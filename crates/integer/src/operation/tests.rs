@@ -60,7 +60,7 @@ fn costs_are_products_of_the_widest_operand() {
     assert_eq!(ns(Operation::Square, &[4096]), 4097.0);
     assert_eq!(ns(Operation::Gcd, &[4096, 64]), 20.0 * 4097.0);
     assert_eq!(ns(Operation::Inverse, &[32, 64]), 40.0);
-    // By the bits of the exponent, which are those of the first number where it is missing.
+    // The exponent's bits count; where it is missing, those of the first number.
     assert_eq!(ns(Operation::Power, &[2048, 32, 2048]), 32.0 * 1025.0);
     assert_eq!(ns(Operation::Power, &[2048]), 2048.0 * 1025.0);
     for &operation in Operation::ALL {

@@ -1,14 +1,14 @@
-//! Numbers of the crate num-bigint.
+//! Conversions from and to the numbers of the crate num-bigint.
 
 use num_bigint::BigUint;
 
 use crate::{Executor, IntegerError, UintBatch, Width};
 
 impl UintBatch {
-    /// These numbers.
+    /// Returns a batch of these numbers.
     ///
     /// # Errors
-    /// [`IntegerError::Overflow`] for the first that is wider than the width; no memory.
+    /// [`IntegerError::Overflow`] for the first number wider than the width; out of memory.
     pub fn from_biguints<'a>(
         executor: &Executor,
         width: Width,
@@ -26,10 +26,10 @@ impl UintBatch {
         Self::from_vec(executor, width, limbs)
     }
 
-    /// All numbers. Waits for a device.
+    /// Returns all numbers. Waits for a device.
     ///
     /// # Errors
-    /// What a device reports.
+    /// An error of the device.
     pub fn to_biguints(&self) -> Result<Vec<BigUint>, IntegerError> {
         self.with_limbs(|limbs| {
             let rows = limbs.chunks_exact(self.width().limbs());

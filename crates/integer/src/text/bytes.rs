@@ -1,12 +1,12 @@
-//! Bytes, the lowest or the highest first.
+//! Conversions from and to bytes, in little-endian or big-endian order.
 
 use crate::{Executor, IntegerError, UintBatch, Width};
 
 impl UintBatch {
-    /// The numbers of width/8 bytes each, the lowest byte first.
+    /// Returns the numbers of width/8 bytes each, the lowest byte first.
     ///
     /// # Errors
-    /// [`IntegerError::Length`] unless there are bytes for whole numbers; no memory.
+    /// [`IntegerError::Length`] unless `bytes` holds whole numbers; out of memory.
     pub fn from_bytes_le(
         executor: &Executor,
         width: Width,
@@ -18,7 +18,7 @@ impl UintBatch {
         Self::from_vec(executor, width, limbs.collect())
     }
 
-    /// The numbers of width/8 bytes each, the highest byte first; number after number.
+    /// Returns the numbers of width/8 bytes each, the highest byte of each number first.
     ///
     /// # Errors
     /// As [`Self::from_bytes_le`].
@@ -36,18 +36,18 @@ impl UintBatch {
         Self::from_vec(executor, width, limbs.collect())
     }
 
-    /// width/8 bytes of each number, the lowest first. Waits for a device.
+    /// Returns width/8 bytes of each number, the lowest first. Waits for a device.
     ///
     /// # Errors
-    /// What a device reports.
+    /// An error of the device.
     pub fn to_bytes_le(&self) -> Result<Vec<u8>, IntegerError> {
         self.with_limbs(|limbs| limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect())
     }
 
-    /// width/8 bytes of each number, the highest first; number after number. Waits for a device.
+    /// Returns width/8 bytes of each number, the highest first. Waits for a device.
     ///
     /// # Errors
-    /// What a device reports.
+    /// An error of the device.
     pub fn to_bytes_be(&self) -> Result<Vec<u8>, IntegerError> {
         self.with_limbs(|limbs| {
             let numbers = limbs.chunks_exact(self.width().limbs());

@@ -1,4 +1,4 @@
-//! Numbers as bytes and as text.
+//! Conversions of batches from and to bytes and text.
 
 #[cfg(feature = "num-bigint")]
 mod bigint;
@@ -11,12 +11,12 @@ use rayon::prelude::*;
 use crate::{Executor, IntegerError, TextProblem, UintBatch, Width};
 
 impl UintBatch {
-    /// The numbers whose hexadecimal digits these are, the highest first, small or capital, with
-    /// any number of zeros before them. All cores work on it.
+    /// Reads numbers from hexadecimal digits, the highest first, in lower or upper case, with any
+    /// number of leading zeros. Uses all cores.
     ///
     /// # Errors
-    /// [`IntegerError::Text`] for the first text that is no such number, or wider than the width;
-    /// no memory.
+    /// [`IntegerError::Text`] for the first text that is not a number or is wider than the width;
+    /// out of memory.
     pub fn from_hex<'a>(
         executor: &Executor,
         width: Width,
@@ -26,9 +26,8 @@ impl UintBatch {
         from_texts(executor, width, &texts, |text, row| hex::read(text, row, width))
     }
 
-    /// The numbers whose decimal digits these are, the highest first, with any number of zeros
-    /// before them. All cores work on it; cost of a long number: products of half its length,
-    /// log(length) times over.
+    /// Reads numbers from decimal digits, the highest first, with any number of leading zeros. Uses
+    /// all cores. A long number costs about log(length) times the products of half its length.
     ///
     /// # Errors
     /// As [`Self::from_hex`].
@@ -43,21 +42,21 @@ impl UintBatch {
         from_texts(executor, width, &texts, |text, row| decimal::read(text, row, width, &powers))
     }
 
-    /// The hexadecimal digits of each number, small, the highest first, without leading zeros:
-    /// `0` for zero. Waits for a device.
+    /// Returns the hexadecimal digits of each number in lower case, the highest first, without
+    /// leading zeros: `0` for zero. Waits for a device.
     ///
     /// # Errors
-    /// What a device reports.
+    /// An error of the device.
     pub fn to_hex(&self) -> Result<Vec<String>, IntegerError> {
         self.to_texts(hex::write)
     }
 
-    /// The decimal digits of each number, the highest first, without leading zeros: `0` for zero.
-    /// All cores work on it; cost of a long number: divisions of half its length,
-    /// log(length) times over. Waits for a device.
+    /// Returns the decimal digits of each number, the highest first, without leading zeros: `0` for
+    /// zero. Uses all cores. A long number costs about log(length) times the divisions of half its
+    /// length. Waits for a device.
     ///
     /// # Errors
-    /// What a device reports.
+    /// An error of the device.
     pub fn to_decimal(&self) -> Result<Vec<String>, IntegerError> {
         let powers = self.executor().on_threads(|| decimal::powers_for_width(self.width()));
         self.to_texts(|row| decimal::write(row, &powers))
@@ -75,7 +74,7 @@ impl UintBatch {
     }
 }
 
-/// Reads each text into its row; the error is that of the first bad one.
+/// Reads each text into its row; returns the error of the first bad one.
 fn from_texts(
     executor: &Executor,
     width: Width,
@@ -97,7 +96,7 @@ fn from_texts(
     }
 }
 
-/// Refuses a text without digits, or with a character that is none.
+/// Returns an error for a text without digits, or with a character that is not a digit.
 fn check(
     text: &str,
     digits: &'static str,

@@ -1,4 +1,4 @@
-//! Limbs, bytes and text: there and back again, and what is refused.
+//! Limbs, bytes and text: round trips, and refused input.
 
 use proptest::prelude::*;
 use warpint_integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
@@ -79,7 +79,7 @@ fn cases() -> ProptestConfig {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Any text is either refused, or what the machine's own parser reads.
+    /// Any text is either refused, or read as the machine's own parser reads it.
     #[test]
     fn fuzz_text(text in prop_oneof!["[0-9]{0,11}", "[0-9a-fA-F]{0,9}", ".{0,5}"]) {
         let cpu = Executor::cpu();
@@ -128,7 +128,7 @@ fn the_first_bad_text_is_named() {
     let hex = text_problem(UintBatch::from_hex(&cpu, width(64), ["10000000000000000"]));
     assert_eq!(hex, (0, too_wide));
     let error = UintBatch::from_decimal(&cpu, width(64), ["5", "-7"]).unwrap_err();
-    assert_eq!(error.to_string(), "integer 1: '-' at position 0 is no decimal digit");
+    assert_eq!(error.to_string(), "integer 1: '-' at position 0 is not a decimal digit");
 }
 
 #[test]

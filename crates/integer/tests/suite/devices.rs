@@ -1,5 +1,5 @@
-//! Batches on a device: moving them, what is refused, and what is on the edge. What operations
-//! compute there is tested by `warpint_selftest::batches` and against GMP.
+//! Batches on a device: moves between places, refused arguments, and boundary cases. The results of
+//! operations there are tested by `warpint_selftest::batches` and against GMP.
 
 use warpint_device::{Device, DeviceError};
 use warpint_integer::{Executor, Flags, IntegerError, UintBatch, Width};
@@ -25,7 +25,7 @@ fn there_and_back() {
     let copy = batch.try_clone().unwrap();
     let host = batch.to(&cpu).unwrap();
     assert_eq!(host.as_limbs(), Some(&limbs[..]));
-    // What was copied is not changed with the copy.
+    // Changing a copy does not change the original.
     let mut changed = copy.try_clone().unwrap();
     drop(changed.sub_assign(&copy).unwrap());
     assert_eq!(changed.to_limbs().unwrap(), [0; 15]);
@@ -109,18 +109,18 @@ fn what_cannot_be_is_refused() {
     assert_eq!(widest.not().unwrap().bit_lengths().unwrap(), [1 << 20]);
 }
 
-/// Divisions and what follows from them: the same refusal whatever the numbers are.
+/// Divisions and operations based on them are refused in the same way for all numbers.
 #[test]
 fn what_devices_do_not_have_is_refused() {
     let a = UintBatch::zeros(&device(), 2, width(64)).unwrap();
     let refusals = [1, 3].map(|k| a.root(std::num::NonZeroU32::new(k).unwrap()).err());
     for refusal in refusals {
         assert!(matches!(refusal, Some(IntegerError::OnlyOnCpu { .. })), "{refusal:?}");
-        assert!(refusal.unwrap().to_string().ends_with("bring them there with UintBatch::to"));
+        assert!(refusal.unwrap().to_string().ends_with("move the batch there with UintBatch::to"));
     }
 }
 
-/// Carries that run through the warps of a block, which hand them on by shared memory.
+/// Carries that run through the warps of a block, which pass them on through shared memory.
 #[test]
 fn sums_over_several_warps_are_those_of_the_cpu_in_any_order_of_threads() {
     let (limbs, count) = (1030u32, 6u32);

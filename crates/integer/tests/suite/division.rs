@@ -1,4 +1,4 @@
-//! Division, common divisors, roots and powers: shapes, and what is refused. What they compute is
+//! Division, greatest common divisors, roots and powers: shapes and refused arguments. Results are
 //! tested against GMP.
 
 use warpint_integer::{Executor, Flags, IntegerError, UintBatch, Width};

@@ -54,7 +54,7 @@ fn files(
     let mut news = |news| view.take(news);
     let job = Job::new(request(operation, paths, args, rem), executor, &mut news)?;
     let opened = job.open()?;
-    // From here on files are written, which are kept or removed at the end.
+    // From here on files are written; they are kept or removed at the end.
     let outcome = opened.run(signals.save_first(), &mut news)?;
     if let End::Stopped(kept) = &outcome.end {
         notice(&stopped(&outcome, kept.as_ref(), job.count()));
@@ -95,7 +95,7 @@ fn request(
     request
 }
 
-/// `stopped after 3000 of 10000 numbers: …`
+/// Formats the message of a stopped run: `stopped after 3000 of 10000 numbers: …`.
 fn stopped(outcome: &Outcome, kept: Option<&Kept>, count: u64) -> String {
     let after = |done| format!("stopped after {done} of {}", units::count(count, "number"));
     match kept {
@@ -106,7 +106,7 @@ fn stopped(outcome: &Outcome, kept: Option<&Kept>, count: u64) -> String {
     }
 }
 
-/// Some numbers have no result: how many, and what stands for them.
+/// Builds the error for numbers without a result: their count, and what the file contains for them.
 fn without_result(job: &Job, outcome: &Outcome) -> BadRequest {
     let format = job.forms().first().map_or(Format::Decimal, |form| form.format);
     let what = match (&outcome.end, format) {
@@ -122,7 +122,7 @@ fn without_result(job: &Job, outcome: &Outcome) -> BadRequest {
     ))
 }
 
-/// Prints a report: on standard output, unless results go there.
+/// Prints a report: on standard output, or on standard error if results go to standard output.
 fn tell(report: &BatchReport, outs: &[Out], json: bool) -> anyhow::Result<()> {
     if !outs.iter().any(Out::is_standard) {
         return print(report, json);

@@ -1,4 +1,4 @@
-//! Where batches are computed.
+//! The place where batches are computed.
 
 use warpint::device::device_on;
 use warpint::device::{DeviceError, TuningStore};
@@ -9,7 +9,7 @@ use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 use crate::run::resolve_for_any;
 use crate::{report, threads};
 
-/// A device that is named, or what `auto` comes to.
+/// Returns the given device, or the one that `auto` selects.
 pub(crate) fn resolved(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     match choice {
         DeviceChoice::Auto => {
@@ -20,8 +20,8 @@ pub(crate) fn resolved(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     }
 }
 
-/// The operations of a device, whose methods are chosen by what `warpint tune batch` has stored of
-/// it. What is wrong with the store is a matter of speed only.
+/// Opens the operations of a device, with methods chosen by the prices that `warpint tune batch`
+/// stored. Errors in the store only affect speed, so they become warnings.
 pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
     let gpu = Gpu::new(&device_on(id)?);
     let stored = TuningStore::open().and_then(|store| Prices::stored(&store, gpu.device().info()));
@@ -32,8 +32,8 @@ pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
     Ok(gpu.with_prices(prices.value))
 }
 
-/// Where to compute, and its name. What is done on the CPU beside a device has so many threads too.
-/// Once a process.
+/// Opens the executor, and returns its name. Work on the CPU next to a device uses the same number
+/// of threads. Called once per process.
 pub(crate) fn executor(
     choice: DeviceChoice,
     threads: Option<usize>,

@@ -1,4 +1,4 @@
-//! What came of it.
+//! The report of a batch.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -16,46 +16,47 @@ pub(crate) struct BatchReport {
     operation: &'static str,
     /// `done` or `stopped`.
     status: &'static str,
-    /// Of results, missing ones too.
+    /// The count of results, including missing ones.
     count: u64,
-    /// Of these are done.
+    /// The count of results that are done.
     done: u64,
-    /// Of these were done by earlier runs of the same command.
+    /// The count of results done by earlier runs of the same command.
     resumed_from: u64,
     operands: Vec<Operand>,
     a_bits: u32,
     /// `null` for operations of one number.
     b_bits: Option<u32>,
-    /// Of operations modulo a third number.
+    /// The width of the third operand, for operations that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     m_bits: Option<u32>,
     out_bits: u32,
-    /// Of remainders that are written.
+    /// The width of the remainders, if they are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     rem_bits: Option<u32>,
-    /// Without a result.
+    /// The count of numbers without a result.
     malformed: u64,
-    /// Everything, from the first look at the files.
+    /// The total time, including the inspection of the files.
     seconds: f64,
-    /// Reading, computing and writing work at the same time, each in a thread of its own; these are
-    /// the seconds that each worked, without those that it waited for another.
+    /// The working time of each stage, without waiting. Reading, computing and writing run at the
+    /// same time, each in its own thread.
     read_seconds: f64,
-    /// Conversion between digits and limbs included.
+    /// Includes conversion between digits and limbs.
     compute_seconds: f64,
     write_seconds: f64,
-    /// Of all operands.
+    /// Bytes of all operands.
     read_bytes: u64,
-    /// Of all results, those of earlier runs too.
+    /// Bytes of all results, including earlier runs.
     written_bytes: u64,
     numbers_per_second: f64,
     device: String,
-    /// Computed once more by slow arithmetic; they agreed.
+    /// The count of results recomputed by slow arithmetic, all equal.
     checked: u64,
-    /// Compared with their operands modulo 2^61 − 1; of powers, computed again on the CPU.
+    /// The count of results compared with their operands modulo 2^61 − 1; powers are recomputed on
+    /// the CPU.
     checked_by_identity: u64,
-    /// Times that results contradicted their operands, and were right when computed again.
+    /// How often results contradicted their operands, and were right when computed again.
     device_errors: u64,
-    /// That drew them; `null` without a check.
+    /// The seed of the sample; `null` without a check.
     seed: Option<u64>,
     #[serde(skip)]
     out: String,
@@ -63,7 +64,7 @@ pub(crate) struct BatchReport {
     evidence: Option<Evidence>,
 }
 
-/// How an operand was read.
+/// An operand, as it was read.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Operand {
@@ -72,7 +73,7 @@ struct Operand {
     kind: &'static str,
     /// `dec`, `hex`, `npy` or `raw`; `null` for a number of the command line.
     format: Option<String>,
-    /// The content told the format.
+    /// Whether the format was detected by the content.
     detected: bool,
     numbers: u64,
 }
@@ -131,8 +132,9 @@ impl BatchReport {
     }
 }
 
-/// `products.txt: 1000000 results of 4096 bits (mul, 2048 and 2048 bits) in 12.3 s (reading 3.2 s,
-/// 1.2 GiB; computing 11.8 s; writing 6.4 s, 1.1 GiB; at the same time), 81000/s on cpu`
+/// Formats as `products.txt: 1000000 results of 4096 bits (mul, 2048 and 2048 bits) in 12.3 s
+/// (reading 3.2 s, 1.2 GiB; computing 11.8 s; writing 6.4 s, 1.1 GiB; at the same time), 81000/s on
+/// cpu`.
 impl Display for BatchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let results = units::count(self.count - self.malformed, "result");

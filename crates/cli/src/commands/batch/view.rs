@@ -1,4 +1,4 @@
-//! How far it is, on standard error, and which numbers have no result.
+//! Progress of a batch, and numbers without a result, on standard error.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::meter::Meter;
 use crate::report::notice;
 use crate::units;
 
-/// Numbers that are told of, of those without a result.
+/// The most numbers without a result that are reported one by one.
 const MOST_PROBLEMS: u64 = 20;
 
 pub(crate) struct View {
@@ -16,7 +16,7 @@ pub(crate) struct View {
     quiet: bool,
     json: bool,
     total: u64,
-    /// Done before.
+    /// Numbers done by earlier runs.
     begun: u64,
     begin: Instant,
     problems: u64,
@@ -31,7 +31,7 @@ impl View {
     pub(crate) fn take(&mut self, news: News) {
         match news {
             News::ReadAsFile(_) if self.quiet => {}
-            // A file is taken where a number may be meant.
+            // A file is read although a number may be meant.
             News::ReadAsFile(name) => notice(&format!(
                 "{name} is read as a file, for there is one; for the number give {name}+0"
             )),
@@ -64,7 +64,7 @@ impl View {
     }
 }
 
-/// `12000 of 1000000 numbers (1.20 %), 85000/s, ETA 0:11`
+/// Formats `12000 of 1000000 numbers (1.20 %), 85000/s, ETA 0:11`.
 fn progress_line(begun: u64, done: u64, total: u64, time: Duration) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;
     let rate = (done - begun) as f64 / time.as_secs_f64().max(1e-9);

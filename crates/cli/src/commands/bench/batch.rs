@@ -14,7 +14,7 @@ use warpint_files::WholeFile;
 
 pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     threads::set(args.threads)?;
-    // What cannot be written is no reason to measure for minutes.
+    // Checked first, so that no minutes are lost if the file cannot be written.
     let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
     let gpu = match resolved(args.device)? {
         DeviceChoice::On(id) => Some(gpu(id)?),
@@ -49,7 +49,7 @@ pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What is wrong with a request, which option to change, and how much memory it takes.
+/// Describes an invalid request: the option to change, and the memory that it needs.
 fn in_words(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::Batch(e) => e,
@@ -60,14 +60,14 @@ fn in_words(e: BenchError) -> anyhow::Error {
     };
     BadRequest(match e {
         RequestError::MethodOnCpu => {
-            "--method is for devices: the CPU has one way for each width".into()
+            "--method needs a device: the CPU has one method for each width".into()
         }
-        RequestError::NotDone { .. } => format!("{e}: take --device cpu, or less --bits"),
+        RequestError::NotDone { .. } => format!("{e}: use --device cpu, or fewer --bits"),
         RequestError::TooMany { count, bits, bytes, free } => {
             let (numbers, needed) = (units::count(count, "number"), units::memory(bytes));
             let free = free
                 .map_or_else(String::new, |free| format!(", and {} are free", units::memory(free)));
-            format!("{numbers} of {bits} bits and results take {needed}{free}")
+            format!("{numbers} of {bits} bits and their results need {needed}{free}")
         }
         RequestError::Nothing | RequestError::Method { .. } => e.to_string(),
     })
@@ -78,7 +78,7 @@ const HEADER: &str = "op        bits     count  method      price           \
                                  ns/op      op/s    GB/s  Gu32op/s   ÷/×  floor";
 
 fn line(row: &Row) -> String {
-    // Its name is no narrow one.
+    // The full name does not fit in the narrow column.
     let (operation, method) = match row.operation {
         "gcd-by-division" => ("gcd", Some("division")),
         operation => (operation, row.method.as_deref()),
@@ -99,8 +99,8 @@ fn line(row: &Row) -> String {
     )
 }
 
-/// Four digits at least, eleven characters at most: `0.01234`, `1.234`, `12.34`, `12345.7`,
-/// `1234567890`, `1.2346e12`.
+/// Formats with four significant digits, in at most eleven characters: `0.01234`, `1.234`, `12.34`,
+/// `12345.7`, `1234567890`, `1.2346e12`.
 pub(in crate::commands) fn figures(x: f64) -> String {
     let before = if x > 0.0 { x.log10().floor() as i32 } else { 0 };
     match before {
@@ -113,13 +113,13 @@ pub(in crate::commands) fn figures(x: f64) -> String {
     }
 }
 
-/// Four characters: `0.98`, `12.3`, `456`.
+/// Formats in four characters: `0.98`, `12.3`, `456`.
 fn short(x: f64) -> String {
     let after = if x < 9.995 { 2 } else { usize::from(x < 99.95) };
     format!("{x:.after$}")
 }
 
-/// `12.34 G`, `5.67 M`, `8.90 k`, `1.23`.
+/// Formats with a unit prefix: `12.34 G`, `5.67 M`, `8.90 k`, `1.23`.
 fn scaled(x: f64) -> String {
     let (unit, name) = match x {
         x if x >= 1e9 => (1e9, " G"),

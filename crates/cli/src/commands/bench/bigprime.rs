@@ -17,7 +17,7 @@ use warpint_files::WholeFile;
 pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     let _signals = Signals::install()?;
     threads::set(args.threads)?;
-    // What cannot be written is no reason to measure for minutes.
+    // Checked first, so that no minutes are lost if the file cannot be written.
     let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
     let lengths = args.lengths.iter().flat_map(|lengths| lengths.from..=lengths.to);
     let request = Request::new(&args.primes, lengths, args.way, args.runs).map_err(by_option)?;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     for (done, case) in cases.into_iter().enumerate() {
         let Case { form, log2 } = case;
         let what = || format!("{form}, 2^{log2} elements ({done} of {total} rows done)");
-        // A bar for each row: lines stand between them.
+        // One bar per row: result lines are printed between them.
         let mut meter = Meter::new(String::new(), args.quiet);
         meter.show(done as u64, total, what);
         let row = bench.measure(case);
@@ -63,7 +63,7 @@ pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What is wrong with a request, and which option to change.
+/// Describes an invalid request, with the option to change.
 fn by_option(e: RequestError) -> BadRequest {
     BadRequest(match e {
         RequestError::TooLong { .. } => format!("--lengths: {e}"),
@@ -73,7 +73,7 @@ fn by_option(e: RequestError) -> BadRequest {
     })
 }
 
-/// Above the rows of a prime.
+/// The title above the rows of a prime.
 fn title(row: &Row) -> String {
     format!("p = {}: k = {}, {} bits", row.prime, row.digits, row.bits)
 }

@@ -1,4 +1,4 @@
-//! `warpint bench checks [P]`: what checks and checkpoints cost a test.
+//! `warpint bench checks [P]`: the cost of checks and checkpoints in a test.
 
 use warpint::mersenne::{DeviceChoice, Plan, PlanRequest, TunedTimes, engine_at};
 use warpint_bench::BenchError;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     let request = PlanRequest { threads: Some(threads), ..args.arithmetic.plan_request(None) };
     let p = match args.exponent {
         Some(p) => p,
-        // The larger one decides where.
+        // The larger exponent decides the place.
         None => usual_exponent(&PlanRequest { device: DeviceChoice::Auto, ..request })?,
     };
     let request = resolve(&request, p)?;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
         .map_err(|e| lengths::explain(e, &request))?;
     long_enough(&plan).map_err(in_words)?;
     let signals = Signals::install()?;
-    // From here on there is a folder to remove.
+    // From here on a folder must be removed at the end.
     let stop = signals.save_first();
     let Some(measured) = measure(plan, args.checks, &args.dir, stop)? else {
         return Ok(Exit::Stopped);
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Times as they are printed everywhere.
+/// Formats times as in all other output.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::TooShort { exponent, time } = e else { return e.into() };
     let (time, shortest) = (units::elapsed(time), units::elapsed(SHORTEST));

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &BenchDeviceArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What a device reaches, for people.
+/// The rates of a device, as a table.
 #[derive(Serialize)]
 struct Table<'a>(&'a Reached);
 

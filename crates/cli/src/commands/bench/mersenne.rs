@@ -16,7 +16,7 @@ use crate::units;
 use warpint_files::WholeFile;
 
 pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
-    // What cannot be written is no reason to measure for minutes.
+    // Checked first, so that no minutes are lost if the file cannot be written.
     let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
     if let Some(points) = &args.same_plan {
         return same_plan::run(args, points);
@@ -36,7 +36,8 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Where to compute, and what: all exponents at one place, that which the largest takes.
+/// Returns the place and the exponents: all exponents are measured at the place chosen for the
+/// largest.
 fn request(args: &BenchArgs) -> anyhow::Result<(PlanRequest, Vec<Exponent>)> {
     let threads = args.arithmetic.how.threads.unwrap_or_else(cores);
     let request = PlanRequest { threads: Some(threads), ..args.arithmetic.plan_request(None) };
@@ -61,7 +62,7 @@ fn on_cpu(args: &BenchArgs, request: &PlanRequest, all: &[Exponent]) -> anyhow::
     let mut measured = on_cpu::Measured::new(request.threads.unwrap_or(1));
     for &p in all {
         let plans = plans_of(p, request)?;
-        // Not before it is known that there is something to measure.
+        // Printed only once it is known that rows exist.
         if measured.rows.is_empty() {
             let threads = units::count(measured.threads as u64, "thread");
             say(args.json, &format!("{}, {threads}\n\n{CPU_HEADER}", measured.cpu))?;
@@ -108,7 +109,7 @@ fn cpu_line(row: &on_cpu::Row) -> String {
 const DEVICE_HEADER: &str = "         p  engine         words  bits/word  margin  µs/squaring  traffic  \
                       arithmetic  ratio  square_rows  columns";
 
-/// The device, the rates that it reached, what the columns say.
+/// Returns the device, its measured rates, and an explanation of the columns.
 fn head(measured: &on_device::Measured) -> String {
     let on_device::Measured { device, name, driver, rates, .. } = measured;
     let copies: Vec<String> = rates
@@ -203,7 +204,7 @@ mod tests {
         };
         let text = head(&measured) + "\n" + &device_line(&row);
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
-        // Under its header every column ends where the header does.
+        // Under its header every column ends where the header ends.
         let [header, line] =
             [DEVICE_HEADER.to_owned(), device_line(&row)].map(|l| l.chars().collect::<Vec<_>>());
         assert_eq!(header.len(), line.len(), "{text}");

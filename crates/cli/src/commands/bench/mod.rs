@@ -1,4 +1,4 @@
-//! `warpint bench`, and what its kinds share.
+//! `warpint bench`, and the code that its subcommands share.
 
 mod batch;
 mod bigprime;
@@ -29,7 +29,7 @@ pub(super) fn run(what: &Bench) -> anyhow::Result<Exit> {
     }
 }
 
-/// Prints a line, or several, as soon as they are known; not where one JSON object is asked for.
+/// Prints one or more lines at once, unless a single JSON object is requested.
 fn say(json: bool, text: &str) -> anyhow::Result<()> {
     if !json {
         report::write_out(format!("{text}\n").as_bytes())?;
@@ -37,7 +37,7 @@ fn say(json: bool, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints all that was measured, where one JSON object is asked for.
+/// Prints all measurements, if a single JSON object is requested.
 fn say_all(json: bool, measured: &impl Serialize) -> anyhow::Result<()> {
     if json {
         report::write_out((serde_json::to_string(measured)? + "\n").as_bytes())?;
@@ -45,7 +45,7 @@ fn say_all(json: bool, measured: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The device of a request that is not for the CPU.
+/// Returns the device of a request that is not for the CPU.
 fn device_of(request: &PlanRequest) -> Option<DeviceId> {
     match request.device {
         DeviceChoice::On(id) => Some(id),
@@ -53,7 +53,7 @@ fn device_of(request: &PlanRequest) -> Option<DeviceId> {
     }
 }
 
-/// `cuda:0  NVIDIA H200, 580.159.04 (CUDA 13.0)`.
+/// Formats `cuda:0  NVIDIA H200, 580.159.04 (CUDA 13.0)`.
 fn place_line(machine: &Machine) -> String {
     let Machine { device, name, driver, threads } = machine;
     let threads = threads.map(|n| units::count(n as u64, "thread"));
@@ -66,7 +66,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A number with `digits` digits after the point, or a dash.
+/// Formats a number with `digits` digits after the point, or a dash.
 fn optional(x: Option<f64>, digits: usize) -> String {
     x.map_or_else(|| "–".into(), |x| format!("{x:.digits$}"))
 }

@@ -27,7 +27,7 @@ pub(super) fn run(args: &BenchArgs, points: &[usize]) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Points as they are given on the command line.
+/// Formats numbers of points as on the command line.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::NoCommonPlan { points, place } = e else { return e.into() };
     let n = units::words(points);

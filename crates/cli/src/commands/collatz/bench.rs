@@ -1,4 +1,4 @@
-//! `warpint collatz bench`: how many numbers are verified in a second.
+//! `warpint collatz bench`: the rate of verification.
 
 use std::fmt;
 
@@ -78,7 +78,7 @@ fn delay_row(args: &CollatzBenchArgs, from: u128, tuned: &TunedSizes) -> anyhow:
     Ok(row?)
 }
 
-/// What is wrong with a request, and which option to change.
+/// Describes an invalid request, with the option to change.
 fn explained(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::CollatzRequest(e) => e,
@@ -89,7 +89,7 @@ fn explained(e: BenchError) -> anyhow::Error {
         RequestError::OtherMethod { what, method } => {
             let option = if what == Tunable::Sieve { "--step" } else { "--table-bits" };
             let name = method.name();
-            format!("{option} is for the method {name}: give --method {name}")
+            format!("{option} applies only to the method {name}: give --method {name}")
         }
         RequestError::LowBits { least_class_bits, .. } => {
             format!("{e}: give --class-bits {least_class_bits} or more, or --classes 0")
@@ -101,7 +101,7 @@ fn explained(e: BenchError) -> anyhow::Error {
     refused(text).into()
 }
 
-/// What was measured, for people.
+/// The measurements, as a table.
 #[derive(Serialize)]
 struct Table<'a>(&'a Measured);
 

@@ -21,7 +21,7 @@ use crate::report::{notice, print, report_line, warn, write_out};
 use crate::signals::Signals;
 use crate::units;
 
-/// Fewer numbers are done on the CPU before a GPU has its kernels.
+/// With fewer numbers the CPU is done before a GPU has its kernels.
 const WORTH_A_GPU: u128 = 1 << 25;
 /// Numbers whose delays are written at once.
 const WRITTEN: u128 = 1 << 20;
@@ -62,7 +62,7 @@ pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
     }
     let report = Report::new(&found, args.records, stopped, engine.place(), time);
     if to_standard {
-        // Standard output has the delays.
+        // Standard output has the delays, so the report goes to standard error.
         notice(&report_line(&report, args.json)?);
     } else {
         print(&report, args.json)?;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
     Ok(if stopped { Exit::Stopped } else { Exit::Done })
 }
 
-/// What computes so many delays.
+/// Opens the place that computes this many delays.
 fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>> {
     let device = match device {
         DeviceChoice::Auto if numbers < WORTH_A_GPU => DeviceChoice::Cpu,
@@ -86,7 +86,7 @@ fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>
     Ok(opened?.0)
 }
 
-/// Searches piece by piece, and writes the delays of each: a line `n delay` for each number.
+/// Searches piece by piece, and writes the delays of each: one line `n delay` per number.
 fn written(
     engine: &mut dyn Delays,
     from: u128,
@@ -127,17 +127,17 @@ fn written(
     Ok(found)
 }
 
-/// Numbers are strings: they need not fit into a JSON number.
+/// The report as JSON. Numbers are strings, since they may not fit in a JSON number.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Report {
     /// `done` or `stopped`.
     status: &'static str,
     from: String,
-    /// The number after the last that was done.
+    /// The number after the last one processed.
     to: String,
     numbers: String,
-    /// Of all delays.
+    /// The sum of all delays.
     sum: String,
     longest: Option<Longest>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,24 +1,24 @@
-//! Large numbers and ranges as people read them.
+//! Large numbers and ranges in readable form.
 
 use warpint::collatz::Highest;
 use warpint::collatz::names::number;
 
-/// `every n below 2^40 reaches 1`, `every n from A to B − 1 reaches 1 if all below A do`.
+/// Formats `every n below 2^40 reaches 1`, `every n from A to B − 1 reaches 1 if all below A do`.
 pub(super) fn claim(from: u128, to: u128) -> String {
     if from <= 2 {
-        // 1 is at 1, and 0 is not meant.
+        // 1 is already at 1, and nothing is claimed about 0.
         return format!("every n from 1 up and below {} reaches 1", number(to));
     }
     let (from, to) = (number(from), number(to));
     format!("every n from {from} up and below {to} reaches 1 if all below {from} do")
 }
 
-/// `3.12e13`, or digits where these are few.
+/// Formats `3.12e13`, or all digits of a short number.
 pub(in crate::commands) fn about(x: f64) -> String {
     if x < 1e6 { format!("{x:.0}") } else { format!("{x:.2e}") }
 }
 
-/// `highest value walked: 4616, on the path of 27`.
+/// Formats `highest value walked: 4616, on the path of 27`.
 pub(super) fn highest(highest: &Highest) -> String {
     format!("highest value walked: {}, on the path of {}", highest.value, highest.start)
 }

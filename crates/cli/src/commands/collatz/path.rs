@@ -14,10 +14,10 @@ use crate::report::{notice, print};
 use crate::signals::Signals;
 use crate::units;
 
-/// Longer numbers are not printed in full, which would take longer than their paths.
+/// Longer numbers are not printed in full, because that would take longer than their paths.
 const MOST_BITS: u64 = 1 << 18;
 
-/// Products of shorter numbers are not worth several threads.
+/// Shorter products are not worth several threads.
 const PARALLEL_FROM: u64 = 1 << 20;
 
 pub(super) fn run(args: &PathArgs) -> anyhow::Result<Exit> {
@@ -42,10 +42,10 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<Exit> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Report {
-    /// Decimal; `null` if it is very long, as is the maximum.
+    /// Decimal; `null` if it is very long; the same for the maximum.
     n: Option<String>,
     n_bits: u64,
-    /// Steps n/2 and 3n + 1 to 1.
+    /// The number of steps n/2 and 3n + 1 to 1.
     delay: u64,
     odd_steps: u64,
     even_steps: u64,
@@ -86,7 +86,7 @@ impl Display for Report {
     }
 }
 
-/// A number that fits a line, or its length.
+/// Returns a number that fits in a line, otherwise its length.
 fn name(digits: Option<&str>, bits: u64) -> String {
     match digits {
         Some(digits) if digits.len() <= 80 => digits.to_owned(),

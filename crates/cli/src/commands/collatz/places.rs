@@ -1,4 +1,4 @@
-//! Where to verify, and what is said where that cannot be done.
+//! The places to verify on, and errors if they are unusable.
 
 use warpint::collatz::open::{OpenError, Places};
 use warpint::mersenne::DeviceChoice;
@@ -7,7 +7,7 @@ use crate::args;
 use crate::exit::BadRequest;
 use crate::run::all_gpus;
 
-/// The places of an argument: `all` are the GPUs of this machine.
+/// Resolves the places of an argument: `all` means the GPUs of this machine.
 pub(super) fn places(given: args::Places) -> anyhow::Result<Places> {
     Ok(match given {
         args::Places::All => Places::Devices(all_gpus()?),
@@ -17,7 +17,7 @@ pub(super) fn places(given: args::Places) -> anyhow::Result<Places> {
     })
 }
 
-/// Why nothing was opened, and which option to change.
+/// Describes why nothing was opened, with the option to change.
 pub(super) fn by_option(e: anyhow::Error) -> anyhow::Error {
     match e.downcast_ref() {
         Some(OpenError::NoMethod { .. }) => {
@@ -27,7 +27,7 @@ pub(super) fn by_option(e: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Errors of requests and of directories, for people.
+/// Formats errors of requests and of directories.
 pub(super) fn refused(error: impl std::fmt::Display) -> BadRequest {
     BadRequest(error.to_string())
 }

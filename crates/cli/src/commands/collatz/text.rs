@@ -1,13 +1,13 @@
-//! What files say, as people and programs read it.
+//! Contents of files as text and as JSON.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Units by method, version and parameters.
+/// The number of units by method, version and parameters.
 pub(super) type Methods = BTreeMap<(String, u32, String), u64>;
 
-/// Text that comes from elsewhere, its control characters escaped: it cannot act on a terminal.
+/// Escapes control characters in text of foreign origin, so that it cannot affect a terminal.
 pub(super) fn printable(text: &str) -> String {
     let escaped = |c: char| match c.is_control() {
         true => c.escape_default().to_string(),
@@ -16,7 +16,7 @@ pub(super) fn printable(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
-/// `16 by plain 1 (none), 3 by sieve 1 (…)`
+/// Formats `16 by plain 1 (none), 3 by sieve 1 (…)`.
 pub(super) fn by(methods: &Methods) -> String {
     let lines = methods.iter().map(|((name, version, parameters), count)| {
         format!("{count} by {} {version} ({})", printable(name), printable(parameters))

@@ -1,4 +1,4 @@
-//! How far it is, on standard error, and whether the user wants it to end.
+//! Progress on standard error, and requests to stop.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use warpint::mersenne::StopToken;
 use crate::meter::Meter;
 use crate::units;
 
-/// Shows how much of a whole is done.
+/// Shows how much of the work is done.
 pub(super) struct View<'a> {
     stop: &'a StopToken,
-    /// `number`, `bit`.
+    /// The unit of counting: `number`, `bit`.
     thing: &'static str,
     total: u128,
     begin: Instant,
@@ -25,7 +25,7 @@ impl<'a> View<'a> {
         Self { stop, thing, total, begin: Instant::now(), shown }
     }
 
-    /// Takes the bar away, and says how long it was there.
+    /// Removes the bar; returns how long it was shown.
     pub(super) fn end(&self) -> Duration {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).0.end();
         self.begin.elapsed()
@@ -42,7 +42,7 @@ impl Watch for View<'_> {
         let (meter, done) = &mut *shown;
         *done += numbers;
         let (done, total) = (*done, self.total.max(1));
-        // A bar has 64 bits.
+        // The positions of a bar have 64 bits.
         let shift = 128u32.saturating_sub(total.leading_zeros()).saturating_sub(63);
         meter.show((done >> shift) as u64, (total >> shift) as u64, || {
             progress_line(done, total, self.thing, self.begin.elapsed())
@@ -50,7 +50,7 @@ impl Watch for View<'_> {
     }
 }
 
-/// `12000 of 1000000 numbers (1.20 %), 8.50e4/s, ETA 0:11`
+/// Formats `12000 of 1000000 numbers (1.20 %), 8.50e4/s, ETA 0:11`.
 fn progress_line(done: u128, total: u128, thing: &str, time: Duration) -> String {
     let percent = 100.0 * done as f64 / total as f64;
     let rate = done as f64 / time.as_secs_f64().max(1e-9);

@@ -52,7 +52,7 @@ pub(super) fn run(args: &TuneCollatzArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// What was found, for people.
+/// The results, as a table.
 #[derive(Serialize)]
 struct Table<'a>(&'a Report);
 

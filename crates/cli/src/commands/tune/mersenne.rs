@@ -19,11 +19,11 @@ use warpint_files::WholeFile;
 
 pub(super) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     let signals = Signals::install()?;
-    // What cannot be written is no reason to measure for minutes.
+    // Checked first, so that no minutes are lost if the file cannot be written.
     let table = args.table.as_deref().map(WholeFile::new).transpose()?;
     let groups = groups(args)?;
     if table.is_some() && groups.iter().flatten().any(Plan::is_on_cpu) {
-        let text = "--table is for devices, and the CPU is none: give --device".to_owned();
+        let text = "--table needs a device: give --device".to_owned();
         return Err(BadRequest(text).into());
     }
     let mut tuner = Tuner::new(TunedTimes::open());
@@ -76,7 +76,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// The plans to time, by exponent or in groups of a few lengths.
+/// Returns the plans to time, by exponent or in groups of a few lengths.
 fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
     let request = args.arithmetic.plan_request(None);
     if let Some(range) = &args.lengths {
@@ -96,11 +96,11 @@ fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
     exponents.into_iter().map(plans).collect()
 }
 
-/// Lengths as they are given on the command line.
+/// Formats lengths as on the command line.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::NoLengths { lengths, place } = e else { return e.into() };
     let (from, to) = (units::words(*lengths.start()), units::words(*lengths.end()));
-    BadRequest(format!("there are no lengths from {from} to {to} words on {place}")).into()
+    BadRequest(format!("no engine has a length from {from} to {to} words on {place}")).into()
 }
 
 const HEADER: &str =

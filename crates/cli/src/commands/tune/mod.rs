@@ -18,7 +18,7 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// What is said of results that cannot be stored: they are printed all the same.
+/// Warns about results that cannot be stored; they are printed in any case.
 pub(crate) struct Unstored {
     /// `times`, `prices`.
     what: &'static str,
@@ -27,14 +27,14 @@ pub(crate) struct Unstored {
 }
 
 impl Unstored {
-    /// Whoever learns it only at the end has waited for nothing.
+    /// Warns at the start, so that the user need not wait for the end to learn it.
     pub(crate) fn new(what: &'static str, storing: &Storing) -> Self {
         let mut unstored = Self { what, exit: Exit::Done };
         unstored.look_at(storing);
         unstored
     }
 
-    /// Says why results are not stored, if that is new.
+    /// Reports why results are not stored, if that is new.
     pub(crate) fn look_at(&mut self, storing: &Storing) {
         if let (Some(e), Exit::Done) = (storing.failure(), self.exit) {
             let (line, what) = (exit::one_line_of(e), self.what);

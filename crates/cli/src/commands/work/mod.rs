@@ -1,4 +1,4 @@
-//! `warpint work [DIR]`: the assignments of a worktodo.txt, one after the other.
+//! `warpint work [DIR]`: processes the assignments of a worktodo.txt, one after the other.
 
 mod several;
 
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
         return Err(BadRequest(line.into()).into());
     }
     let device = match (devices.as_slice(), args.workers) {
-        // One worker alone is an ordinary one.
+        // A single worker runs in this process.
         (&[device], None) => device,
         (devices, workers) => {
             WorkFile::new(dir, Duration::ZERO).read()?;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
     };
     let request = args.plan_request(device);
     if let DeviceChoice::On(_) = request.device {
-        // One that cannot be used is told of before anything is touched.
+        // An unusable device is reported before any file is changed.
         run::resolve_for_any(&request)?;
     }
     let (console, stop) = Console::install(args.quiet, args.json)?;
@@ -75,7 +75,7 @@ fn worker(args: &WorkArgs, request: PlanRequest) -> Worker {
     worker
 }
 
-/// `--add`: all lines or none.
+/// Handles `--add`: appends all lines or none.
 fn add(args: &WorkArgs) -> anyhow::Result<Exit> {
     for line in &args.add {
         check_line(line).context("--add")?;
@@ -94,7 +94,7 @@ fn add(args: &WorkArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What `--add` did.
+/// The result of `--add`.
 #[derive(Serialize)]
 struct Added {
     added: usize,

@@ -1,6 +1,6 @@
-//! Several workers on one directory: each a process of its own.
+//! Several workers on one directory, each in its own process.
 //!
-//! A worker is `warpint work DIR --worker N --device …`, as a person would start it.
+//! A worker is started as `warpint work DIR --worker N --device …`, as a user would start it.
 
 use std::ffi::OsString;
 use std::process::{Child, Command, ExitStatus};
@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::exit::Exit;
 use crate::signals;
 
-/// Starts `each` workers on each device, and waits for their ends.
+/// Starts `each` workers on each device, and waits for them to end.
 pub(super) fn run(args: &WorkArgs, devices: &[DeviceChoice], each: usize) -> anyhow::Result<Exit> {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
     let seats = seats(devices, each, args.how.threads, cores)?;
@@ -36,8 +36,8 @@ fn crew(commands: Vec<(Seat, Command)>) -> Crew {
     Crew { commands, is_orderly, ask: pass_on }
 }
 
-/// Passes the request to stop on. A Ctrl-C on a terminal has reached the worker already: both are
-/// one request to it.
+/// Passes on the request to stop. A Ctrl-C on a terminal has reached the worker already; the worker
+/// treats both as one request.
 #[cfg(unix)]
 fn pass_on(child: &Child) {
     if let Some(signal) = signals::asked_by() {
@@ -49,9 +49,9 @@ fn pass_on(child: &Child) {
 #[cfg(not(unix))]
 fn pass_on(_: &Child) {}
 
-/// The command line of one worker: that of all, with its own number, device and threads.
+/// Returns the command line of one worker: the given one, with its own number, device and threads.
 fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
-    // Without `..`: an option that is added is passed on, or named here.
+    // Without `..`, so that the compiler demands a decision for every new option.
     let WorkArgs {
         dir,
         add: _,
@@ -100,14 +100,14 @@ fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
     line
 }
 
-/// The exit code of all: the gravest, or that of a request to stop.
+/// Returns the exit code of all: the gravest, or that of a request to stop.
 fn exit_of(stopped: bool, ended: &[Exit]) -> Exit {
     let gravest = ended.iter().copied().max().unwrap_or(Exit::Done);
     if stopped { Exit::Stopped } else { gravest }
 }
 
-/// How a process ended, if it could be started. A crash is a failure, as is an exit code that this
-/// program does not have.
+/// Returns how a process ended, if it could be started. A crash counts as a failure, and so does an
+/// exit code unknown to this program.
 fn how(status: Option<ExitStatus>) -> Exit {
     let Some(status) = status else { return Exit::Failed };
     let known = [Exit::Done, Exit::Stopped, Exit::BadInput, Exit::Negative];

@@ -19,21 +19,21 @@ pub use shape::DelayShape;
 use shape::Kind;
 pub(super) use shape::sources;
 
-/// Words of a list of candidates, and numbers before it in the buffer of results.
+/// Words of a list of candidates, and the counters before it in the buffer of results.
 const LIST: usize = 1 << 16;
 const HEAD: usize = 4;
-/// In the list: the delay is left to the host.
+/// Marks a number in the list whose delay the host computes.
 const UNKNOWN: u64 = 1 << 63;
 const OFFSET_BITS: u32 = 44;
 const TOO_LONG: u16 = u16::MAX;
-/// So many numbers of a residue are one lane's at a time.
+/// Numbers of a residue that one lane processes at a time.
 const EACH: u32 = 256;
-/// At least so many numbers of each residue make it worth while to go by groups.
+/// Groups are used if each residue has at least this many numbers.
 const WORTH_GROUPS: u64 = 8;
-/// Numbers whose delays are written at once.
+/// Numbers whose delays are written by one launch.
 const WRITTEN: usize = 1 << 26;
 
-/// Delays on a device; short ranges and those of small numbers on the CPU.
+/// Computes delays on a device; short ranges and ranges with small numbers are left to the CPU.
 #[derive(Debug)]
 pub struct DelaysOnDevice {
     device: Device,
@@ -46,18 +46,19 @@ pub struct DelaysOnDevice {
     small_there: Buffer<u16>,
     results: Buffer<u64>,
     written: Option<Buffer<u16>>,
-    /// The groups of residues of so many bits, and their smallest residues and sizes on the device.
+    /// The bits of the groups of residues; the groups, and their smallest residues and sizes on the
+    /// device.
     group_bits: u32,
     groups: Option<(Groups, Buffer<u32>)>,
-    /// Numbers of a launch that sums up.
+    /// Numbers per launch of a survey.
     chunk: u64,
-    /// Fewer numbers are the CPU's.
+    /// Ranges of fewer numbers are left to the CPU.
     least: u64,
-    /// At least so many words of a number between.
+    /// The smallest number of 32-bit words of an intermediate value.
     words: u32,
 }
 
-/// What a launch is about.
+/// The parameters of a launch.
 struct Range {
     from: u128,
     numbers: u64,
@@ -67,7 +68,7 @@ struct Range {
 }
 
 impl DelaysOnDevice {
-    /// With the shape for the device's shared memory. Nothing is compiled yet.
+    /// Uses the shape for the device's shared memory. Compiles nothing yet.
     ///
     /// # Errors
     /// The device fails.
@@ -75,7 +76,7 @@ impl DelaysOnDevice {
         Self::with_shape(device, DelayShape::for_memory(device.info().shared_memory_per_block))
     }
 
-    /// With a shape, or the nearest that is possible.
+    /// Uses a shape, or the nearest valid one.
     ///
     /// # Errors
     /// The device fails.
@@ -102,14 +103,15 @@ impl DelaysOnDevice {
         })
     }
 
-    /// The same with launches of so many numbers, fewer than `least` of them computed by the CPU, and with at
-    /// least so many words of 32 bits for the numbers between: for measurements, and for tests.
+    /// For measurements and tests: uses launches of `chunk` numbers, leaves ranges of fewer than
+    /// `least` numbers to the CPU, and uses at least `words` words of 32 bits for intermediate
+    /// values.
     #[must_use]
     pub fn with_sizes(self, chunk: u64, least: u64, words: u32) -> Self {
         Self { chunk: chunk.clamp(1, 1 << 30), least, words: words.clamp(2, 4), ..self }
     }
 
-    /// The same with groups of residues of so many bits, at most 20, or without groups.
+    /// Uses groups of residues of `bits` bits, at most 20, or no groups.
     #[must_use]
     pub fn with_groups(self, bits: Option<u32>) -> Self {
         Self {
@@ -119,18 +121,20 @@ impl DelaysOnDevice {
         }
     }
 
-    /// Whether a range is the CPU's: it is short, or some of its numbers lie below the tables' bits.
+    /// Returns whether a range is left to the CPU: it is short, or some of its numbers are shorter
+    /// than the tables' bits.
     fn is_for_host(&self, from: u128, numbers: u64) -> bool {
         numbers < self.least.max(1) || from >> self.shape.small_bits == 0
     }
 
-    /// How many words, and common first steps.
+    /// Returns the words and the common first steps of a launch.
     fn range(&self, from: u128, numbers: u64, common: u32, kind: Kind) -> Range {
         let last = from + u128::from(numbers - 1);
-        // One in some 2^10 numbers rises by 10 bits, and is walked twice then.
+        // About one number in 2^10 rises by 10 bits, and is then walked twice.
         let bits = 128 - last.leading_zeros() + self.shape.growth() + 10;
         let words = bits.div_ceil(32).clamp(self.words, 4);
-        // Each lane takes some hundred numbers; a residue's first number is at least 2^common.
+        // Each lane processes some hundred numbers; the first number of a residue is at least
+        // 2^common.
         let common = match kind {
             Kind::Merged => self.group_bits,
             _ => common.min(from.ilog2()).min(numbers.ilog2().saturating_sub(8)),
@@ -138,7 +142,8 @@ impl DelaysOnDevice {
         Range { from, numbers, words, common, kind }
     }
 
-    /// So many of the numbers from `first` on, for which at most `common` steps may be common, in a launch.
+    /// Returns the parameters of a launch for at most this many of the numbers from `first` on,
+    /// with at most `common` common steps.
     fn part(&self, first: u128, numbers: u64, common: u32) -> Range {
         let common = common.min(first.ilog2());
         // Few residues with many numbers each would leave most of the device idle.
@@ -157,7 +162,7 @@ impl DelaysOnDevice {
         }
     }
 
-    /// Makes the groups if they are needed for the first time.
+    /// Returns the groups; computes them on first use.
     fn groups(&mut self) -> Result<&(Groups, Buffer<u32>), DeviceError> {
         if self.groups.is_none() {
             let groups = Groups::new(self.group_bits);
@@ -166,7 +171,7 @@ impl DelaysOnDevice {
         }
         self.groups.as_ref().ok_or_else(|| DeviceError::Failed {
             what: "delays on a device".into(),
-            message: "there are no groups of residues".into(),
+            message: "groups of residues are disabled".into(),
         })
     }
 
@@ -180,10 +185,10 @@ impl DelaysOnDevice {
         Ok(kernel)
     }
 
-    /// Launches the kernel; table steps from `limit` on are those of candidates.
+    /// Launches the kernel; numbers with table steps at `limit` or above are candidates.
     ///
     /// # Panics
-    /// If there is no room for the delays that it writes.
+    /// If the delays to write do not fit.
     fn launch(&mut self, range: &Range, limit: u128) -> Result<(), DeviceError> {
         let kernel = self.kernel(range.words, range.kind)?;
         let (groups, count) = match range.kind {
@@ -194,11 +199,11 @@ impl DelaysOnDevice {
             Kind::Survey | Kind::Write => (Arg::NULL, 1 << range.common),
         };
         self.results.clear()?;
-        // Numbers from 2^hot on, at the latest those that may be lost, are looked at again.
+        // Numbers from 2^hot on are examined again; that includes all whose words may overflow.
         let lost = 32 * (range.words - 1) + self.shape.lost();
         let hot = limit.checked_ilog2().unwrap_or(0).min(lost);
         let mask = |word: u32| u32::MAX.checked_shl(hot.saturating_sub(32 * word)).unwrap_or(0);
-        // A survey writes nothing there.
+        // A survey writes no delays.
         let written = if range.kind == Kind::Write { range.numbers as usize } else { 0 };
         assert_room("delays", self.written.as_ref().map_or(0, Buffer::len), written);
         let out = self.written.as_mut().map_or(Arg::NULL, Arg::from);
@@ -228,8 +233,9 @@ impl DelaysOnDevice {
         let most = self.device.info().multiprocessors.max(1) * self.shape.blocks;
         let blocks = warps.div_ceil(self.shape.threads / 32).min(most);
         let launch = Launch::linear(blocks, self.shape.threads).shared(self.shape.shared_bytes());
-        // SAFETY: the tables have the bits of the kernel's shape, `results` has its head and a list of the length that the
-        // kernel knows, and there is room for all delays that are written. Only kernels of groups read these.
+        // SAFETY: the tables have the bits of the kernel's shape, `results` has its head and a list
+        // of the length that is passed, and all delays that are written fit. Only kernels of groups
+        // read the groups.
         unsafe { kernel.launch(launch, &args) }
     }
 
@@ -254,7 +260,7 @@ impl DelaysOnDevice {
         let groups = self.groups.as_ref().filter(|_| range.kind == Kind::Merged);
         for entry in self.results.download_part(HEAD..HEAD + listed as usize)? {
             let n = range.from + u128::from(entry & !UNKNOWN);
-            // All numbers of its group have its delay; the others are larger.
+            // All numbers of its group have its delay and are larger.
             let alone = [n];
             let block = n >> range.common << range.common;
             let members: Vec<u128> = match groups {
@@ -307,7 +313,7 @@ impl Delays for DelaysOnDevice {
                     part = range.numbers;
                     self.survey_there(&range, bound.limit, record.is_some())?
                 }
-                // Where no number is cold, each is to be looked at by itself.
+                // Where no number is cold, each one is examined by itself.
                 _ => {
                     part = part.min(self.host.chunk());
                     self.host.survey(first, part, record)?

@@ -1,32 +1,32 @@
-//! How the kernel of delays is specialised.
+//! Specialisations of the kernel of delays.
 
 use warpint_device::{Source, common};
 
 use crate::delay::{DelayTable, POWERS, StepTable};
 
-/// How `delay.cu` is specialised, whatever the size of the numbers.
+/// A specialisation of `delay.cu`, for numbers of any size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DelayShape {
     /// d: bits of a table step, 2 to 15.
     pub step_bits: u32,
-    /// t: the delays of all numbers below 2^t are in a table; d to 24.
+    /// t: bits of the numbers in the table of delays, d to 24.
     pub small_bits: u32,
     /// Whether that table is in shared memory; otherwise it is in global memory.
     pub small_shared: bool,
-    /// Table steps between two looks whether a number is done.
+    /// Table steps between two tests whether a number is done.
     pub unroll: u32,
-    /// Threads of a block, a multiple of 32.
+    /// Threads per block, a multiple of 32.
     pub threads: u32,
-    /// Blocks of a multiprocessor at a time.
+    /// Blocks per multiprocessor.
     pub blocks: u32,
 }
 
 impl DelayShape {
-    /// Those to choose from, the ones that need the most shared memory first.
+    /// The default shapes, ordered from most to least shared memory.
     pub const ALL: [Self; 3] =
         [Self::of(14, 15, 1024, 1), Self::of(12, 14, 512, 3), Self::of(11, 13, 256, 2)];
 
-    /// More that may be the fastest on some device.
+    /// More shapes that may be the fastest on some device.
     const MORE: [Self; 4] = [
         Self::of(14, 14, 1024, 1),
         Self::of(13, 15, 768, 2),
@@ -38,14 +38,15 @@ impl DelayShape {
         Self { step_bits, small_bits, small_shared: true, unroll: 2, threads, blocks }
     }
 
-    /// The first that a device has the shared memory for.
+    /// Returns the first default shape for which a device has enough shared memory.
     #[must_use]
     pub fn for_memory(shared_memory: u32) -> Self {
         let fits = |shape: &Self| shape.shared_bytes() <= shared_memory;
         Self::ALL.into_iter().find(fits).unwrap_or(Self { small_shared: false, ..Self::ALL[2] })
     }
 
-    /// Those worth measuring on devices whose blocks have so much shared memory, [`Self::for_memory`] first.
+    /// Returns the shapes worth measuring on devices with `shared_memory` bytes per block,
+    /// [`Self::for_memory`] first.
     #[must_use]
     pub fn candidates(shared_memory: u32) -> Vec<Self> {
         let first = Self::for_memory(shared_memory);
@@ -55,29 +56,31 @@ impl DelayShape {
         std::iter::once(first).chain(others).collect()
     }
 
-    /// Bytes of shared memory of a block: powers of three 32 times, steps, and small delays.
+    /// Returns the bytes of shared memory per block: 32 copies of the powers of three, steps, and
+    /// small delays.
     #[must_use]
     pub fn shared_bytes(&self) -> u32 {
         let small = if self.small_shared { 2u32 << self.small_bits } else { 0 };
         4 * 32 * (self.step_bits + 1) + (4u32 << self.step_bits) + small
     }
 
-    /// The nearest one that is possible.
+    /// Returns the nearest valid shape.
     pub(super) fn possible(self) -> Self {
         let step_bits = self.step_bits.clamp(2, *StepTable::BITS.end());
         let small_bits = self.small_bits.clamp(step_bits, *DelayTable::BITS.end());
         Self { step_bits, small_bits, unroll: self.unroll.clamp(1, 8), ..self }
     }
 
-    /// By so many bits a table step makes numbers longer: the g with 3^d < 2^(d + g).
+    /// Returns the bits by which a table step may lengthen a number: the g with 3^d < 2^(d + g).
     ///
-    /// In words of w ≥ 64 bits a step of v < 2^(w − g) is exact: it gives less than (v/2^d + 1)·3^d ≤
-    /// 2^w·3^d/2^(d + g) + 3^d, and 3^d ≤ 2^(d + g) − 1, so 2^w·(1 − 3^d/2^(d + g)) ≥ 2^(w − d − g) > 3^d.
+    /// In words of w ≥ 64 bits, a step from v < 2^(w − g) is exact. Its result is less than (v/2^d
+    /// + 1)·3^d ≤ 2^w·3^d/2^(d + g) + 3^d. Since 3^d ≤ 2^(d + g) − 1, 2^w·(1 − 3^d/2^(d + g)) ≥
+    /// 2^(w − d − g) > 3^d.
     pub(super) fn growth(&self) -> u32 {
         POWERS[self.step_bits as usize].ilog2() + 1 - self.step_bits
     }
 
-    /// A number whose top word has bits from this one on may overflow its words.
+    /// Returns the bit of the top word from which on a number may overflow its words.
     pub(super) fn lost(&self) -> u32 {
         32 - self.growth()
     }
@@ -98,19 +101,19 @@ impl DelayShape {
     }
 }
 
-/// The kernels as they ship.
+/// Returns the kernels as shipped.
 pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     let shape = DelayShape::for_memory(shared_memory);
     let kinds = [Kind::Merged, Kind::Survey, Kind::Write];
     kinds.into_iter().flat_map(|kind| [2, 3, 4].map(|words| shape.source(words, kind))).collect()
 }
 
-/// What a launch does.
+/// The output of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// Sums up what it finds of each residue.
+    /// Summarises each residue.
     Survey,
-    /// The same of each group of residues.
+    /// Summarises each group of residues.
     Merged,
     /// Writes each delay.
     Write,

@@ -17,7 +17,7 @@ fn engine(shape: DelayShape, chunk: u64, words: u32) -> DelaysOnDevice {
     DelaysOnDevice::with_shape(&device, shape).unwrap().with_sizes(chunk, 0, words)
 }
 
-/// All numbers of a range, by both ways to ask.
+/// Compares all numbers of a range with the CPU, by both interfaces.
 fn check(engine: &mut DelaysOnDevice, from: u128, numbers: usize) {
     let mut host = Host::default();
     let expected = filled(&mut host, from, numbers);
@@ -95,7 +95,8 @@ fn ranges_longer_than_a_launch_are_done_in_several() {
 
 #[test]
 fn numbers_that_outgrow_their_words_are_exact() {
-    // Two words for numbers near 2^60 and 2^75 would be lost at once; three and four are more than enough for others.
+    // Two words would overflow at once for numbers near 2^60 and 2^75; three and four suffice for
+    // the others.
     for words in [2, 3, 4] {
         let mut engine = engine(shape(9, 9, true, 2), 1 << 30, words);
         for from in [(1u128 << 45) + 5, (1 << 53) - 400, 1 << 77, 1 << 91] {
@@ -170,7 +171,8 @@ fn records_of_a_range_alone_are_those_of_the_cpu() {
 
 #[test]
 fn candidates_are_all_that_rise_above_the_record() {
-    // Each number of the range whose maximum exceeds the record is a candidate, most others are not.
+    // Each number of the range whose maximum exceeds the record is a candidate; most others are
+    // not.
     let (from, numbers) = ((1u128 << 41) - 3000, 6000u64);
     let record = BigUint::from(1u32) << 54u32;
     let mut engine = engine(shape(9, 9, true, 2), 1 << 30, 2);

@@ -1,13 +1,15 @@
-//! Challenges: parts of a device's work that the host does again.
+//! Challenges: parts of a device's work that the host repeats.
 //!
-//! A challenged node is looked for in the device's list of the nodes of the last level, after their numbers were walked. The 32
-//! nodes that were taken together with it are read back; they must be true nodes of the tree. The host walks
-//! their numbers by the slow rules. Their tally, and the end of each of their long numbers, must be the same.
+//! After the numbers of the last level were walked, the host searches the device's list of its
+//! nodes for a challenged node. The 32 nodes that were processed together with it are read back;
+//! they must be true nodes of the tree. The host walks their numbers by the slow rules. Their
+//! tally, and the end of each of their long numbers, must be the same.
 //!
-//! Cost of a challenge on the device: one look at the list of nodes, 32 bytes an entry, and one at a tenth of the list of long
-//! numbers, about 100 µs in a list of 10^7 nodes; three launches, and one copy back. The host does the 32 nodes, 2 to 3 ms of one
-//! core or more, while the device goes on with other nodes. It does the challenged node once more by the rules alone,
-//! on other threads while the tree is walked.
+//! Cost of a challenge on the device: one scan of the list of nodes, at 32 bytes per entry, and one
+//! of a tenth of the list of long numbers, about 100 µs for a list of 10^7 nodes; three launches;
+//! and one copy to the host. The host needs 2 to 3 ms of one core or more for the 32 nodes, while
+//! the device continues with other nodes. It computes the challenged node once more by the rules
+//! alone, on other threads, while the tree is walked.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -23,32 +25,33 @@ use crate::evidence::nodes::{NodeWalks, SlowNodes};
 use crate::sieve::{Answer, LAST, Node, Tables, Tree};
 use crate::walk::Walker;
 
-/// Nodes of a tally.
+/// Nodes per tally.
 pub(super) const TAKE: usize = 32;
-/// Of a number that the device gave up.
+/// The end of a number that the device gave up.
 const GIVEN_UP: u64 = 0xffff;
 
-/// The low bits of a node, as the device has them.
+/// Returns the low bits of a node in the device's format.
 fn low(words: &NodeWords) -> u128 {
     words[..3].iter().rev().fold(0, |low, &word| low << 32 | u128::from(word))
 }
 
-/// Memory on the device for questions, which all trees use.
+/// Device memory for challenges, shared by all trees.
 #[derive(Debug)]
 pub(super) struct Asked {
     /// Low bits of nodes.
     keys: Buffer<[u32; 4]>,
-    /// Of each key the place, and how many there are.
+    /// For each key, its place and the number of matches.
     found: Buffer<u32>,
-    /// What is said of nodes found.
+    /// The answers about nodes that were found.
     answers: Buffer<u64>,
 }
 
-/// Keys of one look at a list.
+/// Keys per scan of a list.
 const KEYS: usize = 1024;
 /// Keys whose answers are read back together.
 const ANSWERS: usize = 8;
-/// Long numbers of 32 nodes for which these answers have room, five times the average; an answer alone has room for all.
+/// Long numbers of 32 nodes for which these answers have room, five times the average; an answer
+/// alone has room for all.
 const ROOM: usize = 1024;
 /// Numbers of 32 nodes.
 const ALL: usize = TAKE << LAST;
@@ -63,31 +66,31 @@ impl Asked {
     }
 }
 
-/// Who asks.
+/// The part of the host that queries the device.
 #[derive(Debug)]
 pub(super) struct Examiner<'a> {
     kernels: &'a Kernels,
     judge: &'a Judge<'a>,
 }
 
-/// Nodes of one tally, and all that the device says of them.
+/// The nodes of one tally, with everything that the device reports about them.
 #[derive(Debug)]
 pub(super) struct Taken {
-    /// Those of them that are challenged.
+    /// The challenged nodes among them.
     lows: HashSet<u128>,
-    /// The place of the first.
+    /// The index of the first node.
     first: usize,
     nodes: Vec<NodeWords>,
     tally: [u32; 4],
     mark: u32,
-    /// How many long numbers there are, and entries of the list with their ends, two words each.
+    /// The number of long numbers, and the entries of the list with their ends, two words each.
     long: u64,
     ends: Vec<u64>,
     /// Numbers that the host finished.
     given_up: Vec<u128>,
 }
 
-/// Who does nodes again, on the host.
+/// The part of the host that recomputes nodes.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
     device: &'a Device,
@@ -97,7 +100,7 @@ pub(super) struct Judge<'a> {
 
 type Verdict = Result<Vec<Answer>, CollatzError>;
 
-/// What came of challenges, by their numbers.
+/// The results of challenges, by challenge index.
 #[derive(Debug, Default)]
 pub(super) struct Verdicts {
     list: Mutex<BTreeMap<usize, Verdict>>,
@@ -108,27 +111,27 @@ impl Verdicts {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a challenge was answered wrongly so far, so that nobody works on in vain.
+    /// Returns an error if a challenge was answered wrongly so far, so that work can stop early.
     ///
     /// # Errors
-    /// It was.
+    /// The wrong answer.
     pub(super) fn check(&self) -> Result<(), CollatzError> {
         let mut list = self.list();
         let wrong = list.iter().find_map(|(&number, verdict)| verdict.is_err().then_some(number));
         wrong.and_then(|number| list.remove(&number)).map_or(Ok(()), |verdict| verdict.map(drop))
     }
 
-    /// The answers so far, in the order of the challenges.
+    /// Returns the answers so far, in the order of the challenges.
     ///
     /// # Errors
-    /// The first of those that were wrong.
+    /// The first wrong answer.
     pub(super) fn take(&self) -> Verdict {
         let verdicts = std::mem::take(&mut *self.list());
         verdicts.into_values().collect::<Result<Vec<_>, _>>().map(|answers| answers.concat())
     }
 }
 
-/// Challenges that are judged while the device works on.
+/// Judges challenges while the device continues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Court<'a, 'scope> {
     pub scope: &'a Scope<'scope>,
@@ -147,13 +150,13 @@ impl Court<'_, '_> {
     }
 }
 
-/// What was walked, and what came of it.
+/// A range of walked nodes with its results.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     pub memory: &'a LastMemory,
     /// Nodes walked.
     pub range: Range<usize>,
-    /// Places of the list of long numbers.
+    /// The number of places in the list of long numbers.
     pub places: usize,
     /// Numbers that the host finished.
     pub given_up: &'a [u128],
@@ -164,7 +167,8 @@ impl<'a> Examiner<'a> {
         Self { kernels, judge }
     }
 
-    /// Where nodes of a level stand in a list, if they do: those above challenged ones, whose low bits are given.
+    /// Returns the indices in a list of nodes of a level that lie above challenged nodes, given by
+    /// their low bits, if the list contains them.
     pub(super) fn find(
         &self,
         asked: &mut Asked,
@@ -188,7 +192,7 @@ impl<'a> Examiner<'a> {
         Ok(challenged.iter().map(|low| places.get(&key(low)).copied()).collect())
     }
 
-    /// Starts to look for nodes with at most [`KEYS`] keys, which ascend.
+    /// Starts a search for nodes with at most [`KEYS`] keys, which ascend.
     fn look_for(
         &self,
         asked: &mut Asked,
@@ -205,7 +209,7 @@ impl<'a> Examiner<'a> {
         self.kernels.find(nodes, range, keys, found)
     }
 
-    /// The place of a key, of which there is at most one.
+    /// Returns the index of a key; a key occurs at most once.
     fn place(
         &self,
         place: u32,
@@ -223,7 +227,7 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// The same of nodes all of which must be there.
+    /// Like `find`, but all nodes must be in the list.
     pub(super) fn find_all(
         &self,
         asked: &mut Asked,
@@ -240,8 +244,9 @@ impl<'a> Examiner<'a> {
         pairs.collect()
     }
 
-    /// Reads the challenged nodes of some work back, with those that were taken together with them, and hands them
-    /// over to be done again; leaves those challenged that are not among the nodes.
+    /// Reads back the challenged nodes of some work, with the nodes that were processed together
+    /// with them, and submits them for recomputation. Challenged nodes that are not among the
+    /// walked ones remain.
     pub(super) fn examine(
         &self,
         asked: &mut Asked,
@@ -276,7 +281,7 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    /// What the device says of keys that were looked for.
+    /// Reads the device's answers about keys that were searched.
     fn take(
         &self,
         asked: &mut Asked,
@@ -292,7 +297,7 @@ impl<'a> Examiner<'a> {
         Ok(answers.chunks_exact(words).map(<[u64]>::to_vec).collect())
     }
 
-    /// The first of the nodes that an answer is about, if there are any.
+    /// Returns the index of the first node of an answer, if the answer has nodes.
     fn first(
         &self,
         work: &Work<'_>,
@@ -312,7 +317,8 @@ fn sorted(lows: impl Iterator<Item = u128>) -> Vec<u128> {
 }
 
 impl Taken {
-    /// The nodes from `first` on, of which `low` is challenged, as an answer of the device has them.
+    /// Parses an answer of the device about the nodes from `first` on, of which `low` is
+    /// challenged.
     fn new(work: &Work<'_>, first: usize, low: u128, answer: &[u64]) -> Self {
         let (head, ends) = answer.split_at(HEAD);
         let halves = |words: &[u64]| -> Vec<u32> {
@@ -346,7 +352,7 @@ impl<'a> Judge<'a> {
         Self { device, tree, slow }
     }
 
-    /// A result of the device that is not what the host has.
+    /// Builds the error for a result of the device that differs from the host's.
     pub(super) fn refuted(
         &self,
         what: impl Into<String>,
@@ -362,14 +368,15 @@ impl<'a> Judge<'a> {
         self.refuted(format!("the node {key} mod 2^{level}"), "missing", "one of the list")
     }
 
-    /// The answers to the challenges of some nodes, if the device has all of these nodes right.
+    /// Returns the answers to the challenges of some nodes, if all results of the device for these
+    /// nodes are right.
     fn judge(&self, taken: &Taken) -> Verdict {
         let walks = self.walks(taken)?;
         let wanted = walks.into_iter().filter(|(low, _)| taken.lows.contains(low));
         Ok(wanted.map(|(low, walks)| Answer { low, share: walks.share() }).collect())
     }
 
-    /// Does nodes again: their low bits and their walks, all as the device has them.
+    /// Recomputes nodes: their low bits and walks must all be as the device reports.
     fn walks(&self, taken: &Taken) -> Result<Vec<(u128, NodeWalks)>, CollatzError> {
         let Taken { first, nodes, tally, .. } = taken;
         let mut true_nodes: Vec<Node> = vec![];
@@ -397,7 +404,7 @@ impl<'a> Judge<'a> {
         Ok(all)
     }
 
-    /// Whether the long numbers of some nodes are listed, once each, with their ends.
+    /// Checks that the long numbers of some nodes are listed exactly once each, with their ends.
     fn compare_ends(&self, taken: &Taken, nodes: &[(u128, NodeWalks)]) -> Result<(), CollatzError> {
         let long = nodes.iter().map(|(_, walks)| walks.long.len()).sum::<usize>() as u64;
         if taken.long != long {
@@ -426,12 +433,12 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Tallies that nodes have.
+/// Returns the number of tallies for this many nodes.
 pub(super) fn takes(nodes: usize) -> usize {
     nodes.div_ceil(TAKE)
 }
 
-/// The memory of tallies of so many nodes.
+/// Allocates the tallies of this many nodes.
 pub(super) fn tallies(device: &Device, nodes: usize) -> Result<Buffer<[u32; 4]>, DeviceError> {
     device.alloc(takes(nodes))
 }

@@ -1,4 +1,5 @@
-//! Some nodes at a time: their children down to a level, and the walks of those of the last level.
+//! Processing of some nodes at a time: their children down to a level, and the walks of nodes of
+//! the last level.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,16 +16,17 @@ use crate::evidence::recurrence;
 use crate::sieve::{Long, Tables, Tallest, Tally, Tree};
 use crate::walk::Walker;
 
-/// Numbers that a list of `sieve_long.cu` has room for.
+/// Numbers that fit in a list of `sieve_long.cu`.
 const LIST: usize = 4096;
 /// Words of such a list.
 const LIST_WORDS: usize = 1 + 2 * LIST;
-/// Places of the list that are looked at first.
+/// Places of the list that are examined first.
 const FIRST: usize = 1 << 14;
-/// Levels that can be grown at once.
+/// The most levels grown at once.
 const LEVELS: usize = 32;
 
-/// The tables of a tree on the device and what is written beside them, for all trees that have these tables.
+/// The tables of a tree on the device and its output buffers, shared by all trees with these
+/// tables.
 #[derive(Debug)]
 pub(super) struct TreeMemory {
     tables: Arc<Tables>,
@@ -33,11 +35,14 @@ pub(super) struct TreeMemory {
     steps: Buffer<u32>,
     mod_9: Buffer<u32>,
     least: Buffer<u32>,
-    /// Nodes of each level; the next node, and the places of the list of long numbers.
+    /// The number of nodes of each level; then the index of the next node, and the number of places
+    /// of long numbers.
     counters: Buffer<u32>,
-    /// Of the walks: numbers and odd steps of those killed; of the tallies: the same, long numbers, tallies.
+    /// Sums over the walks: killed numbers and their odd steps. Sums over the tallies: the same,
+    /// long numbers, tallies.
     sums: Buffer<u64>,
-    /// The sum of odd steps of long numbers and their count, the list of tall ones and of those given up.
+    /// The sum of odd steps of long numbers and their count; the list of tall numbers and that of
+    /// numbers given up.
     long: Buffer<u64>,
 }
 
@@ -61,44 +66,44 @@ impl TreeMemory {
     }
 }
 
-/// What all chunks of a tree share, and what they add up to.
+/// The state shared by all chunks of a tree, and their sums.
 #[derive(Debug)]
 pub(super) struct Chunks<'a, 'scope> {
     tree: &'a Tree,
     kernels: &'a Kernels,
     of_tree: &'a mut TreeMemory,
     walker: &'a Walker,
-    /// Steps of the walk after which the host takes a number over.
+    /// Steps of the walk after which the host takes over a number.
     pub most_steps: u32,
     vectors: &'a Buffer<u32>,
     tallest: Tallest,
     tally: Tally,
     pub examiner: Examiner<'a>,
     court: Court<'a, 'scope>,
-    /// Challenges handed over.
+    /// Challenges submitted.
     submitted: usize,
     strike: Option<&'a dyn Strike>,
-    /// Nodes grown so far, of each level from the root's on.
+    /// Nodes grown so far, per level from the root's on.
     grown: Vec<u128>,
     /// Numbers of the last launch that the host finished.
     given_up: Vec<u128>,
 }
 
-/// Sums of walks, of tallies.
+/// The number of sums of walks and of tallies.
 const SUMS: usize = 6;
-/// Sums of long numbers.
+/// The number of sums of long numbers.
 const LONG_SUMS: usize = 3;
 
-/// What `sieve_long.cu` found in a range of its list.
+/// The results of `sieve_long.cu` for a range of its list.
 struct Found {
     sum: u64,
-    /// Long numbers, those given up included.
+    /// Long numbers, including those given up.
     numbers: u64,
     tall: Listed,
     given_up: Listed,
 }
 
-/// Numbers of a list, and how many there would be with room for all.
+/// The numbers of a list, and how many there would be without its limit.
 struct Listed {
     count: u64,
     numbers: Vec<u128>,
@@ -119,7 +124,7 @@ impl Listed {
     }
 }
 
-/// Who works, and who looks on.
+/// The device, and the parts of the host that check it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub kernels: &'a Kernels,
@@ -167,7 +172,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         self.of_tree.counters.upload(&counters)
     }
 
-    /// Grows `count` nodes over some levels; how many there are then.
+    /// Grows `count` nodes over some levels; returns the number of resulting nodes.
     pub(super) fn grow(
         &mut self,
         from: View<'_, NodeWords>,
@@ -204,7 +209,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(last)
     }
 
-    /// Walks the numbers of `count` nodes of the last level, and hands those challenged among them over.
+    /// Walks the numbers of `count` nodes of the last level, and submits the challenged nodes among
+    /// them.
     pub(super) fn walk(
         &mut self,
         memory: &mut LastMemory,
@@ -220,7 +226,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
                 continue;
             }
             let Some(places) = self.launch(memory, &range)? else {
-                // Some are not listed: the same again, half of it at a time.
+                // Some long numbers are not listed: repeat with half of the range at a time.
                 let middle = range.start + range.len() / 2;
                 ranges.extend([middle..range.end, range.start..middle]);
                 continue;
@@ -252,7 +258,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         }
     }
 
-    /// Walks the numbers of some nodes: how many places of the list there are; nothing if the list is too short.
+    /// Walks the numbers of some nodes; returns the number of places in the list, or `None` if the
+    /// list is too short.
     fn launch(
         &mut self,
         memory: &mut LastMemory,
@@ -287,7 +294,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
             strike.strike(Memory::Places(&mut self.of_tree.counters))?;
         }
         let places = self.of_tree.counters.download_part(LEVELS + 1..LEVELS + 2)?;
-        // Warps ask for no more places when the list is full, so the count is far below 2^32.
+        // Warps request no more places when the list is full, so the count is far below 2^32.
         let places = places.first().map_or(0, |&places| places as usize);
         let fits = places <= memory.listed.len();
         if !fits && range.len() == 1 {
@@ -301,7 +308,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(fits.then_some(places))
     }
 
-    /// Adds the sums of the last launch; how many long numbers its tallies have.
+    /// Adds the sums of the last launch; returns the number of long numbers in its tallies.
     fn sums(&mut self, nodes: usize) -> Result<u64, CollatzError> {
         if let Some(strike) = self.strike {
             strike.strike(Memory::Sums(&mut self.of_tree.sums))?;
@@ -323,9 +330,9 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(long)
     }
 
-    /// Walks the long numbers in so many places of the list; how many there are.
+    /// Walks the long numbers in `places` places of the list; returns their number.
     fn long(&mut self, memory: &mut LastMemory, places: usize) -> Result<u64, CollatzError> {
-        // A first look at few, as all are tall while the highest value is not known.
+        // A short range first: all numbers count as tall while the highest value is unknown.
         let first = if self.tallest.threshold() == 0 { places.min(FIRST) } else { places } as u32;
         let mut ranges = vec![first..places as u32, 0..first];
         let mut numbers = 0;
@@ -341,7 +348,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
             let tall_enough = found.tall.is_complete() || range.len() == 1;
             if !tall_enough && found.given_up.is_complete() && self.tallest.threshold() > threshold
             {
-                // With the higher threshold there are fewer.
+                // With the higher threshold fewer numbers are tall.
                 ranges.push(range);
                 continue;
             }
@@ -392,7 +399,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         }
         let (tall, given_up) = words[LONG_SUMS..].split_at(LIST_WORDS);
         let (tall, given_up) = (Listed::of(tall), Listed::of(given_up));
-        // A place has one number at most, which came to its end or was given up.
+        // A place has at most one number, which reached its end or was given up.
         let numbers = words[1].saturating_add(given_up.count);
         if numbers > places {
             let what = "the count of long numbers walked or given up";
@@ -414,7 +421,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         }
     }
 
-    /// What all walks add up to, if each level had all its nodes.
+    /// Returns the sums of all walks, if each level had the right number of nodes.
     pub(super) fn end(mut self) -> Result<Tally, CollatzError> {
         let expected = recurrence::levels(self.tree);
         for ((level, found), expected) in (self.tree.root_level()..).zip(&self.grown).zip(expected)

@@ -1,4 +1,4 @@
-//! The kernels of the sieve, and how they are launched.
+//! The kernels of the sieve, and their launches.
 
 use std::ops::Range;
 
@@ -9,46 +9,46 @@ use warpint_device::{
 use super::challenge::{TAKE, Work, takes};
 use super::{LastMemory, NodeWords};
 
-/// Threads of blocks.
+/// Threads per block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks {
-    /// That grow nodes and make vectors.
+    /// For the kernels that grow nodes and compute vectors.
     pub grow: u32,
-    /// That walk the numbers of nodes.
+    /// For the kernel that walks the numbers of nodes.
     pub last: u32,
-    /// Of these on a multiprocessor.
+    /// Blocks per multiprocessor of that kernel.
     pub last_blocks: u32,
-    /// That walk long numbers.
+    /// For the kernel that walks long numbers.
     pub long: u32,
 }
 
-/// Places of the list of long numbers that a warp takes at a time.
+/// Places of the list of long numbers that a warp reserves at a time.
 const PLACES: usize = 256;
-/// Words of an answer before its ends.
+/// Words of an answer before the ends.
 pub(super) const HEAD: usize = 4 + 4 * TAKE;
 /// Powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most 72 levels.
 const POWERS: u32 = 96;
-/// Odd steps of a node are below this, as kernels read them.
+/// A bound on the odd steps of a node, which kernels use as the modulus.
 const ODD_STEPS: usize = 128;
-/// Blocks of a multiprocessor.
+/// Blocks per multiprocessor.
 const OF_A_MULTIPROCESSOR: u32 = 8;
 
 impl Blocks {
-    /// For devices whose blocks have so much shared memory.
+    /// Returns the sizes for devices with `shared_memory` bytes per block.
     #[must_use]
     pub fn new(shared_memory: u32) -> Self {
-        // Registers are for 1,536 threads of a multiprocessor, where there is shared memory for them.
+        // Registers suffice for 1,536 threads per multiprocessor, if shared memory does.
         let (last, last_blocks) = if shared_memory >= 200 << 10 { (512, 3) } else { (256, 1) };
         Self { grow: 256, last, last_blocks, long: 512 }
     }
 
-    /// Places of the list of long numbers that warps may leave empty.
+    /// Returns the number of places of the list of long numbers that warps may leave unused.
     pub(super) fn list_reserve(&self, multiprocessors: u32) -> usize {
         (OF_A_MULTIPROCESSOR * multiprocessors * self.last / 32) as usize * PLACES + PLACES
     }
 }
 
-/// Compiled for (bits of a step, steps looked ahead, vectors).
+/// The kernels, compiled for (bits of a step, steps looked ahead, vectors).
 #[derive(Debug, Clone)]
 pub(super) struct Kernels {
     pub of: (u32, u32, u32),
@@ -65,13 +65,13 @@ pub(super) struct Kernels {
     long_bytes: u32,
 }
 
-/// Bytes of shared memory of a block of `sieve_last.cu`.
+/// Returns the bytes of shared memory per block of `sieve_last.cu`.
 fn last_bytes(threads: u32, step: u32) -> u32 {
     let warps = threads / 32;
     4 * (1 << step) + 4 * 16 + 4 * 9 * 32 + warps * (32 * 32 + 2 * 8 + 2 * (1024 + 32))
 }
 
-/// Bytes of shared memory of a block of `sieve_long.cu`.
+/// Returns the bytes of shared memory per block of `sieve_long.cu`.
 fn long_bytes(step: u32) -> u32 {
     4 * (1 << step) + 16 * POWERS
 }
@@ -130,7 +130,7 @@ fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 5
     ]
 }
 
-/// As they ship: with steps and vectors as they are by default, for small trees and for large ones.
+/// Returns the sources as shipped: with default steps and vectors, for small and for large trees.
 pub(super) fn shipped(blocks: Blocks) -> Vec<Source> {
     let step = crate::sieve::Step::default().bits();
     let mut all = vec![];
@@ -142,12 +142,12 @@ pub(super) fn shipped(blocks: Blocks) -> Vec<Source> {
     all
 }
 
-/// Words of 32 bits as arguments, the lowest first.
+/// Splits x into arguments of 32 bits, the lowest first.
 fn words(x: u128, count: u32) -> impl Iterator<Item = Arg> {
     (0..count).map(move |i| Arg::U32((x >> (32 * i)) as u32))
 }
 
-/// Where `sieve_last.cu` finds its tables.
+/// The tables of `sieve_last.cu`.
 #[derive(Debug)]
 pub(super) struct LastTables<'a> {
     pub vectors: &'a Buffer<u32>,
@@ -160,7 +160,8 @@ pub(super) struct LastTables<'a> {
 }
 
 impl LastTables<'_> {
-    /// Panics if one is too short for kernels that were compiled for (bits of a step, steps looked ahead, vectors).
+    /// Asserts that no table is too short for kernels compiled for (bits of a step, steps looked
+    /// ahead, vectors).
     fn fit(&self, (step, look, classes): (u32, u32, u32)) {
         assert_room("vectors", self.vectors.len(), (classes as usize) << (look - 5));
         assert_room("powers of 3", self.powers.len(), ODD_STEPS);
@@ -171,7 +172,7 @@ impl LastTables<'_> {
     }
 }
 
-/// What `sieve_long.cu` is told.
+/// The arguments of `sieve_long.cu`.
 #[derive(Debug)]
 pub(super) struct LongCall<'a> {
     pub memory: &'a mut LastMemory,
@@ -182,14 +183,14 @@ pub(super) struct LongCall<'a> {
     pub top: u128,
     pub threshold: u128,
     pub most: u32,
-    /// The list of tall numbers, that of numbers given up: a count, then two words for each number.
+    /// The list of tall numbers, and that of numbers given up: a count, then two words per number.
     pub tall: Cells<'a, u64>,
     pub given_up: Cells<'a, u64>,
-    /// Three.
+    /// The three sums.
     pub sums: Cells<'a, u64>,
 }
 
-/// Numbers for which a list has room.
+/// Returns the number of integers for which a list has room.
 fn numbers_of(list: Cells<'_, u64>) -> Arg {
     Arg::U32((list.len().saturating_sub(1) / 2) as u32)
 }
@@ -204,7 +205,7 @@ impl Kernels {
         let [grow, look, last, long, challenge] = &programs[..] else {
             return Err(DeviceError::Failed {
                 what: "loading the sieve".into(),
-                message: "not five programs".into(),
+                message: "expected five programs".into(),
             });
         };
         let (last_bytes, long_bytes) = (last_bytes(blocks.last, of.0), long_bytes(of.0));
@@ -225,11 +226,11 @@ impl Kernels {
         })
     }
 
-    /// The children of nodes, of which there are as many as the first of two counters says, `most` or fewer.
-    /// The second one, which was 0, counts the children.
+    /// Computes the children of nodes. The first of two counters holds the number of nodes, at most
+    /// `most`; the second one, initially 0, counts the children.
     ///
     /// # Panics
-    /// If there is no room for `most` nodes, or for twice as many children.
+    /// If `most` nodes, or twice as many children, do not fit.
     pub(super) fn grow(
         &self,
         (nodes, grown): (View<'_, NodeWords>, Cells<'_, NodeWords>),
@@ -255,15 +256,16 @@ impl Kernels {
             Arg::U32(limits[1]),
             Arg::U32(limits[2]),
         ];
-        // SAFETY: there is room for `most` nodes and for two children of each. The counter says no more: the host or
-        // the launch for the level above has set it. The kernel takes odd steps modulo 128.
+        // SAFETY: the buffers have room for `most` nodes and for two children of each. The counter
+        // is no larger: the host or the launch for the level above has set it. The kernel takes odd
+        // steps modulo 128.
         unsafe { self.grow.launch(Launch::linear(blocks.max(1), self.blocks.grow), &args) }
     }
 
-    /// One vector, of 2^(look − 5) words.
+    /// Computes one vector of 2^(look − 5) words.
     ///
     /// # Panics
-    /// If it has another length, or a table is too short.
+    /// If the vector has another length, or a table is too short.
     pub(super) fn look(
         &self,
         to: Cells<'_, u32>,
@@ -277,14 +279,15 @@ impl Kernels {
         assert_room("powers of 3", powers.len(), odd as usize + 1);
         let blocks = to.len().div_ceil(self.blocks.grow as usize) as u32;
         let args = [to.into(), limits.into(), powers.into(), Arg::U32(odd)];
-        // SAFETY: the vector has the words that its threads write, the tables what they read.
+        // SAFETY: the vector has the words that the threads write, the tables those that they read.
         unsafe { self.look.launch(Launch::linear(blocks, self.blocks.grow), &args) }
     }
 
-    /// Walks the numbers of some nodes. The counters: their end, the next one, places of long numbers.
+    /// Walks the numbers of some nodes. The counters are the end of the nodes, the next node, and
+    /// the places of long numbers.
     ///
     /// # Panics
-    /// If a buffer has no room for so many nodes, or a table is too short.
+    /// If a buffer is too short for the nodes, or a table is too short.
     pub(super) fn last(
         &self,
         memory: &mut LastMemory,
@@ -326,15 +329,16 @@ impl Kernels {
             Arg::U32(mark),
         ]);
         let shape = Launch::linear(blocks, self.blocks.last).shared(self.last_bytes);
-        // SAFETY: there are nodes to the end of the range, which the host has just set, a tally for 32 of them, and
-        // tables for what the kernel was compiled for; it knows how many places the list has.
+        // SAFETY: the buffers have nodes to the end of the range, which the host has just set, a
+        // tally per 32 nodes, and the tables for which the kernel was compiled; the number of
+        // places in the list is passed.
         unsafe { self.last.launch(shape, &args) }
     }
 
     /// Walks the long numbers of a range of places.
     ///
     /// # Panics
-    /// If there are not so many places, or a table is too short.
+    /// If the list has fewer places, or a table is too short.
     pub(super) fn long(&self, call: LongCall<'_>) -> Result<(), DeviceError> {
         let LastMemory { nodes, listed, ends, .. } = call.memory;
         assert_room("places of long numbers", listed.len(), call.range.end as usize);
@@ -368,22 +372,22 @@ impl Kernels {
             ends.into(),
         ]);
         let shape = Launch::linear(blocks, threads).shared(self.long_bytes);
-        // SAFETY: there are places and ends to the end of the range, and the kernel knows how many nodes and numbers of
-        // lists there is room for; it takes odd steps modulo 128.
+        // SAFETY: there are places and ends to the end of the range, and the numbers of nodes and
+        // of list entries that fit are passed; the kernel takes odd steps modulo 128.
         unsafe { self.long.launch(shape, &args) }
     }
 
-    /// Threads that look at so many entries of a list, some each.
+    /// Returns the launch shape of a scan of `entries` entries of a list, several per thread.
     fn scan(&self, entries: usize) -> Launch {
         let blocks = entries.div_ceil(self.blocks.grow as usize).max(1) as u64;
         let most = u64::from(OF_A_MULTIPROCESSOR * self.multiprocessors);
         Launch::linear(blocks.min(most) as u32, self.blocks.grow)
     }
 
-    /// Adds tallies, those with a mark counted, to four sums.
+    /// Adds the tallies, counting those with a given mark, to four sums.
     ///
     /// # Panics
-    /// If there are not so many tallies, or not four sums.
+    /// If there are fewer tallies, or not four sums.
     pub(super) fn sum(
         &self,
         tallies: &Buffer<[u32; 4]>,
@@ -394,18 +398,19 @@ impl Kernels {
         assert_room("tallies", tallies.len(), count);
         assert_room("sums", sums.len(), 4);
         let args = [tallies.into(), Arg::U32(count as u32), Arg::U32(mark), sums.into()];
-        // Few blocks: each of their warps adds to the same four sums.
+        // Few blocks, because each warp adds to the same four sums.
         let blocks = count.div_ceil(self.blocks.grow as usize).max(1) as u64;
         let shape =
             Launch::linear(blocks.min(self.multiprocessors.into()) as u32, self.blocks.grow);
-        // SAFETY: there are so many tallies, and four sums.
+        // SAFETY: there are `count` tallies, and four sums.
         unsafe { self.sum.launch(shape, &args) }
     }
 
-    /// Where nodes with these keys, which ascend, stand: for each key the place, and how many there are.
+    /// Searches for nodes with these keys, which ascend: writes for each key the index and the
+    /// number of matches.
     ///
     /// # Panics
-    /// If there are not so many nodes, or no two words for each key.
+    /// If there are fewer nodes, or not two words for each key.
     pub(super) fn find(
         &self,
         nodes: &Buffer<NodeWords>,
@@ -427,11 +432,11 @@ impl Kernels {
         unsafe { self.find.launch(self.scan(range.len()), &args) }
     }
 
-    /// What the host asks of nodes that [`Kernels::find`] has found, in answers of [`HEAD`] + 2·`room` words: see
-    /// `sieve_take`.
+    /// Collects data about nodes that [`Kernels::find`] has found, in answers of [`HEAD`] +
+    /// 2·`room` words: see `sieve_take`.
     ///
     /// # Panics
-    /// If a buffer is shorter than the work, or there is no room for so many answers.
+    /// If a buffer is shorter than the work requires, or the answers do not fit.
     pub(super) fn take(
         &self,
         work: &Work<'_>,
@@ -459,10 +464,11 @@ impl Kernels {
             answers.into(),
             Arg::U32(room as u32),
         ];
-        // A warp for the places that one of `sieve_last` takes at a time.
+        // One warp for the places that a warp of `sieve_last` reserves at a time.
         let shape = self.scan(places / PLACES * 32);
-        // SAFETY: there are nodes to the end of the range, a tally for 32 of them, as many places and ends, two words
-        // for each key, and room for all answers; the kernel looks at no node outside the range.
+        // SAFETY: there are nodes to the end of the range, a tally per 32 nodes, `places` places
+        // and ends, two words for each key, and room for all answers; the kernel reads no node
+        // outside the range.
         unsafe { self.take.launch(shape, &args) }
     }
 }

@@ -1,5 +1,5 @@
-//! The recursive sieve on a device: nodes are grown level by level in the device's memory, some at a time, and those of the
-//! last level are walked.
+//! The recursive sieve on a device. Nodes are grown level by level in the device's memory, some at
+//! a time, and those of the last level are walked.
 
 mod challenge;
 mod chunk;
@@ -24,20 +24,20 @@ use crate::sieve::{
 use crate::walk::Walker;
 use crate::{CollatzError, Region, Watch};
 
-/// A node: low bits, odd steps and pattern; the path (see `sieve_grow.cu`).
+/// A node: low bits, odd steps and pattern, and the path (see `sieve_grow.cu`).
 type NodeWords = [u32; 8];
 
-/// A device.
+/// The sieve on a device.
 #[derive(Debug)]
 pub struct GpuSieve {
     device: Device,
     walker: Walker,
     blocks: Blocks,
-    /// Nodes in a buffer at most, a power of two.
+    /// The most nodes of a buffer, a power of two.
     nodes: usize,
-    /// Steps of the walk after which the host takes a number over.
+    /// Steps of the walk after which the host takes over a number.
     most_steps: u32,
-    /// Nodes of a challenge.
+    /// Nodes per challenge.
     every: u64,
     strike: Option<Arc<dyn Strike>>,
     kernels: Option<Kernels>,
@@ -46,21 +46,21 @@ pub struct GpuSieve {
     of_tree: Option<TreeMemory>,
 }
 
-/// Vectors, and the tree that they are for.
+/// Vectors, and the key of the tree for which they were computed.
 #[derive(Debug)]
 struct Vectors {
     key: String,
     words: Buffer<u32>,
 }
 
-/// Memory that trees use one after the other.
+/// Memory that successive trees reuse.
 #[derive(Debug)]
 struct Space {
-    /// Between levels.
+    /// Buffers between levels.
     scratch: [Buffer<NodeWords>; 2],
     last: LastMemory,
     asked: Asked,
-    /// The nodes of stages that are not in use.
+    /// Buffers of stages that are not in use.
     spare: Vec<Buffer<NodeWords>>,
 }
 
@@ -68,37 +68,38 @@ struct Space {
 #[derive(Debug)]
 struct LastMemory {
     nodes: Buffer<NodeWords>,
-    /// Places of long numbers, and the ends of these.
+    /// Places of long numbers, and the ends of these numbers.
     listed: Buffer<u64>,
     ends: Buffer<u16>,
-    /// Of 32 nodes each, with the mark of the launch that wrote it.
+    /// Tallies of 32 nodes each, with the mark of the launch that wrote them.
     tallies: Buffer<[u32; 4]>,
-    /// Of the last launch; others have others, those of other trees too.
+    /// The mark of the last launch; each launch has its own, also across trees.
     mark: u32,
 }
 
 impl Space {
-    /// Keeps the memory of a stage, unless it is smaller than others.
+    /// Keeps the buffer of a stage for reuse, unless it is smaller than others.
     fn keep(&mut self, buffer: Option<Buffer<NodeWords>>, nodes: usize) {
         self.spare.extend(buffer.filter(|buffer| buffer.len() == nodes));
     }
 }
 
-/// Nodes that a chunk begins with are at most 2^-this of those of a buffer.
+/// A chunk begins with at most 2^-this of the nodes of a buffer.
 const LEVELS_OF_A_CHUNK: u32 = 10;
-/// Long numbers of a node of the last level, about six on the average.
+/// Reserved long numbers per node of the last level; the average is about six.
 const LONG_OF_A_NODE: usize = 10;
 /// A challenge takes about as long as 2^17 other nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 24;
-/// Ends of long numbers are 16 bits, one of which is for those given up.
+/// Ends of long numbers have 16 bits; one value marks numbers given up.
 const MOST_ODD_STEPS: u32 = 0xff00;
 
 impl GpuSieve {
-    /// A device; nothing is compiled yet.
+    /// Creates a sieve on a device; compiles nothing yet.
     #[must_use]
     pub fn new(device: &Device, walker: Walker) -> Self {
         let memory = device.info().memory;
-        // Eight stages, two buffers between levels, the last one, and the list of long numbers: a quarter of the memory.
+        // Eight stages, two buffers between levels, the last one, and the list of long numbers take
+        // a quarter of the memory.
         let each = (11 * size_of::<NodeWords>() + LONG_OF_A_NODE * (8 + 2) + 1) as u64;
         let nodes = (memory / 4 / each).clamp(1 << 12, 1 << 24);
         Self {
@@ -116,31 +117,31 @@ impl GpuSieve {
         }
     }
 
-    /// With blocks of another size.
+    /// Uses blocks of another size.
     #[must_use]
     pub fn with_blocks(self, blocks: Blocks) -> Self {
         Self { blocks, kernels: None, ..self }
     }
 
-    /// With at most so many nodes in a buffer, rounded down to a power of two, at least 2^10.
+    /// Uses buffers of at most `nodes` nodes, rounded down to a power of two, at least 2^10.
     #[must_use]
     pub fn with_nodes(self, nodes: usize) -> Self {
         Self { nodes: 1 << nodes.max(1 << 10).ilog2(), space: None, ..self }
     }
 
-    /// The host takes numbers over after so many steps of the walk.
+    /// Lets the host take over numbers after `most_steps` steps of the walk.
     #[must_use]
     pub fn with_most_steps(self, most_steps: u32) -> Self {
         Self { most_steps, ..self }
     }
 
-    /// With one challenge for so many nodes.
+    /// Uses one challenge per `nodes` nodes.
     #[must_use]
     pub fn with_nodes_of_a_challenge(self, nodes: u64) -> Self {
         Self { every: nodes, ..self }
     }
 
-    /// Test hook: with faults of the device's memory.
+    /// Test hook: injects faults into the device's memory.
     #[must_use]
     pub fn with_strike(self, strike: Arc<dyn Strike>) -> Self {
         Self { strike: Some(strike), ..self }
@@ -155,7 +156,7 @@ impl GpuSieve {
         Ok(self.kernels.insert(kernels).clone())
     }
 
-    /// Tables of a tree, those of the last one if they suit.
+    /// Returns the tables of a tree; reuses those of the last one if they match.
     fn of_tree(&mut self, tree: &Tree) -> Result<TreeMemory, DeviceError> {
         match self.of_tree.take() {
             Some(of_tree) if of_tree.tables().suit(tree) => Ok(of_tree),
@@ -184,7 +185,7 @@ impl GpuSieve {
         })
     }
 
-    /// The vectors of a tree, made if the last ones are for another.
+    /// Returns the vectors of a tree; computes them unless the last ones match.
     fn vectors(
         &mut self,
         tree: &Tree,
@@ -195,7 +196,7 @@ impl GpuSieve {
         if self.vectors.as_ref().is_some_and(|vectors| vectors.key == key) {
             return Ok(());
         }
-        // First, so that there is room.
+        // Freed first, to make room.
         self.vectors = None;
         let of_one = 1usize << (tree.look().bits() - 5);
         let mut words = self.device.alloc::<u32>(of_one * tree.classes() as usize)?;
@@ -217,8 +218,8 @@ impl GpuSieve {
 }
 
 impl GpuSieve {
-    /// Words of the vectors of a region's first tree: (vector, word) → (as the kernel has made it, as the rules
-    /// say), so that vectors too long for a CPU are tried too.
+    /// Returns words of the vectors of a region's first tree, each for (vector, word) as (computed
+    /// by the kernel, computed by the rules), so that vectors too long for a CPU can be tested.
     ///
     /// # Errors
     /// The device fails; the region has no tree, or no such vector or word.
@@ -241,7 +242,7 @@ impl GpuSieve {
         let kernels = self.kernels(&tree)?;
         self.vectors(&tree, &kernels, &Tables::new(&tree))?;
         let words = self.vectors.as_ref().map(|vectors| &vectors.words);
-        let words = words.ok_or_else(|| missing("there are none"))?;
+        let words = words.ok_or_else(|| missing("it has no vectors"))?;
         let of_one = 1usize << (tree.look().bits() - 5);
         let sampled = places.iter().map(|&(vector, word)| {
             let at = vector as usize * of_one + word as usize;
@@ -286,7 +287,8 @@ impl Backend for GpuSieve {
 }
 
 impl GpuSieve {
-    /// Grows and walks a tree. Challenges are judged on other threads meanwhile, and all of them before it returns.
+    /// Grows and walks a tree. Challenges are judged on other threads at the same time; all are
+    /// judged when the function returns.
     fn grow(
         &self,
         task: Task<'_>,
@@ -301,7 +303,7 @@ impl GpuSieve {
             let court = Court { scope, judge: &judge, verdicts: &verdicts };
             self.grow_before(court, task, kernels, (of_tree, space), watch)
         });
-        // A wrong answer explains more than a stop, or than a failure after it.
+        // A wrong answer explains more than a stop, or than a later failure.
         let answers = verdicts.take()?;
         let Some(mut tally) = grown? else { return Ok(None) };
         tally.answers.extend(answers);
@@ -368,7 +370,7 @@ impl GpuSieve {
     }
 }
 
-/// Every kernel as it ships.
+/// Returns every kernel as shipped.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     kernels::shipped(Blocks::new(shared_memory))
 }

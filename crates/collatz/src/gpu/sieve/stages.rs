@@ -1,19 +1,20 @@
-//! Nodes that wait: a stage for some levels, deeper ones before those above.
+//! Waiting nodes: one stage per group of levels; deeper stages are processed first.
 
 use warpint_device::{Buffer, View};
 
 use super::NodeWords;
 
-/// Nodes of one level, some of them done.
+/// Nodes of one level, some of them processed.
 #[derive(Debug)]
 pub(super) struct Stage {
     nodes: Buffer<NodeWords>,
     pub level: u32,
     count: usize,
     next: usize,
-    /// Of the tree, all of these nodes together.
+    /// The share of all these nodes in the tree.
     share: f64,
-    /// The places of nodes that have challenged ones below them, and the low bits of these; ascending.
+    /// The indices of nodes above challenged nodes, and the low bits of the challenged nodes;
+    /// ascending.
     challenged: Vec<(usize, u128)>,
 }
 
@@ -22,13 +23,13 @@ impl Stage {
         Self { nodes, level, count, next: 0, share, challenged: vec![] }
     }
 
-    /// With the places of nodes that have challenged ones below them.
+    /// Sets the nodes above challenged nodes.
     pub(super) fn challenged(self, mut challenged: Vec<(usize, u128)>) -> Self {
         challenged.sort_unstable();
         Self { challenged, ..self }
     }
 
-    /// The challenged nodes below some of its nodes.
+    /// Returns the challenged nodes below some of its nodes.
     pub(super) fn below(&self, first: usize, count: usize) -> Vec<u128> {
         let from = self.challenged.partition_point(|&(place, _)| place < first);
         let to = self.challenged.partition_point(|&(place, _)| place < first + count);
@@ -39,20 +40,21 @@ impl Stage {
         self.next == self.count
     }
 
-    /// At most so many of the next nodes: the first, how many, and their share of the tree.
+    /// Takes at most `most` of the next nodes; returns the first index, the count, and their share
+    /// of the tree.
     pub(super) fn take(&mut self, most: usize) -> (usize, usize, f64) {
         let (first, count) = (self.next, most.max(1).min(self.count - self.next));
         self.next += count;
         (first, count, self.share * count as f64 / self.count as f64)
     }
 
-    /// The nodes from one on.
+    /// Returns the nodes from index `node` on.
     pub(super) fn from(&self, node: usize) -> View<'_, NodeWords> {
         self.nodes.view(node..self.count)
     }
 }
 
-/// The stages, and how many numbers of the tree are done.
+/// The stages, and the share of the tree's numbers that is done.
 #[derive(Debug)]
 pub(super) struct Stages {
     stages: Vec<Stage>,
@@ -74,12 +76,12 @@ impl Stages {
         self.stages.push(stage);
     }
 
-    /// The memory of the deepest stage.
+    /// Removes the deepest stage and returns its memory.
     pub(super) fn pop(&mut self) -> Option<Buffer<NodeWords>> {
         self.stages.pop().map(|stage| stage.nodes)
     }
 
-    /// Numbers done since the last call, with a share of the tree more.
+    /// Adds a share of the tree; returns the numbers done since the last call.
     pub(super) fn done(&mut self, share: f64) -> u128 {
         self.share += share;
         let done = ((self.numbers as f64 * self.share) as u128).clamp(self.told, self.numbers);
@@ -88,7 +90,7 @@ impl Stages {
         more
     }
 
-    /// Numbers not yet told of.
+    /// Returns the numbers not yet reported.
     pub(super) fn rest(&mut self) -> u128 {
         self.numbers - std::mem::replace(&mut self.told, self.numbers)
     }

@@ -23,7 +23,7 @@ fn on_cpu() -> CpuSieve {
     CpuSieve::default().with_nodes_of_a_challenge(EVERY)
 }
 
-/// Some tens of challenges in trees of some hundreds of nodes.
+/// Some tens of challenges, in trees of some hundreds of nodes.
 const EVERY: u64 = 16;
 
 /// On the simulator, with small buffers.
@@ -32,7 +32,7 @@ fn on_simulator(walker: Walker) -> GpuSieve {
     engine.with_blocks(blocks()).with_nodes(1 << 10).with_nodes_of_a_challenge(EVERY)
 }
 
-/// What the device has found of a region, as the CPU has.
+/// Verifies a region on the device and compares with the CPU.
 fn check(region: &Region, shape: Shape) -> Verified {
     let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
     let mut device =
@@ -61,7 +61,7 @@ fn trees_are_walked_as_on_the_cpu() {
     }
 }
 
-/// Every word of low bits, of what stands above them and of values counts somewhere.
+/// Every word of the low bits, of the bits above them and of the values matters in some case.
 #[test]
 fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     let far = |bits: u32, add: u128| {
@@ -86,7 +86,7 @@ fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     }
 }
 
-/// A tree in the middle of others, with a root of many bits and many above them.
+/// A tree in the middle of others, with a root of many bits and many bits above.
 #[test]
 fn a_tree_with_all_its_parts_is_walked_as_on_the_cpu() {
     for (low_bits, top) in [(44, 0x3_1234_5679u128), (50, 0x1ff_ffff), (52, 1 << 21 | 12_345)] {
@@ -137,7 +137,7 @@ struct Short(AtomicU32);
 impl Strike for Short {
     fn strike(&self, memory: Memory<'_>) -> Result<(), DeviceError> {
         let Memory::Places(counters) = memory else { return Ok(()) };
-        // For all nodes, for half of them, and so on to fewer than 32.
+        // Once for all nodes, then for half of them, and so on to fewer than 32.
         if self.0.fetch_add(1, Ordering::Relaxed) > 3 {
             return Ok(());
         }

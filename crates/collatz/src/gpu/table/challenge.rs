@@ -1,8 +1,10 @@
-//! Challenges: items of a launch that the host does again.
+//! Challenges: items of a launch that the host recomputes.
 //!
-//! An item is a residue and some values h in a row; `table_walk.cu` writes down the steps of each. After the launch the host
-//! looks for a challenged residue in the device's list, and walks all numbers of the item that has the challenged h. Cost: a look at
-//! the list, 16 bytes an entry, three small launches or copies, some 40 µs, and at most 2^12 numbers on the host, most times.
+//! An item is a residue and several consecutive values h; `table_walk.cu` records the steps of
+//! each. After the launch the host searches the device's list for a challenged residue, and walks
+//! all numbers of the item that contains the challenged h. The cost is a scan of the list, 16 bytes
+//! per entry, three small launches or copies, about 40 µs, and usually at most 2^12 numbers on the
+//! host.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -25,21 +27,21 @@ pub(super) struct Examiner {
     pub(super) tallies: Buffer<u32>,
 }
 
-/// A launch, after it has ended.
+/// A completed launch.
 #[derive(Debug)]
 pub(super) struct Launched<'a> {
     pub blocks: Blocks,
     /// The residues, two words each.
     pub residues: View<'a, u64>,
     pub highs: Range<u128>,
-    /// Values h of an item, and items of a residue.
+    /// The values h per item, and the items per residue.
     pub item: u64,
     pub chunks: u64,
-    /// Starts that it left to the host.
+    /// Starts left to the host.
     pub left: &'a [u128],
 }
 
-/// Challenges of a list: residue and h.
+/// The challenges of a list: residue and h.
 pub(super) type Asked = Vec<(Residue, u128)>;
 
 impl Examiner {
@@ -53,26 +55,26 @@ impl Examiner {
         })
     }
 
-    /// Threads that look at so many entries of a list, some each.
+    /// Returns the launch shape of a scan of `entries` entries of a list, several per thread.
     fn scan(&self, entries: u64) -> Launch {
         let most = u64::from(8 * self.device.info().multiprocessors.max(1));
         let blocks = entries.div_ceil(GROW_THREADS.into()).clamp(1, most);
         Launch::linear(blocks as u32, GROW_THREADS)
     }
 
-    /// Adds the tallies of so many items to a sum, of one word.
+    /// Adds the tallies of `items` items to a sum of one word.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer tallies.
     pub(super) fn add(&self, items: u64, sum: Cells<'_, u64>) -> Result<(), DeviceError> {
         assert_room("tallies", self.tallies.len(), items as usize);
         assert_room("a sum", sum.len(), 1);
         let args = [(&self.tallies).into(), Arg::U32(items as u32), sum.into()];
-        // SAFETY: there are so many tallies, and a sum.
+        // SAFETY: there are `items` tallies, and a sum.
         unsafe { self.sum.launch(self.scan(items), &args) }
     }
 
-    /// Where residues stand in the list of a launch.
+    /// Returns the indices of residues in the list of a launch.
     fn find(
         &self,
         challenged: &Challenged,
@@ -107,7 +109,8 @@ impl Examiner {
         Ok(places)
     }
 
-    /// Does the items of a launch again that have challenged numbers, and takes these out of those asked.
+    /// Recomputes the items of a launch that contain challenged numbers, and removes these from
+    /// `asked`.
     pub(super) fn examine(
         &self,
         challenged: &Challenged,

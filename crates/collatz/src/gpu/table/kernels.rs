@@ -1,4 +1,4 @@
-//! The kernels of the table method: how they are specialised, and their tables.
+//! The kernels of the table method: their specialisations and tables.
 
 use warpint_device::{
     Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,
@@ -7,22 +7,22 @@ use warpint_device::{
 use crate::descent::min_odd;
 use crate::table::{MOST_TABLE_BITS, Tables, powers};
 
-/// Bits of the tables if nothing is said.
+/// The default bits of the tables.
 pub(super) const TABLE_BITS: u32 = 14;
 
-/// Fewest bits of the tables.
+/// The fewest bits of the tables.
 pub(super) const LEAST_TABLE_BITS: u32 = 8;
 
-/// Threads of a block that grows residues.
+/// Threads per block of the kernel that grows residues.
 pub(super) const GROW_THREADS: u32 = 256;
 
-/// Threads of a block that walks, at most.
+/// The most threads per block of the kernel that walks.
 const MOST_THREADS: u32 = 1024;
 
-/// What a multiprocessor keeps of its shared memory for itself, of each block.
+/// Shared memory that a multiprocessor reserves per block.
 const RESERVED: u32 = 1 << 10;
 
-/// How `table_walk.cu` is specialised.
+/// A specialisation of `table_walk.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Walk {
     pub(super) table_bits: u32,
@@ -33,7 +33,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Bytes of shared memory of a block: entries, 16 powers, and two words of each thread.
+    /// Returns the bytes of shared memory per block: entries, 16 powers, and two words per thread.
     pub(super) fn shared_bytes(table_bits: u32, threads: u32) -> u32 {
         4 * ((1 << table_bits) + 16 + 2 * threads)
     }
@@ -74,11 +74,12 @@ impl Grow {
         })
     }
 
-    /// Residues of k + 1 bits from those of k, two words each. The first count says how many there are, `most` or
-    /// fewer; the second one, which was 0, counts those made, also where there is no room for them.
+    /// Computes the residues of k + 1 bits from those of k bits, two words each. The first count
+    /// holds the number of residues, at most `most`. The second one, initially 0, counts the new
+    /// residues, including those that do not fit.
     ///
     /// # Panics
-    /// If there is no room for `most` residues.
+    /// If `most` residues do not fit.
     pub(super) fn launch(
         &self,
         (from, to): (View<'_, u64>, Cells<'_, u64>),
@@ -99,8 +100,8 @@ impl Grow {
             Arg::U32(k),
             Arg::U32(min_odd(k + 1)),
         ];
-        // SAFETY: there are as many residues as the first count says, and the kernel knows how many there is room
-        // for; those of fewer than 41 bits have no more odd steps.
+        // SAFETY: there are as many residues as the first count holds, and the number that fits is
+        // passed; residues of fewer than 41 bits have no more odd steps.
         unsafe { self.kernel.launch(Launch::linear(self.blocks, GROW_THREADS), &args) }
     }
 }
@@ -115,7 +116,7 @@ pub(super) fn challenge_source() -> Source {
     .define("THREADS", GROW_THREADS)
 }
 
-/// The kernels as they ship.
+/// Returns the kernels as shipped.
 pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     let table_bits = largest_table(shared_memory).min(TABLE_BITS);
     let (threads, blocks) = shape(table_bits, shared_memory);
@@ -125,13 +126,13 @@ pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     [grow_source(), challenge_source()].into_iter().chain(walks).collect()
 }
 
-/// Most bits of a table that a block has room for.
+/// Returns the most bits of a table that fits in a block's shared memory.
 pub(super) fn largest_table(shared_memory: u32) -> u32 {
     let fits = |&bits: &u32| Walk::shared_bytes(bits, MOST_THREADS) <= shared_memory;
     (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
 }
 
-/// Threads of a block, and blocks of a multiprocessor with so much shared memory.
+/// Returns the threads per block, and the blocks per multiprocessor, for `shared_memory` bytes.
 pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
     match shared_memory / (Walk::shared_bytes(table_bits, MOST_THREADS / 2) + RESERVED) {
         0 | 1 => (MOST_THREADS, 1),
@@ -139,7 +140,7 @@ pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
     }
 }
 
-/// 4·f in the low 6 bits and 4·C above; then 4·3^0 … 4·3^15.
+/// Returns the entries, 4·f in the low 6 bits and 4·C above; then 4·3^0 … 4·3^15.
 pub(super) fn entries(tables: &Tables) -> Vec<u32> {
     let entry = |low| tables.constant(low) << 8 | tables.odd_steps(low) << 2;
     let powers = powers().into_iter().take(16).map(|power| 4 * power as u32);

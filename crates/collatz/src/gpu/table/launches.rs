@@ -11,29 +11,29 @@ use super::{DeviceTable, List, portion};
 use crate::table::{Blocks, Challenged};
 use crate::{CollatzError, Verified, Watch};
 
-/// Most values h of an item: lanes that begin together end within some percent of each other.
+/// The most values h of an item: lanes that begin together end within a few percent of each other.
 const ITEM: u64 = 1 << 12;
 
-/// Items for each thread, if there are numbers enough.
+/// Items per thread, if there are enough numbers.
 const ITEMS: u64 = 16;
 
-/// A launch shall take so long.
+/// The bounds of the intended duration of a launch.
 const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
 
-/// What a launch leaves.
+/// The results of a launch.
 struct Answer {
-    /// Of all numbers.
+    /// The sum of steps over all numbers.
     steps: u64,
-    /// The same by the tallies.
+    /// The same sum, by the tallies.
     tallies: u64,
-    /// How many starts are left to the host, counted twice.
+    /// The number of starts left to the host, counted twice.
     left: [u64; 2],
-    /// These, if there is room for all.
+    /// These starts, if all of them fit.
     starts: Option<Vec<u128>>,
 }
 
 impl DeviceTable {
-    /// Walks the numbers of a list of residues, in launches.
+    /// Walks the numbers of a list of residues, in several launches.
     pub(super) fn walk_list(
         &mut self,
         (list, count): (List<'_>, u64),
@@ -50,7 +50,7 @@ impl DeviceTable {
         let kernel = self.walk_kernel(blocks.words, blocks.bits)?;
         let work = u128::from(count) * blocks.count;
         let (mut done, mut left) = (0, vec![]);
-        // Some residues with some values h, and those that come after them.
+        // Ranges of residues with ranges of values h, to be processed in order.
         let mut open = vec![((0, count), (0, blocks.count))];
         while let Some(((residue, residues), (high, highs))) = open.pop() {
             if watch.is_stopped() {
@@ -69,7 +69,7 @@ impl DeviceTable {
             let range = residue..residue + some;
             let (item, chunks) =
                 self.launch((&kernel, blocks.words), (list, range.clone()), (from, few as u64))?;
-            // Meanwhile the host finishes what the launch before left.
+            // Meanwhile the host finishes the numbers that the previous launch left.
             verified.add(self.cpu.finish(&left));
             let Answer { steps, tallies, left: counts, starts } = self.launched(blocks.words)?;
             let most = some * few as u64;
@@ -90,7 +90,7 @@ impl DeviceTable {
                 return Err(challenged.asked.refuted("a sum of steps", steps, tallies));
             }
             let walked = some * few as u64;
-            // Each number takes one at least.
+            // Each number takes at least one step.
             if steps < walked {
                 return Err(challenged.asked.refuted("a sum of steps", steps, walked));
             }
@@ -114,7 +114,7 @@ impl DeviceTable {
         }
     }
 
-    /// Makes the next launch longer or shorter.
+    /// Adapts the size of the next launch.
     fn adapt(&mut self, took: Duration, numbers: u64) {
         if took > LAUNCH[1] {
             self.budget = (self.budget / 2).max(self.limits.left as u64);
@@ -123,11 +123,12 @@ impl DeviceTable {
         }
     }
 
-    /// Some residues of a list, with some values h from one on, by a kernel for numbers of so many words: the values h
-    /// of an item, and items of a residue. Nothing waits for the device.
+    /// Launches the walk of some residues of a list, with a range of values h, by a kernel for
+    /// numbers of `words` words; returns the values h per item, and the items per residue.
+    /// Asynchronous.
     ///
     /// # Panics
-    /// If the list has no such residues, or there is no room for the tallies.
+    /// If the list does not contain the residues, or the tallies do not fit.
     fn launch(
         &mut self,
         (kernel, words): (&Kernel, u32),
@@ -137,7 +138,7 @@ impl DeviceTable {
         let residues = range.end - range.start;
         let grid = self.device.info().multiprocessors * self.blocks;
         let threads = u64::from(grid) * u64::from(self.threads);
-        // There is room for so many tallies, four of each residue at least.
+        // The tallies must fit, at least four per residue.
         let fewest = highs.div_ceil(self.examiner.tallies.len() as u64 / residues);
         let item = (residues * highs / (ITEMS * threads)).clamp(32, ITEM).max(fewest).min(highs);
         let chunks = highs.div_ceil(item);
@@ -161,14 +162,14 @@ impl DeviceTable {
         ];
         let shared = Walk::shared_bytes(self.cpu.tables.bits(), self.threads);
         let shape = Launch::linear(grid, self.threads).shared(shared);
-        // SAFETY: the residues are of the list, each item has a tally, the kernel knows how many starts there is room
-        // for; state, entries and powers are those of all walks.
+        // SAFETY: the residues are in the list, each item has a tally, and the number of starts
+        // that fit is passed; state, entries and powers are those of all walks.
         unsafe { kernel.launch(shape, &args)? };
         self.examiner.add(residues * chunks, self.state.cells(3..4))?;
         Ok((item, chunks))
     }
 
-    /// Of the last launch, for numbers of so many words.
+    /// Reads the results of the last launch, for numbers of `words` words.
     fn launched(&self, words: u32) -> Result<Answer, DeviceError> {
         let state = self.state.download()?;
         let [_, left, steps, tallies, left_again] = <[u64; 5]>::try_from(state).unwrap_or_default();
@@ -178,7 +179,7 @@ impl DeviceTable {
         }
         let words = words as usize;
         let over = self.over.download_part(0..left as usize * words)?;
-        // Four times the starts.
+        // Numbers are stored as four times the starts.
         let start = |words: &[u32]| {
             words.iter().rev().fold(0u128, |start, &word| start << 32 | u128::from(word)) >> 2
         };

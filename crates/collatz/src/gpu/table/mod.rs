@@ -1,4 +1,5 @@
-//! The table method on a device: which launches, and what becomes of the numbers that they leave.
+//! The table method on a device: planning of launches, and treatment of the numbers that they
+//! leave.
 
 mod challenge;
 mod kernels;
@@ -21,25 +22,25 @@ use crate::table::{
 };
 use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
 
-/// Where a packed residue has its f.
+/// The position of f in a packed residue.
 const ODD_SHIFT: u32 = 40;
 
 /// A challenge takes about as long as 10^7 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 29;
 
-/// How much [`DeviceTable`] does at once, and where.
+/// Limits on the work that [`DeviceTable`] does at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableLimits {
-    /// Residues in a list, 2^13 to 2^28: a list has room for the descendants of one node.
+    /// Residues in a list, 2^13 to 2^28: a list must hold the descendants of one node.
     pub residues: usize,
-    /// Starts that a launch can leave to the host, 1 to 2^28.
+    /// The most starts that a launch can leave to the host, 1 to 2^28.
     pub left: usize,
-    /// Parts of fewer numbers are done on the CPU.
+    /// Parts with fewer numbers are processed on the CPU.
     pub numbers: u128,
 }
 
 impl TableLimits {
-    /// Those that are possible and nearest.
+    /// Returns the nearest valid limits.
     fn possible(self) -> Self {
         Self {
             residues: self.residues.clamp(1 << GROWN, 1 << 28),
@@ -58,14 +59,14 @@ impl Default for TableLimits {
 /// A list of residues of a [`DeviceTable`], two words each.
 #[derive(Debug, Clone, Copy)]
 enum List<'a> {
-    /// The host's.
+    /// A list uploaded by the host.
     Packed(View<'a, u64>),
-    /// One of the two that are grown.
+    /// One of the two lists that are grown on the device.
     Grown(usize),
 }
 
 impl<'a> List<'a> {
-    /// Some residues of it.
+    /// Returns some residues of the list.
     fn residues<'b>(self, lists: &'b [Buffer<u64>; 2], range: Range<u64>) -> View<'b, u64>
     where
         'a: 'b,
@@ -79,9 +80,8 @@ impl<'a> List<'a> {
 }
 
 /// The table method on a device; its results are those of [`TableMethod`] with the same options.
-///
-/// The numbers below 2^20, interval ends of fewer than 2^28 numbers, and everything if the walker has a trap, are
-/// done on the CPU; so are the numbers that overflow.
+/// The CPU processes the numbers below 2^20, interval ends of fewer than 2^28 numbers, numbers that
+/// overflow, and everything if the walker has a trap.
 #[derive(Debug)]
 pub struct DeviceTable {
     device: Device,
@@ -91,7 +91,7 @@ pub struct DeviceTable {
     threads: u32,
     blocks: u32,
     limits: TableLimits,
-    /// Numbers of a launch.
+    /// Numbers per launch.
     budget: u64,
     entries: Buffer<u32>,
     powers: Buffer<u64>,
@@ -103,21 +103,22 @@ pub struct DeviceTable {
 }
 
 impl DeviceTable {
-    /// With these options; tables of 8 to 15 bits, as shared memory has room.
+    /// Creates the method with these options; tables have 8 to 15 bits, as far as shared memory
+    /// allows.
     ///
     /// # Errors
-    /// An option beyond its bounds, no memory, a kernel that does not compile.
+    /// An option out of its bounds, out of memory, or a kernel that does not compile.
     pub fn new(device: &Device, options: TableOptions) -> Result<Self, CollatzError> {
         Self::with_limits(device, options, TableLimits::default())
     }
 
-    /// Most bits of a table on a device whose blocks have so much shared memory.
+    /// Returns the most bits of a table on a device with `shared_memory` bytes per block.
     #[must_use]
     pub fn most_table_bits(shared_memory: u32) -> u32 {
         largest_table(shared_memory)
     }
 
-    /// The same with other limits, or the nearest that are possible: for tests and measurements.
+    /// The same with other limits, or the nearest valid ones; for tests and measurements.
     ///
     /// # Errors
     /// As [`DeviceTable::new`].
@@ -133,7 +134,7 @@ impl DeviceTable {
         let bits = bounded("the bits of a table on this device", bits, LEAST_TABLE_BITS, most)?;
         let cpu = TableMethod::new(TableOptions { table_bits: Some(bits), ..options })?;
         let (threads, blocks) = match info.compute_capability {
-            // The simulator's threads come one after the other.
+            // The simulator runs its threads one after the other.
             (0, 0) => (64, 2),
             _ => shape(bits, info.shared_memory_per_multiprocessor),
         };
@@ -157,7 +158,7 @@ impl DeviceTable {
         })
     }
 
-    /// With challenges drawn from a seed, one for so many numbers.
+    /// Draws challenges from a seed, one per `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { cpu: self.cpu.with_challenges(seed, numbers), ..self }
@@ -235,8 +236,8 @@ impl DeviceTable {
         Ok(Some(verified))
     }
 
-    /// How many nodes from one on have descendants for which a list has room, one at least, and how many descendants.
-    /// There are no more at any level before the last.
+    /// Returns how many nodes from index `first` on, at least one, have descendants that fit in a
+    /// list, and the number of descendants. No level before the last has more.
     fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
         let counts = descendants(nodes.bits, bits);
         let (mut some, mut count) = (0, 0);
@@ -281,14 +282,15 @@ impl DeviceTable {
         }
         Err(DeviceError::Failed {
             what: format!("growing residues of {to} bits on {}", self.device.info().id),
-            message: format!("{found} were found, {expected} there are"),
+            message: format!("{found} were found, but {expected} exist"),
         })
     }
 
-    /// `s_d`, listed on the device: [`crate::table::sieve_size`] counts the same.
+    /// Returns `s_d`, by listing the residues on the device: [`crate::table::sieve_size`] computes
+    /// the same number.
     ///
     /// # Errors
-    /// The device fails, or its residues are not as many.
+    /// The device fails, or finds another number of residues.
     pub fn sieve_size(&mut self, bits: u32) -> Result<u64, CollatzError> {
         bounded("the bits of the sieve", bits, LEAST_SIEVE_BITS, MOST_SIEVE_BITS)?;
         let from = bits.saturating_sub(GROWN);
@@ -351,12 +353,12 @@ impl Verifier for DeviceTable {
     }
 }
 
-/// r and f, then `T^s(r)`.
+/// Packs r and f, then `T^s(r)`.
 fn pack(residue: Residue) -> [u64; 2] {
     [residue.low | u64::from(residue.odd) << ODD_SHIFT, residue.value]
 }
 
-/// ⌊all·done/of⌋ or about that, rising with `done`, exactly `all` for done = of.
+/// Returns approximately ⌊all·done/of⌋, monotonic in `done`, and exactly `all` for done = of.
 fn portion(all: u128, done: u128, of: u128) -> u128 {
     if done >= of {
         return all;

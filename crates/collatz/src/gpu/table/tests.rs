@@ -54,7 +54,8 @@ fn walks_are_those_of_the_cpu() {
 
 #[test]
 fn sieves_of_all_words_are_those_of_the_cpu() {
-    // Bits of the sieve below, at and above the border of a word, of numbers that are four times as large.
+    // Bits of the sieve below, at and above the boundary of a word, for numbers that are four times
+    // as large.
     for s in [29, 30, 31, 34] {
         let region = Region::class(s + 6, s - 6, (1 << (s - 6)) - 1).unwrap();
         let found = check(options(s, 9, Some(3)), FEW, &[region]);
@@ -68,7 +69,8 @@ fn sieves_of_all_words_are_those_of_the_cpu() {
 #[test]
 fn too_many_that_are_left_are_done_in_smaller_launches() {
     let limits = TableLimits { left: 16, ..FEW };
-    // One residue with many values h, of which more than 16 overflow; below, several with few.
+    // One residue with many values h, more than 16 of which overflow; below, several residues with
+    // few values.
     check(options(9, 8, Some(1)), limits, &[Region::class(25, 9, 511).unwrap()]);
     let found = check(options(8, 8, Some(1)), limits, &[interval(1 << 25, 1 << 14)]);
     assert!(found[0].highest.is_some(), "{found:?}");
@@ -157,8 +159,8 @@ fn portions_add_up() {
     }
 }
 
-/// On the first GPU, with all tables: all numbers below 2^40, an interval from 2^64 on, and two classes below 2^71. The CPU must
-/// agree on an interval.
+/// On the first GPU, with all table sizes: all numbers below 2^40, an interval from 2^64 on, and
+/// two classes below 2^71. The CPU must agree on an interval.
 #[test]
 #[ignore = "a measurement on a GPU"]
 fn speed() {
@@ -201,7 +203,8 @@ fn speed() {
     }
 }
 
-/// The device has a wrong entry, by which numbers come down too early or too late; or its list of residues one twice.
+/// The device has a wrong entry, by which numbers fall below their start too early or too late; or
+/// its list contains a residue twice.
 #[test]
 fn faults_of_the_devices_tables_are_refused() {
     let region = interval(1 << 40, 1 << 14);
@@ -218,12 +221,12 @@ fn faults_of_the_devices_tables_are_refused() {
         device.entries.upload(&wrong).unwrap();
     });
     assert!(said.contains("the steps of an item is"), "{said}");
-    // Powers of 3 that are one: no growth.
+    // Powers of 3 that are all 1: no growth.
     let said = refuted(&|device| {
         let powers = vec![1; device.powers.len()];
         device.powers.upload(&powers).unwrap();
     });
-    assert!(said.contains("it must be"), "{said}");
+    assert!(said.contains("but must be"), "{said}");
 }
 
 #[test]

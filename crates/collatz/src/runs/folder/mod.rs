@@ -1,9 +1,10 @@
-//! A directory of units: one file each, whole or not there.
+//! A directory of units, with one file per unit; each file is complete or absent.
 //!
-//! A file is written beside its place, brought to disk and moved there, and never replaced: what is there and is
-//! sound stays, what is there and is not is renamed to `….bad`, and nothing is removed but what a killed process
-//! left unfinished, under names of this program's form. So at every instant, power cuts included, a file has a whole unit.
-//! Links are not followed. A directory that vanishes is made again by the next unit.
+//! A file is written next to its final place, flushed to disk, and then moved there. A sound file
+//! is never replaced. A file that is not sound is renamed to `….bad`. The only files removed are
+//! unfinished ones of killed processes, recognised by names of this program's form. So at every
+//! moment, power cuts included, a file holds a whole unit. Symbolic links are not followed. If the
+//! directory disappears, the next unit creates it again.
 
 #[cfg(test)]
 mod tests;
@@ -19,25 +20,25 @@ use warpint_files::{ErrorKind, FileError, Lock};
 use crate::runs::name::{LOCK, Name, UNFINISHED};
 use crate::runs::{Layout, Unit, UnitError};
 
-/// More bytes than a unit has.
+/// The most bytes of a unit's file.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Why a directory of units cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// Something else is there.
+    /// The path is not a directory.
     #[error("{} is not a directory: give one for the files of units", path.display())]
     NotADirectory {
         /// The path.
         path: PathBuf,
     },
-    /// It cannot be made, or not be listed.
+    /// The directory cannot be created or listed.
     #[error("cannot use the directory {}: {source}", path.display())]
     Directory {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// A file cannot be read.
@@ -45,35 +46,35 @@ pub enum FolderError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// A file cannot be written.
-    #[error("cannot write {}: {source}; what is there is kept, and the same command goes on", path.display())]
+    #[error("cannot write {}: {source}; finished units are kept; run the same command again to continue", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// Something else is where the lock of a unit must be.
-    #[error("{} is not a regular file, as the lock of a unit must be: move it away", path.display())]
+    /// The lock of a unit is not a regular file.
+    #[error("the lock of a unit, {}, is not a regular file: move it away", path.display())]
     NoLock {
         /// The path.
         path: PathBuf,
     },
-    /// A file that this program must not touch.
+    /// A file that this program must not change.
     #[error("{}: {source}: left as it is; use the newer program or another directory", path.display())]
     Later {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: UnitError,
     },
 }
 
 impl FolderError {
-    /// What kind of error it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -87,12 +88,12 @@ impl FolderError {
     }
 }
 
-/// What a place has.
+/// The contents of a place.
 #[derive(Debug)]
 pub(crate) enum Found {
     Nothing,
     Sound(Box<Unit>),
-    /// Damaged, or something else.
+    /// Damaged, or not a unit.
     Bad(String),
 }
 
@@ -103,10 +104,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The directory at a path, which is made if nothing is there.
+    /// Opens the directory at a path; creates it if nothing is there.
     ///
     /// # Errors
-    /// Something else is there, or it cannot be made.
+    /// The path is not a directory, or the directory cannot be created.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         if fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
             return Err(FolderError::NotADirectory { path: path.into() });
@@ -124,10 +125,10 @@ impl Folder {
         Self { files: warpint_files::Folder::at(path) }
     }
 
-    /// The directory at a path, where one must be.
+    /// Opens the directory at a path, which must exist.
     ///
     /// # Errors
-    /// There is none.
+    /// The directory does not exist.
     pub fn existing(path: &Path) -> Result<Self, FolderError> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => Ok(Self::at(path)),
@@ -136,19 +137,20 @@ impl Folder {
         }
     }
 
-    /// Its path.
+    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.files.path()
     }
 
-    /// The file of a unit: `below-2p40-u32-007.json`, `from-5-to-700-u32-0.json`.
+    /// Returns the path of a unit's file: `below-2p40-u32-007.json`, `from-5-to-700-u32-0.json`.
     #[must_use]
     pub fn place(&self, layout: &Layout, unit: u64) -> PathBuf {
         self.files.file(Name::new(layout, unit).file())
     }
 
-    /// log2 of the size of units of a range, by the names of the files; that of most files, if there are several.
+    /// Returns log2 of the size of units of a range, by the names of the files; if sizes differ,
+    /// the one of most files.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -162,7 +164,7 @@ impl Folder {
         Ok(files.into_iter().max_by_key(|(_, count)| *count).map(|(bits, _)| bits))
     }
 
-    /// Every file that may be a unit, by name.
+    /// Returns every file that may be a unit, by its name.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -182,10 +184,11 @@ impl Folder {
         Ok(files)
     }
 
-    /// The unit in a file.
+    /// Returns the unit in a file.
     ///
     /// # Errors
-    /// [`FolderError::Read`] of the file system; inside, why it is no unit.
+    /// [`FolderError::Read`] for errors of the file system. The inner error says why the file is
+    /// not a valid unit.
     pub fn read(path: &Path) -> Result<Result<Unit, UnitError>, FolderError> {
         let read = warpint_files::Folder::of(path)
             .and_then(|(folder, name)| folder.read(name, MOST_BYTES));
@@ -194,7 +197,7 @@ impl Folder {
         Ok(Unit::from_text(&text))
     }
 
-    /// What is at the place of a unit.
+    /// Returns the contents of a unit's place.
     pub(crate) fn find(&self, layout: &Layout, unit: u64) -> Result<Found, FolderError> {
         let path = self.place(layout, unit);
         match Self::read(&path) {
@@ -209,7 +212,7 @@ impl Folder {
         }
     }
 
-    /// Lets no other process do a unit; nothing if one does.
+    /// Locks a unit against other processes; `None` if another process has it.
     pub(crate) fn claim(&self, layout: &Layout, unit: u64) -> Result<Option<Lock>, FolderError> {
         let name = lock_of(&Name::new(layout, unit));
         match self.files.try_lock(&name) {
@@ -222,7 +225,7 @@ impl Folder {
         }
     }
 
-    /// Renames what is at the place of a unit that is claimed, to a name that is free.
+    /// Renames the file of a unit, which is locked, to a free name; returns that name.
     pub(crate) fn set_aside(&self, layout: &Layout, unit: u64) -> Result<PathBuf, FolderError> {
         let name = Name::new(layout, unit).file();
         let bad = |n| if n == 1 { format!("{name}.bad") } else { format!("{name}.bad-{n}") };
@@ -234,7 +237,7 @@ impl Folder {
         }
     }
 
-    /// Puts a unit that is claimed into its place, where nothing is.
+    /// Writes a unit, which is locked, to its place, where no file is.
     pub(crate) fn keep(&self, layout: &Layout, unit: &Unit) -> Result<(), FolderError> {
         let path = self.place(layout, unit.unit);
         let written = unit.to_text().map_err(io::Error::from).and_then(|text| {
@@ -248,7 +251,8 @@ impl Folder {
         written.map_err(|source| FolderError::Write { path, source })
     }
 
-    /// Removes what killed processes left unfinished, and nothing that has another name or is something else.
+    /// Removes unfinished files of killed processes, and nothing that has another name or is not a
+    /// file.
     pub(crate) fn clear_away(&self) -> Result<(), FolderError> {
         let size =
             |path: &Path| path.file_name().and_then(|name| self.files.size(name).ok().flatten());
@@ -256,7 +260,8 @@ impl Folder {
             let Some(name) = Name::of_unfinished(&path).filter(|_| size(&path).is_some()) else {
                 continue;
             };
-            // Made by who had the claim. Held while the file goes; one that cannot be removed is in nobody's way.
+            // The owner of the lock made the file. The lock is held while the file is removed; a
+            // file that cannot be removed does no harm.
             if let Ok(Some(claim)) = self.files.try_lock(lock_of(&name))
                 && claim.is_enforced()
             {
@@ -265,7 +270,7 @@ impl Folder {
             }
         }
         for path in self.list(LOCK)? {
-            // A claim that is given back takes its file along.
+            // Releasing a lock removes its file.
             if let Some(name) = Name::of_lock(&path).filter(|_| size(&path) == Some(0))
                 && let Ok(lock) = self.files.try_lock(lock_of(&name))
             {

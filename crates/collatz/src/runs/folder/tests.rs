@@ -32,7 +32,7 @@ fn a_unit_is_kept_once_and_nothing_else_is_left() {
     folder.keep(&layout, &unit).unwrap();
     assert!(matches!(folder.find(&layout, 1).unwrap(), Found::Sound(found) if *found == unit));
     assert_eq!(names(&folder), ["below-2p10-u8-1.json"]);
-    // Not replaced by another.
+    // A sound unit is not replaced by another.
     let mut again = unit.clone();
     again.seconds = 9.0;
     let error = folder.keep(&layout, &again).unwrap_err();
@@ -58,7 +58,7 @@ fn the_size_of_units_is_told_by_their_files() {
         let layout = Layout::new(0, 1 << 10, bits).unwrap();
         folder.keep(&layout, &plain_unit(&layout, unit)).unwrap();
     }
-    // Names that are not of units.
+    // Names that are not names of units.
     for name in ["x", "0", "1"] {
         fs::write(dir.path().join(format!("below-2p10-u200-{name}.json")), "").unwrap();
         fs::write(dir.path().join(format!("below-2p10-u10-{name}{name}.json")), "").unwrap();
@@ -95,7 +95,7 @@ fn what_a_killed_process_left_is_cleared_away_and_what_a_living_one_writes_is_no
     let layout = Layout::new(0, 1 << 10, 8).unwrap();
     let claim = folder.claim(&layout, 1).unwrap().unwrap();
     assert!(folder.claim(&layout, 1).unwrap().is_none());
-    // Of others, whatever it looks like.
+    // Files of others, whatever they look like.
     let others = [
         "below-2p10-u8-2.json.ab.tmp",
         "below-2p10-u8-3.json.lock",
@@ -105,7 +105,7 @@ fn what_a_killed_process_left_is_cleared_away_and_what_a_living_one_writes_is_no
         "package.json.lock",
     ];
     for name in others {
-        // Empty, as locks are, if the name is not one of a unit.
+        // Empty, like locks, unless the name is that of a unit.
         let text = if name.ends_with("8-3.json.lock") { "text" } else { "" };
         fs::write(dir.path().join(name), text).unwrap();
     }
@@ -164,7 +164,7 @@ fn what_is_no_file_in_place_of_a_unit_is_refused_and_never_followed() {
         fs::remove_file(aside).unwrap();
     }
     assert_eq!(fs::read_to_string(outside).unwrap(), unit.to_text().unwrap());
-    // One with a hole that is larger than any unit.
+    // A sparse file larger than any unit.
     fs::File::create(&place).unwrap().set_len(3 << 30).unwrap();
     let error = Folder::read(&place).unwrap_err().to_string();
     assert!(error.ends_with("it has 3221225472 bytes; at most 67108864 are read"), "{error}");

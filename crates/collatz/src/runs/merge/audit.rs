@@ -1,4 +1,4 @@
-//! Random units, or random parts of units, verified once more by another method.
+//! Audits: random units, or random parts of units, verified again by another method.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::sieve::{CpuSieve, Sieve};
 use crate::table::{TableMethod, TableOptions};
 use crate::{Method, Plain, Region, Verified, Verifier, Watch};
 
-/// Numbers that a method verifies on some cores in some seconds: 2^this.
+/// Returns log2 of the numbers that a method verifies on a few cores in a few seconds.
 fn affordable_bits(method: Method) -> u32 {
     match method {
         Method::Sieve => 34,
@@ -19,40 +19,40 @@ fn affordable_bits(method: Method) -> u32 {
     }
 }
 
-/// A unit, or a part of one, and how it is verified once more.
+/// A unit, or a part of one, and its second verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audit {
     /// The unit's file.
     pub path: PathBuf,
-    /// Of the unit, or some of its numbers.
+    /// The numbers of the unit, or some of them.
     pub region: Region,
-    /// Whether it is the whole unit.
+    /// Whether the region is the whole unit.
     pub is_whole: bool,
-    /// Another one than the unit's.
+    /// The method of the audit, different from the unit's.
     pub method: Method,
-    /// What came of it.
+    /// The result.
     pub outcome: AuditOutcome,
-    /// The unit's place.
+    /// The index of the unit.
     unit: usize,
 }
 
-/// What came of an audit.
+/// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditOutcome {
     /// Not done yet.
     Planned,
-    /// All that can be compared is the same.
+    /// Everything that can be compared agrees.
     Agrees,
-    /// This is not.
+    /// The named quantity differs.
     Differs(&'static str),
-    /// It could not be done.
+    /// The audit failed.
     Failed(String),
 }
 
 impl Files {
-    /// Which units would be audited: `count` of them at random, all if there are fewer.
+    /// Chooses the units to audit: `count` at random, or all if there are fewer.
     ///
-    /// The draw depends on the seed and the files alone.
+    /// The choice depends only on the seed and the files.
     #[must_use]
     pub fn plan_audits(&self, count: u64, seed: u64) -> Vec<Audit> {
         let draw = Draw::new(seed);
@@ -77,9 +77,10 @@ impl Files {
         (0..count).map(one).collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// Does an audit on the CPU; nothing if the watch stopped it. The watch is told the numbers that are done.
+    /// Performs an audit on the CPU; `None` if the watch stopped it. Numbers that are done are
+    /// reported to the watch.
     ///
-    /// A unit that agrees as a whole lacks evidence no longer.
+    /// A unit that agrees as a whole no longer counts as lacking evidence.
     #[must_use]
     pub fn audit(&mut self, planned: Audit, watch: &dyn Watch) -> Option<Audit> {
         let unit = &self.units[planned.unit].1;
@@ -106,8 +107,9 @@ fn verifier(method: Method) -> Result<Box<dyn Verifier>, crate::CollatzError> {
     })
 }
 
-/// A method for a unit, the first that takes it, and the part of it that this can do: sieve for table and the other way
-/// round, otherwise plain. A unit of the plain method is done by the sieve or the table method.
+/// Chooses the method for the audit of a unit, and the part of the unit that it can verify: sieve
+/// for table and vice versa, otherwise plain. A unit of the plain method is verified by the sieve
+/// or the table method.
 fn choose(
     method: &str,
     region: &Region,
@@ -127,7 +129,7 @@ fn choose(
         .next()
 }
 
-/// At most 2^bits numbers of a region, which ones by a draw below a number.
+/// Returns at most 2^bits numbers of a region, chosen by draws below a number.
 fn part(region: &Region, bits: u32, mut draw: impl FnMut(u128) -> u128) -> Region {
     if region.numbers() >> bits <= 1 {
         return *region;
@@ -138,7 +140,7 @@ fn part(region: &Region, bits: u32, mut draw: impl FnMut(u128) -> u128) -> Regio
             Region::Interval { from, to: from + (1 << bits) }
         }
         Region::Class { bits: all, low_bits, residue } => {
-            // From one class mod 2^low_bits to one with more low bits.
+            // From a class mod 2^low_bits to one with more low bits.
             let more = all - low_bits - bits;
             let residue = residue | draw(1 << more) << low_bits;
             Region::Class { bits: all, low_bits: low_bits + more, residue }
@@ -146,7 +148,7 @@ fn part(region: &Region, bits: u32, mut draw: impl FnMut(u128) -> u128) -> Regio
     }
 }
 
-/// In what a unit contradicts what was verified of it, or of a part.
+/// Returns the first contradiction between a unit and the second verification of it, or of a part.
 fn compare(unit: &Unit, audit: &Audit, verified: Verified) -> Option<&'static str> {
     let sample = Sample::of(&audit.region);
     let mut unresolved = verified.unresolved;
@@ -206,7 +208,8 @@ mod tests {
         assert_eq!(chosen("sieve", &small), (Method::Table, small));
         assert_eq!(chosen("table", &small), (Method::Sieve, small));
         assert_eq!(chosen("plain", &small), (Method::Sieve, small));
-        // The table method takes no class of 41 low bits, and the sieve no such numbers.
+        // The table method does not support a class of 41 low bits, and the sieve does not support
+        // such numbers.
         let (method, part) = chosen("sieve", &deep);
         assert_eq!((method, part.numbers()), (Method::Plain, 1 << 22));
         let (method, part) = chosen("plain", &high);

@@ -1,6 +1,6 @@
 //! Unions of intervals and of residue classes.
 
-/// The union of intervals: ascending, disjoint and not adjacent.
+/// Returns the union of intervals: ascending, disjoint and not adjacent.
 pub(super) fn union(mut intervals: Vec<(u128, u128)>) -> Vec<(u128, u128)> {
     intervals.sort_unstable();
     let mut union: Vec<(u128, u128)> = vec![];
@@ -13,7 +13,7 @@ pub(super) fn union(mut intervals: Vec<(u128, u128)>) -> Vec<(u128, u128)> {
     union
 }
 
-/// What of [from, to) is not in a union.
+/// Returns the parts of [from, to) outside a union.
 pub(super) fn gaps(union: &[(u128, u128)], from: u128, to: u128) -> Vec<(u128, u128)> {
     let (mut gaps, mut at) = (vec![], from);
     for &(begin, end) in union {
@@ -30,23 +30,23 @@ pub(super) fn gaps(union: &[(u128, u128)], from: u128, to: u128) -> Vec<(u128, u
 
 /// Residue classes of the numbers below a power of two.
 ///
-/// The numbers below 2^bits that are r mod 2^u are, written from the lowest bit to the highest, those that begin
-/// with the u bits of r: one interval. So classes are united as intervals are.
+/// Write the numbers below 2^bits from the lowest bit to the highest. Those that are r mod 2^u
+/// begin with the u bits of r, and form one interval. So classes are united as intervals are.
 pub(super) struct Classes {
     bits: u32,
-    /// Of the finest class.
+    /// The low bits of the finest class.
     low_bits: u32,
     intervals: Vec<(u128, u128)>,
 }
 
-/// What is missing of all residue classes below 2^bits.
+/// The residue classes missing from all those below 2^bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// Numbers below 2^bits.
+    /// The classes are of numbers below 2^bits.
     pub bits: u32,
-    /// Their classes modulo 2^`low_bits`, which is the finest modulus of the files.
+    /// The classes are modulo 2^`low_bits`, the finest modulus of the files.
     pub low_bits: u32,
-    /// How many of these 2^`low_bits` are missing.
+    /// The number of missing classes, of 2^`low_bits`.
     pub classes: u128,
     /// Residues of some of them, ascending.
     pub some: Vec<u128>,
@@ -67,7 +67,7 @@ impl Classes {
         self.intervals.push((from, from + (1 << (self.bits - low_bits))));
     }
 
-    /// The classes that are missing, `most` of them by their residues; nothing if none is.
+    /// Returns the missing classes, `most` of them by residue; `None` if none is missing.
     pub(super) fn missing(&self, most: usize) -> Option<Missing> {
         let gaps = gaps(&union(self.intervals.clone()), 0, 1 << self.bits);
         let high_bits = self.bits - self.low_bits;
@@ -82,7 +82,7 @@ impl Classes {
     }
 }
 
-/// The lowest `bits` bits, the first one last.
+/// Returns the lowest `bits` bits in reverse order.
 pub(super) fn reversed(n: u128, bits: u32) -> u128 {
     n.reverse_bits().checked_shr(128 - bits).unwrap_or(0)
 }

@@ -13,9 +13,9 @@ use crate::runs::{Folder, FolderError, Unit};
 /// Files of units, each once.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// Those that are sound.
+    /// The sound files.
     pub(super) units: Vec<(PathBuf, Unit)>,
-    /// Places of those in `units` that lack evidence.
+    /// The indices in `units` of those that lack evidence.
     pub(super) lacking: Vec<usize>,
     pub(super) unusable: Vec<Rejected>,
     pub(super) refused: Vec<Rejected>,
@@ -24,7 +24,7 @@ pub struct Files {
     pub(super) is_checked: bool,
 }
 
-/// What became of a file.
+/// The result of reading a file.
 enum Read {
     Sound(Box<Unit>, HasEvidence),
     Unusable(String),
@@ -34,7 +34,8 @@ enum Read {
 type HasEvidence = bool;
 
 impl Files {
-    /// The paths of all files `….json` of these directories. A file with several names is listed once.
+    /// Returns the paths of all files `….json` of these directories. A file with several names is
+    /// listed once.
     ///
     /// # Errors
     /// A directory cannot be listed.
@@ -51,8 +52,8 @@ impl Files {
         Ok(paths)
     }
 
-    /// Reads files, and checks what can be recomputed ([`Unit::check_work`]) if `check` says so; nothing if the watch
-    /// stopped it. The watch is told the files that are done.
+    /// Reads files, and with `check` recomputes what can be recomputed ([`Unit::check_work`]);
+    /// `None` if the watch stopped it. Files that are done are reported to the watch.
     #[must_use]
     pub fn read(paths: &[PathBuf], check: bool, watch: &dyn Watch) -> Option<Self> {
         let one = |path: &PathBuf| {

@@ -1,4 +1,4 @@
-//! What the unit files of several directories cover together.
+//! The union of what the unit files of several directories cover.
 
 mod audit;
 mod cover;
@@ -20,17 +20,17 @@ pub use files::Files;
 use overlap::Compared;
 pub use overlap::Overlap;
 
-/// At most so many gaps and missing classes are listed; all are counted.
+/// The most gaps and missing classes that are listed; all are counted.
 const MOST_LISTED: usize = 10;
 
 /// Two files that contradict each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disagreement {
-    /// Of the same numbers.
+    /// One of the two files.
     pub first: PathBuf,
-    /// As the first.
+    /// The other, with the same numbers.
     pub second: PathBuf,
-    /// What differs.
+    /// The difference.
     pub what: &'static str,
 }
 
@@ -39,41 +39,41 @@ pub struct Disagreement {
 pub struct Rejected {
     /// The file.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What several directories cover together.
+/// The union of what several directories cover.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Merged {
     /// Files that are sound.
     pub units: u64,
-    /// Those among them whose numbers another file has too.
+    /// Sound files whose numbers another file has too.
     pub duplicates: u64,
-    /// Files that cannot be read, are no units or contradict themselves.
+    /// Files that cannot be read, are not units or contradict themselves.
     pub unusable: Vec<Rejected>,
-    /// Whole files whose samples, evidence or other statements are wrong: they do not count.
+    /// Well-formed files with wrong samples, evidence or other statements; they do not count.
     pub refused: Vec<Rejected>,
-    /// Sound files that lack evidence: they count. Nothing if nothing was checked.
+    /// Sound files that lack evidence; they count. Empty if nothing was checked.
     pub lacking: Vec<PathBuf>,
     /// Whether samples and evidence were recomputed.
     pub is_checked: bool,
     /// Sound files of the same numbers that contradict each other.
     pub disagreements: Vec<Disagreement>,
-    /// Cuts whose units have common numbers and cannot be compared.
+    /// Layouts whose units have common numbers and cannot be compared.
     pub overlaps: Vec<Overlap>,
-    /// Places where units that are cut differently were compared.
+    /// Places where units of different layouts were compared.
     pub compared: u64,
-    /// Maximal intervals [from, to) of verified numbers, ascending, disjoint and not adjacent. Residue classes
-    /// are in them if they are complete.
+    /// Maximal intervals [from, to) of verified numbers, ascending, disjoint and not adjacent.
+    /// Complete sets of residue classes are included.
     pub covered: Vec<(u128, u128)>,
-    /// Gaps between these, and up to the ends of the ranges that were meant.
+    /// The number of gaps between these, and up to the ends of the ranges of the files.
     pub gaps: u64,
-    /// The first of them.
+    /// The first gaps.
     pub first_gaps: Vec<(u128, u128)>,
-    /// Ranges [0, 2^bits) whose residue classes are not complete, and that no intervals cover.
+    /// Ranges [0, 2^bits) whose residue classes are incomplete, and that no intervals cover.
     pub missing: Vec<Missing>,
-    /// The highest value.
+    /// The highest value of any path.
     pub highest: Option<Highest>,
     /// Numbers that did not come below their starts: ascending, each once.
     pub unresolved: Vec<u128>,
@@ -84,14 +84,15 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// The one interval that all files make up, if they do: no gap, no missing class, no disagreement, no overlap that
-    /// cannot be compared, no unusable or refused file, none without evidence and no unresolved number.
+    /// Returns the single interval that all files cover, if they do. Requires that no gap, missing
+    /// class, disagreement, incomparable overlap, unusable or refused file, file without evidence,
+    /// or unresolved number exists.
     #[must_use]
     pub fn complete(&self) -> Option<(u128, u128)> {
         self.covers().filter(|_| self.lacking.is_empty() && self.overlaps.is_empty())
     }
 
-    /// The same whether or not there is evidence of all units, and all overlaps could be compared.
+    /// The same, but units may lack evidence and overlaps may be incomparable.
     #[must_use]
     pub fn covers(&self) -> Option<(u128, u128)> {
         let trouble = self.gaps > 0
@@ -108,7 +109,7 @@ impl Merged {
 }
 
 impl Files {
-    /// What these files cover together.
+    /// Computes what these files cover together.
     #[must_use]
     pub fn merged(self) -> Merged {
         let lacking = self.lacking.iter().map(|&place| self.units[place].0.clone()).collect();
@@ -133,12 +134,12 @@ impl Files {
     }
 }
 
-/// What was seen so far.
+/// The data collected so far.
 #[derive(Default)]
 struct Known {
-    /// Of each set of numbers, the first file of each method, version and parameters.
+    /// For each set of numbers, the first file of each method, version and parameters.
     units: HashMap<RegionText, Vec<(PathBuf, Unit)>>,
-    /// The ends of what was meant by intervals.
+    /// The ends of the ranges of files with intervals.
     meant: Option<(u128, u128)>,
 }
 
@@ -191,7 +192,7 @@ impl Known {
         }
         merged.covered = union(intervals);
         merged.missing = incomplete;
-        // What intervals cover, no class need cover.
+        // A class is not missing where intervals cover its numbers.
         let from_zero = merged.covered.first().filter(|(from, _)| *from == 0);
         let known = from_zero.map_or(0, |(_, to)| *to);
         merged.missing.retain(|missing| 1 << missing.bits > known);
@@ -205,7 +206,7 @@ impl Known {
     }
 }
 
-/// All numbers below a power of two are an interval.
+/// Converts a class of all numbers below a power of two to an interval.
 fn plain(region: RegionText) -> RegionText {
     match region {
         RegionText::Class { bits, low_bits: 0, .. } => {

@@ -1,9 +1,10 @@
-//! Units of the same numbers that are cut differently.
+//! Comparison of units of the same numbers from different layouts.
 //!
-//! Units of one cut, a range and the size of its units, have no common numbers. Where units of two cuts meet, a
-//! *place* is the smallest set of both that meets no other unit of them. If the units of either cut have the same numbers in all
-//! there, and no total depends on the cut, their totals must be the same sums. That is so of the plain method alone: the others
-//! look at trees and blocks whose sizes follow from the unit's.
+//! Units of one layout, that is, of one range and unit size, have no common numbers. Where units of
+//! two layouts overlap, a *place* is the smallest set of units of both that overlaps no other unit
+//! of either. If the units of both layouts contain the same numbers in a place, and no total
+//! depends on the layout, their totals must have the same sums. That holds only for the plain
+//! method: the others use trees and blocks whose sizes depend on the unit's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,18 +14,18 @@ use super::cover::{reversed, union};
 use crate::runs::{HighestText, RegionText, Unit};
 use crate::{Highest, Method};
 
-/// Units of two cuts with common numbers whose totals cannot be compared.
+/// Overlapping units of two layouts whose totals cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlap {
-    /// A unit of one cut.
+    /// A unit of one layout.
     pub first: PathBuf,
-    /// One of the other cut, with common numbers.
+    /// A unit of the other layout, with common numbers.
     pub second: PathBuf,
-    /// Places where units of these cuts meet.
+    /// The number of places where units of these layouts overlap.
     pub places: u64,
 }
 
-/// What came of comparing units of different cuts.
+/// The result of comparing units of different layouts.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     pub(super) overlaps: Vec<Overlap>,
@@ -33,22 +34,22 @@ pub(super) struct Compared {
     pub(super) places: u64,
 }
 
-/// Bounds of the range, and log2 of the size of its units.
+/// A layout: the bounds of the range, and log2 of the size of its units.
 type Cut = (u128, u128, u32);
 
-/// What intervals are of: numbers, or residues below 2^bits with their bits reversed.
+/// The elements of intervals: numbers, or residues below 2^bits with their bits reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Space {
     Numbers,
     Residues(u32),
 }
 
-/// A region of a cut, and the files that have it.
+/// A region of a layout, and the files that have it.
 #[derive(Debug, Clone)]
 struct Piece<'a> {
     cut: Cut,
     region: RegionText,
-    /// In its space.
+    /// Its interval in its space.
     from: u128,
     to: u128,
     files: Vec<&'a (PathBuf, Unit)>,
@@ -71,7 +72,7 @@ impl Compared {
         }
         let mut found = Found::default();
         for pieces in spaces.values() {
-            // Ascending by their beginnings.
+            // Ascending by start.
             let mut end = 0;
             let mut together: Vec<&Piece> = vec![];
             for piece in pieces {
@@ -94,7 +95,7 @@ impl Compared {
     }
 }
 
-/// A region as an interval of its space.
+/// Returns a region as an interval of its space.
 fn place(region: RegionText) -> (Space, u128, u128) {
     match region {
         RegionText::Interval { from, to } => (Space::Numbers, from, to),
@@ -113,7 +114,7 @@ struct Found {
 }
 
 impl Found {
-    /// Units that meet, directly or by others between them.
+    /// Compares units that overlap, directly or through others between them.
     fn in_place(&mut self, pieces: &[&Piece]) {
         let cuts = by_cut(pieces.iter().copied());
         let cuts: Vec<_> = cuts.into_values().collect();
@@ -123,7 +124,7 @@ impl Found {
                 let mut meet = meet.filter(|(x, y)| x.from < y.to && y.from < x.to);
                 let Some((x, y)) = meet.next() else { continue };
                 let same = a.len() == 1 && b.len() == 1 && x.region == y.region;
-                // Those are compared as duplicates.
+                // Equal sets are compared as duplicates.
                 if !same {
                     self.pair((x, y), (a, b), ends(a) == ends(b));
                 }
@@ -131,7 +132,8 @@ impl Found {
         }
     }
 
-    /// Classes and intervals, and classes below different powers of two: equal only if all classes are there.
+    /// Compares classes with intervals, and classes below different powers of two; they are equal
+    /// only if all classes are present.
     fn across(&mut self, spaces: &BTreeMap<Space, Vec<Piece>>) {
         for (&space, pieces) in spaces {
             let Space::Residues(bits) = space else { continue };
@@ -155,7 +157,8 @@ impl Found {
         }
     }
 
-    /// Units of two cuts, two that meet, and whether all have the same numbers.
+    /// Compares the units of two layouts, given two that overlap, and whether both contain the same
+    /// numbers.
     fn pair(&mut self, meet: (&Piece, &Piece), (a, b): (&[&Piece], &[&Piece]), equal: bool) {
         let names = |(x, y): (&Piece, &Piece)| (x.files[0].0.clone(), y.files[0].0.clone());
         let (first, second) = names(meet);
@@ -175,7 +178,8 @@ impl Found {
         }
     }
 
-    /// A number that one file has as unresolved must be so in all files that have it.
+    /// Checks that a number that one file lists as unresolved is listed in all files that contain
+    /// it.
     fn unresolved(&mut self, units: &[(PathBuf, Unit)]) {
         let numbers: BTreeSet<u128> =
             units.iter().flat_map(|(_, unit)| unit.unresolved.iter().copied()).collect();
@@ -186,7 +190,7 @@ impl Found {
             let (with, without): (Vec<_>, Vec<_>) =
                 files.partition(|(_, unit)| unit.unresolved.binary_search(&n).is_ok());
             let Some((first, unit)) = with.first() else { continue };
-            // Files of the very same numbers are compared as duplicates.
+            // Files of exactly the same numbers are compared as duplicates.
             for (second, _) in without.iter().filter(|(_, other)| other.region != unit.region) {
                 let (first, second) = (first.clone(), second.clone());
                 let what = "the unresolved numbers";
@@ -206,12 +210,13 @@ fn by_cut<'a>(
     cuts
 }
 
-/// The intervals that pieces of one space make up.
+/// Returns the intervals covered by pieces of one space.
 fn ends(pieces: &[&Piece]) -> Vec<(u128, u128)> {
     union(pieces.iter().map(|piece| (piece.from, piece.to)).collect())
 }
 
-/// Two units with a common number, the first one of classes of one cut, the second one of another space.
+/// Returns two units with a common number, the first one of classes of one layout, the second one
+/// of another space.
 fn common<'a>(
     classes: &[&'a Piece<'a>],
     others: &[&'a Piece<'a>],
@@ -220,7 +225,7 @@ fn common<'a>(
         RegionText::Class { bits, low_bits, residue } => Some((bits, low_bits, residue)),
         RegionText::Interval { .. } => None,
     };
-    // All of one cut have the same bits.
+    // All classes of a layout have the same bits.
     let (bits, low_bits, _) = class(classes.first()?)?;
     let mask = |low_bits: u32| (1u128 << low_bits) - 1;
     let residues = |low_bits: u32, below: u32| -> BTreeMap<u128, &'a Piece<'a>> {
@@ -261,7 +266,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Nothing if one of the units was not verified by the plain method.
+    /// Returns the sums; `None` if a unit was not verified by the plain method.
     fn of(pieces: &[&Piece]) -> Option<Self> {
         let mut totals = Self { walked: 0, checksum: 0, highest: None };
         for piece in pieces {

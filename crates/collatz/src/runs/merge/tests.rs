@@ -13,7 +13,7 @@ fn merged_of(folders: &[Folder]) -> Merged {
     read(folders, false).merged()
 }
 
-/// A directory with these units of these layouts.
+/// Creates a directory with these units of these layouts.
 fn folder(units: &[(&Layout, u64)]) -> (tempfile::TempDir, Folder) {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();
@@ -66,7 +66,7 @@ fn gaps_are_told() {
     assert_eq!(gap.covered, [(512, 1536), (2560, 5000)]);
     assert_eq!((gap.gaps, &gap.first_gaps[..]), (2, &[(100, 512), (1536, 2560)][..]));
     assert_eq!(gap.complete(), None);
-    // What was meant goes on after the last file.
+    // The range continues after the last file.
     let start = merged(&all(&layout)[..2]);
     assert_eq!((start.covered.len(), &start.first_gaps[..]), (1, &[(1024, 5000)][..]));
     assert_eq!(start.complete(), None);
@@ -79,7 +79,7 @@ fn missing_classes_are_told() {
     let missing = Missing { bits: 12, low_bits: 3, classes: 2, some: vec![3, 6] };
     assert_eq!((&some.missing[..], some.covered.len()), (&[missing][..], 0));
     assert_eq!((some.complete(), some.gaps), (None, 0));
-    // Not missed where intervals have the numbers.
+    // A class is not missing where intervals cover its numbers.
     let below = Layout::new(0, 5000, 12).unwrap();
     let mut units = all(&below);
     units.push((&layout, 3));
@@ -95,12 +95,12 @@ fn overlaps_are_counted_once_and_duplicates_told() {
     let (_two, second) = folder(&all(&a)[2..4]);
     let twice = merged_of(&[first, second]);
     assert_eq!((twice.complete(), twice.duplicates), (Some((100, 3000)), 2));
-    // All below a power of two is the same as a class and as an interval.
+    // All numbers below a power of two are both a class and an interval.
     let (_one, first) = folder(&all(&layout(0, 1 << 12, 20)));
     let (_two, second) = folder(&all(&layout(0, 1 << 12, 12)));
     let twice = merged_of(&[first.clone(), second]);
     assert_eq!((twice.complete(), twice.duplicates), (Some((0, 1 << 12)), 1));
-    // A file is one file by all its names.
+    // A file with several names counts once.
     let again = Folder::existing(&first.path().join(".")).unwrap();
     let once = merged_of(&[first.clone(), first, again]);
     assert_eq!((once.units, once.duplicates), (1, 0));
@@ -186,7 +186,7 @@ fn what_is_no_unit_is_named() {
     fs::write(place("cut.json"), &sound[..100]).unwrap();
     fs::write(place("package.json"), "{\"name\": \"x\"}\n").unwrap();
     fs::create_dir(place("folder.json")).unwrap();
-    // None of ours, and not looked at.
+    // Not a file of this program; ignored.
     fs::write(place("slurm-17.out"), "").unwrap();
     fs::write(place("below-2p10-u8-1.json.bad"), "").unwrap();
     fs::write(place("below-2p10-u8-1.json.lock"), "").unwrap();
@@ -197,7 +197,7 @@ fn what_is_no_unit_is_named() {
     assert_eq!((merged.gaps, merged.covered), (0, vec![(100, 3000)]));
 }
 
-/// What a checked merge says of one unit that was changed: why it was refused.
+/// Returns the reason for which a checked merge refuses a changed unit.
 fn refused(layout: &Layout, unit: Unit) -> String {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();
@@ -228,7 +228,7 @@ fn units_without_evidence_count_and_are_named() {
     let merged = read(std::slice::from_ref(&folder), true).merged();
     assert_eq!(merged.lacking, [folder.place(&layout, 0)]);
     assert_eq!((merged.covers(), merged.complete()), (Some((100, 3000)), None));
-    // Nobody asked.
+    // Without checks nothing is refused.
     assert_eq!(read(&[folder], false).merged().complete(), Some((100, 3000)));
 }
 
@@ -241,7 +241,7 @@ fn what_can_be_recomputed_is_not_believed() {
         refused(&layout, unit)
     };
     for (said, says) in [
-        (changed(|u| u.sample_odd_steps += 1), "its sample is said to have"),
+        (changed(|u| u.sample_odd_steps += 1), "but the file says"),
         (changed(|u| u.checksum *= 2), "its checksum is"),
         (changed(|u| u.walked -= 1), "its count of numbers walked is"),
         (changed(|u| u.method_version = 2), "no method plain of version 2"),
@@ -250,18 +250,18 @@ fn what_can_be_recomputed_is_not_believed() {
             changed(|u| u.method = "table".into()),
             "no method table of version 1 with parameters none",
         ),
-        (changed(|u| u.unresolved = vec![1027]), "1027 is said to be unresolved, but comes below"),
+        (changed(|u| u.unresolved = vec![1027]), "1027 is listed as unresolved, but comes below"),
         (changed(|u| u.highest.as_mut().unwrap().value += 1u32), "rises to"),
         (changed(|u| u.highest.as_mut().unwrap().value -= 2u32), "rises to"),
         (changed(|u| u.highest.as_mut().unwrap().start -= 2), "rises to"),
     ] {
         assert!(said.contains(says), "{said}: {says}");
     }
-    // Without evidence, too.
+    // The same without evidence.
     let mut unit = without_evidence(plain_unit(&layout, 2));
     unit.checksum *= 2;
     assert!(refused(&layout, unit).contains("its checksum is"));
-    // No method of this name, and a method without a way for the region.
+    // An unknown method, and a method that does not support the region.
     let far = Layout::new(1 << 100, (1 << 100) + (1 << 60), 60).unwrap();
     let mut unit = plain_unit(&layout, 2);
     let region = far.region(0).unwrap();
@@ -271,7 +271,7 @@ fn what_can_be_recomputed_is_not_believed() {
     unit.method = "sieve".into();
     unit.parameters = "last=10,look=auto24,step=12,rules=descent+preimages+runs+mod9".into();
     let said = refused(&far, unit);
-    assert!(said.contains("the sieve has no room for"), "{said}");
+    assert!(said.contains("the sieve does not support"), "{said}");
 }
 
 #[test]
@@ -301,7 +301,8 @@ fn units_that_are_cut_differently_are_compared() {
 
 #[test]
 fn overlaps_that_cannot_be_compared_are_named() {
-    // Neither within the other; one part is missing; classes below different powers of two; a class and an interval.
+    // Neither contains the other; one part is missing; classes below different powers of two; a
+    // class and an interval.
     let (a, b) = (layout(100, 3000, 9), layout(2000, 5000, 10));
     let (classes, fine, more) =
         (layout(0, 1 << 12, 10), layout(0, 1 << 12, 9), layout(0, 1 << 13, 12));
@@ -321,7 +322,7 @@ fn overlaps_that_cannot_be_compared_are_named() {
         let Overlap { first, second, .. } = &merged.overlaps[0];
         assert_ne!(first, second);
     }
-    // No common number: the class 2 mod 8 and 1001; residues 1 and 2; ranges that follow each other.
+    // No common number: the class 2 mod 8 and 1001; residues 1 and 2; adjacent ranges.
     let odd = layout(1001, 1002, 9);
     for units in
         [vec![(&fine, 2), (&odd, 0)], vec![(&classes, 1), (&more, 0)], vec![(&a, 0), (&b, 1)]]
@@ -361,9 +362,9 @@ fn audits_are_done_by_another_method() {
         let audit = files.audit(audit, &Unwatched).unwrap();
         assert_eq!(audit.outcome, AuditOutcome::Agrees);
     }
-    // What was audited as a whole lacks no evidence.
+    // A unit that was audited as a whole does not lack evidence.
     assert_eq!(files.merged().complete(), Some((layout.from(), layout.to())));
-    // Which ones depends on the seed.
+    // The choice depends on the seed.
     let first =
         |seed| read(std::slice::from_ref(&folder), false).plan_audits(1, seed)[0].path.clone();
     assert!((0..20).any(|seed| first(seed) != first(0)));

@@ -1,4 +1,5 @@
-//! Verifying the units of a range, by several devices and processes, and going on where one has ended.
+//! Verification of the units of a range, by several devices and processes, resuming where one has
+//! ended.
 
 mod queue;
 #[cfg(test)]
@@ -23,50 +24,51 @@ use crate::runs::sample::Sample;
 use crate::runs::{Folder, FolderError, Layout, Unit};
 use crate::{CollatzError, Verifier, Watch};
 
-/// Between two looks at a unit that another process does.
+/// The interval between two checks of a unit that another process is verifying.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// A run: the units of a layout that are asked for, and the directory of their files.
+/// A run: the selected units of a layout, and the directory of their files.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
     /// The range.
     pub layout: &'a Layout,
-    /// Where its units are kept.
+    /// The directory of its units.
     pub folder: &'a Folder,
-    /// Which of them.
+    /// The selected units.
     pub selection: Selection,
 }
 
-/// What the workers share.
+/// The state shared by the workers.
 struct Shared<'a> {
     run: Run<'a>,
     queue: Mutex<Queue>,
     outcome: Mutex<Outcome>,
-    /// Units with a sound file that is told of.
+    /// Units with a sound file that was reported.
     finished: Mutex<HashSet<u64>>,
     is_without_locks: AtomicBool,
     watch: &'a dyn Watch,
     events: Sender<Event>,
 }
 
-/// What became of a unit.
+/// The result for a unit.
 enum End {
-    /// It is told of, and the worker goes on.
+    /// Reported; the worker continues.
     Settled,
-    /// Another process does it.
+    /// Another process is verifying it.
     Elsewhere,
     /// The watch stopped it.
     Stopped,
-    /// The device is of no more use.
+    /// The device is unusable.
     Retired,
 }
 
 impl Run<'_> {
-    /// Does the units that are not done, each verifier in a thread of its own, until there are none; waits for
-    /// those that other processes do, and takes them over if these die; looks at the other files in the
-    /// directory, which may have unresolved numbers. A unit whose device fails, or returns a wrong result, stays undone,
-    /// and that device gets no more; other devices go on. If a file cannot be written or the directory cannot be
-    /// used, the run ends early. What is finished is kept in any case, and the same run does the rest.
+    /// Verifies the units that are not done, each verifier in a thread of its own, until none is
+    /// left. Waits for units that other processes are verifying, and takes them over if these die.
+    /// Reads the other files in the directory, which may contain unresolved numbers. A unit whose
+    /// device fails or returns a wrong result stays undone, and that device gets no more units;
+    /// other devices continue. If a file cannot be written or the directory cannot be used, the run
+    /// ends early. Finished units are kept in any case, and running again does the rest.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -160,7 +162,7 @@ impl Shared<'_> {
         if !claim.is_enforced() && !self.is_without_locks.swap(true, Ordering::Relaxed) {
             self.tell(Event::NoLocks);
         }
-        // Its last holder may have finished it meanwhile.
+        // The last holder of the lock may have finished the unit meanwhile.
         match folder.find(layout, unit)? {
             Found::Sound(found) => {
                 self.found(*found);
@@ -197,7 +199,7 @@ impl Shared<'_> {
         };
         let numbers = verified.numbers;
         if numbers != region.numbers() {
-            let reason = format!("{numbers} numbers were verified of {}", region.numbers());
+            let reason = format!("{numbers} of {} numbers were verified", region.numbers());
             self.fail(unit, verifier, reason);
             return Ok(End::Retired);
         }
@@ -209,7 +211,7 @@ impl Shared<'_> {
             return Ok(End::Retired);
         }
         self.tell_unresolved(&done);
-        // Before the file: what cannot be written is still told.
+        // Before the file is written, so that it is reported even if writing fails.
         locked(&self.outcome).add(&done);
         if let Err(error) = folder.keep(layout, &done) {
             // Without locks another process may have been faster.
@@ -226,13 +228,13 @@ impl Shared<'_> {
         Ok(End::Settled)
     }
 
-    /// A unit that another process has done meanwhile.
+    /// Handles a unit that another process has done meanwhile.
     fn twice(&self, found: Unit, done: &Unit, verifier: &dyn Verifier) -> End {
         match found.disagreement(done) {
             None => self.found(found),
             Some(what) => {
                 let reason = format!(
-                    "{what} differ from those in {}: checksum {}, sample {}; verify that unit once more elsewhere",
+                    "{what} differ from those in {}: checksum {}, sample {}; verify that unit again elsewhere",
                     self.run.folder.place(self.run.layout, done.unit).display(),
                     done.checksum,
                     done.sample_odd_steps
@@ -255,8 +257,8 @@ impl Shared<'_> {
         self.tell(Event::Before(unit.into()));
     }
 
-    /// Looks at the files in the directory that the run had no part in, for what their units say of the whole.
-    /// Returns how many units of the range have a sound file.
+    /// Reads the files in the directory that the run did not write, for the summary of all units.
+    /// Returns the number of units of the range with a sound file.
     fn others(&self) -> Result<u64, FolderError> {
         let Run { layout, folder, .. } = self.run;
         let finished = locked(&self.finished);
@@ -304,12 +306,12 @@ impl Shared<'_> {
     }
 
     fn tell(&self, event: Event) {
-        // Nobody need listen.
+        // The receiver may be gone.
         let _ = self.events.send(event);
     }
 }
 
-/// A thread that panicked leaves whole numbers behind.
+/// A panicking thread leaves the data consistent.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

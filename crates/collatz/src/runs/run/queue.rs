@@ -1,54 +1,54 @@
-//! Which units, and which of them is next.
+//! The selection of units, and the order in which they are processed.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use warpint_files::ErrorKind;
 
-/// Between two looks at a unit that another process does.
+/// The interval between two checks of a unit that another process is verifying.
 const AGAIN_AFTER: Duration = Duration::from_millis(300);
 
-/// Why there is no such selection.
+/// Why a selection is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// Beyond the units.
-    #[error("there is no unit {last}: the range has units 0 to {most}")]
+    /// Units beyond the last one.
+    #[error("unit {last} does not exist: the range has units 0 to {most}")]
     Units {
-        /// Asked for.
+        /// The requested unit.
         last: u64,
-        /// The last that there is.
+        /// The last unit of the range.
         most: u64,
     },
-    /// Nothing to do.
-    #[error("units {first} to {last} are none: the second must not be the smaller")]
+    /// An empty selection.
+    #[error(
+        "the selection from unit {first} to unit {last} is empty: the last must not be smaller than the first"
+    )]
     Empty {
         /// The first.
         first: u64,
         /// The last.
         last: u64,
     },
-    /// A part that is none.
-    #[error(
-        "there is no part {index} of {parts}: parts are counted from 0 to one less than their number"
-    )]
+    /// A part that does not exist.
+    #[error("part {index} of {parts} does not exist: parts are numbered from 0")]
     Shard {
-        /// Asked for.
+        /// The requested part.
         index: u64,
-        /// How many there are.
+        /// The number of parts.
         parts: u64,
     },
 }
 
 impl SelectionError {
-    /// What kind of error it is: always bad input.
+    /// Returns the kind of the error: always bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::BadInput
     }
 }
 
-/// Units first, first + 1, …: `count` of them.
+/// `count` consecutive units from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     first: u64,
@@ -56,13 +56,13 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// All of `units`.
+    /// Selects all of `units`.
     #[must_use]
     pub fn all(units: u64) -> Self {
         Self { first: 0, count: units }
     }
 
-    /// Units first … last of `units`.
+    /// Selects units first … last of `units`.
     ///
     /// # Errors
     /// first > last, or last ≥ units.
@@ -76,11 +76,11 @@ impl Selection {
         Ok(Self { first, count: last - first + 1 })
     }
 
-    /// Part `index`, from 0, of `parts`: units in a row, as many in each part as in others or one more or less; none
-    /// in some parts if there are fewer units than parts.
+    /// Selects part `index`, from 0, of `parts`. A part consists of consecutive units; the sizes of
+    /// parts differ by one at most, and some are empty if there are fewer units than parts.
     ///
-    /// Residue classes in a row differ in their low bits, by which a sieve kills most at once, so parts take about as
-    /// long as each other.
+    /// Consecutive residue classes differ in their low bits, by which a sieve kills most numbers at
+    /// once, so all parts take about the same time.
     ///
     /// # Errors
     /// index ≥ parts.
@@ -92,36 +92,36 @@ impl Selection {
         Ok(Self { first: begin(index), count: begin(index + 1) - begin(index) })
     }
 
-    /// How many units.
+    /// Returns the number of units.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether it is one of them.
+    /// Returns whether a unit is selected.
     #[must_use]
     pub fn contains(&self, unit: u64) -> bool {
         (self.first..self.first + self.count).contains(&unit)
     }
 
-    /// The units, ascending.
+    /// Returns the units, ascending.
     pub fn units(self) -> impl Iterator<Item = u64> {
         self.first..self.first + self.count
     }
 }
 
-/// What is left to do.
+/// The units left to do.
 pub(super) struct Queue {
     selection: Selection,
     given: u64,
-    /// Those that other processes have had, and when to look again.
+    /// Units locked by other processes, and when to check again.
     later: VecDeque<(u64, Instant)>,
 }
 
-/// What is next.
+/// The next action.
 pub(super) enum Next {
     Unit(u64),
-    /// Units of other processes, not to be looked at yet.
+    /// Only units of other processes are left, and none is due for a check.
     Later,
     End,
 }

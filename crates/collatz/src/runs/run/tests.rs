@@ -11,7 +11,7 @@ use crate::until::Until;
 use crate::walk::Walker;
 use crate::{Method, Plain, Region, Unwatched, Verified};
 
-/// A verifier with something before, and something after.
+/// A verifier that runs code before and after each unit.
 struct With<F> {
     plain: Plain,
     before: F,
@@ -108,7 +108,7 @@ fn a_stopped_run_goes_on() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
     let (first, _) = go(&layout, dir.path(), plain(), &Until::new(5 << 10));
     assert!(first.stopped && !first.complete && first.done == 5, "{first:?}");
-    // Half-way through a unit, which is lost.
+    // Stopped half-way through a unit, whose work is lost.
     let stopping: Vec<Box<dyn Verifier>> =
         vec![Box::new(With::new(Plain::default(), |_: &_| Ok(())))];
     let (nothing, _) = go(&layout, dir.path(), stopping, &Until::new(0));
@@ -147,7 +147,7 @@ fn a_damaged_file_is_set_aside_and_its_unit_done_again() {
         .collect();
     assert_eq!(fs::read(aside[0]).unwrap(), sound[..sound.len() / 2]);
     assert_eq!(fs::read(aside[1]).unwrap(), b"somebody's notes");
-    // A unit of a later program is neither used nor touched.
+    // A unit of a later program is neither used nor changed.
     let path = folder.place(&layout, 5);
     let text = fs::read_to_string(&path).unwrap();
     let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
@@ -203,7 +203,7 @@ fn a_unit_that_is_done_twice_is_compared() {
     for (wrong, says) in [(0, None), (1, Some("the sample checksums differ from those in"))] {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::open(dir.path()).unwrap();
-        // Another process that was not locked out.
+        // Another process that ignores the lock.
         let (other, of) = (folder.clone(), layout.clone());
         let beside = With::new(Plain::default(), move |region: &Region| {
             if let Region::Class { residue: 3, .. } = region {
@@ -258,7 +258,7 @@ fn a_counter_example_is_told_and_never_forgotten() {
 fn a_failing_device_leaves_its_unit_undone_and_others_go_on() {
     let (dir, layout) = (tempfile::tempdir().unwrap(), whole());
     let broken = With::new(Plain::default(), |_: &_| Err(failed()));
-    // Slower, so that the other comes to its turn.
+    // Slower, so that the other verifier gets units too.
     let slow = With::new(Plain::default(), |_: &_| {
         std::thread::sleep(Duration::from_millis(20));
         Ok(())
@@ -307,7 +307,7 @@ fn a_dead_device_verifies_nothing() {
     assert_eq!((outcome.done, outcome.failed, outcome.complete), (0, vec![0], false));
     assert!(events.iter().any(|event| matches!(
         event,
-        Event::Failed { place, reason, .. } if place == "dead" && reason.contains("the number of nodes is 0, it must be")
+        Event::Failed { place, reason, .. } if place == "dead" && reason.contains("the number of nodes is 0, but must be")
     )));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
@@ -334,7 +334,7 @@ fn what_cannot_be_written_ends_the_run_and_is_told() {
         done += 1;
         if done == 12 {
             fs::remove_dir_all(&gone).unwrap();
-            // It cannot be made again.
+            // The directory cannot be created again.
             fs::write(&gone, "").unwrap();
         }
         Ok(())
@@ -399,13 +399,13 @@ fn a_counter_example_of_a_unit_that_is_not_asked_for_is_told() {
         assert_eq!(told(&events, folder.place(&layout, 11)), 1, "{events:?}");
         assert!(complete || outcome.highest.is_some());
     }
-    // Of another range, or cut otherwise.
+    // Files of another range, or of another unit size.
     let other = Layout::new(0, 1 << 13, 13).unwrap();
     let (outcome, events) = go(&other, dir.path(), plain(), &Unwatched);
     assert_eq!((outcome.unresolved.as_slice(), outcome.complete), (&[27][..], true));
     assert!(!outcome.is_good());
     assert_eq!(told(&events, folder.place(&layout, 11)), 1, "{events:?}");
-    // A copy is told of, too.
+    // A copy is reported, too.
     fs::copy(folder.place(&layout, 11), dir.path().join("copy.json")).unwrap();
     let (outcome, events) = go(&layout, dir.path(), plain(), &Unwatched);
     assert_eq!((outcome.unresolved.as_slice(), outcome.complete), (&[27][..], true));

@@ -1,4 +1,4 @@
-//! What a run tells, and what comes of it.
+//! The events and the result of a run.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,98 +6,100 @@ use std::path::PathBuf;
 use crate::Highest;
 use crate::runs::Unit;
 
-/// What happens in a run.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A verifier begins a unit.
     Begun {
-        /// Its number.
+        /// The unit's number.
         unit: u64,
-        /// Where.
+        /// The place.
         place: String,
     },
-    /// A unit is verified, and its file written.
+    /// A unit is verified and its file written.
     Done(Box<Unit>),
-    /// A unit has a sound file, of before or of another process.
+    /// A unit already has a sound file, from an earlier run or another process.
     Before(Box<Unit>),
-    /// A file that was no sound unit was renamed.
+    /// A file that was not a sound unit was renamed.
     SetAside {
         /// The unit's number.
         unit: u64,
-        /// Its name now.
+        /// Its new path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in it.
         reason: String,
     },
-    /// Numbers that did not come below their starts: possible counter-examples. Told before their unit is
-    /// written, and once more when a later run finds that.
+    /// Numbers that did not come below their starts: possible counter-examples. Reported before
+    /// their unit is written, and again when a later run reads the unit.
     Unresolved {
         /// The unit's number.
         unit: u64,
         /// The numbers.
         numbers: Vec<u128>,
     },
-    /// The same of another file in the directory, which the run had no part in.
+    /// The same for another file in the directory, which the run did not write.
     UnresolvedFile {
         /// The file.
         path: PathBuf,
         /// The numbers.
         numbers: Vec<u128>,
     },
-    /// The file system has no locks, so other processes may do the same units. Told once.
+    /// The file system does not support locks, so other processes may verify the same units.
+    /// Reported once.
     NoLocks,
-    /// A unit stays undone.
+    /// A unit that stays undone.
     Failed {
-        /// Its number.
+        /// The unit's number.
         unit: u64,
-        /// Where.
+        /// The place.
         place: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
     /// Units of the range.
     pub units: u64,
-    /// Units asked for.
+    /// Selected units.
     pub selected: u64,
-    /// Those that were done now.
+    /// Units done by this run.
     pub done: u64,
-    /// Those that had been done, or were by another process meanwhile.
+    /// Units done earlier, or by another process meanwhile.
     pub before: u64,
-    /// Those that failed, ascending.
+    /// Units that failed, ascending.
     pub failed: Vec<u64>,
-    /// Numbers of the units done now.
+    /// Numbers of the units done by this run.
     pub numbers: u128,
-    /// Numbers of those done before.
+    /// Numbers of the units done earlier.
     pub numbers_before: u128,
-    /// Computing time, by the clock.
+    /// Wall-clock time of the computation.
     pub seconds: f64,
-    /// The highest value of all units of the range that are done, asked for or not.
+    /// The highest value of all finished units of the range, selected or not.
     pub highest: Option<Highest>,
-    /// The unresolved numbers of all files of units in the directory, asked for or not: ascending, each once.
+    /// The unresolved numbers of all unit files in the directory, selected or not: ascending, each
+    /// once.
     pub unresolved: Vec<u128>,
-    /// Files of units of the range by method, version and parameters, asked for or not.
+    /// Unit files of the range by method, version and parameters, selected or not.
     pub methods: BTreeMap<(String, u32, String), u64>,
-    /// The watch ended it before its end.
+    /// Whether the watch stopped the run.
     pub stopped: bool,
-    /// Why it ended early, if it was not the watch: no unit can be read or written.
+    /// The reason of an early end other than the watch: units cannot be read or written.
     pub broken: Option<String>,
-    /// Whether every unit of the range, not only of the selection, has a sound file.
+    /// Whether every unit of the range, selected or not, has a sound file.
     pub complete: bool,
 }
 
 impl Outcome {
-    /// Numbers verified a second.
+    /// Returns the numbers verified per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         if self.seconds > 0.0 { self.numbers as f64 / self.seconds } else { 0.0 }
     }
 
-    /// Whether all that was asked for is done, and every number came down.
+    /// Returns whether all selected units are done and every number came below its start.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.done + self.before == self.selected && self.unresolved.is_empty()

@@ -1,7 +1,8 @@
-//! What is known of a unit, as a file keeps it.
+//! The result for a unit, and its file.
 //!
-//! A file is one line of JSON, `{"sha256":"<64 hexadecimal digits>","unit":{…}}`; the digest is that of the
-//! unit's text as it stands there. Numbers that may exceed 2^53 are strings of decimal digits.
+//! A file is one line of JSON, `{"sha256":"<64 hexadecimal digits>","unit":{…}}`; the digest is
+//! that of the unit's text as it appears in the file. Numbers that may exceed 2^53 are strings of
+//! decimal digits.
 
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
@@ -13,13 +14,13 @@ use crate::runs::Layout;
 use crate::runs::sample::{self, Sample};
 use crate::{Method, Region, Verified, Verifier, decimal};
 
-/// What the files of this program say they are.
+/// The format name in the files of this program.
 const FORMAT: &str = "warpint-collatz-unit";
 
-/// Raised when older programs cannot read it: units of version 1 have no evidence.
+/// Incremented when older programs cannot read the file: units of version 1 have no evidence.
 const FORMAT_VERSION: u32 = 2;
 
-/// A unit that was verified.
+/// A verified unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Unit {
@@ -33,50 +34,50 @@ pub struct Unit {
     pub method_version: u32,
     /// Its parameters.
     pub parameters: String,
-    /// The device's name.
+    /// The place: the device's name.
     pub place: String,
     /// The first number of the range.
     #[serde(with = "decimal")]
     pub from: u128,
-    /// The number after its last.
+    /// The number after the last of the range.
     #[serde(with = "decimal")]
     pub to: u128,
     /// log2 of the numbers of a unit.
     pub unit_bits: u32,
-    /// Number of this unit, from 0.
+    /// The number of this unit, from 0.
     pub unit: u64,
-    /// Units of the range.
+    /// The number of units of the range.
     pub units: u64,
     /// The numbers of this unit.
     pub region: RegionText,
-    /// How many.
+    /// The count of these numbers.
     #[serde(with = "decimal")]
     pub numbers: u128,
-    /// Those that were walked one by one.
+    /// The count of numbers walked one by one.
     #[serde(with = "decimal")]
     pub walked: u64,
-    /// The highest value of their paths, if the method says it.
+    /// The highest value of their paths, if the method reports it.
     pub highest: Option<HighestText>,
     /// The method's checksum.
     #[serde(with = "decimal")]
     pub checksum: u64,
-    /// The definition of the sample.
+    /// The version of the sample's definition.
     pub sample_version: u32,
-    /// Numbers of the sample.
+    /// The size of the sample.
     #[serde(with = "decimal")]
     pub sample_numbers: u64,
-    /// Their odd steps until they were below their starts.
+    /// The sum of their odd steps until they were below their starts.
     #[serde(with = "decimal")]
     pub sample_odd_steps: u64,
     /// Numbers that did not come below their start within the limit of steps, ascending.
     #[serde(with = "decimal::list")]
     pub unresolved: Vec<u128>,
-    /// That the work was done; units of format version 1 lack it.
+    /// Evidence of the work; units of format version 1 have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<Evidence>,
-    /// Computing time.
+    /// Computing time in seconds.
     pub seconds: f64,
-    /// When it was done: `2026-11-22T19:44:54Z`.
+    /// The time of completion: `2026-11-22T19:44:54Z`.
     pub finished: String,
 }
 
@@ -84,16 +85,16 @@ pub struct Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum RegionText {
-    /// from ≤ n < to.
+    /// The interval from ≤ n < to.
     Interval {
-        /// The first.
+        /// The first number.
         #[serde(with = "decimal")]
         from: u128,
-        /// One more than the last.
+        /// The number after the last.
         #[serde(with = "decimal")]
         to: u128,
     },
-    /// n < 2^bits with n ≡ residue mod 2^`low_bits`.
+    /// The class n < 2^bits with n ≡ residue mod 2^`low_bits`.
     Class {
         /// At most 127.
         bits: u32,
@@ -118,49 +119,49 @@ impl From<Region> for RegionText {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HighestText {
-    /// As in [`Highest`](crate::Highest).
+    /// The value, as in [`Highest`](crate::Highest).
     #[serde(with = "decimal")]
     pub value: BigUint,
-    /// The number whose path it is on.
+    /// The start of the path that contains it.
     #[serde(with = "decimal")]
     pub start: u128,
 }
 
-/// Why a text is not the unit that it should be.
+/// Why a text is not the expected unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnitError {
-    /// Not of this form.
-    #[error("it is cut short, or no unit of warpint collatz")]
+    /// The text does not have the form of a unit.
+    #[error("it is truncated, or not a unit of warpint collatz")]
     Form,
-    /// Changed since it was written.
+    /// The text was changed after it was written.
     #[error("its checksum does not match: it is damaged")]
     Damaged,
-    /// Of a version or method that this program does not know: written by a later one.
+    /// A version or method unknown to this program: written by a later one.
     #[error("it was made by {program}, and this program does not know its {what}")]
     Later {
-        /// That program.
+        /// The program that wrote it.
         program: String,
-        /// What is unknown: `method 'x'`.
+        /// The unknown part: `method 'x'`.
         what: String,
     },
-    /// Whole, and impossible.
+    /// A well-formed unit with impossible contents.
     #[error("it contradicts itself: {what}")]
     Contradiction {
-        /// What is wrong.
+        /// The contradiction.
         what: &'static str,
     },
 }
 
 impl UnitError {
-    /// What kind of error it is: always bad input.
+    /// Returns the kind of the error: always bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::BadInput
     }
 }
 
-/// What a file has besides its digest.
+/// The contents of a file other than the digest.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Head {
@@ -170,7 +171,7 @@ struct Head {
 }
 
 impl Unit {
-    /// What is known of unit `unit` of a layout.
+    /// Creates the result for unit `unit` of a layout.
     #[must_use]
     pub(crate) fn new(
         layout: &Layout,
@@ -215,19 +216,19 @@ impl Unit {
         }
     }
 
-    /// The line of a file, with its end.
+    /// Returns the line of a file, with its newline.
     ///
     /// # Errors
-    /// None that are known: JSON can say all of it.
+    /// None known: JSON can represent every unit.
     pub fn to_text(&self) -> Result<String, serde_json::Error> {
         let unit = serde_json::to_string(self)?;
         Ok(format!("{{\"sha256\":\"{}\",\"unit\":{unit}}}\n", sha256(&unit)))
     }
 
-    /// Reads the line of a file, and sees whether it is whole and makes sense.
+    /// Parses the line of a file, and checks that it is complete and consistent.
     ///
     /// # Errors
-    /// It does not.
+    /// The text is not a valid unit.
     pub fn from_text(text: &[u8]) -> Result<Self, UnitError> {
         let (digest, unit) = std::str::from_utf8(text)
             .ok()
@@ -267,9 +268,10 @@ impl Unit {
         Ok(unit)
     }
 
-    /// Version 1 has highest values in steps of T. Such a value m that is not the start follows an even step from 2m, or an
-    /// odd one that goes by 2m under 3n + 1. If m is the largest of a region, so is 2m; and if it is the start itself, no
-    /// number of the region takes an odd step but 1.
+    /// Converts highest values of version 1, which are in steps of T. Such a value m, if it is not
+    /// the start, follows an even step from 2m, or an odd step whose 3n + 1 is 2m. If m is the
+    /// largest of a region, so is 2m. If m is the start itself, no number of the region except 1
+    /// takes an odd step.
     fn convert_version_1(&mut self) {
         self.format_version = FORMAT_VERSION;
         if let Some(highest) = self.highest.as_mut()
@@ -279,19 +281,20 @@ impl Unit {
         }
     }
 
-    /// Whether it makes sense.
+    /// Checks that the contents are consistent.
     pub(crate) fn check(&self) -> Result<(), UnitError> {
         let wrong = |what| UnitError::Contradiction { what };
-        let layout = self.layout().map_err(|_| wrong("its range cannot be cut so"))?;
+        let layout =
+            self.layout().map_err(|_| wrong("its range cannot be divided into such units"))?;
         if layout.units() != self.units {
-            return Err(wrong("its range has another number of units"));
+            return Err(wrong("the number of units does not match its range"));
         }
         let region = layout.region(self.unit).ok_or(wrong("its range has no such unit"))?;
         if RegionText::from(region) != self.region {
-            return Err(wrong("its unit has other numbers"));
+            return Err(wrong("its numbers are not those of its unit"));
         }
         if region.numbers() != self.numbers {
-            return Err(wrong("its unit has another count of numbers"));
+            return Err(wrong("its count of numbers is not that of its unit"));
         }
         let of_region = |n: &u128| region.contains(*n);
         if !self.unresolved.iter().all(of_region)
@@ -307,53 +310,53 @@ impl Unit {
         }
         let of_sample = (sample::VERSION, self.numbers.min(sample::NUMBERS));
         if (self.sample_version, u128::from(self.sample_numbers)) != of_sample {
-            return Err(wrong(
-                "its sample has another count of numbers, or is of no known version",
-            ));
+            return Err(wrong("its sample has a wrong count of numbers or an unknown version"));
         }
         if u128::from(self.walked) > self.numbers {
             return Err(wrong("it has more numbers walked than numbers"));
         }
-        // Every odd number but 1 takes an odd step at once, and no other number takes any.
+        // Every odd number except 1 takes an odd step at once, and no even number does.
         if self.unresolved.is_empty() && (self.sample_odd_steps > 0) != has_odd(&region) {
-            return Err(wrong("its numbers cannot have such a sample"));
+            return Err(wrong("its sample is impossible for its numbers"));
         }
         if !self.seconds.is_finite() || self.seconds < 0.0 {
-            return Err(wrong("its computing time is none"));
+            return Err(wrong("its computing time is not a valid number"));
         }
         Ok(())
     }
 
-    /// That its work was done, if the unit says it; [`Evidence::check`] recomputes it.
+    /// Returns the evidence, if the unit has it; [`Evidence::check`] recomputes it.
     #[must_use]
     pub fn evidence(&self) -> Option<&Evidence> {
         self.evidence.as_ref()
     }
 
-    /// Its range and how that is cut.
+    /// Returns its range and the division into units.
     ///
     /// # Errors
-    /// There is no such layout; not of units that were read or computed.
+    /// The layout does not exist; impossible for units that were read or computed.
     pub fn layout(&self) -> Result<Layout, crate::runs::LayoutError> {
         Layout::new(self.from, self.to, self.unit_bits)
     }
 
-    /// Whether it is this unit of this layout.
+    /// Returns whether this is the given unit of the given layout.
     #[must_use]
     pub fn is(&self, layout: &Layout, unit: u64) -> bool {
         (self.from, self.to, self.unit_bits, self.unit)
             == (layout.from(), layout.to(), layout.unit_bits(), unit)
     }
 
-    /// Its method, version and parameters.
+    /// Returns its method, version and parameters.
     pub(crate) fn how(&self) -> (String, u32, String) {
         (self.method.clone(), self.method_version, self.parameters.clone())
     }
 
-    /// In what two results for the same numbers contradict each other; nothing if they agree.
+    /// Returns the first contradiction between two results for the same numbers; `None` if they
+    /// agree.
     ///
-    /// The sample, the unresolved numbers and the count of all are compared in any case, the method's checksum and counts and the
-    /// highest value if method, version and parameters are the same.
+    /// The sample, the unresolved numbers and the count of all numbers are always compared. The
+    /// method's checksum and counts and the highest value are compared if method, version and
+    /// parameters are equal.
     #[must_use]
     pub fn disagreement(&self, other: &Self) -> Option<&'static str> {
         let same_sample = self.sample_version == other.sample_version;
@@ -382,8 +385,8 @@ impl Unit {
     }
 }
 
-/// Whether a region has odd numbers besides 1: then its first four have one. The sample of a larger interval has some as
-/// well: it is a million numbers at random.
+/// Returns whether a region has odd numbers besides 1: then its first four numbers include one. The
+/// sample of a larger interval includes some as well, since it has a million random numbers.
 fn has_odd(region: &Region) -> bool {
     (0..4).filter_map(|index| region.nth(index)).any(|n| n > 1 && n % 2 == 1)
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Highest, Plain, Unwatched};
 
-/// Unit `unit`, verified by the plain method.
+/// Verifies unit `unit` by the plain method.
 pub(crate) fn plain_unit(layout: &Layout, unit: u64) -> Unit {
     let mut plain = Plain::default();
     let region = layout.region(unit).unwrap();
@@ -11,7 +11,7 @@ pub(crate) fn plain_unit(layout: &Layout, unit: u64) -> Unit {
     Unit::new(layout, unit, region, &plain, verified, Sample::of(&region), 0.5)
 }
 
-/// The same, as of a program without evidence.
+/// The same, as written by a program without evidence.
 pub(crate) fn without_evidence(unit: Unit) -> Unit {
     Unit { evidence: None, ..unit }
 }
@@ -60,11 +60,11 @@ fn a_unit_that_contradicts_itself_is_refused() {
     };
     for (said, says) in [
         (changed(|u| u.unit = 1), "no such unit"),
-        (changed(|u| u.units = 7), "another number of units"),
-        (changed(|u| u.to = 101), "other numbers"),
-        (changed(|u| u.to = 1), "cannot be cut so"),
-        (changed(|u| u.unit_bits = 200), "cannot be cut so"),
-        (changed(|u| u.numbers = 72), "another count"),
+        (changed(|u| u.units = 7), "number of units does not match"),
+        (changed(|u| u.to = 101), "are not those of its unit"),
+        (changed(|u| u.to = 1), "cannot be divided into such units"),
+        (changed(|u| u.unit_bits = 200), "cannot be divided into such units"),
+        (changed(|u| u.numbers = 72), "its count of numbers is not"),
         (changed(|u| u.unresolved = vec![100]), "not of its unit"),
         (changed(|u| u.highest = Some(HighestText { value: 1u32.into(), start: 1 })), "not of its"),
         (changed(|u| u.unresolved = vec![31, 27]), "not in order"),
@@ -74,14 +74,14 @@ fn a_unit_that_contradicts_itself_is_refused() {
             "below the start",
         ),
         (changed(|u| u.walked = 74), "more numbers walked"),
-        (changed(|u| u.sample_odd_steps = 0), "cannot have such a sample"),
-        (changed(|u| u.sample_numbers -= 1), "another count of numbers"),
-        (changed(|u| u.sample_version = 0), "no known version"),
+        (changed(|u| u.sample_odd_steps = 0), "its sample is impossible"),
+        (changed(|u| u.sample_numbers -= 1), "a wrong count of numbers"),
+        (changed(|u| u.sample_version = 0), "unknown version"),
         (changed(|u| u.sample_version = 2), "made by warpint"),
         (changed(|u| u.method = "magic".into()), "made by warpint"),
-        (changed(|u| u.seconds = -1.0), "its computing time is none"),
-        (changed(|u| u.seconds = f64::NAN), "no unit of warpint collatz"),
-        (changed(|u| u.format = "other".into()), "no unit of warpint collatz"),
+        (changed(|u| u.seconds = -1.0), "its computing time is not a valid"),
+        (changed(|u| u.seconds = f64::NAN), "not a unit of warpint collatz"),
+        (changed(|u| u.format = "other".into()), "not a unit of warpint collatz"),
         (changed(|u| u.format_version = 3), "made by warpint"),
         (changed(|u| u.format_version = 0), "made by warpint"),
     ] {
@@ -153,7 +153,7 @@ fn disagreements_are_told() {
     assert_eq!(told(|u| u.checksum += 1), Some("the checksums of the method"));
     assert_eq!(told(|u| u.walked += 1), Some("the counts of numbers walked"));
     assert_eq!(told(|u| u.highest = None), Some("the highest values"));
-    // Other methods and versions walk other numbers.
+    // Other methods and versions walk different numbers.
     for change in [
         (|u| u.method = "sieve".into()) as fn(&mut Unit),
         |u| u.method_version += 1,

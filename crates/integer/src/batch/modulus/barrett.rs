@@ -2,22 +2,24 @@
 //! encryption algorithm on a standard digital signal processor; the reciprocal of a modulus with its
 //! highest bit set as in Möller and Granlund 2011, Improved division by invariant integers).
 //!
-//! B = 2^32. m has β bits and n = ⌈β/32⌉ limbs; M = m·2^s has the highest bit of n limbs set, so
-//! B^n/2 ≤ M < B^n. Kept is v = ⌊(B^(2n) − 1)/M⌋ − B^n, 0 ≤ v < B^n. For u < m·B^n:
+//! B = 2^32. m has β bits and n = ⌈β/32⌉ limbs. M = m·2^s has the highest bit of its n limbs set,
+//! so B^n/2 ≤ M < B^n. The precomputed reciprocal is v = ⌊(B^(2n) − 1)/M⌋ − B^n, 0 ≤ v < B^n. For u
+//! < m·B^n:
 //!
 //! ```text
 //! h = ⌊u·2^s/B^n⌋ < M,   q = h + ⌊h·v/B^n⌋ = ⌊h·(B^n + v)/B^n⌋,   r = u − q·m.
 //! ```
 //!
-//! **0 ≤ r < 4m.** Let B^(2n) = (B^n + v)·M + e; then 1 ≤ e ≤ M. So
-//! q·M ≤ h·(B^(2n) − e)/B^n ≤ h·B^n ≤ u·2^s, which is r ≥ 0, and with it q ≤ u/m < B^n: the sum that
-//! is q does not overflow n limbs. And with h·e/B^n < M·M/B^n < M, q·M is greater than
-//! h·(B^(2n) − e)/B^n − M = h·B^n − h·e/B^n − M and so than h·B^n − 2M. As u·2^s < h·B^n + B^n and B^n ≤ 2M,
-//! this gives r·2^s < B^n + 2M ≤ 4M.
+//! **0 ≤ r < 4m.** Let B^(2n) = (B^n + v)·M + e; then 1 ≤ e ≤ M. So q·M ≤ h·(B^(2n) − e)/B^n ≤
+//! h·B^n ≤ u·2^s, which gives r ≥ 0. It also gives q ≤ u/m < B^n: the sum q does not overflow n
+//! limbs. For the upper bound, h·e/B^n < M·M/B^n < M, so q·M > h·(B^(2n) − e)/B^n − M = h·B^n −
+//! h·e/B^n − M > h·B^n − 2M. Since u·2^s < h·B^n + B^n and B^n ≤ 2M, it follows that r·2^s < B^n +
+//! 2M ≤ 4M.
 //!
-//! So q is at most 3 too small, and what is left to subtract is k·m for one k ≤ 3, two corrections by 2m and by
-//! m, which are found from the lowest n + 1 limbs of r, for 4m < B^(n + 1), and done in one pass. Barrett's own
-//! bound, k ≤ 2, needs factors of n + 1 limbs, which transforms of lengths that suit n do not hold.
+//! So q is at most 3 too small, and r is reduced by k·m with k ≤ 3. This takes two corrections, by
+//! 2m and by m, in one pass; the lowest n + 1 limbs of r determine them, since 4m < B^(n + 1).
+//! Barrett's own bound, k ≤ 2, needs factors of n + 1 limbs, for which transforms of lengths that
+//! suit n are too short.
 
 use super::super::UintBatch;
 use super::ones;
@@ -37,7 +39,7 @@ pub(super) struct Barrett {
     reciprocal: UintBatch,
 }
 
-/// What remainders of `count` numbers need memory for.
+/// Temporary memory for remainders of `count` numbers.
 #[derive(Debug)]
 pub(super) struct Space {
     /// h, ⌊h·v/B^n⌋ and q, of n limbs.
@@ -49,7 +51,7 @@ pub(super) struct Space {
 }
 
 impl Barrett {
-    /// For moduli of `bits` > 0 bits each.
+    /// Precomputes the reciprocals of moduli of `bits` > 0 bits each.
     pub(super) fn new(m: &UintBatch, bits: u32) -> Result<Self, IntegerError> {
         let limbs = bits.div_ceil(32) as usize;
         let width = Width::of_limbs(limbs);
@@ -65,12 +67,12 @@ impl Barrett {
         Ok(Self { bits, modulus, shifted, reciprocal })
     }
 
-    /// n limbs.
+    /// Returns the width of n limbs.
     pub(super) fn width(&self) -> Width {
         self.modulus.width
     }
 
-    /// For remainders of so many numbers.
+    /// Allocates temporary memory for `count` remainders.
     pub(super) fn space(&self, count: usize) -> Result<Space, IntegerError> {
         let of = |width| self.modulus.output(count, width);
         let width = self.modulus.width;
@@ -82,7 +84,7 @@ impl Barrett {
         })
     }
 
-    /// u mod m, of n limbs, of any u.
+    /// Returns u mod m, of n limbs, for any u.
     pub(super) fn rem(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         if u.bits() < self.bits || self.is_below(u.width) {
             return self.rem_of_below(u);
@@ -91,19 +93,19 @@ impl Barrett {
         self.rem_of_below(&self.folded(repeated.as_ref().unwrap_or(u))?)
     }
 
-    /// a·b mod m, of n limbs.
+    /// Returns a·b mod m, of n limbs.
     pub(super) fn mul(&self, a: &UintBatch, b: &UintBatch) -> Result<UintBatch, IntegerError> {
         let width = self.modulus.width;
         if a.width.max(b.width) > width {
             return self.rem(&a.mul(b)?);
         }
-        // One factor below m is enough, for the other is below B^n.
+        // It suffices that one factor is below m, since the other is below B^n.
         let (a, b) = if b.bits() < self.bits { (b, a) } else { (a, b) };
         let residue = self.residue(a)?;
         self.rem_of_below(&residue.as_ref().unwrap_or(a).mul(b)?)
     }
 
-    /// a² mod m, of n limbs.
+    /// Returns a² mod m, of n limbs.
     pub(super) fn square(&self, a: &UintBatch) -> Result<UintBatch, IntegerError> {
         if a.width > self.modulus.width {
             return self.rem(&a.square()?);
@@ -112,20 +114,20 @@ impl Barrett {
         self.rem_of_below(&residue.as_ref().unwrap_or(a).square()?)
     }
 
-    /// a mod m for a < B^n; `None` for a that is narrow enough to be less than m. For s > 0 this is a
-    /// division, but one with a quotient below 2^(s + 1).
+    /// Returns a mod m for a < B^n; `None` if the width of a implies a < m. For s > 0 this is a
+    /// division with a quotient below 2^(s + 1).
     fn residue(&self, a: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
         if a.bits() < self.bits {
             Ok(None)
         } else if self.bits == self.modulus.bits() {
-            // B^n ≤ 2m, and what is less than m becomes more than itself.
+            // B^n ≤ 2m, and subtracting m from a smaller number wraps around to a larger one.
             Ok(Some(a.min(&a.wrapping_sub(&self.modulus)?)?))
         } else {
             Ok(Some(a.rem(&self.modulus)?.0))
         }
     }
 
-    /// u mod m, of n limbs, for u < m·B^n.
+    /// Returns u mod m, of n limbs, for u < m·B^n.
     fn rem_of_below(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let repeated = self.repeated(u)?;
         let u = repeated.as_ref().unwrap_or(u);
@@ -138,7 +140,8 @@ impl Barrett {
         Ok(r)
     }
 
-    /// One number as often as there are moduli; `None` for as many as there are results.
+    /// Repeats a single number once per modulus; returns `None` if u already has as many numbers as
+    /// there are results.
     fn repeated(&self, u: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
         let count = u.count_with(&self.modulus)?;
         if u.count == count {
@@ -147,14 +150,14 @@ impl Barrett {
         UintBatch::zeros(&u.executor, count, u.width)?.or(u).map(Some)
     }
 
-    /// Whether numbers of that width are below m·B^n, for m ≥ 2^(β − 1).
+    /// Returns whether all numbers of that width are below m·B^n, for m ≥ 2^(β − 1).
     fn is_below(&self, width: Width) -> bool {
         u64::from(width.bits()) < u64::from(self.bits) + u64::from(self.modulus.bits())
     }
 
-    /// Numbers below m·B^n that are congruent to u, as many as results: h mod M in place of h, for
-    /// M·2^β = m·B^n. For s > 0 this is a division, but one with a short quotient unless u has many more limbs
-    /// than 2n.
+    /// Returns numbers below m·B^n that are congruent to u, one per result. They have h mod M in
+    /// place of h, since M·2^β = m·B^n. For s > 0 this is a division, with a short quotient unless
+    /// u has many more limbs than 2n.
     fn folded(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let width = self.modulus.width;
         // h = ⌊u/2^β⌋, for 32·n − s = β.
@@ -163,7 +166,7 @@ impl Barrett {
         let mut high = u.output(u.count, Width::of_limbs(limbs))?;
         u.shift_into(Shift::Right, kept, &mut high)?;
         let high = if kept == width.bits() && limbs <= width.limbs() {
-            // B^n ≤ 2M, and what is less than M becomes more than itself.
+            // B^n ≤ 2M, and subtracting M from a smaller number wraps around to a larger one.
             high.min(&high.wrapping_sub(&self.shifted)?)?
         } else {
             high.rem(&self.shifted)?.0
@@ -173,12 +176,13 @@ impl Barrett {
         let mut low = u.output(u.count, width)?;
         u.shift_into(Shift::Right, 0, &mut low)?;
         let mask = ones(&u.executor, 1, width)?.shr(width.bits() - kept)?;
-        // No carry: the shift has left zeros where `low` has bits.
+        // No carry: `folded` was shifted and is 0 in the bits of `low`.
         drop(folded.add_assign(&low.and(&mask)?)?);
         Ok(folded)
     }
 
-    /// r ← u mod m, of n limbs, for u < m·B^n of any width, as many as r and `space` are for.
+    /// Computes r ← u mod m, of n limbs, for u < m·B^n of any width. `u` has as many numbers as `r`
+    /// and `space`.
     pub(super) fn rem_into(
         &self,
         u: &UintBatch,

@@ -6,40 +6,42 @@ use crate::operation::TableRows;
 use crate::storage::Storage;
 use crate::{IntegerError, UintBatch, Width, cpu};
 
-/// Powers of one base modulo one number, by a table of its powers (Brickell, Gordon, McCurley and
-/// Wilson 1992, Fast exponentiation with precomputation; Yao 1976): with digits e_k < 2^w of an exponent,
+/// Powers of one base modulo one number, by a table of powers of the base (Brickell, Gordon,
+/// McCurley and Wilson 1992, Fast exponentiation with precomputation; Yao 1976). With the digits
+/// e_k < 2^w of an exponent,
 ///
 /// ```text
 /// b^e = Π_k T(k, e_k) mod m,   T(k, d) = b^(d·2^(w·k)) mod m.
 /// ```
 ///
-/// A power is ⌈E/w⌉ − 1 products modulo m for exponents of E bits, and no squares. The table has 2^w·⌈E/w⌉
-/// residues; w ≤ 6 is the widest with which these take no more than 256 MiB, or 1. To fill it costs
-/// E squares of one number after the other, and 2^w − 2 products of ⌈E/w⌉ numbers each.
+/// A power of E-bit exponents takes ⌈E/w⌉ − 1 products modulo m and no squarings. The table has
+/// 2^w·⌈E/w⌉ residues. w ≤ 6 is the largest window for which the table takes at most 256 MiB, or 1.
+/// Filling the table takes E successive squarings of one number, and 2^w − 2 products of ⌈E/w⌉
+/// numbers each.
 ///
-/// The time depends on the numbers, and the table is looked up by the bits of exponents: this is not for
-/// secrets.
+/// The time and the table entries read depend on the exponents: do not use it for secrets.
 #[derive(Debug)]
 pub struct FixedBase<'m> {
     modulus: &'m Modulus,
     exponents: Width,
     window: usize,
     windows: usize,
-    /// T(k, d) is number d·windows + k.
+    /// T(k, d) is row d·windows + k.
     table: UintBatch,
 }
 
-/// Bytes of a table that has more than the narrowest windows.
+/// The largest size in bytes of a table with w > 1.
 const MOST_BYTES: usize = 256 << 20;
 
-/// The widest window of exponents of so many bits, for residues of so many limbs.
+/// Returns the largest window for exponents of `bits` bits and residues of `limbs` limbs.
 fn window(bits: usize, limbs: usize) -> usize {
     let bytes = |w: usize| bits.div_ceil(w).saturating_mul(4 * limbs) << w;
     (1..=6).rev().find(|&w| bytes(w) <= MOST_BYTES).unwrap_or(1)
 }
 
 impl<'m> FixedBase<'m> {
-    /// The table for a base of up to twice the width of m, and exponents of so many bits.
+    /// Computes the table for a base of up to twice the width of m, and exponents of up to the
+    /// given bits.
     pub(super) fn new(
         modulus: &'m Modulus,
         base: &UintBatch,
@@ -56,7 +58,7 @@ impl<'m> FixedBase<'m> {
         Self::with_window(modulus, base, exponents, window)
     }
 
-    /// The same with windows of so many bits.
+    /// Like `new`, with windows of a given number of bits.
     pub(super) fn with_window(
         modulus: &'m Modulus,
         base: &UintBatch,
@@ -65,7 +67,7 @@ impl<'m> FixedBase<'m> {
     ) -> Result<Self, IntegerError> {
         let windows = (exponents.bits() as usize).div_ceil(window);
         let executor = &modulus.m.executor;
-        // T(k, 1), each by w squares from the last.
+        // T(k, 1) follows from T(k − 1, 1) by w squarings.
         let mut products = Products::new(modulus, 1)?;
         let (mut power, mut other) = (products.residue(base)?, products.numbers()?);
         let mut firsts = power.to_limbs()?;
@@ -76,7 +78,7 @@ impl<'m> FixedBase<'m> {
             }
             firsts.extend(power.to_limbs()?);
         }
-        // T(k, d) = T(k, d − 1)·T(k, 1) for all k at a time.
+        // T(k, d) = T(k, d − 1)·T(k, 1), for all k at once.
         let width = modulus.residues();
         let mut products = Products::new(modulus, windows)?;
         let mut all = products.one()?.to_limbs()?;
@@ -93,11 +95,11 @@ impl<'m> FixedBase<'m> {
         Ok(Self { modulus, exponents, window, windows, table })
     }
 
-    /// b^e mod m for each e, of the width of m. b^0 = 1 mod m, also for b = 0.
+    /// Returns b^e mod m for each e, of the width of m. b^0 = 1 mod m, also for b = 0.
     ///
     /// # Errors
-    /// Those of every operation (see [`UintBatch`]); [`IntegerError::TooWide`] for wider exponents than
-    /// the table is for.
+    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] for
+    /// exponents wider than the table supports.
     pub fn pow(&self, e: &UintBatch) -> Result<UintBatch, IntegerError> {
         if e.width > self.exponents {
             let (bits, most) = (u64::from(e.bits()), self.exponents.bits());
@@ -108,7 +110,7 @@ impl<'m> FixedBase<'m> {
         let mut power = products.numbers()?;
         self.take(e, 0, &mut power)?;
         let (mut factor, mut other) = (products.numbers()?, products.numbers()?);
-        // Further windows of exponents are 0.
+        // Further windows of the exponents are 0.
         let windows = (e.bits() as usize).div_ceil(self.window).min(self.windows);
         for k in 1..windows {
             self.take(e, k, &mut factor)?;
@@ -118,7 +120,7 @@ impl<'m> FixedBase<'m> {
         self.modulus.widened(power)
     }
 
-    /// r_i ← T(k, e_i's digit k).
+    /// Computes r_i ← T(k, d) with d the digit k of e_i.
     fn take(&self, e: &UintBatch, k: usize, r: &mut UintBatch) -> Result<(), IntegerError> {
         let (bit, window) = (k * self.window, self.window);
         let rows = TableRows { bit, window, step: self.windows, first: k };

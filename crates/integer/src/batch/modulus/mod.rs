@@ -1,4 +1,4 @@
-//! A modulus that is prepared once.
+//! Precomputation for a modulus that is used many times.
 
 mod barrett;
 mod fixed_base;
@@ -13,7 +13,7 @@ use self::products::Products;
 use super::UintBatch;
 use crate::{Executor, IntegerError, Width};
 
-/// How remainders are found.
+/// A method for remainders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// By division: [`UintBatch::rem`].
@@ -22,56 +22,57 @@ pub enum Reduction {
     Barrett,
 }
 
-/// Moduli from so many bits on are reduced by reciprocals on the CPU, where divisions of shorter
-/// numbers take no longer.
+/// The bit length from which moduli on the CPU are reduced by reciprocals. Division is as fast for
+/// shorter ones.
 const LONG_ON_CPU: u32 = 65_536;
 
-/// The same on devices, where divisors of fewer bits are in the registers of some lanes: a remainder of twice
-/// as many takes an H200 70 ns there, two products 32. Powers modulo numbers of up to so many
-/// bits have kernels of their own there.
+/// The same on devices. Shorter divisors fit in the registers of a few lanes. There, a remainder of
+/// a 32,768-bit number takes an H200 70 ns, and two products 32 ns. Devices have separate kernels
+/// for powers modulo numbers of up to this many bits.
 const LONG_ON_DEVICES: u32 = 16_384;
 
-/// A number m > 0 that many are reduced by, or one for each number of a batch, with what does not
-/// depend on these prepared once.
+/// `Modulus` precomputes reciprocals of a modulus m > 0, or of one modulus per number of a batch,
+/// for reuse across many reductions.
 ///
-/// Moduli that are long, and of one bit length, keep a reciprocal: a remainder then is two products
-/// of m's length and a few passes over memory, and no division. From 65,536 bits on the CPU, from
-/// 16,384 on devices; shorter ones, and those of different bit lengths, are divided by. The results are the
-/// same. [`Modulus::by`] takes either.
+/// Long moduli of one bit length use a reciprocal: a remainder then takes two products of m's
+/// length and a few passes over memory, and no division. Long means from 65,536 bits on the CPU and
+/// from 16,384 bits on devices. Shorter moduli, and moduli of different bit lengths, use division.
+/// The results are the same. [`Modulus::by`] selects the method explicitly.
 ///
-/// Results have the width of m, and are less than m. There are as many as the operands and moduli have, as
-/// [`UintBatch`] has it. The time depends on the numbers: this is not for secrets.
+/// Results have the width of m, and are less than m. Their count follows from the counts of
+/// operands and moduli, as described at [`UintBatch`]. The time depends on the numbers: do not use
+/// it for secrets.
 #[derive(Debug)]
 pub struct Modulus {
     m: UintBatch,
     /// `None` for divisions.
     barrett: Option<Barrett>,
-    /// Whether powers with one exponent are found by [`Products`].
+    /// Whether powers with a common exponent are computed by [`Products`].
     powers: bool,
 }
 
-/// `count` numbers of all ones.
+/// Returns `count` numbers with all bits set.
 fn ones(executor: &Executor, count: usize, width: Width) -> Result<UintBatch, IntegerError> {
     UintBatch::zeros(executor, count, width)?.not()
 }
 
 impl Modulus {
-    /// Prepares m, by the method that its width suggests. One division, and for a device it is waited
-    /// for.
+    /// Prepares m, by the method that suits its width. Costs one division, for which it waits for a
+    /// device.
     ///
     /// # Errors
-    /// [`IntegerError::ZeroModulus`] if a number is 0, [`IntegerError::TooWide`] for more than 2^20
-    /// bits; those of every operation (see [`UintBatch`]).
+    /// [`IntegerError::ZeroModulus`] if a modulus is 0; [`IntegerError::TooWide`] for more than
+    /// 2^20 bits; the errors common to all operations (see [`UintBatch`]).
     pub fn new(m: UintBatch) -> Result<Self, IntegerError> {
         let is_cpu = m.executor.is_cpu();
         let long = if is_cpu { LONG_ON_CPU } else { LONG_ON_DEVICES };
         let prepared = Self::prepared(m, |bits| bits >= long)?;
-        // On the CPU powers go by Montgomery's residues.
+        // On the CPU, powers use Montgomery's residues.
         let powers = prepared.powers && !is_cpu && prepared.m.bits() > LONG_ON_DEVICES;
         Ok(Self { powers, ..prepared })
     }
 
-    /// Prepares m by this method; moduli of different bit lengths are divided by nevertheless.
+    /// Prepares m for this method. Moduli of different bit lengths use division in any case.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -91,22 +92,22 @@ impl Modulus {
         Ok(Self { m, powers: barrett.is_some(), barrett })
     }
 
-    /// m.
+    /// Returns m.
     #[must_use]
     pub fn modulus(&self) -> &UintBatch {
         &self.m
     }
 
-    /// How remainders are found.
+    /// Returns the method for remainders.
     #[must_use]
     pub fn reduction(&self) -> Reduction {
         if self.barrett.is_some() { Reduction::Barrett } else { Reduction::Division }
     }
 
-    /// u mod m, for u of up to twice the width of m.
+    /// Returns u mod m, for u of up to twice the width of m.
     ///
     /// # Errors
-    /// Those of every operation (see [`UintBatch`]); [`IntegerError::TooWide`] for a wider u.
+    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] for a wider u.
     pub fn rem(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         self.narrow("a remainder by a prepared modulus", u.bits())?;
         match &self.barrett {
@@ -115,10 +116,10 @@ impl Modulus {
         }
     }
 
-    /// a·b mod m, for a and b of up to twice the width of m together.
+    /// Returns a·b mod m. The widths of a and b together are at most twice the width of m.
     ///
     /// # Errors
-    /// As [`Self::rem`]; [`IntegerError::NoMethod`] as [`UintBatch::mul`].
+    /// As [`Self::rem`]; [`IntegerError::NoMethod`] as for [`UintBatch::mul`].
     pub fn mul(&self, a: &UintBatch, b: &UintBatch) -> Result<UintBatch, IntegerError> {
         self.narrow("a product by a prepared modulus", a.bits() + b.bits())?;
         match &self.barrett {
@@ -127,7 +128,7 @@ impl Modulus {
         }
     }
 
-    /// a² mod m, for a no wider than m.
+    /// Returns a² mod m, for a no wider than m.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -139,13 +140,14 @@ impl Modulus {
         }
     }
 
-    /// a^e mod m, for a of up to twice the width of m. a^0 = 1 mod m, also for a = 0.
+    /// Returns a^e mod m, for a of up to twice the width of m. a^0 = 1 mod m, also for a = 0.
     ///
-    /// One exponent for all, e a batch of one number, costs about log2 e squares modulo m and (log2 e)/6
-    /// products, by reciprocals on devices where m has more than 16,384 bits: its windows are read once
-    /// on the host, for which a device is waited for, and up to 16 odd powers of each number are kept.
-    /// Otherwise it is [`UintBatch::pow_mod`], which takes one exponent for all too, and on the CPU
-    /// makes ready a modulus that numbers have in common once for each core (Montgomery 1985).
+    /// With a common exponent, where e is a batch of one number, this costs about log2 e squarings
+    /// modulo m and (log2 e)/6 products. On devices, moduli of more than 16,384 bits are reduced by
+    /// reciprocals. The windows of the exponent are then read once on the host, which waits for the
+    /// device, and up to 16 odd powers of each number are stored. In all other cases this is
+    /// [`UintBatch::pow_mod`], which accepts a common exponent too, and which on the CPU
+    /// precomputes a common modulus once per core (Montgomery 1985).
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -161,10 +163,11 @@ impl Modulus {
         self.widened(power)
     }
 
-    /// The powers of one base, prepared: see [`FixedBase`].
+    /// Precomputes the powers of one base: see [`FixedBase`].
     ///
     /// # Errors
-    /// [`IntegerError::NotOne`] unless there is one base and one modulus; as [`Self::mul`].
+    /// [`IntegerError::NotOne`] unless there is one base and one modulus; the errors of
+    /// [`Self::mul`].
     pub fn fixed_base(
         &self,
         base: &UintBatch,
@@ -173,7 +176,7 @@ impl Modulus {
         FixedBase::new(self, base, exponents)
     }
 
-    /// Refuses operands wider than twice m.
+    /// Returns an error for operands wider than twice m.
     fn narrow(&self, operation: &'static str, bits: u32) -> Result<(), IntegerError> {
         let most = 2 * self.m.bits();
         if bits > most {
@@ -182,12 +185,12 @@ impl Modulus {
         Ok(())
     }
 
-    /// The width that residues have while they are computed with.
+    /// Returns the width of residues during a computation.
     fn residues(&self) -> Width {
         self.barrett.as_ref().map_or(self.m.width, Barrett::width)
     }
 
-    /// Residues as wide as m.
+    /// Extends residues to the width of m.
     fn widened(&self, x: UintBatch) -> Result<UintBatch, IntegerError> {
         if x.width == self.m.width { Ok(x) } else { Ok(x.resized(self.m.width)?.0) }
     }

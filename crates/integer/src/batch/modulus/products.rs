@@ -1,11 +1,11 @@
-//! Products of residues one after the other, and powers.
+//! Successive products of residues, and powers.
 
 use super::Modulus;
 use super::barrett::{Barrett, Space};
 use crate::operation::Shift;
 use crate::{Flags, IntegerError, UintBatch, Width};
 
-/// What products of `count` residues need memory for. A residue is less than m, of the width of
+/// Temporary memory for products of `count` residues. A residue is less than m, of the width of
 /// [`Modulus::residues`].
 pub(super) struct Products<'m> {
     modulus: &'m Modulus,
@@ -14,13 +14,13 @@ pub(super) struct Products<'m> {
     by: By<'m>,
 }
 
-/// How a product is reduced.
+/// The method that reduces a product.
 enum By<'m> {
     Division { zero_divisors: Flags },
     Reciprocal { barrett: &'m Barrett, space: Box<Space> },
 }
 
-/// A step of a power from the left: so many squares, then a product with x^(2·odd + 1).
+/// A step of a left-to-right power: `squares` squarings, then a product with x^(2·odd + 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) squares: usize,
@@ -38,19 +38,19 @@ impl<'m> Products<'m> {
         Ok(Self { modulus, count, product, by })
     }
 
-    /// Memory for residues.
+    /// Allocates memory for residues.
     pub(super) fn numbers(&self) -> Result<UintBatch, IntegerError> {
         self.modulus.m.output(self.count, self.modulus.residues())
     }
 
-    /// 1 mod m.
+    /// Returns 1 mod m.
     pub(super) fn one(&self) -> Result<UintBatch, IntegerError> {
         let ones = vec![1; self.count];
         let ones = UintBatch::from_vec(&self.modulus.m.executor, Width::of_limbs(1), ones)?;
         self.residue(&ones)
     }
 
-    /// u mod m, of u as wide as [`Modulus::rem`] takes it.
+    /// Returns u mod m, for u as wide as [`Modulus::rem`] accepts.
     pub(super) fn residue(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let found = self.modulus.rem(u)?;
         let mut residue = self.numbers()?;
@@ -58,7 +58,7 @@ impl<'m> Products<'m> {
         Ok(residue)
     }
 
-    /// r ← x·y mod m, x of as many numbers as r or y.
+    /// Computes r ← x·y mod m; x has as many numbers as r or y.
     pub(super) fn mul(
         &mut self,
         x: &UintBatch,
@@ -69,7 +69,7 @@ impl<'m> Products<'m> {
         self.reduce(r)
     }
 
-    /// r ← x² mod m.
+    /// Computes r ← x² mod m.
     pub(super) fn square(&mut self, x: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerError> {
         x.square_into(&mut self.product)?;
         self.reduce(r)
@@ -77,7 +77,7 @@ impl<'m> Products<'m> {
 
     fn reduce(&mut self, r: &mut UintBatch) -> Result<(), IntegerError> {
         match &mut self.by {
-            // A product of residues is less than m².
+            // A product of two residues is less than m².
             By::Reciprocal { barrett, space } => barrett.rem_into(&self.product, space, r),
             By::Division { zero_divisors } => {
                 self.product.rem_into(&self.modulus.m, r, zero_divisors)
@@ -85,14 +85,15 @@ impl<'m> Products<'m> {
         }
     }
 
-    /// How many powers of each number there is memory for: an eighth of what a device has.
+    /// Returns how many powers of each number may be stored: they take at most an eighth of the
+    /// device's memory.
     fn most_powers(&self) -> Result<usize, IntegerError> {
         let Some(device) = self.modulus.m.executor.device() else { return Ok(usize::MAX) };
         let bytes = (4 * self.count * self.modulus.residues().limbs()).max(1);
         Ok((device.memory()?.0 / 8) as usize / bytes)
     }
 
-    /// x^e mod m, by sliding windows.
+    /// Returns x^e mod m, by sliding windows.
     pub(super) fn power(&mut self, x: &UintBatch, e: &[u32]) -> Result<UintBatch, IntegerError> {
         let window = window(bit_length(e), self.most_powers()?);
         let mut steps = steps(e, window).into_iter();
@@ -138,16 +139,16 @@ fn bit_length(e: &[u32]) -> usize {
     (0..32 * e.len()).rev().find(|&i| bit(e, i) == 1).map_or(0, |i| i + 1)
 }
 
-/// Bits of a window: the fewest products for odd powers and windows of an exponent of so many bits, with
-/// memory for so many powers.
+/// Returns the window size in bits that needs the fewest products, for odd powers and windows of an
+/// exponent of `bits` bits, if at most `most_powers` powers can be stored.
 fn window(bits: usize, most_powers: usize) -> usize {
     let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
     let fits = |w: &usize| *w == 1 || 1 << (w - 1) <= most_powers;
     (1..=5).filter(fits).min_by_key(|&w| products(w)).unwrap_or(1)
 }
 
-/// Sliding windows of up to so many bits (Knuth 1997, TAOCP 2, §4.6.3): e = Π of the steps, the first without
-/// squares; none for e = 0.
+/// Splits e into sliding windows of up to `window` bits (Knuth 1997, TAOCP 2, §4.6.3). The first
+/// step has no squarings. Returns no steps for e = 0.
 pub(super) fn steps(e: &[u32], window: usize) -> Vec<Step> {
     let mut steps = vec![];
     let mut left = bit_length(e);
@@ -158,7 +159,7 @@ pub(super) fn steps(e: &[u32], window: usize) -> Vec<Step> {
             continue;
         }
         let from = left.saturating_sub(window);
-        // A bit of 1 is found at left − 1 at the latest.
+        // A bit that is 1 is found at left − 1 at the latest.
         let low = (from..left).find(|&i| bit(e, i) == 1).unwrap_or(left - 1);
         let value = (low..left).rev().fold(0, |value, i| value << 1 | bit(e, i));
         squares += if steps.is_empty() { 0 } else { left - low };

@@ -1,4 +1,4 @@
-//! What only the parts of a prepared modulus show.
+//! Tests of internal parts of a prepared modulus.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,7 +18,7 @@ fn batch(executor: &Executor, limbs: usize, numbers: &[u32]) -> UintBatch {
     UintBatch::from_limbs(executor, Width::of_limbs(limbs), numbers).unwrap()
 }
 
-/// How many times m is to be subtracted from r: the formula of `barrett` for one limb, s = 0.
+/// Returns how many times m is subtracted from r: the formula of `barrett` for one limb, s = 0.
 fn corrections(m: u32, u: u64) -> u64 {
     let v = (u128::from(u64::MAX) / u128::from(m)) as u32;
     let h = u >> 32;
@@ -26,8 +26,8 @@ fn corrections(m: u32, u: u64) -> u64 {
     u / u64::from(m) - q
 }
 
-/// Moduli near 2^31 for which (2^64 − 1)/m has a large remainder, and dividends at the ends of what
-/// they may be, need three corrections; others two, one and none.
+/// Moduli near 2^31 for which (2^64 − 1)/m has a large remainder need three corrections for
+/// dividends at the ends of their range. Others need two, one and none.
 #[test]
 fn every_number_of_corrections() {
     let mut rng = ChaCha8Rng::seed_from_u64(81);
@@ -57,7 +57,7 @@ fn every_number_of_corrections() {
     }
 }
 
-/// x ← x + k·y, as far as x goes.
+/// Computes x ← x + k·y, truncated to the length of x.
 fn add(x: &mut [u32], k: u64, y: &[u32]) {
     let mut carry = 0;
     for (j, x) in x.iter_mut().enumerate() {
@@ -66,8 +66,8 @@ fn add(x: &mut [u32], k: u64, y: &[u32]) {
     }
 }
 
-/// u − p = k·m + r for every k and the least and largest r, in numbers of one row and of many, in
-/// which borrows run through everything.
+/// u − p = k·m + r for every k with the least and the largest r, in one-row and multi-row numbers,
+/// with borrows that run through all limbs.
 #[test]
 fn multiples_of_a_modulus_are_taken_off() {
     let mut rng = ChaCha8Rng::seed_from_u64(84);
@@ -113,7 +113,7 @@ fn multiples_of_a_modulus_are_taken_off() {
     }
 }
 
-/// The steps of an exponent, put together again.
+/// The steps of an exponent reproduce the exponent.
 #[test]
 fn steps_are_the_exponent() {
     let mut rng = ChaCha8Rng::seed_from_u64(82);
@@ -134,7 +134,7 @@ fn steps_are_the_exponent() {
     }
 }
 
-/// Windows of every width, also where they do not divide limbs, and the last that is cut off.
+/// Windows of every size, including sizes that do not divide limbs, and a truncated last window.
 #[test]
 fn windows_of_every_width() {
     let mut rng = ChaCha8Rng::seed_from_u64(83);
@@ -158,7 +158,7 @@ fn windows_of_every_width() {
     }
 }
 
-/// Which method is taken unasked.
+/// The method chosen by default.
 #[test]
 fn the_width_decides() {
     for (executor, long) in

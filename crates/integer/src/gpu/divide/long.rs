@@ -1,5 +1,5 @@
-//! Divisions of long numbers: aligned, in blocks of quotient, by guesses that are divisions of their
-//! upper halves (Burnikel and Ziegler 1998). The kernels tell why that is exact.
+//! Divisions of long numbers: aligned, in blocks of the quotient, by guesses from divisions of
+//! their upper halves (Burnikel and Ziegler 1998). The kernels prove that the results are exact.
 
 use warpint_device::{Arg, Buffer, Cells, DeviceError, assert_room};
 
@@ -10,7 +10,7 @@ use crate::gpu::memory::{Numbers, Places, at_least, pointer};
 use crate::gpu::method::no_method;
 use crate::gpu::{Gpu, Operand, Quotients, lock};
 
-/// Memory that is kept from one division to the next.
+/// Memory that is reused by successive divisions.
 #[derive(Debug, Default)]
 pub(in crate::gpu) struct Space {
     u_lengths: Option<Buffer<u32>>,
@@ -18,8 +18,8 @@ pub(in crate::gpu) struct Space {
     work: Option<Buffer<u32>>,
 }
 
-/// Limbs of the longest divisor, and of the longest quotient less one limb, by their bits; those by 0
-/// are none.
+/// Returns the limbs of the longest divisor, and those of the longest quotient less one, from the
+/// bit lengths. Divisions by 0 do not count.
 pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, usize) {
     let of = |bits: &[u32], i: usize| bits.get(i).or(bits.first()).copied().unwrap_or(0);
     let pairs = (0..count).map(|i| (of(u_bits, i), of(v_bits, i))).filter(|&(_, v)| v > 0);
@@ -29,8 +29,8 @@ pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, u
     (divisor.div_ceil(32) as usize, quotient.saturating_sub(32).div_ceil(32) as usize)
 }
 
-/// Numbers of a slice of memory of so many bytes in each: as many as an eighth of the free memory
-/// holds, and 1 GiB, unless those are too few to keep a device busy.
+/// Returns the numbers per slice of memory with `bytes` bytes each: as many as fit in an eighth of
+/// the free memory and in 1 GiB, unless those are too few to keep a device busy.
 pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
     let most = (1 << 30).max(16_384 * bytes as u64).min(free / 8) / bytes as u64;
     let most = usize::try_from(most).unwrap_or(count).clamp(1, count.max(1));
@@ -38,12 +38,12 @@ pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
 }
 
 impl Gpu {
-    /// ⌊u_i/v_i⌋ and u_i mod v_i in blocks, by a plan for the longest divisor and the longest
-    /// quotient, of so many limbs and one more, that there are; without one by the kernel alone. Waits for the
-    /// device once.
+    /// Computes ⌊u_i/v_i⌋ and u_i mod v_i in blocks, by a plan for the longest divisor and the
+    /// longest quotient of the batch. `plan` gets their limbs, for the quotient less one; without a
+    /// plan the kernel alone divides. Waits for the device once.
     ///
     /// # Errors
-    /// The device fails, cannot compile a kernel, or there is no way.
+    /// The device fails, a kernel cannot be compiled, or no method supports the numbers.
     pub(super) fn divide_in_blocks(
         &self,
         u: Operand<'_>,
@@ -52,7 +52,8 @@ impl Gpu {
         mut to: Quotients<'_>,
         plan: impl FnOnce(usize, usize) -> Option<Plan>,
     ) -> Result<(), DeviceError> {
-        // Until all is launched: no other division comes in between.
+        // Held until all kernels are launched, so that no other division uses the memory in
+        // between.
         let mut space = lock(&self.division);
         let Space { u_lengths, v_lengths, work } = &mut *space;
         let of = |a: Operand<'_>, kept| {
@@ -90,8 +91,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// The cheapest plan, unless the kernel alone, for which the same quotients are of so many limbs and one
-    /// more, costs less.
+    /// Returns the cheapest plan, or `None` if the kernel alone is cheaper for quotients of
+    /// `quotient` + 1 limbs.
     pub(super) fn plan(
         &self,
         shape: Option<&Divide>,
@@ -108,8 +109,9 @@ impl Gpu {
     }
 }
 
-/// ⌊X/V'⌋ of the window X of n + m limbs from limb `at` on by the n upper limbs V' of V: m limbs of the
-/// quotient from limb `digit` on, and an overflow. X mod V' takes the lower n limbs of X.
+/// One step: the quotient ⌊X/V'⌋ of the window X of n + m limbs from limb `at` on by the n upper
+/// limbs V' of V. It has m limbs, written from limb `digit` on, and an overflow. X mod V'
+/// overwrites the lower n limbs of X.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     at: usize,
@@ -118,26 +120,26 @@ struct Step {
     m: usize,
 }
 
-/// A division of some numbers on its way.
+/// A division in progress.
 struct Long<'a> {
     gpu: &'a Gpu,
     plan: Plan,
     count: usize,
     /// Bits of the divisors.
     lengths: Numbers<'a>,
-    /// U = 2^s·u, and at last the remainder.
+    /// U = 2^s·u, at the end the remainder.
     dividends: Places<'a>,
     /// V = 2^s·v.
     divisors: Places<'a>,
     quotients: Places<'a>,
-    /// A product of each number, side by side.
+    /// One product per number, stored contiguously.
     products: Cells<'a, u32>,
-    /// One a number for each level of guesses.
+    /// One word per number for each level of guesses.
     overflows: Cells<'a, u32>,
 }
 
 impl<'a> Long<'a> {
-    /// The memory holds [`Plan::words`] for each number.
+    /// Divides the memory, which holds [`Plan::words`] per number.
     fn new(
         gpu: &'a Gpu,
         plan: Plan,
@@ -161,19 +163,19 @@ impl<'a> Long<'a> {
     /// Launches a kernel for all numbers.
     ///
     /// # Safety
-    /// As of [`Gpu::launch`].
+    /// As for [`Gpu::launch`].
     unsafe fn launch(&self, kernel: Kernel, limbs: usize, args: &[Arg]) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller ensures it.
         unsafe { self.gpu.launch(&RowShape::new(kernel, limbs), self.count, args) }
     }
 
-    /// Where the overflows of a level are.
+    /// Returns the memory of the overflows of a level.
     fn overflows(&self, level: u32) -> Cells<'a, u32> {
         let first = level as usize * self.count;
         self.overflows.part(first..first + self.count)
     }
 
-    /// U and V.
+    /// Computes U and V.
     fn align(&self, u: Numbers<'_>, v: Numbers<'_>) -> Result<(), DeviceError> {
         self.lengths.assert_holds(self.count);
         for (is_divisor, a, out) in [(1_u32, v, self.divisors), (0, u, self.dividends)] {
@@ -191,13 +193,14 @@ impl<'a> Long<'a> {
             ];
             a.assert_holds(self.count);
             out.assert_holds(self.count);
-            // SAFETY: there are so many numbers, and lengths of divisors, and room for what is aligned.
+            // SAFETY: there are `count` numbers and lengths of divisors, and the aligned numbers
+            // fit.
             unsafe { self.launch(Kernel::Align, out.limbs, &args)? };
         }
         Ok(())
     }
 
-    /// All of the quotient, from the highest limb on.
+    /// Computes the whole quotient, from the highest limb on.
     fn divide(&self) -> Result<(), DeviceError> {
         let Plan { whole, block, blocks, guesses } = self.plan;
         let step = |at, m| Step { at, digit: at, n: whole, m };
@@ -211,7 +214,7 @@ impl<'a> Long<'a> {
         Ok(())
     }
 
-    /// A step by a guess. Its overflow goes somewhere, if there can be one.
+    /// Performs a step by a guess. Its overflow is stored if one is possible.
     fn step(
         &self,
         step: Step,
@@ -234,7 +237,8 @@ impl<'a> Long<'a> {
         self.correct(Kernel::Correct, step, of_guess, overflows)
     }
 
-    /// A step of as many limbs as its divisor has, in two steps of half as many, or by the kernel.
+    /// Performs a step with as many limbs as its divisor, in two steps of half as many, or by the
+    /// kernel.
     fn guess(
         &self,
         step: Step,
@@ -252,14 +256,14 @@ impl<'a> Long<'a> {
         self.step(Step { at, digit, n, m: half }, level + 1, None)
     }
 
-    /// A step by `divide.cu`.
+    /// Performs a step by `divide.cu`.
     fn at_once(&self, step: Step, overflows: Option<Cells<'_, u32>>) -> Result<(), DeviceError> {
         let (dividends, divisors, quotients) = self.places(step);
         let windows = Windows { dividends, divisors, quotients, overflows };
         self.gpu.divide_windows(windows, self.count)
     }
 
-    /// The rest of a step with a guess; overflows go from one place to another.
+    /// Completes a step after its guess; reads and writes overflows.
     fn correct(
         &self,
         kernel: Kernel,
@@ -268,7 +272,7 @@ impl<'a> Long<'a> {
         to: Option<Cells<'_, u32>>,
     ) -> Result<(), DeviceError> {
         let (window, divisor, quotient) = self.places(step);
-        // The kernel loads four of n limbs at once.
+        // The kernel loads four of the n limbs at once.
         window.part(0, step.n).assert_holds(self.count);
         window.assert_holds(self.count);
         divisor.assert_holds(self.count);
@@ -290,11 +294,12 @@ impl<'a> Long<'a> {
             Arg::U32(step.n as u32),
             Arg::U32(step.m as u32),
         ];
-        // SAFETY: there are so many windows, divisors and digits, and with a guess as many products and overflows.
+        // SAFETY: there are `count` windows, divisors and digits, and with a guess as many products
+        // and overflows.
         unsafe { self.launch(kernel, step.n, &args) }
     }
 
-    /// A step's window, divisor and digits.
+    /// Returns the window, divisor and digits of a step.
     fn places(&self, Step { at, digit, n, m }: Step) -> (Places<'a>, Numbers<'a>, Places<'a>) {
         (
             self.dividends.part(at, n + m),
@@ -303,7 +308,7 @@ impl<'a> Long<'a> {
         )
     }
 
-    /// Results from number `first` on.
+    /// Writes the results from number `first` on.
     fn unalign(
         &self,
         u_limbs: usize,
@@ -335,7 +340,8 @@ impl<'a> Long<'a> {
         ];
         [self.quotients, self.dividends].iter().for_each(|places| places.assert_holds(self.count));
         self.lengths.assert_holds(self.count);
-        // SAFETY: there are so many digits, remainders and lengths of divisors; the results have room for these numbers.
+        // SAFETY: there are `count` digits, remainders and lengths of divisors; the results of
+        // these numbers fit.
         unsafe { self.launch(Kernel::Unalign, u_limbs.max(v_limbs), &args) }
     }
 }

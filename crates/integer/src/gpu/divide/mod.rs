@@ -16,7 +16,7 @@ use super::method::no_method;
 use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
 use super::{Gpu, Operand};
 
-/// How `divide.cu` is specialised.
+/// A specialisation of `divide.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Divide {
     u_limbs: usize,
@@ -24,37 +24,39 @@ pub struct Divide {
     quotient: bool,
     remainder: bool,
     exact: bool,
-    /// Quotients have as many limbs as dividends have more than divisors, and an overflow.
+    /// Whether the limbs of a quotient are those of the dividend less those of the divisor, plus an
+    /// overflow.
     window: bool,
-    /// Of divisors.
+    /// How divisors are split.
     split: Split,
 }
 
-/// What a division gives; at least one of them.
+/// The requested results of a division; at least one.
 #[derive(Debug, Default)]
 pub struct Quotients<'a> {
-    /// ⌊u/v⌋, of as many limbs as u.
+    /// ⌊u/v⌋, with as many limbs as u.
     pub quotient: Option<&'a mut Buffer<u32>>,
-    /// u mod v, of as many limbs as v.
+    /// u mod v, with as many limbs as v.
     pub remainder: Option<&'a mut Buffer<u32>>,
     /// 1 where v is 0; the results are 0 there.
     pub flags: Option<&'a mut Buffer<u8>>,
-    /// Whether there is a flag, and the results are 0, too where v does not divide u.
+    /// Whether the flag is also 1, and the results 0, where v does not divide u.
     pub exact: bool,
 }
 
-/// A lane has at most so many limbs of a divisor, and of a remainder, in registers.
+/// The most limbs of a divisor, and of a remainder, in the registers of a lane.
 const MAX_LIMBS: usize = 64;
 
-/// Limbs of a lane up to which a number has no more lanes.
+/// The limbs of a lane up to which more lanes are not worth it.
 const FEW_LIMBS: usize = 32;
 
-/// Dividends of so many limbs are divided by `divide.cu` alone wherever it can.
+/// Up to this many limbs, dividends are divided by `divide.cu` alone wherever it can.
 const SHORT: usize = 256;
 
 impl Divide {
-    /// For dividends and divisors of so many limbs. `None` if these are longer than the registers of a
-    /// warp hold, or those than a block's shared memory, of which a device has so many bytes.
+    /// Returns the specialisation for dividends and divisors of these limbs. `None` if the divisors
+    /// are longer than the registers of a warp hold, or the dividends longer than the shared memory
+    /// of a block, which has `shared_memory` bytes.
     #[must_use]
     pub fn new(u_limbs: usize, v_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| {
@@ -81,8 +83,8 @@ impl Divide {
         Self { window: true, ..self }
     }
 
-    /// With more lanes a number, while so many numbers are too few to keep a device of so many
-    /// multiprocessors busy.
+    /// Uses more lanes per number, as long as `count` numbers are too few to keep a device of
+    /// `multiprocessors` multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
         Self { split: self.split.spread(self.v_limbs, count, multiprocessors), ..self }
     }
@@ -112,28 +114,28 @@ impl InLanes for Divide {
     }
 }
 
-/// Parts of longer numbers that `divide.cu` divides: divisors have their highest bits set, and remainders
-/// take the lower limbs of dividends.
+/// Parts of longer numbers that `divide.cu` divides. Divisors have their highest bit set, and
+/// remainders overwrite the lower limbs of dividends.
 #[derive(Debug, Clone, Copy)]
 struct Windows<'a> {
     dividends: Places<'a>,
     divisors: Numbers<'a>,
     quotients: Places<'a>,
-    /// Where the limbs of quotients go that these have no place for, if there can be any.
+    /// Memory for the limbs by which quotients overflow, if that is possible.
     overflows: Option<Cells<'a, u32>>,
 }
 
 impl Gpu {
-    /// ⌊u_i/v_i⌋ and u_i mod v_i.
+    /// Computes ⌊u_i/v_i⌋ and u_i mod v_i.
     ///
-    /// Divisors of up to some hundred limbs cost O(l·m) for quotients of l limbs and divisors of m, and
-    /// nothing waits for the device. Beyond that it is waited for once, for the lengths that the numbers
-    /// have, and a division costs a few times what products of that length do (Burnikel and Ziegler
-    /// 1998, Fast recursive division).
+    /// With divisors of up to a few hundred limbs, costs O(l·m) for quotients of l limbs and
+    /// divisors of m, and is asynchronous. With longer divisors, waits for the device once, for the
+    /// bit lengths of the numbers, and costs a few times as much as products of that length
+    /// (Burnikel and Ziegler 1998, Fast recursive division).
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
-    /// numbers.
+    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
+    /// supports such numbers.
     pub fn divide(
         &self,
         u: Operand<'_>,
@@ -152,7 +154,8 @@ impl Gpu {
         let shared_memory = self.device().info().shared_memory_per_block;
         let shape = Divide::new(u.limbs, v.limbs, shared_memory);
         let plan = |divisor, quotient| self.plan(shape.as_ref(), u, v, divisor, quotient);
-        // Whether there is more to gain, by full divisors or by those that are half as long as dividends.
+        // Whether blocks can be cheaper, for full divisors or for those half as long as the
+        // dividends.
         let half = v.limbs.min(u.limbs.div_ceil(2));
         let may_gain = |divisor| plan(divisor, u.limbs.saturating_sub(divisor)).is_some();
         match shape {
@@ -164,7 +167,8 @@ impl Gpu {
         }
     }
 
-    /// `a_i` mod `m_i` if a has more limbs than m; `None` if it has not, and can stay as it is.
+    /// Computes `a_i` mod `m_i` if a has more limbs than m; otherwise returns `None`, and a can be
+    /// used as it is.
     ///
     /// # Errors
     /// As [`Self::divide`].
@@ -186,10 +190,11 @@ impl Gpu {
     /// The same by `divide.cu` alone.
     ///
     /// # Errors
-    /// The device fails, or cannot compile the kernel.
+    /// The device fails, or the kernel cannot be compiled.
     ///
     /// # Panics
-    /// If operands are not of the shape, there are not `count`, or there is no room for the results.
+    /// If the operands do not match the shape, a buffer has fewer than `count` numbers, or the
+    /// results do not fit.
     pub(super) fn divide_by_limbs(
         &self,
         shape: &Divide,
@@ -218,17 +223,17 @@ impl Gpu {
             Arg::U64(u.limbs as u64),
             Arg::U64(v.limbs as u64),
         ];
-        // SAFETY: there are so many operands of the shape's limbs, and room for the results that it has.
+        // SAFETY: `count` operands have the shape's limbs, and the results fit.
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// The same of parts of numbers.
+    /// The same for parts of numbers.
     ///
     /// # Errors
-    /// The device fails, cannot compile the kernel, or has no method for such numbers.
+    /// The device fails, the kernel cannot be compiled, or no method supports such numbers.
     ///
     /// # Panics
-    /// If there are not `count` numbers.
+    /// If a buffer has fewer than `count` numbers.
     fn divide_windows(&self, of: Windows<'_>, count: usize) -> Result<(), DeviceError> {
         let Windows { dividends: u, divisors: v, quotients: q, overflows } = of;
         let shared_memory = self.device().info().shared_memory_per_block;
@@ -250,8 +255,8 @@ impl Gpu {
             q.stride.into(),
             u.stride.into(),
         ];
-        // SAFETY: there are so many windows, divisors and quotients, of the shape's limbs. Remainders take the place of
-        // dividends, which are read before.
+        // SAFETY: `count` windows, divisors and quotients have the shape's limbs. Remainders
+        // overwrite dividends, which are read before.
         unsafe { self.launch(&shape.of_windows(), count, &args) }
     }
 }

@@ -1,5 +1,5 @@
-//! How a long division goes: in which blocks, by how many levels of recursion. Only how long it takes
-//! depends on it.
+//! Plans of long divisions: the block size and the levels of recursion. A plan affects only the
+//! time.
 
 use std::collections::HashMap;
 
@@ -7,52 +7,55 @@ use super::Divide;
 use crate::gpu::split::InLanes;
 use crate::gpu::{Algorithm, Gpu, Method};
 
-/// A division of numbers aligned to a divisor V of `whole` limbs: one limb of quotient, then `blocks`
-/// blocks of `block` limbs. All are multiples of 4 limbs.
+/// A division of numbers aligned to a divisor V of `whole` limbs: one limb of the quotient, then
+/// `blocks` blocks of `block` limbs. All are multiples of 4 limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     /// Limbs of V.
     pub whole: usize,
-    /// Limbs of a block, at most those of V where there are guesses.
+    /// Limbs of a block, with guesses at most those of V.
     pub block: usize,
-    /// How many there are.
+    /// The number of blocks.
     pub blocks: usize,
-    /// Guesses by as many limbs of V as a block has, halved so many times; none: each block at once.
+    /// The number of times that guesses, by as many limbs of V as a block has, are halved. `None`:
+    /// each block is divided at once.
     pub guesses: Option<u32>,
 }
 
 impl Plan {
-    /// Limbs of a number's dividend, with one limb above and more to a multiple of 4.
+    /// Returns the limbs of a number's dividend, including one limb above, rounded up to a multiple
+    /// of 4.
     pub(super) fn dividend(&self) -> usize {
         self.whole + self.quotient()
     }
 
-    /// Limbs of its quotient, likewise.
+    /// Returns the limbs of its quotient, likewise.
     pub(super) fn quotient(&self) -> usize {
         self.blocks * self.block + 4
     }
 
-    /// Limbs of the longest product of a block and a part of V.
+    /// Returns the limbs of the longest product of a block and a part of V.
     pub(super) fn product(&self) -> usize {
         if self.guesses.is_none() || self.blocks == 0 { 0 } else { self.whole }
     }
 
-    /// Words of a number's overflows.
+    /// Returns the words of overflows per number.
     pub(super) fn overflows(&self) -> usize {
         self.guesses.map_or(1, |levels| levels as usize + 1)
     }
 
-    /// Words of memory that a number needs.
+    /// Returns the words of memory per number.
     pub(super) fn words(&self) -> usize {
         let rows = self.dividend() + self.whole + self.quotient() + self.product();
         rows + self.overflows().next_multiple_of(4)
     }
 }
 
-/// Divisors of guesses that are halves of others have at least so many limbs.
+/// The fewest limbs of a divisor of a halved guess.
 const LEAST: usize = 16;
 
-/// What divisions cost: about nanoseconds of one in a large batch, as products do in [`Gpu::choice`].
+/// Costs of divisions: approximate nanoseconds of one in a large batch, like those of products in
+/// [`Gpu::choice`].
 pub(in crate::gpu) struct Costs<'a> {
     gpu: &'a Gpu,
     shared_memory: u32,
@@ -64,30 +67,30 @@ impl<'a> Costs<'a> {
         Self::with(gpu, gpu.device().info().shared_memory_per_block)
     }
 
-    /// If blocks had so many bytes of shared memory.
+    /// Costs with a given number of bytes of shared memory per block.
     pub(super) fn with(gpu: &'a Gpu, shared_memory: u32) -> Self {
         Self { gpu, shared_memory, products: HashMap::new() }
     }
 
-    /// Of a pass over so many words of memory, at 4 TB/s.
+    /// Returns the cost of a pass over `words` words of memory, at 4 TB/s.
     pub(in crate::gpu) fn memory(words: usize) -> f64 {
         words as f64 * 1e-3
     }
 
-    /// Of quotients of at most so many limbs by `divide.cu`: its instructions at half an H200's rate,
-    /// which eight warps of a multiprocessor reach, as it was measured there.
+    /// Returns the cost of quotients of at most `limbs` limbs by `divide.cu`: its instructions at
+    /// half an H200's rate, which measurements reach with eight warps per multiprocessor.
     pub(super) fn of_kernel(&self, shape: &Divide, limbs: usize) -> f64 {
         let slots = (limbs * shape.split.lanes * (28 + 3 * shape.split.limbs)) as f64;
         let few = (8.0 / shape.warps(self.shared_memory) as f64).max(1.0);
         let estimate = slots * 7.1e-5 * few;
-        // On other devices as products of one thread are.
+        // On other devices the cost scales like that of products of one thread.
         let alike =
             Algorithm { method: Method::Karatsuba(0), size: shape.split.limbs, square: false };
         let memory = Self::memory(2 * (shape.u_limbs + shape.v_limbs));
         self.gpu.prices().scaled(alike, estimate) + memory
     }
 
-    /// Of a step's pass over its window.
+    /// Returns the cost of a step's pass over its window.
     fn correct(whole: usize) -> f64 {
         0.8 + Self::memory(4 * whole)
     }
@@ -100,12 +103,13 @@ impl<'a> Costs<'a> {
         *self.products.entry((a, b)).or_insert_with(price)
     }
 
-    /// Of squares of so many limbs.
+    /// Returns the cost of squares of `limbs` limbs.
     pub(in crate::gpu) fn square(&self, limbs: usize) -> Option<f64> {
         self.gpu.choice_with(limbs, None, self.shared_memory).map(|choice| choice.price)
     }
 
-    /// Of dividends of u limbs by divisors of v ≤ u that have no zeros above, the cheapest way.
+    /// Returns the cost of the cheapest division of u-limb dividends by divisors of v ≤ u limbs
+    /// without leading zeros.
     pub(in crate::gpu) fn division(&mut self, u: usize, v: usize) -> Option<f64> {
         let quotient = u - v;
         let shape = Divide::new(u, v, self.shared_memory);
@@ -114,13 +118,13 @@ impl<'a> Costs<'a> {
         alone.into_iter().chain(in_blocks).min_by(f64::total_cmp)
     }
 
-    /// Of `block` limbs of quotient by V at once.
+    /// Returns the cost of `block` limbs of the quotient by V at once.
     fn at_once(&self, whole: usize, block: usize) -> Option<f64> {
         let shape = Divide::new(whole + block, whole, self.shared_memory)?;
         Some(self.of_kernel(&shape, block + 1))
     }
 
-    /// Of m limbs of quotient by m limbs, which are halved so many times.
+    /// Returns the cost of m limbs of the quotient by m limbs, halved `levels` times.
     fn guess(&mut self, m: usize, levels: u32) -> Option<f64> {
         if levels == 0 {
             return self.at_once(m, m);
@@ -129,8 +133,8 @@ impl<'a> Costs<'a> {
         Some(2.0 * (half + self.product(m / 2, m / 2)? + Self::correct(m)))
     }
 
-    /// The cheapest plan, and its cost, for divisors of so many limbs, and quotients of so many and
-    /// one more.
+    /// Returns the cheapest plan, and its cost, for divisors of `divisor` limbs and quotients of
+    /// `quotient` + 1 limbs.
     pub(super) fn plan(&mut self, divisor: usize, quotient: usize) -> Option<(Plan, f64)> {
         let divisor = divisor.next_multiple_of(4).max(4);
         let none = Plan { whole: divisor, block: 4, blocks: 0, guesses: None };
@@ -171,14 +175,14 @@ impl<'a> Costs<'a> {
         Some(self.guess(plan.block, levels)? + beside)
     }
 
-    /// Of what is before and after the blocks.
+    /// Returns the cost of the kernels before and after the blocks.
     fn around(plan: &Plan) -> f64 {
         3.0 + Self::memory(3 * plan.dividend() + 6 * plan.whole)
     }
 }
 
-/// So many limbs or a few more, up to an eighth, but hardly more than `most`: batches that differ in a few
-/// limbs have kernels in common.
+/// Rounds up `limbs`, by at most an eighth and little beyond `most`, so that batches that differ in
+/// a few limbs share kernels.
 pub(super) fn rounded(limbs: usize, most: usize) -> usize {
     let unit = if limbs < 32 { 4 } else { 1 << (limbs.ilog2() - 3) };
     limbs.next_multiple_of(unit).min(most.next_multiple_of(4))

@@ -1,10 +1,10 @@
-//! The kernels of long divisions whose blocks have one number each.
+//! The kernels of long divisions whose blocks process one number each.
 
 use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
-/// A kernel, in a file of its own but for [`Kernel::Digit`], a `correct.cu` too.
+/// A kernel with a file of its own, except [`Kernel::Digit`], which is in `correct.cu` too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) enum Kernel {
     Align,
@@ -13,7 +13,7 @@ pub(in crate::gpu) enum Kernel {
     Unalign,
 }
 
-/// A kernel for blocks of so many threads. Limbs are arguments.
+/// A kernel with a given number of threads per block. Limbs are arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) struct RowShape {
     kernel: Kernel,
@@ -21,13 +21,14 @@ pub(in crate::gpu) struct RowShape {
 }
 
 impl RowShape {
-    /// For numbers of so many limbs: a warp, and more where it would have more than four rows of 128.
+    /// The kernel for numbers of `limbs` limbs: blocks of one warp, or of more where a warp would
+    /// have more than four rows of 128 limbs.
     pub(in crate::gpu) fn new(kernel: Kernel, limbs: usize) -> Self {
         let warps = limbs.div_ceil(512).next_power_of_two().min(8);
         Self { kernel, threads: 32 * warps }
     }
 
-    /// Every kernel, by blocks of one warp and of all.
+    /// Returns every kernel, with blocks of one warp and of the most warps.
     pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
         let kernels = [Kernel::Align, Kernel::Correct, Kernel::Digit, Kernel::Unalign];
         kernels.into_iter().flat_map(|kernel| [1, 4096].map(|limbs| Self::new(kernel, limbs)))

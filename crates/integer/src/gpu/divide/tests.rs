@@ -1,4 +1,4 @@
-//! Divisions in blocks on the simulator, against those limb by limb; and how plans are made.
+//! Divisions in blocks on the simulator, against divisions limb by limb; and tests of plans.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +9,7 @@ use super::plan::{Costs, Plan, rounded};
 use crate::gpu::tests::{gpu, narrow, wide};
 use crate::gpu::{Divide, Gpu, Operand, Quotients};
 
-/// Drawn limbs, some with runs of zeros and of all ones.
+/// Random limbs, some with runs of zeros and of ones.
 fn drawn(rng: &mut ChaCha8Rng, limbs: usize) -> Vec<u32> {
     let runs = rng.random::<bool>();
     let mut value = 0;
@@ -27,7 +27,7 @@ fn drawn(rng: &mut ChaCha8Rng, limbs: usize) -> Vec<u32> {
     (0..limbs).map(&mut word).collect()
 }
 
-/// a·b + c of so many limbs; nothing where that is longer.
+/// Returns a·b + c in `limbs` limbs; `None` if that is longer.
 fn product(a: &[u32], b: &[u32], c: &[u32], limbs: usize) -> Option<Vec<u32>> {
     let mut sum = limbs::mul(&wide(a), &wide(b));
     sum.resize(sum.len().max(c.len().div_ceil(2)) + 1, 0);
@@ -45,8 +45,9 @@ fn less_one(x: &[u32]) -> Vec<u32> {
     narrow(&less, x.len())
 }
 
-/// Divisors of `limbs` limbs that are hard for guesses by their upper half, third …: V1 the least or all
-/// ones, V2 all ones or 0, powers of B with a little more and less; then drawn ones, and 0.
+/// Divisors of `limbs` limbs that are hard for guesses by their upper half, third …: V1 minimal or
+/// all ones, V2 all ones or 0, powers of B with a little more and less; then random divisors, and
+/// 0.
 fn divisors(rng: &mut ChaCha8Rng, limbs: usize, block: usize) -> Vec<Vec<u32>> {
     let ones = vec![u32::MAX; limbs];
     let top = |above: u32, from: usize, below: u32| -> Vec<u32> {
@@ -74,8 +75,8 @@ fn divisors(rng: &mut ChaCha8Rng, limbs: usize, block: usize) -> Vec<Vec<u32>> {
     found
 }
 
-/// Dividends that are hard for a divisor: the largest whose quotient has so many limbs, those with the
-/// divisor's upper limbs, products, and their neighbours.
+/// Dividends that are hard for a divisor: the largest whose quotient fits in `limbs` limbs,
+/// dividends with the divisor's upper limbs, products, and their neighbours.
 fn dividends(rng: &mut ChaCha8Rng, v: &[u32], limbs: usize) -> Vec<Vec<u32>> {
     let length = v.iter().rposition(|&limb| limb != 0).map_or(0, |i| i + 1);
     let v = &v[..length];
@@ -135,7 +136,7 @@ impl Pairs {
         Self { u_limbs, v_limbs, pairs }
     }
 
-    /// All results, as they are wanted in any combination, by any way.
+    /// Checks all results, requested in every combination, by any method.
     fn check(
         &self,
         gpu: &Gpu,
@@ -195,7 +196,8 @@ impl Pairs {
     }
 }
 
-/// Blocks of `base` limbs times a power of two, as few as quotients have, or guesses of the whole divisor.
+/// Plans with blocks of `base` limbs times a power of two, as few as quotients need, or guesses of
+/// the whole divisor.
 fn forced(base: usize, levels: Option<u32>) -> impl Fn(usize, usize) -> Option<Plan> {
     move |divisor, quotient| {
         let block = base << levels.unwrap_or(0);
@@ -238,7 +240,7 @@ fn in_blocks_by_guesses() {
     }
 }
 
-/// Numbers of several warps, whose spans hand on borrows that run through all of them.
+/// Numbers of several warps, with borrows that run through the spans of all warps.
 #[test]
 fn in_blocks_by_warps() {
     let gpu = gpu();
@@ -284,7 +286,7 @@ fn of_all_lengths_in_blocks() {
     }
 }
 
-/// The way that is chosen: by the kernel, in blocks without and with guesses, equal lengths.
+/// The default choice: the kernel, blocks without and with guesses, equal lengths.
 #[test]
 fn by_the_cheapest_way() {
     let gpu = gpu();
@@ -297,7 +299,7 @@ fn by_the_cheapest_way() {
         pairs.pairs = pairs.pairs.into_iter().step_by(every.max(1)).collect();
         pairs.check(&gpu, &by, &format!("{u} by {v} limbs"));
     }
-    // Longer than registers hold, and all quotients of one limb at most.
+    // Longer than registers hold, with quotients of at most one limb.
     let mut rng = ChaCha8Rng::seed_from_u64(42);
     let mut pair = || {
         let v = drawn(&mut rng, 2100);
@@ -341,7 +343,7 @@ fn products_are_divided_too() {
     }
 }
 
-/// By the prices of an H200, nanoseconds: what was measured of `divide.cu` there, and a few products.
+/// With an H200's prices in nanoseconds: measurements of `divide.cu` there, and a few products.
 #[test]
 fn long_divisions_cost_a_few_products() {
     let gpu = gpu();

@@ -1,4 +1,4 @@
-//! What is done with numbers limb by limb, on a device: each operation is one pass over memory.
+//! Limb-wise operations on a device: each is one pass over memory.
 
 mod shape;
 #[cfg(test)]
@@ -12,18 +12,18 @@ use super::{Gpu, Operand, Shape, Sum};
 pub use crate::operation::{Bitwise, Extreme, Shift};
 use shape::{GroupShape, Kernel};
 
-/// The sources of these operations, by chunks of every size and groups of every kind.
+/// Returns the sources of these operations, with chunks of every size and groups of every kind.
 #[must_use]
 pub fn sources() -> Vec<Source> {
     shape::sources()
 }
 
-/// Operands of fewer limbs than a result has are followed by zeros, of more are taken mod
-/// 2^(32·limbs). Where it is not said otherwise, results may take the place of an operand
-/// ([`Results::operand`]). Numbers have 1 to 2^20 limbs. Nothing waits for the
-/// device. Errors: a buffer is too short, the device fails, or it cannot compile the kernel.
+/// Operands with fewer limbs than the result are extended by zeros; operands with more are taken
+/// mod 2^(32·limbs). Unless stated otherwise, results may alias an operand ([`Results::operand`]).
+/// Numbers have 1 to 2^20 limbs. Operations are asynchronous. Errors: a buffer is too short, the
+/// device fails, or the kernel cannot be compiled.
 impl Gpu {
-    /// `out_i = −a_i mod 2^(32·limbs)`.
+    /// Computes `out_i = −a_i mod 2^(32·limbs)`.
     ///
     /// # Errors
     /// As above.
@@ -35,12 +35,12 @@ impl Gpu {
     ) -> Result<(), DeviceError> {
         fits(count, &[a], out)?;
         let shape = GroupShape::new(Kernel::Negate, &[a.limbs, out.limbs]);
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &[&operand(a)[..], &results(out)].concat()) }
     }
 
-    /// `out[i]` = −1, 0, 1 for `a_i` < `b_i`, `a_i` = `b_i`, `a_i` > `b_i`. Cost: the highest limbs
-    /// are read down to where the numbers differ.
+    /// Computes `out[i]` = −1, 0, 1 for `a_i` < `b_i`, `a_i` = `b_i`, `a_i` > `b_i`. Reads limbs
+    /// from the highest down to the first difference.
     ///
     /// # Errors
     /// As above.
@@ -56,7 +56,7 @@ impl Gpu {
         self.compare_bytes(a, b, count, out.into())
     }
 
-    /// [`Self::compare`] into bytes, of which there are enough.
+    /// [`Self::compare`] into bytes; there are at least `count`.
     fn compare_bytes(
         &self,
         a: Operand<'_>,
@@ -67,12 +67,12 @@ impl Gpu {
         let limbs = a.limbs.max(b.limbs);
         let shape = GroupShape::new(Kernel::Compare, &[a.limbs, b.limbs]);
         let more = [out, Arg::U32(limbs as u32)];
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &[&operand(a)[..], &operand(b), &more].concat()) }
     }
 
-    /// `out_i` = the smaller or the larger one of `a_i` and `b_i`; the result has the limbs of the
-    /// longer operand.
+    /// Computes `out_i` = the smaller or the larger of `a_i` and `b_i`; the result has the limbs of
+    /// the longer operand.
     ///
     /// # Errors
     /// As above.
@@ -89,12 +89,12 @@ impl Gpu {
         let shape = GroupShape::new(Kernel::Extreme, &[a.limbs, b.limbs]);
         let maximum = [Arg::U32(u32::from(extreme == Extreme::Maximum))];
         let args = [&operand(a)[..], &operand(b), &maximum, &results(out)].concat();
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// `out[i]` = ⌊log2 `a_i`⌋ + 1, and 0 for 0. Cost: the highest limbs are read down to one that
-    /// is not 0.
+    /// Computes `out[i]` = ⌊log2 `a_i`⌋ + 1, and 0 for 0. Reads limbs from the highest down to the
+    /// first that is not 0.
     ///
     /// # Errors
     /// As above.
@@ -107,11 +107,11 @@ impl Gpu {
         operands_fit(count, &[a])?;
         has(out.len(), count, 1)?;
         let shape = GroupShape::new(Kernel::BitLengths, &[a.limbs]);
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &[&operand(a)[..], &[out.into()]].concat()) }
     }
 
-    /// `out_i` = `a_i` and, or, xor `b_i`.
+    /// Computes `out_i` = `a_i` AND, OR or XOR `b_i`.
     ///
     /// # Errors
     /// As above.
@@ -131,27 +131,27 @@ impl Gpu {
         fits(count, &[a, b], out)?;
         let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, b.limbs, out.limbs]);
         let args = [&operand(a)[..], &operand(b), &masks.map(Arg::U32), &results(out)].concat();
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// `out_i` = 2^(32·limbs) − 1 − `a_i`: every bit changed.
+    /// Computes `out_i` = 2^(32·limbs) − 1 − `a_i`: all bits inverted.
     ///
     /// # Errors
     /// As above.
     pub fn not(&self, a: Operand<'_>, count: usize, out: Results<'_>) -> Result<(), DeviceError> {
         fits(count, &[a], out)?;
         let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, out.limbs]);
-        // a xor nothing xor all ones.
+        // a XOR 0 XOR all ones.
         let masks = [0, u32::MAX, u32::MAX].map(Arg::U32);
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe {
             self.launch(&shape, count, &[&operand(a)[..], &NOTHING, &masks, &results(out)].concat())
         }
     }
 
-    /// `out_i = a_i mod 2^(32·limbs)`; `lost[i]` is 1 where that is not `a_i`, else 0. Results have
-    /// memory of their own.
+    /// Computes `out_i = a_i mod 2^(32·limbs)`; `lost[i]` is 1 where that differs from `a_i`,
+    /// otherwise 0. Results must not alias operands.
     ///
     /// # Errors
     /// As above.
@@ -165,9 +165,9 @@ impl Gpu {
         fits(count, &[a], out)?;
         has(lost.len(), count, 1)?;
         let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, out.limbs]);
-        // a xor nothing.
+        // a XOR 0.
         let masks = [0, u32::MAX, 0].map(Arg::U32);
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe {
             self.launch(
                 &shape,
@@ -178,11 +178,11 @@ impl Gpu {
         if out.limbs >= a.limbs {
             return lost.clear();
         }
-        // What is kept is never more than all: the order is 0 or 1.
+        // The truncated number is at most the original: the order is 0 or 1.
         self.compare_bytes(a, out.operand(), count, lost.into())
     }
 
-    /// `out_i` = `b_i` where `bytes[i]` is not 0, otherwise `a_i`, mod 2^(32·limbs).
+    /// Computes `out_i` = `b_i` where `bytes[i]` is not 0, otherwise `a_i`, mod 2^(32·limbs).
     ///
     /// # Errors
     /// As above.
@@ -198,14 +198,14 @@ impl Gpu {
         has(bytes.len(), count, 1)?;
         let shape = GroupShape::new(Kernel::Select, &[a.limbs, b.limbs, out.limbs]);
         let args = [&operand(a)[..], &operand(b), &[bytes.into()], &results(out)].concat();
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// x and y as `cofactors.cu` chooses them, of numbers that have as many limbs.
+    /// Computes x and y as `cofactors.cu` chooses them; all numbers have the same limbs.
     ///
     /// # Errors
-    /// The device fails, or cannot compile the kernel.
+    /// The device fails, or the kernel cannot be compiled.
     pub(super) fn choose_cofactors(
         &self,
         [d, d_less, n, n_less]: [Numbers<'_>; 4],
@@ -226,11 +226,12 @@ impl Gpu {
         let layout = [Arg::U64(d.stride), Arg::U64(n.stride), Arg::U32(d.limbs as u32)];
         let signs = [x_negative.into(), y_negative.into()];
         let args = [&numbers[..], &layout, &[bytes.into()], &results(x), &results(y), &signs];
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &args.concat()) }
     }
 
-    /// `out_i` = `a_i`·2^bits mod 2^(32·limbs), or ⌊`a_i`/2^bits⌋. Results have memory of their own.
+    /// Computes `out_i` = `a_i`·2^bits mod 2^(32·limbs), or ⌊`a_i`/2^bits⌋. Results must not alias
+    /// operands.
     ///
     /// # Errors
     /// As above.
@@ -243,17 +244,17 @@ impl Gpu {
         out: Results<'_>,
     ) -> Result<(), DeviceError> {
         fits(count, &[a], out)?;
-        // Further than any number is long nothing changes.
+        // Shifts beyond the longest number have the same result.
         let bits = bits.min(64 * MOST_LIMBS as u64) as i32;
         let right = if shift == Shift::Right { bits } else { -bits };
         let by = [Arg::I32(right.div_euclid(32)), Arg::U32(right.rem_euclid(32) as u32)];
         let shape = GroupShape::new(Kernel::Shift, &[out.limbs]);
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &[&operand(a)[..], &by, &results(out)].concat()) }
     }
 
-    /// `out_i` = `a_i`·w mod 2^(32·limbs): the whole product for two limbs more than a has, or one
-    /// more if w < 2^32. Results have memory of their own.
+    /// Computes `out_i` = `a_i`·w mod 2^(32·limbs). That is the whole product with two limbs more
+    /// than a, or with one more if w < 2^32. Results must not alias operands.
     ///
     /// # Errors
     /// As above.
@@ -267,14 +268,14 @@ impl Gpu {
         fits(count, &[a], out)?;
         let shape = GroupShape::new(Kernel::MultiplyByWord, &[a.limbs, out.limbs]);
         let args = [&operand(a)[..], &[Arg::U64(w)], &results(out)].concat();
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &args) }
     }
 }
 
 impl Gpu {
-    /// `out_i` = `u_i` − `p_i` less `m_i` as often as it can be subtracted, which is three times at most:
-    /// 0 ≤ `u_i` − `p_i` < 4·`m_i`. Results have as many limbs as m, and memory of their own.
+    /// Computes `out_i` = `u_i` − `p_i` − k·`m_i` with 0 ≤ `out_i` < `m_i`, where k ≤ 3, for 0 ≤
+    /// `u_i` − `p_i` < 4·`m_i`. Results have as many limbs as m and must not alias operands.
     ///
     /// # Errors
     /// As above.
@@ -288,16 +289,17 @@ impl Gpu {
     ) -> Result<(), DeviceError> {
         let out = Results::new(out, m.limbs);
         fits(count, &[u, p, m], out)?;
-        // Chunks suit all of them; the highest one that matters is above m.
+        // A chunk size that suits all of them; the highest chunk that matters is above m.
         let vector = 1 << (u.limbs | p.limbs | m.limbs).trailing_zeros().min(2);
         let shape = GroupShape::new(Kernel::Reduce, &[m.limbs, m.limbs + vector]);
         let args = [&operand(u)[..], &operand(p), &operand(m), &results(out)].concat();
-        // SAFETY: there are so many numbers, as was checked above, and room for what is written.
+        // SAFETY: `count` numbers and the memory for the results were checked above.
         unsafe { self.launch(&shape, count, &args) }
     }
 }
 
-/// The kernel for sums or differences of numbers that no block holds in registers, and its arguments.
+/// Returns the kernel for sums or differences of numbers too long for the registers of a block, and
+/// its arguments.
 pub(super) fn long_sum(
     sum: Sum,
     [a, b]: [Numbers<'_>; 2],
@@ -309,16 +311,16 @@ pub(super) fn long_sum(
     (shape, [&operand(a)[..], &operand(b), &more, &results(out)].concat())
 }
 
-/// A kernel's parameters of an operand that has no limbs.
+/// Kernel parameters of an operand without limbs.
 const NOTHING: [Arg; 3] = [Arg::NULL, Arg::U64(0), Arg::U32(0)];
 
-/// A kernel's parameters of an operand.
+/// Returns the kernel parameters of an operand.
 fn operand<'a>(a: impl Into<Numbers<'a>>) -> [Arg; 3] {
     let a = a.into();
     [a.pointer(), Arg::U64(a.stride), Arg::U32(a.limbs as u32)]
 }
 
-/// A kernel's parameters of its results.
+/// Returns the kernel parameters of results.
 fn results(out: Results<'_>) -> [Arg; 2] {
     [out.data.into(), Arg::U32(out.limbs as u32)]
 }

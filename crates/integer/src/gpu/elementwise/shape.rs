@@ -1,4 +1,4 @@
-//! How the kernels of this folder divide numbers among threads.
+//! How the kernels of this folder distribute numbers over threads.
 
 use warpint_device::{DeviceError, Source, common};
 
@@ -21,7 +21,7 @@ pub(super) enum Kernel {
 }
 
 impl Kernel {
-    /// All.
+    /// All kernels.
     const ALL: [Self; 11] = [
         Self::Negate,
         Self::Compare,
@@ -36,7 +36,7 @@ impl Kernel {
         Self::Reduce,
     ];
 
-    /// The name of its file, its text, and the kernel's name.
+    /// Returns the name of its file, its text, and the kernel's name.
     fn file(self) -> (&'static str, &'static str, &'static str) {
         macro_rules! file {
             ($name:literal) => {
@@ -63,8 +63,8 @@ impl Kernel {
     }
 }
 
-/// A kernel with its constants (`groups.cuh` has what they mean). Limbs are arguments, so that a
-/// few programs serve all widths.
+/// A kernel with its constants, which `groups.cuh` explains. Limbs are arguments, so that a few
+/// programs serve all widths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct GroupShape {
     kernel: Kernel,
@@ -76,7 +76,7 @@ pub(super) struct GroupShape {
 const THREADS: usize = 256;
 
 impl GroupShape {
-    /// For numbers of these limbs, of which the longest decides how many lanes have one.
+    /// The shape for numbers of these limbs; the longest determines the lanes per number.
     pub(super) fn new(kernel: Kernel, limbs: &[usize]) -> Self {
         let all = limbs.iter().fold(0, |all, &n| all | n);
         let longest = limbs.iter().copied().max().unwrap_or(1);
@@ -85,14 +85,14 @@ impl GroupShape {
         let chunks = longest.div_ceil(vector).max(1);
         let (lanes, long) = match chunks {
             ..=32 => (chunks.next_power_of_two(), false),
-            // A few rows for a warp; more would be too much work for one where numbers are few.
+            // A few rows per warp; more would leave too much to each warp if numbers are few.
             _ if longest <= 1024 => (32, true),
             _ => (THREADS, true),
         };
         Self { kernel, vector, lanes, long }
     }
 
-    /// Of short chunks more are read at a time.
+    /// Returns the rows read at a time, more of them if chunks are short.
     fn rows(self) -> usize {
         if self.vector == 4 { 2 } else { 4 }
     }
@@ -131,7 +131,7 @@ impl Shape for GroupShape {
     }
 }
 
-/// Every kernel, by chunks of every size and lanes of every kind.
+/// Returns every kernel, with chunks of every size and lanes of every kind.
 pub(super) fn sources() -> Vec<Source> {
     const LANES: [(usize, bool); 4] = [(1, false), (8, false), (32, true), (THREADS, true)];
     let mut sources = vec![];

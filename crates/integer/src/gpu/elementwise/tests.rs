@@ -1,4 +1,4 @@
-//! What the host decides and refuses; what the kernels compute is tested by
+//! Shapes and refused arguments; the results of the kernels are tested by
 //! `warpint_selftest::batches::elementwise`.
 
 use warpint_device::Device;
@@ -58,7 +58,7 @@ fn memory_that_is_too_short_is_refused() {
         let line = refusal.unwrap_err().to_string();
         assert!(line.starts_with("an operation on a batch failed: "), "{line}");
     }
-    // One number for all is enough for any count, and none is needed for none.
+    // A broadcast operand needs one number for any count, and none for count 0.
     let broadcast = Operand { broadcast: true, ..a(12) };
     gpu.compare(broadcast, a(4), 3, &mut gpu.device().alloc(3).unwrap()).unwrap();
     gpu.negate(a(4), 0, Results::new(&mut gpu.device().alloc(0).unwrap(), 4)).unwrap();

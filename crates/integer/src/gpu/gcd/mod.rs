@@ -10,24 +10,25 @@ use super::method::no_method;
 use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
 use super::{Gpu, Operand, Results};
 
-/// How `gcd.cu` is specialised.
+/// A specialisation of `gcd.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gcd {
     a_limbs: usize,
     b_limbs: usize,
-    /// In limbs of 30 bits.
+    /// The split, in limbs of 30 bits.
     split: Split,
 }
 
-/// A lane has at most so many limbs of each number in registers.
+/// The most limbs of each number in the registers of a lane.
 const MAX_LIMBS: usize = 72;
 
-/// Limbs of a lane up to which a number has no more lanes.
+/// The limbs of a lane up to which more lanes are not worth it.
 const FEW_LIMBS: usize = 36;
 
 impl Gcd {
-    /// For operands of so many limbs. `None` if they are longer than the registers of a
-    /// block hold, or than its shared memory, of which a device has so many bytes: 2^20 bits need 140 KiB.
+    /// Returns the specialisation for operands of these limbs. `None` if they are longer than the
+    /// registers of a block hold, or than its `shared_memory` bytes of shared memory: 2^20 bits
+    /// need 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| Self::of_lanes(a_limbs, b_limbs, lanes);
@@ -35,9 +36,10 @@ impl Gcd {
         fitting(&OF_BLOCKS, of_lanes, most, shared_memory.saturating_sub(EXCHANGED))
     }
 
-    /// With so many lanes a number, the larger blocks first; from 64 on blocks of one number.
+    /// Splits with `lanes` lanes per number, the larger blocks first; from 64 lanes on, blocks of
+    /// one number.
     fn of_lanes(a_limbs: usize, b_limbs: usize, lanes: usize) -> impl Iterator<Item = Self> {
-        // One bit more for a sign.
+        // One more bit for the sign.
         let all = 32 * a_limbs.max(b_limbs) / 30 + 1;
         let limbs = all.div_ceil(lanes).max(2);
         Split::of_lanes(lanes, limbs).map(move |split| Self { a_limbs, b_limbs, split })
@@ -69,12 +71,12 @@ impl InLanes for Gcd {
 }
 
 impl Gpu {
-    /// `out_i` = gcd(a_i, b_i), of as many limbs as the wider of both; gcd(0, 0) = 0. `out` may be
-    /// what an operand views that has as many limbs and is not broadcast. Nothing waits for the device.
+    /// Computes `out_i` = gcd(a_i, b_i), with as many limbs as the wider operand; gcd(0, 0) = 0.
+    /// `out` may alias an operand that has as many limbs and is not broadcast. Asynchronous.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
-    /// numbers.
+    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
+    /// supports such numbers.
     pub fn gcd<'a>(
         &self,
         a: Operand<'_>,
@@ -89,13 +91,14 @@ impl Gpu {
         self.gcd_by_steps(&shape, a, b, count, out)
     }
 
-    /// The same by a shape.
+    /// The same with a given shape.
     ///
     /// # Errors
-    /// The device fails, or cannot compile the kernel.
+    /// The device fails, or the kernel cannot be compiled.
     ///
     /// # Panics
-    /// If operands are not of the shape, there are not `count`, or there is no room for the results.
+    /// If the operands do not match the shape, a buffer has fewer than `count` numbers, or the
+    /// results do not fit.
     pub(super) fn gcd_by_steps(
         &self,
         shape: &Gcd,
@@ -108,7 +111,7 @@ impl Gpu {
         [a, b].iter().for_each(|&a| Numbers::from(a).assert_holds(count));
         assert_room("divisors", out.len(), count * shape.wide());
         let args = [a.data.into(), b.data.into(), out.into(), a.stride().into(), b.stride().into()];
-        // SAFETY: there are so many operands of the shape's limbs, and room for as many divisors.
+        // SAFETY: `count` operands have the shape's limbs, and as many divisors fit.
         unsafe { self.launch(shape, count, &args) }
     }
 }

@@ -17,7 +17,8 @@ fn gcd(a: &[u32], b: &[u32]) -> Vec<u64> {
     a
 }
 
-/// F_n and F_(n − 1), the largest of so many limbs: the most steps of Euclid's algorithm.
+/// Returns F_n and F_(n − 1), the largest Fibonacci numbers of `limbs` limbs: the most steps of
+/// Euclid's algorithm.
 pub(in crate::gpu) fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
     let (mut a, mut b) = (vec![0; limbs], vec![0; limbs]);
     b[0] = 1_u32;
@@ -35,8 +36,8 @@ pub(in crate::gpu) fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
     }
 }
 
-/// Drawn multiples, of so many limbs each, of a number that has `common` limbs or one; up to `zeros` of their lowest limbs
-/// are 0.
+/// Random multiples, of the given limbs, of a number of `common` limbs or of 1; up to `zeros` of
+/// their lowest limbs are 0.
 pub(in crate::gpu) fn multiples(
     rng: &mut ChaCha8Rng,
     (g, common): (&[u32], usize),
@@ -52,7 +53,7 @@ pub(in crate::gpu) fn multiples(
     (a, b)
 }
 
-/// Hard pairs: every one, every second …, and those with the most steps.
+/// Hard pairs: all, or every second …, and those with the most steps.
 fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     let Gcd { a_limbs, b_limbs, .. } = *shape;
     let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -61,7 +62,7 @@ fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     for a in &a {
         pairs.extend(b.iter().map(|b| (a.clone(), b.clone())));
     }
-    // With a divisor in common, with powers of two, and of few limbs.
+    // With a common divisor, with powers of two, and with few limbs.
     for i in 0..20 {
         let common = rng.random_range(0..a_limbs.min(b_limbs));
         let g = numbers(&mut rng, 8, common.max(1)).pop().unwrap();
@@ -98,7 +99,7 @@ fn divisors_by_steps() {
     }
 }
 
-/// Lanes of several warps, as numbers have that no warp holds.
+/// Numbers in lanes of several warps, used for numbers too long for a warp.
 #[test]
 fn divisors_by_blocks() {
     let gpu = gpu();

@@ -1,4 +1,4 @@
-//! Inverses modulo numbers, and cofactors of common divisors, on a device.
+//! Modular inverses, and cofactors of greatest common divisors, on a device.
 
 #[cfg(test)]
 mod tests;
@@ -10,34 +10,34 @@ use super::method::no_method;
 use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
 use super::{Gpu, Operand, Part, Quotients, Results, Sum};
 
-/// How `inverse.cu` is specialised.
+/// A specialisation of `inverse.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inverse {
     a_limbs: usize,
     b_limbs: usize,
-    /// Whether cofactors of common divisors are computed.
+    /// Whether cofactors of greatest common divisors are computed.
     cofactors: bool,
-    /// In limbs of 30 bits.
+    /// The split, in limbs of 30 bits.
     split: Split,
 }
 
-/// A lane has at most so many limbs of each of four numbers; more than registers hold are in memory of its own.
+/// The most limbs of each of four numbers per lane; those beyond the registers are in local memory.
 const MAX_LIMBS: usize = 72;
 
-/// The same of lanes that are a warp, or some of one.
+/// The same for lanes within a warp.
 const MAX_LIMBS_OF_WARPS: usize = 36;
 
-/// Limbs of a lane up to which a number has no more lanes.
+/// The limbs of a lane up to which more lanes are not worth it.
 const FEW_LIMBS: usize = 18;
 
-/// What [`Gpu::gcd_ext`] gives of `count` numbers a and b.
+/// The results of [`Gpu::gcd_ext`] for `count` pairs a and b.
 #[derive(Debug)]
 pub struct Cofactors<'a> {
-    /// g, of as many limbs as the wider of a and b.
+    /// g, with as many limbs as the wider of a and b.
     pub gcd: &'a mut Buffer<u32>,
-    /// |x|, of as many limbs as b.
+    /// |x|, with as many limbs as b.
     pub x: &'a mut Buffer<u32>,
-    /// |y|, of as many limbs as a.
+    /// |y|, with as many limbs as a.
     pub y: &'a mut Buffer<u32>,
     /// 1 where x < 0.
     pub x_negative: &'a mut Buffer<u8>,
@@ -45,10 +45,10 @@ pub struct Cofactors<'a> {
     pub y_negative: &'a mut Buffer<u8>,
 }
 
-/// Where `inverse.cu` writes.
+/// The outputs of `inverse.cu`.
 #[derive(Debug, Clone, Copy)]
 struct Outputs<'a> {
-    /// Of the limbs of the modulus, or of the wider operand for cofactors.
+    /// With the limbs of the modulus, or for cofactors of the wider operand.
     out: Cells<'a, u32>,
     /// For cofactors.
     gcds: Option<Cells<'a, u32>>,
@@ -60,15 +60,15 @@ struct Outputs<'a> {
 }
 
 impl Inverse {
-    /// For inverses of numbers of so many limbs modulo numbers of so many, which are no fewer. `None` if they
-    /// are longer than a block holds with so many bytes of shared memory: 2^18 bits need 37 KiB, 2^20
-    /// bits 140.
+    /// Returns the specialisation for `a_limbs`-limb inverses modulo `m_limbs`-limb numbers;
+    /// requires a_limbs ≤ m_limbs. `None` if they are too long for a block with `shared_memory`
+    /// bytes of shared memory: 2^18 bits need 37 KiB, 2^20 bits 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, m_limbs: usize, shared_memory: u32) -> Option<Self> {
         Self::fitting(a_limbs, m_limbs, false, shared_memory).filter(|_| a_limbs <= m_limbs)
     }
 
-    /// For cofactors of numbers of so many limbs; `None` as above.
+    /// Returns the specialisation for cofactors of numbers of these limbs; `None` as above.
     #[must_use]
     pub fn with_cofactors(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         Self::fitting(a_limbs, b_limbs, true, shared_memory)
@@ -89,14 +89,15 @@ impl Inverse {
         fitting(&OF_BLOCKS, of_lanes, most, shared_memory.saturating_sub(EXCHANGED))
     }
 
-    /// With so many lanes a number, the larger blocks first; from 64 on blocks of one number.
+    /// Splits with `lanes` lanes per number, the larger blocks first; from 64 lanes on, blocks of
+    /// one number.
     fn of_lanes(
         a_limbs: usize,
         b_limbs: usize,
         cofactors: bool,
         lanes: usize,
     ) -> impl Iterator<Item = Self> {
-        // The static_assert of inverse.cu: d and e grow by the modulus with every matrix.
+        // As the static_assert of inverse.cu: d and e grow by the modulus with every matrix.
         let bits = 32 * a_limbs.max(b_limbs);
         let rounds = bits / 10 + 2;
         let all = (bits + 2 + rounds.ilog2() as usize).div_ceil(30);
@@ -130,21 +131,23 @@ impl InLanes for Inverse {
     }
 }
 
-/// Numbers of so many limbs side by side.
+/// Contiguous numbers of `limbs` limbs.
 fn numbers(data: &Buffer<u32>, limbs: usize) -> Operand<'_> {
     Operand::new(data, limbs, false)
 }
 
 impl Gpu {
-    /// `out_i` = a_i^(−1) mod m_i, of as many limbs as m; where there is none, since m_i = 0 or the numbers
-    /// have a divisor in common, it is 0 and the flag 1. Modulo 1 it is 0.
+    /// Computes `out_i` = a_i^(−1) mod m_i, with as many limbs as m. Where no inverse exists, since
+    /// m_i = 0 or the numbers have a common divisor, the result is 0 and the flag 1. Modulo 1 the
+    /// inverse is 0.
     ///
-    /// Modulo odd numbers by division steps. If there is an even modulus of a number with an inverse, the whole
-    /// batch has a product, and the quotient of that by a, too. It waits for the device, whose memory for
+    /// Odd moduli use division steps. If an even modulus occurs with a number that has an inverse,
+    /// the whole batch takes one more product, and its quotient by a. Waits for the device;
+    /// temporary memory on the device is freed.
     /// what is in between is given back.
     ///
-    /// # Errors
-    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
+    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
+    /// supports such numbers.
     /// numbers.
     pub fn inverse(
         &self,
@@ -163,10 +166,10 @@ impl Gpu {
         self.inverse_by_steps(&shape, a, m, count, results, is_none)
     }
 
-    /// The same by a shape.
+    /// The same with a given shape.
     ///
     /// # Errors
-    /// The device fails, or cannot compile the kernel.
+    /// The device fails, or the kernel cannot be compiled.
     fn inverse_by_steps(
         &self,
         shape: &Inverse,
@@ -206,15 +209,15 @@ impl Gpu {
         self.select(rest, numbers(&d, m.limbs), &kinds, count, out)
     }
 
-    /// g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i, x_i the least in size, and positive if two are least; for
-    /// b_i = 0 it is 1, or 0 if a_i = 0 too.
+    /// Computes g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i, where x_i has the least absolute value
+    /// possible, and is positive if two values have it. For b_i = 0, x_i is 1, or 0 if a_i = 0 too.
     ///
-    /// By division steps for g and one cofactor modulo a or b, three quotients and a remainder, and a
-    /// product. Memory for ten numbers of the larger width is taken meanwhile.
+    /// Uses division steps for g and one cofactor modulo a or b, three quotients, a remainder and a
+    /// product. Needs temporary memory for ten numbers of the larger width.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
-    /// numbers.
+    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
+    /// supports such numbers.
     pub fn gcd_ext(
         &self,
         a: Operand<'_>,
@@ -227,7 +230,7 @@ impl Gpu {
         self.gcd_ext_by_steps(&shape.ok_or_else(no_method)?, a, b, count, to)
     }
 
-    /// The same by a shape.
+    /// The same with a given shape.
     ///
     /// # Errors
     /// As above.
@@ -260,7 +263,7 @@ impl Gpu {
             evens: None,
         };
         self.launch_steps(shape, a, b, count, outputs)?;
-        // a and b by their divisor: d is modulo p, and goes with q.
+        // a and b divided by their divisor: d is modulo p, and pairs with q.
         let (mut p, mut q) = (room(wide)?, room(wide)?);
         {
             let by_divisor = |x: Operand<'_>| {
@@ -288,7 +291,8 @@ impl Gpu {
         self.choose_cofactors(all, &kinds, count, [x, y], signs)
     }
 
-    /// `n_i` = (d_i·q_i − 1)/p_i mod 2^(64·limbs), of twice the limbs of q, as many as d has.
+    /// Computes `n_i` = (d_i·q_i − 1)/p_i mod 2^(64·limbs), with twice the limbs of q, as many as d
+    /// has.
     fn other_cofactor(
         &self,
         d: &Buffer<u32>,
@@ -309,10 +313,11 @@ impl Gpu {
         Ok(n)
     }
 
-    /// The division steps.
+    /// Launches the division steps.
     ///
     /// # Panics
-    /// If operands are longer than the shape's, there are not `count`, or there is no room for the results.
+    /// If the operands do not match the shape, a buffer has fewer than `count` numbers, or the
+    /// results do not fit.
     fn launch_steps(
         &self,
         shape: &Inverse,
@@ -334,7 +339,7 @@ impl Gpu {
         let strides = [a.stride().into(), b.stride().into()];
         let (gcds, flags, evens) = (pointer(gcds), pointer(flags), pointer(evens));
         let args = [a.data.into(), b.data.into(), out.into(), gcds, flags, kinds.into(), evens];
-        // SAFETY: there are so many operands of the shape's limbs, and room for what it writes.
+        // SAFETY: `count` operands have the shape's limbs, and its outputs fit.
         unsafe { self.launch(shape, count, &[&args[..], &strides].concat()) }
     }
 }

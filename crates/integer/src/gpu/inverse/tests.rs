@@ -17,7 +17,7 @@ fn padded(x: &[u32], limbs: usize) -> Vec<u32> {
     x.iter().copied().chain(std::iter::repeat(0)).take(limbs).collect()
 }
 
-/// x + c mod 2^(32·limbs), c of either sign.
+/// Returns x + c mod 2^(32·limbs), c of either sign.
 fn shifted(x: &[u32], c: i64) -> Vec<u32> {
     let mut carry = c;
     let limb = |&limb: &u32| {
@@ -28,8 +28,8 @@ fn shifted(x: &[u32], c: i64) -> Vec<u32> {
     x.iter().map(limb).collect()
 }
 
-/// Every hard number with every other, odd and even; m − 1, m and m + 1, powers of two, and their neighbours, with
-/// m; those with a divisor in common; those with the most steps.
+/// Pairs every hard number with every other, odd and even; m − 1, m and m + 1, powers of two, and
+/// their neighbours, with m; pairs with a common divisor; pairs with the most steps.
 fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     let mut moduli = numbers(&mut rng, 12, b_limbs);
@@ -59,7 +59,7 @@ fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     kept
 }
 
-/// The numbers of pairs as operands, the second ones, or the first, those of the first pair for all.
+/// Returns the numbers of pairs as operands; for a broadcast operand, that of the first pair.
 fn with_operands(
     gpu: &Gpu,
     pairs: &[Pair],
@@ -161,7 +161,7 @@ fn cofactors_by_steps() {
     }
 }
 
-/// Of all pairs with one number that are alike in that: one modulus for all, or one number modulo all.
+/// For all pairs that agree in one number: one modulus for all, or one number modulo all.
 #[test]
 fn one_number_with_all() {
     let gpu = gpu();
@@ -181,14 +181,14 @@ fn one_number_with_all() {
     }
 }
 
-/// More lanes than numbers need, and lanes of several warps, as numbers have that no warp holds.
+/// More lanes than numbers need, and lanes of several warps.
 #[test]
 fn inverses_by_lanes_and_blocks() {
     let gpu = gpu();
     let shapes = [
         (3, 3, 2, 1),
         (5, 5, 4, 1),
-        // No bit more than d and e may need.
+        // As long as d and e permit, to the bit.
         (26, 26, 1, 5),
         (1, 20, 8, 3),
         (33, 33, 16, 5),

@@ -1,4 +1,4 @@
-//! Powers modulo long numbers: products, and their remainders, of the whole batch one after the other.
+//! Powers modulo long numbers: successive products and remainders of the whole batch.
 
 use warpint_device::{Buffer, DeviceError, Source, assert_room};
 
@@ -6,7 +6,7 @@ use super::super::memory::Numbers;
 use super::super::{Gpu, Operand, Part, Quotients, Shape};
 use super::window;
 
-/// How `powers.cu` is specialised.
+/// A specialisation of `powers.cu`.
 #[derive(Debug)]
 struct Powers {
     keep: bool,
@@ -32,7 +32,7 @@ impl Shape for Powers {
     }
 }
 
-/// That takes entries, or keeps them.
+/// Returns the source that stores entries, or that reads them.
 pub(in super::super) fn source(keep: bool) -> Source {
     Source::new("powers.cu", include_str!("../../../kernels/power/powers.cu"), &["powers"])
         .headers(warpint_device::common::HEADERS)
@@ -40,7 +40,7 @@ pub(in super::super) fn source(keep: bool) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// What is there while powers are computed.
+/// The state while powers are computed.
 struct Work<'a> {
     gpu: &'a Gpu,
     e: Operand<'a>,
@@ -52,7 +52,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// `x_i` ← x_i·y_i mod m_i; x_i² without a y.
+    /// Computes `x_i` ← x_i·y_i mod m_i, or x_i² mod m_i without a y.
     fn multiply(
         &mut self,
         x: &mut Buffer<u32>,
@@ -72,10 +72,11 @@ impl Work<'_> {
         gpu.divide(product, self.m, count, to)
     }
 
-    /// Keeps numbers as an entry, or takes those of the windows of exponents that begin at a bit.
+    /// Stores numbers as an entry, or reads the entries for the windows of exponents that begin at
+    /// a bit.
     ///
     /// # Panics
-    /// If there are not so many numbers, or the table has no such entries.
+    /// If a buffer has fewer than `count` numbers, or the table lacks the entries.
     fn moves(
         &mut self,
         keep: bool,
@@ -98,13 +99,13 @@ impl Work<'_> {
             (bit as u32).into(),
             (window as u32).into(),
         ];
-        // SAFETY: there are so many numbers and exponents, and an entry for each value of a window.
+        // SAFETY: there are `count` numbers and exponents, and an entry for each value of a window.
         unsafe { self.gpu.launch(&Powers { keep }, self.count, &args) }
     }
 }
 
 impl Gpu {
-    /// As [`Gpu::power`], for numbers of any length that products and remainders are there for.
+    /// Like [`Gpu::power`], for numbers of any length that products and remainders support.
     ///
     /// # Errors
     /// As [`Gpu::power`].
@@ -119,7 +120,7 @@ impl Gpu {
         let mut lengths = device.alloc::<u32>(count)?;
         self.bit_lengths(e, count, &mut lengths)?;
         let bits = lengths.download()?.into_iter().max().unwrap_or(0) as usize;
-        // The powers have a quarter of the memory.
+        // The powers take at most a quarter of the memory.
         let entry = count * m.limbs;
         let room = (device.memory()?.0 / 16) as usize / entry;
         let widest = (2..=6).rev().find(|w| 1 << w <= room).unwrap_or(1);

@@ -13,40 +13,40 @@ use self::residues::PowerResidues;
 use super::memory::{Numbers, has, operands_fit};
 use super::{Gpu, Operand, Quotients, Shape};
 
-/// How `power.cu` is specialised.
+/// A specialisation of `power.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Power {
     x_limbs: usize,
     e_limbs: usize,
     m_limbs: usize,
-    /// Limbs of 32 bits that a thread computes with.
+    /// Limbs of 32 bits per thread.
     limbs: usize,
-    /// Bits of the exponent for each product.
+    /// Bits of the exponent per product.
     window: usize,
 }
 
-/// A modulus of so many limbs, and what is computed with it, is in the registers of one thread.
+/// The most limbs of a modulus that, with its temporaries, fits in the registers of one thread.
 const MAX_LIMBS: usize = 32;
 
 const THREADS: usize = 128;
 
-/// Bits of a window of an exponent of so many bits: the fewest products of 2^w powers and of windows of w
-/// bits.
+/// Returns the window size for exponents of `bits` bits with the fewest products: 2^w powers and
+/// one per window of w bits.
 fn window(bits: usize, widths: RangeInclusive<usize>) -> usize {
     let least = *widths.start();
     widths.min_by_key(|w| (1 << w) + bits.div_ceil(*w)).unwrap_or(least)
 }
 
 impl Power {
-    /// For operands of so many limbs. `None` if the base has more than the modulus, or that more than the
-    /// registers of a thread hold.
+    /// Returns the specialisation for operands of these limbs. `None` if the base has more limbs
+    /// than the modulus, or the modulus more than the registers of a thread hold.
     #[must_use]
     pub fn new(x_limbs: usize, e_limbs: usize, m_limbs: usize) -> Option<Self> {
         let limbs = m_limbs.next_multiple_of(4);
         if x_limbs > m_limbs || !(1..=MAX_LIMBS).contains(&limbs) {
             return None;
         }
-        // More powers take more memory.
+        // Larger tables need more memory.
         let window = window(32 * e_limbs, 2..=5);
         Some(Self { x_limbs, e_limbs, m_limbs, limbs, window })
     }
@@ -60,7 +60,7 @@ impl Power {
         }
     }
 
-    /// Limbs of the powers that a thread keeps.
+    /// Returns the limbs of the powers that a thread stores.
     fn table(&self) -> usize {
         self.limbs << self.window
     }
@@ -98,17 +98,17 @@ impl Shape for Power {
 }
 
 impl Gpu {
-    /// `out_i` = x_i^(e_i) mod m_i, of as many limbs as m; where m_i = 0 it is 0, and the flag 1. It
-    /// waits for the device, whose memory for what is in between is given back.
+    /// Computes `out_i` = x_i^(e_i) mod m_i, with as many limbs as m. Where m_i = 0, the result is
+    /// 0 and the flag 1. Waits for the device; temporary memory on the device is freed.
     ///
-    /// One thread computes a power modulo a number of up to 1,024 bits; longer numbers, to some 16,384 bits,
-    /// are held by their residues modulo primes of 32 bits. Where they are longer still, or a modulus has such
-    /// a prime for a divisor (of drawn ones of n limbs one in 2^32/n), the whole batch takes the time of a
-    /// product and its remainder, log2 e times and a sixth more.
+    /// For moduli of up to 1,024 bits, one thread computes each power. Longer moduli, to about
+    /// 16,384 bits, use residues modulo primes of 32 bits. If moduli are longer still, or one of
+    /// them is divisible by such a prime (for random moduli of n limbs one in 2^32/n), the whole
+    /// batch takes the time of a product and its remainder, log2 e times plus a sixth more.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, cannot compile the kernel, or has no method for such
-    /// numbers.
+    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
+    /// supports such numbers.
     pub fn power(
         &self,
         x: Operand<'_>,
@@ -148,7 +148,7 @@ impl Gpu {
         let blocks = blocks.min(count.div_ceil(THREADS));
         [x, e, m, raised].iter().for_each(|&a| Numbers::from(a).assert_holds(count));
         assert_eq!([x.limbs, e.limbs, m.limbs], [shape.x_limbs, shape.e_limbs, shape.m_limbs]);
-        // Before the memory is taken: others may compile theirs meanwhile.
+        // Before the memory is locked, so that other threads can compile meanwhile.
         self.kernel(&shape)?;
         self.with_scratch((blocks * THREADS * shape.table()).div_ceil(2), |tables| {
             let args = [
@@ -164,13 +164,13 @@ impl Gpu {
                 m.stride().into(),
                 raised.stride().into(),
             ];
-            // SAFETY: there are so many operands of the shape's limbs, room for powers and flags, and a table for
-            // each thread.
+            // SAFETY: `count` operands have the shape's limbs, the powers and flags fit, and each
+            // thread has a table.
             unsafe { self.launch_blocks(&shape, blocks, count, &args) }
         })
     }
 
-    /// 2^(64·whole) mod m, of one m if that is one for all.
+    /// Computes 2^(64·whole) mod m, once if m is common to all.
     fn raised(
         &self,
         whole: usize,

@@ -30,7 +30,7 @@ fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     (0..count).map(number).collect()
 }
 
-/// What [`Gpu::power_by_residues`] is given, and what it gives.
+/// Inputs and expected outputs of [`Gpu::power_by_residues`].
 struct Case {
     gpu: Gpu,
     shape: PowerResidues,
@@ -43,7 +43,7 @@ impl Case {
         Self { gpu, shape: PowerResidues::with(limbs, shape).unwrap(), limbs }
     }
 
-    /// The powers, and where the modulus is zero, if there are powers.
+    /// Returns the powers, and the flags of zero moduli; `None` if the method refuses the moduli.
     fn powers(&self, numbers: [&[Vec<u32>]; 3]) -> Option<(Vec<u32>, Vec<u8>)> {
         let device = self.gpu.device();
         let count = numbers.map(<[_]>::len).into_iter().max().unwrap();
@@ -82,8 +82,9 @@ impl Case {
 
 #[test]
 fn powers_by_residues() {
-    // One and several groups, tiles, warps and chunks; a last group that is not there; x and m of other
-    // widths; fewer numbers than a block has, and more than all blocks of the four multiprocessors.
+    // One and several groups, tiles, warps and chunks; a partial last group; x and m of different
+    // widths; fewer numbers than a block holds, and more than all blocks of the four
+    // multiprocessors hold.
     for (limbs, shape, count) in [
         ([7, 1, 7], [1, 4, 1, 1, 1], 40),
         ([7, 1, 7], [1, 4, 1, 2, 1], 326),
@@ -141,14 +142,14 @@ fn a_modulus_with_a_prime_of_a_base_is_told() {
     // The largest primes below 2^32 are those of the first base.
     m[7] = vec![0, 0, 4_294_967_279, 0, 0, 0, 0];
     assert!(case.powers([&x, &e, &m]).is_none());
-    // Those of the second one do no harm.
+    // Primes of the second base are allowed as divisors.
     m[7] = vec![0, 0, 4_294_967_029, 0, 0, 0, 0];
     case.check([&x, &e, &m]);
 }
 
 #[test]
 fn shapes_of_real_widths() {
-    // Blocks of as much shared memory as current devices have at least, and at most.
+    // The least and the most shared memory per block of current devices.
     for shared_memory in [99 << 10, 227 << 10] {
         for m_limbs in 1..=512 {
             let shape = PowerResidues::new([m_limbs; 3], shared_memory).unwrap();

@@ -1,6 +1,6 @@
-//! What products cost on a device: measured there, otherwise estimated.
+//! Prices of products on a device: measured where possible, otherwise estimated.
 //!
-//! A price decides which method is taken, and nothing else: all methods give the same numbers.
+//! A price decides which method is used, and nothing else: all methods give the same results.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,14 +10,14 @@ use warpint_device::{DeviceInfo, Tuning, TuningError, TuningKey, TuningStore, Wa
 use super::Method;
 use crate::Width;
 
-/// What the products of many widths have in common, and with it their price.
+/// A method with its size: products of different widths with the same algorithm share a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Algorithm {
     /// The method.
     pub method: Method,
     /// Limbs of the products of one thread, or points of a transform.
     pub size: usize,
-    /// Whether both factors are the same.
+    /// Whether both factors are equal.
     pub square: bool,
 }
 
@@ -30,21 +30,22 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A [`Algorithm`], and the widths of factors that it is for.
+/// An [`Algorithm`], and the widths of factors that it serves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// The way.
+    /// The algorithm.
     pub way: Algorithm,
     /// Limbs of the narrowest factors.
     pub first: usize,
-    /// Limbs of the widest ones, at which it is measured.
+    /// Limbs of the widest factors, at which it is measured.
     pub last: usize,
-    /// Its price by the formula.
+    /// Its estimated price.
     pub estimate: f64,
 }
 
-/// The steps of all methods for products of two factors of one width and for squares, to the
-/// largest width, the shorter ones first, on a device whose blocks have so much shared memory.
+/// Returns the steps of all methods for products of two factors of one width and for squares, up to
+/// the largest width, the shorter ones first, on a device with `shared_memory` bytes of shared
+/// memory per block.
 #[must_use]
 pub fn steps(shared_memory: u32) -> Vec<Step> {
     let most = (Width::MAX_BITS / 32) as usize;
@@ -65,26 +66,28 @@ pub fn steps(shared_memory: u32) -> Vec<Step> {
     steps
 }
 
-/// A way whose price is within this factor of the cheapest may be the cheapest.
+/// An algorithm whose price is within this factor of the cheapest may be the cheapest.
 const NEAR: f64 = 1.7;
 
-/// What some ways were measured to cost, in nanoseconds a product. None: all prices are estimates.
+/// The measured prices of some algorithms, in nanoseconds per product. Without any, all prices are
+/// estimates.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     measured: HashMap<Algorithm, Measured>,
-    /// The median of measured prices over estimates: of Karatsuba's identity, of transforms.
+    /// The median ratio of measured prices to estimates, for Karatsuba's identity and for
+    /// transforms.
     scales: [Option<f64>; 2],
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Measured {
     nanoseconds: f64,
-    /// How many times the estimate that is.
+    /// The ratio to the estimate.
     scale: f64,
 }
 
 impl Prices {
-    /// Takes a price that was measured, in place of an earlier one.
+    /// Stores a measured price, replacing an earlier one.
     pub fn insert(&mut self, step: &Step, nanoseconds: f64) {
         let measured = Measured { nanoseconds, scale: nanoseconds / step.estimate };
         self.measured.insert(step.way, measured);
@@ -95,14 +98,15 @@ impl Prices {
         self.scales[usize::from(transforms)] = scales.get(scales.len() / 2).copied();
     }
 
-    /// The price that was measured.
+    /// Returns the measured price.
     #[must_use]
     pub fn measured(&self, way: Algorithm) -> Option<f64> {
         self.measured.get(&way).map(|measured| measured.nanoseconds)
     }
 
-    /// An estimate that measured prices can be compared with: times the median of what measured
-    /// ways of its kind cost over their estimates; where there are none, of the other kind.
+    /// Scales an estimate to be comparable with measured prices, by the median ratio of measured
+    /// prices to estimates for the same kind of algorithm, or for the other kind if none of this
+    /// kind was measured.
     pub(super) fn scaled(&self, way: Algorithm, estimate: f64) -> f64 {
         let [of_identity, of_transforms] = self.scales;
         let scale = if way.method.is_transform() {
@@ -117,13 +121,14 @@ impl Prices {
         self.measured(step.way).unwrap_or_else(|| self.scaled(step.way, step.estimate))
     }
 
-    /// The steps worth measuring, of factors of up to `most` limbs: those not measured that are
-    /// within a factor 1.7 of the cheapest at some width, if others are so too. What is measured of
-    /// them scales the rest, so that others may be wanted then; in the end none is.
+    /// Returns the steps worth measuring, for factors of up to `most` limbs: those not yet measured
+    /// whose price is within a factor 1.7 of the cheapest at some width, if another step is as
+    /// well. A measurement rescales the other prices, so further steps may follow; the process ends
+    /// when no step is left.
     #[must_use]
     pub fn wanted(&self, steps: &[Step], most: usize) -> Vec<Step> {
         let mut wanted = vec![false; steps.len()];
-        // Which steps there are changes where one ends.
+        // The set of steps changes where one ends.
         for end in steps.iter().filter(|step| step.last <= most) {
             let here = |step: &Step| {
                 step.way.square == end.way.square && (step.first..=step.last).contains(&end.last)
@@ -144,11 +149,11 @@ impl Prices {
         new.map(|(step, _)| *step).collect()
     }
 
-    /// Those that were stored of a device by this version of the program. What is damaged in the
-    /// store, of another device or driver, or no way of this version, is left out.
+    /// Loads the prices stored for a device by this version of the program. Damaged entries,
+    /// entries of another device or driver, and algorithms unknown to this version are skipped.
     ///
     /// # Errors
-    /// The store cannot be read: a matter of speed only.
+    /// The store cannot be read. This affects only speed.
     pub fn stored(store: &TuningStore, info: &DeviceInfo) -> Result<Warned<Self>, TuningError> {
         let Warned { value: timings, warning } = store.all(info)?;
         let mut prices = Self::default();
@@ -160,7 +165,7 @@ impl Prices {
         Ok(Warned { value: prices, warning })
     }
 
-    /// Stores a price that was measured on a device.
+    /// Stores a price measured on a device.
     ///
     /// # Errors
     /// The store cannot be written.

@@ -9,7 +9,7 @@ fn gpu() -> Gpu {
     Gpu::new(&Device::simulator().unwrap())
 }
 
-/// The step of a method for factors of so many limbs, and for squares without a second one.
+/// Returns the step of a method for factors, or squares, of `limbs` limbs.
 fn step(method: &str, limbs: usize, square: bool) -> Step {
     let memory = gpu().device().info().shared_memory_per_block;
     let is_it = |step: &Step| {
@@ -74,22 +74,22 @@ fn what_was_measured_beats_the_estimate() {
     let (two, three) = (step("karatsuba2", 160, false), step("karatsuba3", 160, false));
     let found = prices(&[(two, 3.0), (three, 2.9)]);
     assert_eq!(choice(&found, 160, false), chosen("karatsuba3", true));
-    // The same for all widths of the way, none of it for others and for squares.
+    // The price holds for all widths of the algorithm, but not for other algorithms or for squares.
     assert_eq!(choice(&found, 145, false), chosen("karatsuba3", true));
     assert_eq!(choice(&found, 144, false).0, choice(&none, 144, false).0);
     assert_eq!(choice(&found, 160, true).0, choice(&none, 160, true).0);
-    // Of two that cost as much the first.
+    // Of two that cost the same, the first is chosen.
     let same = prices(&[(two, 3.0), (three, 3.0)]);
     assert_eq!(choice(&same, 160, false), chosen("karatsuba2", true));
-    // The last price of a way counts.
+    // The last price of an algorithm counts.
     let again = prices(&[(two, 3.0), (three, 2.9), (two, 2.0)]);
     assert_eq!(choice(&again, 160, false), chosen("karatsuba2", true));
 }
 
 #[test]
 fn estimates_are_scaled_before_they_are_compared() {
-    // A device that is ten times as slow as the formula says: one measured way does not make
-    // all that were not measured look cheap.
+    // On a device ten times as slow as the estimates, one measured algorithm does not make all
+    // others look cheap.
     let two = step("karatsuba2", 160, false);
     let slow = prices(&[(two, 10.0 * two.estimate)]);
     assert_eq!(choice(&slow, 160, false), chosen("karatsuba2", true));
@@ -97,7 +97,7 @@ fn estimates_are_scaled_before_they_are_compared() {
         let before = choice(&Prices::default(), limbs, false);
         assert_eq!(choice(&slow, limbs, false), before, "{limbs}: all are as much slower");
     }
-    // One whose transforms are slow, and nothing else: Karatsuba's identity goes as far as it can.
+    // If only transforms are slow, Karatsuba's identity is used as far as possible.
     let (ntt, five) = (step("ntt3", 512, false), step("karatsuba5", 1000, false));
     let poor = prices(&[(two, two.estimate), (ntt, 30.0 * ntt.estimate)]);
     assert_ne!(choice(&Prices::default(), 1000, false).0, "karatsuba5");
@@ -120,11 +120,11 @@ fn rivals_are_wanted_until_the_cheapest_are_measured() {
     assert!(wanted.len() > 20 && wanted.len() < steps.len(), "{}", wanted.len());
     assert!(none.wanted(&steps, 160).len() < wanted.len());
     assert_eq!(none.wanted(&steps, 0), []);
-    // No rival: nothing to measure.
+    // Without a competitor, nothing needs measuring.
     let at_four = |step: &&Step| step.last == 4;
     assert_eq!(wanted.iter().find(at_four), None);
 
-    // A device unlike the formula: what is measured there brings others in, and it ends.
+    // On a device unlike the estimates, measurements add steps, and the process ends.
     let truth = |step: &Step| {
         let kind = if step.way.method.is_transform() { 30.0 } else { 2.0 };
         kind * step.estimate * [0.9, 1.0, 1.1][step.way.size % 3]
@@ -138,7 +138,7 @@ fn rivals_are_wanted_until_the_cheapest_are_measured() {
         rounds += 1;
     }
     assert!(rounds < steps.len());
-    // Though not all was measured, the fastest is taken everywhere.
+    // The fastest step is chosen everywhere, although not all were measured.
     for end in &steps {
         let here = steps.iter().filter(|step| {
             step.way.square == end.way.square && (step.first..=step.last).contains(&end.last)
@@ -168,14 +168,14 @@ fn prices_come_back_from_the_store() {
         assert!((prices.measured(step.way).unwrap() - price).abs() < 1e-9, "{}", step.way);
     }
     assert_eq!(choice(&prices, 160, false), chosen("karatsuba3", true));
-    // Neither another device's nor another driver's.
+    // Prices of another device or driver are not used.
     for other in [
         DeviceInfo { name: "NVIDIA T4".into(), ..info.clone() },
         DeviceInfo { driver: "590.1".into(), ..info.clone() },
     ] {
         assert!(Prices::stored(&store, &other).unwrap().value.measured.is_empty(), "{other:?}");
     }
-    // What is no way of this version, and what makes no sense, is left out.
+    // Unknown algorithms and implausible prices are skipped.
     let text = std::fs::read_to_string(store.path()).unwrap();
     std::fs::write(store.path(), text.replace("of 256 points", "of 257 points")).unwrap();
     assert_eq!(stored().value.measured.len(), 2);
@@ -198,5 +198,5 @@ fn products_are_timed_on_the_simulator() {
     let too_wide = step("ntt3", 2000, false);
     timer.compile(&[too_wide]);
     let said = timer.time(&too_wide).unwrap_err().to_string();
-    assert!(said.contains("are not in memory of 1024 words"), "{said}");
+    assert!(said.contains("do not fit in memory of 1024 words"), "{said}");
 }

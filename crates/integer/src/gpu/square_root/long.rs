@@ -1,8 +1,9 @@
-//! Square roots of long numbers from those of their upper halves, by divisions and squares of the whole
-//! batch (Zimmermann 1999, Karatsuba square root). The kernels tell why that is exact.
+//! Square roots of long numbers from those of their upper halves, by divisions and squares of the
+//! whole batch (Zimmermann 1999, Karatsuba square root). The kernels prove that the results are
+//! exact.
 //!
-//! The last level needs no remainder of its division: the root, which may be 1 too large, is shifted down
-//! to what it is of a, and its square tells the rest.
+//! The last level needs no remainder of its division. The root, which may be 1 too large, is
+//! shifted down to the root of a, and its square gives the remainder.
 
 use warpint_device::{Arg, Buffer, DeviceError, assert_room};
 
@@ -14,19 +15,19 @@ use crate::gpu::memory::{Numbers, Places, pointer};
 use crate::gpu::method::no_method;
 use crate::gpu::{Gpu, Operand, Part, Quotients};
 
-/// Memory for some numbers.
+/// Temporary memory for some numbers.
 struct Space {
     count: usize,
-    /// a·2^(2t) of twice as many limbs as a root.
+    /// a·2^(2t), with twice as many limbs as a root.
     aligned: Buffer<u32>,
-    /// What is divided; at last the roots of a.
+    /// The dividend; at the end the roots of a.
     dividend: Buffer<u32>,
-    /// Quotients; at last what the roots leave.
+    /// The quotients; at the end the remainders of the roots.
     quotient: Buffer<u32>,
     square: Buffer<u32>,
     remainder: Buffer<u32>,
     lower: Buffer<u32>,
-    /// Of one level and of the next.
+    /// The roots of one level and of the next.
     roots: [Buffer<u32>; 2],
     rests: [Buffer<u32>; 2],
 }
@@ -49,7 +50,7 @@ impl Space {
     }
 }
 
-/// Square roots of some numbers on their way.
+/// Square roots in progress.
 struct Long<'a> {
     gpu: &'a Gpu,
     plan: Plan,
@@ -59,10 +60,10 @@ struct Long<'a> {
 }
 
 impl Gpu {
-    /// As [`Gpu::square_root`] by a plan.
+    /// Like [`Gpu::square_root`], by a given plan.
     ///
     /// # Errors
-    /// The device fails, cannot compile a kernel, or has no method for such numbers.
+    /// The device fails, a kernel cannot be compiled, or no method supports such numbers.
     pub(super) fn root_by_halves(
         &self,
         plan: &Plan,
@@ -75,7 +76,7 @@ impl Gpu {
         self.root_in_slices(plan, a, count, to, most)
     }
 
-    /// The same, at most so many numbers at a time.
+    /// The same, with at most a given number of numbers at a time.
     ///
     /// # Errors
     /// As [`Self::root_by_halves`].
@@ -110,35 +111,36 @@ impl Long<'_> {
     /// Launches a kernel for all numbers.
     ///
     /// # Safety
-    /// As of [`Gpu::launch`].
+    /// As for [`Gpu::launch`].
     unsafe fn launch(&self, kernel: Kernel, limbs: usize, args: &[Arg]) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller ensures it.
         unsafe { self.gpu.launch(&RootRows::new(kernel, limbs), self.count, args) }
     }
 
-    /// Limbs of the roots that a level begins with.
+    /// Returns the limbs of the roots at the start of a level.
     fn half(&self, level: u32) -> usize {
         self.plan.base << level
     }
 
-    /// So many limbs of the aligned numbers, above which there are `above`.
+    /// Returns `limbs` limbs of the aligned numbers, below the `above` highest ones.
     fn aligned(&self, above: usize, limbs: usize) -> Numbers<'_> {
         let whole = 2 * self.plan.root();
         let aligned = Numbers::new(self.space.aligned.view(..), whole);
         aligned.part(whole - above - limbs, limbs)
     }
 
-    /// Roots of a level.
+    /// Returns the roots of a level.
     fn roots(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.roots[level as usize % 2].view(..), self.half(level))
     }
 
-    /// What roots of a level leave, with one limb more and places to a multiple of 4.
+    /// Returns the remainders of a level's roots, with one more limb, rounded up to a multiple of
+    /// 4.
     fn rest(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.rests[level as usize % 2].view(..), self.half(level) + 4)
     }
 
-    /// Panics unless so many limbs of each number are in a buffer.
+    /// Asserts that a buffer holds `limbs` limbs of each number.
     fn assert_room(&self, what: &str, buffer: &Buffer<u32>, limbs: usize) {
         assert_room(what, buffer.len(), self.count * limbs);
     }
@@ -156,11 +158,11 @@ impl Long<'_> {
             (&mut self.space.aligned).into(),
             Arg::U32(whole as u32),
         ];
-        // SAFETY: there are so many numbers and lengths, and room for what is aligned.
+        // SAFETY: there are `count` numbers and lengths, and the aligned numbers fit.
         unsafe { self.launch(Kernel::Align, whole, &args) }
     }
 
-    /// The first roots, of the highest limbs.
+    /// Computes the first roots, from the highest limbs.
     fn upper(&mut self) -> Result<(), DeviceError> {
         let info = self.gpu.device().info();
         let (base, whole) = (self.plan.base, 2 * self.plan.root());
@@ -175,7 +177,8 @@ impl Long<'_> {
         self.gpu.root_by_limbs(&shape, aligned, to, self.count)
     }
 
-    /// Roots of twice as many limbs; of the last level one that may be 1 too large, shifted down.
+    /// Computes roots of twice as many limbs; on the last level, a root that may be 1 too large,
+    /// shifted down.
     fn level(&mut self, level: u32) -> Result<(), DeviceError> {
         let (half, is_last) = (self.half(level), level + 1 == self.plan.levels);
         self.dividend(level)?;
@@ -195,7 +198,7 @@ impl Long<'_> {
         if is_last { Ok(()) } else { self.correct(level) }
     }
 
-    /// What is divided by the roots of a level.
+    /// Computes the dividends for the roots of a level.
     fn dividend(&mut self, level: u32) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("dividends", &self.space.dividend, 2 * half);
@@ -212,11 +215,12 @@ impl Long<'_> {
             (&mut self.space.dividend).into(),
             Arg::U32(half as u32),
         ];
-        // SAFETY: there are so many roots and rests of half as many limbs, and room for dividends.
+        // SAFETY: there are `count` roots and remainders of half as many limbs, and the dividends
+        // fit.
         unsafe { self.launch(Kernel::Dividend, 2 * half, &args) }
     }
 
-    /// The lower limbs of roots from quotients; at last whole roots.
+    /// Computes the lower limbs of the roots from the quotients; on the last level, whole roots.
     fn lower(&mut self, level: u32, is_last: bool) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("quotients", &self.space.quotient, 2 * half);
@@ -238,11 +242,11 @@ impl Long<'_> {
             if is_last { dividend } else { lower }.into(),
             Arg::U32(half as u32),
         ];
-        // SAFETY: there are so many quotients, rests, roots and lengths, and room for what is written.
+        // SAFETY: there are `count` quotients, remainders, roots and lengths, and the results fit.
         unsafe { self.launch(kernel, 2 * half, &args) }
     }
 
-    /// Roots of the next level, and what they leave.
+    /// Computes the roots of the next level, and their remainders.
     fn correct(&mut self, level: u32) -> Result<(), DeviceError> {
         let half = self.half(level);
         for (what, buffer, limbs) in [
@@ -278,11 +282,12 @@ impl Long<'_> {
             (&mut all_roots[to]).into(),
             Arg::U32(half as u32),
         ];
-        // SAFETY: there are so many numbers of all kinds, and room for roots of twice as many limbs and what they leave.
+        // SAFETY: there are `count` numbers of all kinds, and roots of twice as many limbs and
+        // their remainders fit.
         unsafe { self.launch(Kernel::Correct, 2 * half, &args) }
     }
 
-    /// Roots and what they leave, from number `first` on.
+    /// Writes roots and remainders, from number `first` on.
     fn last(
         &mut self,
         a: Numbers<'_>,
@@ -312,12 +317,14 @@ impl Long<'_> {
             rows(&mut to.remainder, limbs + 1),
             Arg::U32(limbs as u32),
         ];
-        // SAFETY: there are so many numbers, roots and squares, and room for rests; the results have room for these numbers.
+        // SAFETY: there are `count` numbers, roots and squares, and the remainders and the results
+        // of these numbers fit.
         unsafe { self.launch(Kernel::Last, limbs, &args) }
     }
 }
 
-/// Room for what roots of so many limbs leave, with one limb more and places to a multiple of 4.
+/// Views memory for remainders of roots of `limbs` limbs, with one more limb, rounded up to a
+/// multiple of 4.
 fn places_of_rest(data: &mut Buffer<u32>, limbs: usize) -> Places<'_> {
     Places::new(data.cells(..), limbs + 4)
 }

@@ -13,35 +13,36 @@ use super::memory::{Numbers, Places, has, operands_fit, pointer};
 use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
 use super::{Gpu, Operand};
 
-/// How `square_root.cu` is specialised.
+/// A specialisation of `square_root.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SquareRoot {
     a_limbs: usize,
-    /// Of roots.
+    /// How roots are split.
     split: Split,
 }
 
-/// What a square root gives; at least one of them.
+/// The requested results of a square root; at least one.
 #[derive(Debug, Default)]
 pub struct SquareRoots<'a> {
-    /// s = ⌊√a⌋, of ⌈l/2⌉ limbs for l limbs of a.
+    /// s = ⌊√a⌋, with ⌈l/2⌉ limbs for l limbs of a.
     pub root: Option<&'a mut Buffer<u32>>,
-    /// a − s², of one limb more.
+    /// a − s², with one more limb.
     pub remainder: Option<&'a mut Buffer<u32>>,
 }
 
-/// A lane has at most so many limbs of a root, and of a remainder, in registers.
+/// The most limbs of a root, and of a remainder, in the registers of a lane.
 const MAX_LIMBS: usize = 64;
 
-/// Limbs of a lane up to which a number has no more lanes.
+/// The limbs of a lane up to which more lanes are not worth it.
 const FEW_LIMBS: usize = 32;
 
-/// Numbers of so many limbs go by `square_root.cu` alone wherever it can.
+/// Up to this many limbs, numbers use `square_root.cu` alone wherever it can.
 const SHORT: usize = 256;
 
 impl SquareRoot {
-    /// For numbers of so many limbs. `None` if their roots are longer than the registers of a warp hold,
-    /// or they than a block's shared memory, of which a device has so many bytes.
+    /// Returns the specialisation for numbers of `a_limbs` limbs. `None` if the roots are longer
+    /// than the registers of a warp hold, or the numbers longer than the shared memory of a block,
+    /// which has `shared_memory` bytes.
     #[must_use]
     pub fn new(a_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| Self::of_lanes(a_limbs, lanes);
@@ -49,14 +50,14 @@ impl SquareRoot {
         fitting(&OF_WARPS, of_lanes, most, shared_memory)
     }
 
-    /// With so many lanes a number, the larger blocks first.
+    /// Splits with `lanes` lanes per number, the larger blocks first.
     fn of_lanes(a_limbs: usize, lanes: usize) -> impl Iterator<Item = Self> {
         let limbs = even_share(a_limbs.div_ceil(2), lanes);
         Split::of_lanes(lanes, limbs).map(move |split| Self { a_limbs, split })
     }
 
-    /// With more lanes a number, while so many numbers are too few to keep a device of so many
-    /// multiprocessors busy.
+    /// Uses more lanes per number, as long as `count` numbers are too few to keep a device of
+    /// `multiprocessors` multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
         let root_limbs = self.a_limbs.div_ceil(2);
         Self { split: self.split.spread(root_limbs, count, multiprocessors), ..self }
@@ -82,7 +83,7 @@ impl InLanes for SquareRoot {
     }
 }
 
-/// Where roots of one size and remainders go, if they are wanted.
+/// Memory for the requested roots of one size and remainders.
 #[derive(Debug, Clone, Copy)]
 struct RootPlaces<'a> {
     root: Option<Places<'a>>,
@@ -90,15 +91,15 @@ struct RootPlaces<'a> {
 }
 
 impl Gpu {
-    /// s = ⌊√`a_i`⌋ and `a_i` − s².
+    /// Computes s = ⌊√`a_i`⌋ and `a_i` − s².
     ///
-    /// Numbers of up to some hundred limbs cost O(l²) for l limbs, and nothing waits for the device. Beyond
-    /// that their roots are made of halves (Zimmermann 1999, Karatsuba square root), each by a division,
-    /// which waits.
+    /// For numbers of up to a few hundred limbs, costs O(l²) for l limbs and is asynchronous.
+    /// Longer roots are computed from halves (Zimmermann 1999, Karatsuba square root), each by a
+    /// division, which waits for the device.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, cannot compile a kernel, or has no method for such
-    /// numbers.
+    /// A buffer is too short, the device fails, a kernel cannot be compiled, or no method supports
+    /// such numbers.
     pub fn square_root(
         &self,
         a: Operand<'_>,
@@ -131,13 +132,14 @@ impl Gpu {
         self.root_by_limbs(&shape, a.into(), to, count)
     }
 
-    /// The same by `square_root.cu` alone, of numbers anywhere in memory.
+    /// The same by `square_root.cu` alone, for numbers with any strides.
     ///
     /// # Errors
-    /// The device fails, or cannot compile the kernel.
+    /// The device fails, or the kernel cannot be compiled.
     ///
     /// # Panics
-    /// If numbers are not of the shape, there are not `count`, or there is no room for the results.
+    /// If the numbers do not match the shape, a buffer has fewer than `count` numbers, or the
+    /// results do not fit.
     fn root_by_limbs(
         &self,
         shape: &SquareRoot,
@@ -160,7 +162,7 @@ impl Gpu {
             stride(to.root),
             stride(to.remainder),
         ];
-        // SAFETY: there are so many numbers of the shape's limbs, and room for the results that are wanted.
+        // SAFETY: `count` numbers have the shape's limbs, and the requested results fit.
         unsafe { self.launch(shape, count, &args) }
     }
 }

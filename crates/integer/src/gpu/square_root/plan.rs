@@ -1,11 +1,11 @@
-//! By how many halves a long square root goes. Only how long it takes depends on it.
+//! Plans of long square roots: the number of halvings. A plan affects only the time.
 
 use super::SquareRoot;
 use crate::gpu::divide::Costs;
 use crate::gpu::split::InLanes;
 use crate::gpu::{Algorithm, Gpu, Method};
 
-/// Roots of `base` limbs, a multiple of 4, by `square_root.cu`, made twice as long so many times.
+/// Roots of `base` limbs, a multiple of 4, by `square_root.cu`, doubled in length `levels` times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     pub base: usize,
@@ -13,29 +13,30 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// So many levels, for numbers of so many limbs.
+    /// Returns the plan with `levels` levels for numbers of `a_limbs` limbs.
     pub(super) fn new(a_limbs: usize, levels: u32) -> Self {
         let base = a_limbs.div_ceil(2).div_ceil(1 << levels).next_multiple_of(4);
         Self { base, levels }
     }
 
-    /// Limbs of a root.
+    /// Returns the limbs of a root.
     pub(super) fn root(&self) -> usize {
         self.base << self.levels
     }
 
-    /// Words of memory that a number needs: rows of a and of a square, of a dividend and of a quotient; of
-    /// a remainder and the lower limbs of a root, and two each of roots and of what they leave.
+    /// Returns the words of memory per number: rows of a, of a square, of a dividend, of a
+    /// quotient, of a remainder and of the lower limbs of a root, and two rows each of roots and of
+    /// their remainders.
     pub(super) fn words(&self) -> usize {
         9 * self.root() + 8
     }
 }
 
-/// Roots that are made longer have at least so many limbs.
+/// The fewest limbs of a root that is lengthened.
 const LEAST: usize = 32;
 
-/// Nanoseconds, about, of a root in a large batch by the kernel alone: its instructions at half an
-/// H200's rate, as those of `divide.cu` are counted.
+/// Estimates the nanoseconds of a root in a large batch by the kernel alone: its instructions at
+/// half an H200's rate, counted as for `divide.cu`.
 fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
     let steps = shape.a_limbs.div_ceil(2) * shape.split.lanes;
     let slots = steps as f64 * (75.0 + 3.5 * shape.split.limbs as f64);
@@ -45,7 +46,8 @@ fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
 }
 
 impl Gpu {
-    /// The cheapest plan for numbers of so many limbs, unless the kernel alone costs less.
+    /// Returns the cheapest plan for numbers of `a_limbs` limbs, or `None` if the kernel alone is
+    /// cheaper.
     pub(super) fn root_plan(&self, a_limbs: usize, alone: Option<&SquareRoot>) -> Option<Plan> {
         let shared_memory = self.device().info().shared_memory_per_block;
         let mut costs = Costs::new(self);

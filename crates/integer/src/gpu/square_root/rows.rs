@@ -1,10 +1,10 @@
-//! The kernels of long square roots, whose blocks have one number each.
+//! The kernels of long square roots, whose blocks process one number each.
 
 use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
-/// A kernel, in a file of its own but for [`Kernel::Candidate`], a `root_lower.cu` too.
+/// A kernel with a file of its own, except [`Kernel::Candidate`], which is in `root_lower.cu` too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kernel {
     Align,
@@ -15,7 +15,7 @@ pub(super) enum Kernel {
     Last,
 }
 
-/// A kernel for blocks of so many threads. Limbs are arguments.
+/// A kernel with a given number of threads per block. Limbs are arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) struct RootRows {
     kernel: Kernel,
@@ -23,13 +23,14 @@ pub(in crate::gpu) struct RootRows {
 }
 
 impl RootRows {
-    /// For numbers of so many limbs: a warp, and more where it would have more than four rows of 128.
+    /// The kernel for numbers of `limbs` limbs: blocks of one warp, or of more where a warp would
+    /// have more than four rows of 128 limbs.
     pub(super) fn new(kernel: Kernel, limbs: usize) -> Self {
         let warps = limbs.div_ceil(512).next_power_of_two().min(8);
         Self { kernel, threads: 32 * warps }
     }
 
-    /// Every kernel, by blocks of one warp and of all.
+    /// Returns every kernel, with blocks of one warp and of the most warps.
     pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
         use Kernel::{Align, Candidate, Correct, Dividend, Last, Lower};
         let kernels = [Align, Dividend, Lower, Candidate, Correct, Last];

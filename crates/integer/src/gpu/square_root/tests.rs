@@ -11,14 +11,15 @@ use crate::gpu::memory::Places;
 use crate::gpu::tests::{gpu, narrow, numbers, upload, wide};
 use crate::gpu::{Gpu, Operand};
 
-/// The limbs of x, if there are so many at most.
+/// Returns the limbs of x if it fits in `limbs` limbs.
 fn fitting(x: &[u64], limbs: usize) -> Option<Vec<u32>> {
     let words = narrow(limbs::trimmed(x), limbs.max(2 * x.len()));
     words[limbs..].iter().all(|&word| word == 0).then(|| words[..limbs].to_vec())
 }
 
-/// Numbers that are hard for roots: few limbs and powers of two of every length, their neighbours, squares
-/// of numbers with runs of zeros and ones, the numbers about them, and the largest with the same root.
+/// Numbers that are hard for roots: few limbs and powers of two of every length, their neighbours,
+/// squares of numbers with runs of zeros and ones, their neighbours, and the largest with the same
+/// root.
 fn hard(seed: u64, limbs: usize, every: usize) -> Vec<Vec<u32>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut found: Vec<Vec<u64>> = (0..=9).map(|x| vec![x]).collect();
@@ -36,7 +37,7 @@ fn hard(seed: u64, limbs: usize, every: usize) -> Vec<Vec<u32>> {
         // Of all lengths.
         root[rng.random_range(1..=half)..].fill(0);
         if i % 3 == 0 {
-            // Digits that are all ones, or zeros, after some that are not.
+            // Digits that are all ones, or zeros, after others.
             let from = rng.random_range(0..half);
             root[..from].fill(if i % 2 == 0 { 0 } else { u32::MAX });
         }
@@ -87,7 +88,7 @@ fn check_lanes(gpu: &Gpu, shape: &SquareRoot, a: &[Vec<u32>]) {
     let half = shape.a_limbs.div_ceil(2);
     let data = upload(gpu, a);
     let dirty = |len: usize| gpu.device().upload(&vec![0xdead_beef_u32; len]).unwrap();
-    // With a limb that is not a result's behind each.
+    // Each result is followed by a limb that belongs to none.
     let (mut roots, mut rests) = (dirty(a.len() * (half + 1)), dirty(a.len() * (half + 2)));
     let places = |words, limbs| Some(Places::new(words, limbs + 1).part(0, limbs));
     let of_a = Operand::new(&data, shape.a_limbs, false);
@@ -162,7 +163,7 @@ fn check_plan(gpu: &Gpu, plan: Option<Plan>, a: &[Vec<u32>]) {
     let (root, rest) = (roots.download().unwrap(), rests.download().unwrap());
     compare(&format!("{limbs} limbs, {plan:?}"), a, &root, &rest);
     if let Some(plan) = &plan {
-        // Some numbers after the other, of which the last are fewer.
+        // Several slices, the last one with fewer numbers.
         let (mut roots, mut rests) = dirty_results();
         let both = SquareRoots { root: Some(&mut roots), remainder: Some(&mut rests) };
         gpu.root_in_slices(plan, of_a, count, both, count / 2 - 1).unwrap();
@@ -181,12 +182,12 @@ fn roots_by_halves() {
         let plan = Plan::new(limbs, levels);
         check_plan(&gpu, Some(plan), &hard(200 + limbs as u64, limbs, 1 + limbs / 4));
     }
-    // Blocks of several warps, whose borrows run through all of them.
+    // Blocks of several warps, with borrows that run through all of them.
     let some: Vec<_> = hard(301, 1300, 3000).into_iter().step_by(5).collect();
     check_plan(&gpu, Some(Plan::new(1300, 2)), &some);
 }
 
-/// The way that is chosen.
+/// The default choice.
 #[test]
 fn roots_by_the_cheapest_way() {
     let gpu = gpu();
@@ -202,7 +203,7 @@ fn roots_by_the_cheapest_way() {
 #[test]
 fn every_width_has_a_root() {
     let gpu = gpu();
-    // To the widest products.
+    // Up to the widest products.
     for log in 0..16 {
         for limbs in [(1_usize << log) - 1, 1 << log, (1 << log) + 1, 2 << log] {
             for shared_memory in [48 << 10, 227 << 10] {

@@ -137,7 +137,7 @@ pub(crate) fn fixed_base(executor: &Executor, limbs: usize, e_limbs: usize) {
                 let (is, most) = (32 * (e_limbs + 1), 32 * e_limbs);
                 assert_eq!(
                     refusal,
-                    format!("a power of a fixed base: {is} bits are more than {most}")
+                    format!("a power of a fixed base: {is} bits, but at most {most} are supported")
                 );
             }
         }
@@ -148,7 +148,7 @@ pub(crate) fn fixed_base(executor: &Executor, limbs: usize, e_limbs: usize) {
     assert!(matches!(refusal, IntegerError::NotOne { count: 2, .. }), "{refusal}");
     let refusal = prepared(executor, 1, &[5.into()], Reduction::Barrett);
     let refusal = refusal.fixed_base(&two, width(1)).unwrap_err().to_string();
-    assert_eq!(refusal, "a fixed base: 2 integers, and there must be one");
+    assert_eq!(refusal, "a fixed base: 2 integers, but exactly one is needed");
 }
 
 fn prepared(
@@ -270,7 +270,9 @@ fn refused(executor: &Executor, limbs: usize) {
             ("a product", modulus.mul(&half, &more).unwrap_err()),
             ("a base of a power", modulus.pow(&wide, &half).unwrap_err()),
         ] {
-            let said = format!("{what} by a prepared modulus: {is} bits are more than {most}");
+            let said = format!(
+                "{what} by a prepared modulus: {is} bits, but at most {most} are supported"
+            );
             assert_eq!(error.to_string(), said);
         }
         assert!(matches!(modulus.square(&more), Err(IntegerError::TooWide { .. })));

@@ -17,11 +17,11 @@ use crate::signals::Signals;
 use crate::threads;
 use report::{Object, Report};
 
-/// What was found, and where.
+/// The result of a merge, and its directories.
 struct Findings {
     folders: Vec<PathBuf>,
     merged: Merged,
-    /// Of the choice of units to audit, if any are.
+    /// The seed of the choice of units to audit, if any are audited.
     audit_seed: Option<u64>,
     audits: Vec<Audit>,
 }
@@ -70,17 +70,17 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
     Ok(findings.exit())
 }
 
-/// A directory by a name that says which it is.
+/// Returns a name of a directory that identifies it.
 fn named(dir: &std::path::Path) -> PathBuf {
     match dir.file_name() {
         Some(_) => dir.to_owned(),
-        // `.`, `..` and the like.
+        // `.`, `..` and similar paths.
         None => std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned()),
     }
 }
 
 impl Findings {
-    /// What is wrong with files, on standard error.
+    /// Prints errors in files on standard error.
     fn complain(&self) {
         let say = |line: String| notice(&printable(&line));
         let merged = &self.merged;
@@ -138,7 +138,7 @@ impl Findings {
         }
     }
 
-    /// The range that is verified, if nothing speaks against it.
+    /// Returns the range that is verified, if nothing contradicts it.
     fn complete(&self) -> Option<(u128, u128)> {
         self.merged.complete().filter(|_| self.exit() == Exit::Done)
     }

@@ -1,4 +1,4 @@
-//! What a merge prints.
+//! The report of a merge.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::commands::collatz::numbers::{claim, highest};
 use crate::commands::collatz::text::{self, MethodObject, printable};
 use crate::units;
 
-/// Several lines.
+/// The report as text, in several lines.
 pub(super) struct Report<'a>(pub(super) &'a Findings);
 
 impl Display for Report<'_> {
@@ -84,7 +84,7 @@ impl Display for Report<'_> {
     }
 }
 
-/// `3 units lack evidence: …`, if any do.
+/// Formats `3 units lack evidence: …`, if any do.
 fn lacking(count: u64) -> Option<String> {
     let (verb, them) = if count == 1 { ("lacks", "it") } else { ("lack", "them") };
     let units = units::count(count, "unit");
@@ -93,7 +93,7 @@ fn lacking(count: u64) -> Option<String> {
     })
 }
 
-/// `audited unit.json by method table, all 65536 numbers: the same`
+/// Formats `audited unit.json by method table, all 65536 numbers: the same`.
 fn audit_line(audit: &Audit) -> String {
     let (path, method) = (audit.path.display(), audit.method.name());
     let numbers = number(audit.region.numbers());
@@ -113,7 +113,7 @@ fn audit_line(audit: &Audit) -> String {
     printable(&format!("audited {path} by method {method}, {part}: {outcome}"))
 }
 
-/// `below 2^40: 2 of 256 classes are missing: 3, 6 modulo 2^8`
+/// Formats `below 2^40: 2 of 256 classes are missing: 3, 6 modulo 2^8`.
 fn missing_line(missing: &Missing) -> String {
     let Missing { bits, low_bits, classes, some } = missing;
     let more = if some.len() as u128 == *classes { "" } else { ", …" };
@@ -140,7 +140,7 @@ pub(super) struct Object {
     missing: Vec<MissingObject>,
     disagreements: Vec<DisagreementObject>,
     overlaps: Vec<OverlapObject>,
-    /// Places where units cut differently were compared.
+    /// Places where units of different layouts were compared.
     compared: u64,
     checked: bool,
     unusable: Vec<RejectedObject>,

@@ -26,7 +26,7 @@ use crate::signals::Signals;
 use crate::units;
 use report::Report;
 
-/// Between two looks at how far it is.
+/// The interval between two updates of the progress.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
@@ -36,10 +36,10 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         (None, from, to) => (from.unwrap_or(0), to.unwrap_or(0)),
     };
     if (from, to) == (0, 1) {
-        let text = "below 1 there is nothing to verify: 0 is no claim";
+        let text = "there is nothing to verify below 1: no claim is made about 0";
         return Err(BadRequest(text.into()).into());
     }
-    // What is wrong with the request is told before anything is made or opened.
+    // Errors in the request are reported before anything is created or opened.
     let asked = |unit_bits| -> anyhow::Result<(Layout, Selection)> {
         let layout = Layout::new(from, to, unit_bits).map_err(refused)?;
         let selection = selection(args, layout.units()).map_err(refused)?;
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Regions of a selection: if a method takes these, it takes all.
+/// Returns the extreme regions of a selection: a method that supports these supports all.
 fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
     let corners = layout.corners().into_iter().filter(|unit| selection.contains(*unit));
     let ends = [selection.units().next(), selection.units().last()];
@@ -116,7 +116,8 @@ fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
     units.filter_map(|unit| layout.region(unit)).collect()
 }
 
-/// Units not larger than the range, and so small that each of several devices has some.
+/// Returns a unit size no larger than the range, and small enough that each of several devices gets
+/// units.
 fn shared(unit_bits: u32, devices: usize, numbers: u128) -> u32 {
     const UNITS_EACH: usize = 8;
     let all = u128::BITS - numbers.saturating_sub(1).leading_zeros();
@@ -150,7 +151,7 @@ fn exit_of(outcome: &Outcome) -> Exit {
     }
 }
 
-/// How far the verifiers are.
+/// The progress of the verifiers.
 struct Progress {
     stop: StopToken,
     numbers: Mutex<u128>,
@@ -172,14 +173,14 @@ impl Watch for Progress {
     }
 }
 
-/// What is told while it runs.
+/// The messages of a running verification.
 struct View {
     meter: Meter,
     begin: Instant,
-    /// Asked for.
+    /// The count of selected units.
     units: u64,
     numbers: u128,
-    /// Done, now and before.
+    /// The count of units done, now and before.
     resolved: u64,
     before: u128,
 }
@@ -189,7 +190,7 @@ impl View {
         Self { meter, begin: Instant::now(), units, numbers, resolved: 0, before: 0 }
     }
 
-    /// Until the run ends.
+    /// Shows events and progress until the run ends.
     fn follow(&mut self, told: &Receiver<Event>, progress: &Progress) {
         loop {
             match told.recv_timeout(LOOK_EVERY) {

@@ -1,4 +1,4 @@
-//! What a run prints in the end.
+//! The report of a run.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -11,20 +11,20 @@ use crate::commands::collatz::numbers::{about, claim, highest};
 use crate::commands::collatz::text::{self, MethodObject, printable};
 use crate::units;
 
-/// A run's outcome. Numbers that may exceed 2^53 are strings of digits.
+/// The outcome of a run. Numbers that may exceed 2^53 are strings of digits.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Report {
     status: Status,
-    /// What is shown of the whole range; absent until that is complete.
+    /// The statement that the complete range proves; absent until it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     claim: Option<String>,
     from: String,
     to: String,
-    /// That of the units done now; none if there are none.
+    /// The method of the units done now; absent if none were done.
     method: Option<&'static str>,
     places: Vec<String>,
-    /// Those of all files of units of the range.
+    /// The methods of all unit files of the range.
     methods: Vec<MethodObject>,
     dir: String,
     unit_bits: u32,
@@ -40,7 +40,7 @@ pub(super) struct Report {
     highest: Option<Peak>,
     unresolved: Vec<String>,
     complete: bool,
-    /// Why the run ended early.
+    /// The reason for an early end.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// Whether `numbers` includes 0.
@@ -53,9 +53,9 @@ pub(super) struct Report {
 #[derive(Serialize, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 enum Status {
-    /// The whole range.
+    /// The whole range is verified.
     Verified,
-    /// All units that were asked for.
+    /// All selected units are done.
     Part,
     Unresolved,
     Stopped,
@@ -111,7 +111,7 @@ impl Report {
             unresolved: outcome.unresolved.iter().map(ToString::to_string).collect(),
             complete: outcome.complete,
             reason: outcome.broken.clone(),
-            // As far as that is known.
+            // As far as known.
             has_zero: from == 0 && outcome.numbers == to,
             outcome,
         }
@@ -139,7 +139,7 @@ impl Report {
     }
 }
 
-/// Several lines.
+/// Writes several lines.
 impl Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = &self.outcome;

@@ -1,13 +1,14 @@
-//! Two bases of residues, and the matrices that change one for the other.
+//! Two bases of residues, and the matrices that convert between them.
 
 use warpint_arith::primes::{mul_mod, pow_mod, primes_between};
 use warpint_device::{Buffer, Device, DeviceError};
 use warpint_natural::limbs;
 
-/// What `power_residues.cu` knows of two bases of n primes below 2^32 each, with the products A and B.
+/// The constants of `power_residues.cu` for two bases of n primes below 2^32 each, with the
+/// products A and B.
 #[derive(Debug)]
 pub(in super::super::super) struct Bases {
-    /// A matrix after the other.
+    /// One matrix after the other.
     pub(super) matrices: Buffer<u32>,
     /// Constants of the residues, a row of n for each kind.
     pub(super) words: Buffer<u32>,
@@ -33,7 +34,7 @@ impl Base {
         Self { primes, product }
     }
 
-    /// The product without a prime, modulo p, for each prime.
+    /// Returns, for each prime of the base, the product of the others modulo p.
     fn parts(&self, p: u64) -> Vec<u64> {
         let mut above = vec![1; self.primes.len()];
         for i in (1..above.len()).rev() {
@@ -47,7 +48,7 @@ impl Base {
         above
     }
 
-    /// The product without a prime, modulo that prime.
+    /// Returns, for each prime, the product of the others modulo that prime.
     fn own_parts(&self) -> impl Iterator<Item = u64> {
         self.primes.iter().enumerate().map(|(i, &p)| self.parts(p)[i])
     }
@@ -57,14 +58,14 @@ fn inverse(x: u64, p: u64) -> u64 {
     pow_mod(x, p - 2, p)
 }
 
-/// n limbs of 32 bits of a number that has no more.
+/// Returns a number, which fits, in n limbs of 32 bits.
 fn words_of(x: &[u64], n: usize) -> Vec<u32> {
     let mut words: Vec<u32> = x.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
     words.resize(n, 0);
     words
 }
 
-/// Appends a matrix of so many rows of words; `shifted(j, i)` is W_ji·2^(8k) for k < 4.
+/// Appends a matrix of `padded` rows of words; `shifted(j, i)` is W_ji·2^(8k) for k < 4.
 fn append(
     matrices: &mut Vec<u32>,
     [rows, padded, columns]: [usize; 3],
@@ -78,7 +79,8 @@ fn append(
             let bytes = shifted(j, i).map(u32::to_le_bytes);
             for byte in 0..4 {
                 let word = u32::from_le_bytes(bytes.map(|b| b[byte]));
-                // `combine` of the kernel: quads of a group, a step, two bytes, and a lane.
+                // The layout that `combine` of the kernel reads: quads of a group, a step, two
+                // bytes, and a lane.
                 let lane = j % 8 * 4 + i % 8 / 2;
                 let quad = ((j / 8 * (columns / 8) + i / 8) * 2 + byte / 2) * 32 + lane;
                 matrix[4 * quad + i % 2 * 2 + byte % 2] = word;
@@ -88,8 +90,8 @@ fn append(
 }
 
 impl Bases {
-    /// Of n residues each, their matrices with so many rows of words. There are 2,931 primes from 2^32 − 2^16 on:
-    /// enough for n ≤ 1,465.
+    /// Computes bases of n residues each, with `padded` rows of words per matrix. 2,931 primes lie
+    /// above 2^32 − 2^16, which suffices for n ≤ 1,465.
     ///
     /// # Errors
     /// The device fails.
@@ -106,7 +108,7 @@ impl Bases {
         let of = |base: &Base, p: u64| limbs::rem_small(&base.product, p);
         let b_parts: Vec<u64> = b.own_parts().collect();
         let each_b = || b.primes.iter().copied().zip(b_parts.iter().copied());
-        // p^(−1) mod 2^32, right in 3 bits at first.
+        // p^(−1) mod 2^32; the start value is right in 3 bits.
         let of_word = |&p: &u64| {
             let p = p as u32;
             let next = |x: u32, _| x.wrapping_mul(2u32.wrapping_sub(p.wrapping_mul(x)));
@@ -160,7 +162,7 @@ impl Bases {
             let both = limb(j) << 32 | if j > 0 { limb(j - 1) } else { 0 };
             [32, 24, 16, 8].map(|k| (both >> k) as u32)
         });
-        // Quads of one more step may be read.
+        // The kernel may read quads of one more step.
         matrices.resize(matrices.len() + 256, 0);
         Ok(Self {
             matrices: device.upload(&matrices)?,

@@ -1,4 +1,4 @@
-//! Powers modulo numbers that are held by their residues modulo many primes.
+//! Powers modulo numbers that are represented by residues modulo many primes.
 
 mod bases;
 
@@ -11,7 +11,7 @@ use super::super::memory::Numbers;
 use super::super::{Gpu, Operand, Quotients, Shape, lock};
 use super::window;
 
-/// How `power_residues.cu` is specialised.
+/// A specialisation of `power_residues.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct PowerResidues {
     x_limbs: usize,
@@ -19,45 +19,46 @@ pub(in super::super) struct PowerResidues {
     m_limbs: usize,
     /// Residues of a number in each base.
     words: usize,
-    /// Bits of the exponent for each product.
+    /// Bits of the exponent per product.
     pub(super) window: usize,
-    /// A warp has 8·groups words of 8·tiles numbers at a time.
+    /// A warp processes 8·groups words of 8·tiles numbers at a time.
     groups: usize,
     tiles: usize,
     word_warps: usize,
     number_warps: usize,
-    /// Of a multiprocessor.
+    /// Blocks per multiprocessor.
     blocks: usize,
 }
 
-/// Residues of a number modulo a modulus of so many limbs: they stand for one limb more.
+/// Returns the residues of a number modulo a modulus of `m_limbs` limbs: enough for one more limb.
 fn words(m_limbs: usize) -> usize {
     (m_limbs + 1).next_multiple_of(8)
 }
 
-/// Moduli have at most so many limbs: for longer ones products and remainders take less time.
+/// The most limbs of a modulus; products and remainders are faster for longer ones.
 const MAX_LIMBS: usize = 512;
 
-/// Warps of a multiprocessor: a thread has 168 of its 65,536 registers.
+/// Warps per multiprocessor: a thread uses 168 of its 65,536 registers.
 const WARPS: usize = 12;
 
-/// Groups and tiles of a warp's sums, which are in 96 registers of its threads.
+/// Groups and tiles of a warp's sums, which take 96 registers of each thread.
 const SUMS: (usize, usize) = (3, 4);
 
 impl PowerResidues {
-    /// For operands of so many limbs, on a device whose blocks have so many bytes of shared memory. `None` if
-    /// the base has more limbs than the modulus, or residues more than the shared memory holds.
+    /// Returns the specialisation for operands of these limbs, on a device with `shared_memory`
+    /// bytes of shared memory per block. `None` if the base has more limbs than the modulus, or the
+    /// residues do not fit in shared memory.
     pub(in super::super) fn new(limbs: [usize; 3], shared_memory: u32) -> Option<Self> {
         let (groups, tiles) = SUMS;
         let chunks = words(limbs[2]).div_ceil(8 * groups);
-        // Blocks whose warps wait for each other; more of them where memory has room for two, and
-        // fewer numbers where it has not for one.
+        // Blocks whose warps wait for each other; more warps where two blocks do not fit in shared
+        // memory, and fewer numbers where not even one block does.
         let shapes = [(3, 2, tiles), (6, 2, tiles), (11, 1, tiles), (11, 1, tiles / 2)];
         let mut shapes = shapes.into_iter().filter_map(|(word_warps, number_warps, tiles)| {
             let word_warps = chunks.div_ceil(chunks.div_ceil(word_warps));
             let blocks = WARPS / (word_warps * number_warps);
             let shape = Self::with(limbs, [groups, tiles, word_warps, number_warps, blocks])?;
-            // A block takes a KiB more.
+            // A block uses one KiB more.
             let room = (shared_memory + 1024) / (shape.shared_bytes() + 1024);
             (room as usize >= blocks.min(2))
                 .then_some(Self { blocks: blocks.min(room as usize), ..shape })
@@ -65,7 +66,7 @@ impl PowerResidues {
         shapes.next()
     }
 
-    /// With fewer numbers of a block, while there are not as many blocks as multiprocessors.
+    /// Uses fewer numbers per block, as long as there are fewer blocks than multiprocessors.
     pub(in super::super) fn spread(self, count: usize, multiprocessors: u32) -> Self {
         let mut shape = self;
         while count.div_ceil(shape.numbers() as usize) * 2 <= multiprocessors as usize {
@@ -78,7 +79,7 @@ impl PowerResidues {
         shape
     }
 
-    /// The same with so many groups, tiles, warps for words and for numbers, and blocks.
+    /// The same with given groups, tiles, warps for words and for numbers, and blocks.
     pub(super) fn with(
         [x_limbs, e_limbs, m_limbs]: [usize; 3],
         [groups, tiles, word_warps, number_warps, blocks]: [usize; 5],
@@ -99,12 +100,12 @@ impl PowerResidues {
         })
     }
 
-    /// Rows of words of a matrix.
+    /// Returns the rows of words of a matrix.
     fn padded(&self) -> usize {
         self.words.next_multiple_of(8 * self.groups)
     }
 
-    /// Words that a number has in the device's memory: PLACES of `power_residues.cu`.
+    /// Returns the words of a number in the device's memory: PLACES of `power_residues.cu`.
     fn places(&self) -> usize {
         2 * self.words * ((1 << self.window) + 3 + 2)
     }
@@ -145,7 +146,7 @@ impl Shape for PowerResidues {
 }
 
 impl Gpu {
-    /// The constants of two bases, made if they are needed for the first time.
+    /// Returns the constants of two bases; computes them on first use.
     fn bases(&self, words: usize, padded: usize) -> Result<Arc<Bases>, DeviceError> {
         let mut all = lock(&self.bases);
         if let Some(bases) = all.get(&(words, padded)) {
@@ -156,10 +157,11 @@ impl Gpu {
         Ok(bases)
     }
 
-    /// As [`Gpu::power`]; false, and no results, if a modulus has a prime of the bases for a divisor.
+    /// Like [`Gpu::power`]. Returns false, without results, if a prime of the bases divides a
+    /// modulus.
     ///
     /// # Errors
-    /// The device fails, or cannot compile the kernel.
+    /// The device fails, or the kernel cannot be compiled.
     pub(super) fn power_by_residues(
         &self,
         shape: &PowerResidues,
@@ -178,7 +180,7 @@ impl Gpu {
         let numbers = shape.numbers() as usize;
         let blocks = self.device.info().multiprocessors as usize * shape.blocks;
         let blocks = blocks.min(count.div_ceil(numbers));
-        // The powers of all blocks have a quarter of the memory that is free.
+        // The powers of all blocks take at most a quarter of the free memory.
         let kept = lock(&self.scratch).as_ref().map_or(0, |kept| kept.len() * size_of::<f64>());
         let free = self.device.memory()?.0 + kept as u64;
         let room = free / 16 / (blocks * numbers) as u64;
@@ -192,7 +194,7 @@ impl Gpu {
         let mut powers = self.device.alloc(count * limbs)?;
         [x, e, m, raised].iter().for_each(|&a| Numbers::from(a).assert_holds(count));
         assert_eq!([x.limbs, e.limbs, m.limbs], [shape.x_limbs, shape.e_limbs, shape.m_limbs]);
-        // Before the memory is taken: others may compile theirs meanwhile.
+        // Before the memory is locked, so that other threads can compile meanwhile.
         self.kernel(&shape)?;
         self.with_scratch((blocks * numbers * shape.places()).div_ceil(2), |memory| {
             let args = [
@@ -210,8 +212,9 @@ impl Gpu {
                 m.stride().into(),
                 raised.stride().into(),
             ];
-            // SAFETY: there are so many operands of the shape's limbs, its bases, room for a limb more of each power,
-            // and in each block for those that it keeps.
+            // SAFETY: `count` operands have the shape's limbs, the bases are the shape's, each
+            // power has room for one more limb, and each block has room for the powers that it
+            // stores.
             unsafe { self.launch_blocks(&shape, blocks, count, &args) }
         })?;
         if singular.download()? != [0] {
