@@ -22,8 +22,8 @@ pub fn device_on(id: DeviceId) -> Result<Device, DeviceError> {
     Ok(device)
 }
 
-/// The model and the driver of the CPU, or of a device that [`device_on`] has opened. The driver of the
-/// CPU is empty.
+/// Returns (model, driver) of the CPU, whose driver is the empty string, or of a device that
+/// [`device_on`] has opened; `None` for any other place.
 #[must_use]
 pub fn device_model(place: &str) -> Option<(String, String)> {
     if place == CPU {

@@ -17,7 +17,7 @@ pub enum Foreign {
     Number {
         /// k of k·b^n + c.
         k: String,
-        /// b.
+        /// The base b of the number k·b^n + c.
         b: String,
         /// n.
         n: String,

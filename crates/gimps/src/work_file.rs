@@ -124,7 +124,8 @@ impl WorkFile {
         Self { path: dir.join("worktodo.txt"), patience, stop, notices: vec![] }
     }
 
-    /// Lets changes stop waiting for a lock when `stop` returns true: [`LockError::Stopped`].
+    /// Makes changes give up waiting for a lock, with [`LockError::Stopped`], once `stop` returns
+    /// true.
     #[must_use]
     pub fn stopped_by(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.stop = Stop(Box::new(stop));

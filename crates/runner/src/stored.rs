@@ -23,7 +23,7 @@ pub struct StoredResult {
     known_factors: Vec<String>,
 }
 
-/// The result of loading.
+/// What loading a stored result found.
 #[derive(Debug)]
 pub enum Loaded {
     /// The file does not exist.

@@ -133,7 +133,7 @@ pub enum Warning {
     },
 }
 
-/// Formats the consequence for a proof that was requested with a higher power.
+/// Formats what becomes of a proof of power `wanted` if only `power` can be reached.
 pub(crate) fn prospect(power: u32, wanted: u32) -> String {
     match power {
         0 => "no proof can be made".into(),

@@ -172,7 +172,8 @@ fn small_primes(family: &dyn EngineFamily, to: u64) -> impl Iterator<Item = u32>
     primes::primes_between(3, to).map(|p| p as u32).filter(move |p| range.contains(p))
 }
 
-/// Returns exponents of the family up to [`LARGEST`], half of them small.
+/// Returns a strategy for exponents that the family accepts, up to [`LARGEST`]; half of them are
+/// small.
 fn exponent(family: &dyn EngineFamily) -> BoxedStrategy<u32> {
     let (from, to) = family.exponent_range().into_inner();
     let end = |most: u32| to.min(most.max(from));

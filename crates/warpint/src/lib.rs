@@ -213,3 +213,12 @@ mod pages {
     #[doc = include_str!("../../../docs/guides/library.md")]
     struct Library;
 }
+
+// Threads may share these types, as the book's chapter on the library says.
+#[cfg(all(feature = "integer", feature = "mersenne"))]
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<integer::Executor>();
+    shared::<integer::UintBatch>();
+    shared::<mersenne::Residue>();
+};

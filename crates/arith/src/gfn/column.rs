@@ -81,7 +81,8 @@ impl Divisor {
         (quotient, rest)
     }
 
-    /// x = x_0 + x_1·r + x_2·r², x_0 and x_1 digits, for 0 ≤ x < 2^9·r².
+    /// Returns [x_0, x_1, x_2] with x = x_0 + x_1·r + x_2·r², where x_0 and x_1 are digits.
+    /// Requires 0 ≤ x < 2^9·r².
     #[inline(always)]
     fn digits(&self, x: Column) -> [u64; 3] {
         // x·2^shift < 2^9·r·d < 2^9·2^128, whose highest word is below 2^9 < d.

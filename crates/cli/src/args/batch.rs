@@ -115,7 +115,7 @@ pub(crate) enum Batch {
     /// The greatest common divisor of a and b.
     #[command(after_help = GCD_EXAMPLES)]
     Gcd(PairArgs),
-    /// x < b with a·x ≡ 1 mod b; no result if a and b have a common divisor.
+    /// x < b with a·x ≡ 1 mod b; no result if a and b have a common divisor greater than 1.
     #[command(after_help = MODINV_EXAMPLES)]
     Modinv(PairArgs),
     /// ⌊√a⌋, and with --rem a − ⌊√a⌋².

@@ -15,10 +15,11 @@ Examples:
 pub(crate) enum Collatz {
     /// Verify that every number of a range reaches 1.
     ///
-    /// Below X: all numbers from 1 to X − 1. From A to B: the numbers A ≤ n < B, given that all below A reach 1.
-    /// The range ends at 2^127 at the latest and is cut into units. Each finished unit has a file in DIR and is not
-    /// done again. The same command continues a stopped run, and several processes with one DIR share the units. Exit
-    /// code 1 if a number does not come below its start, or a unit fails.
+    /// Below X: all numbers from 1 to X − 1. From A to B: the numbers A ≤ n < B, given that all
+    /// below A reach 1. The range ends at 2^127 at the latest and is cut into units. Each finished
+    /// unit has a file in DIR and is not done again. The same command continues a stopped run, and
+    /// several processes with one DIR share the units. Exit code 1 if a number does not come below
+    /// its start, 4 if a unit fails.
     #[command(after_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
     /// Report which numbers the files of warpint collatz verify cover together.

@@ -23,7 +23,7 @@ Examples:
   verified: every n from 1 up and below 2^24 reaches 1
   1 unit of up to 2^24 numbers in warpint-collatz: 1 done now, 0 before, 1 selected
   1 file: 1 by sieve 1 (last=10,look=auto24,step=12,rules=descent+preimages+runs+mod9)
-  16777216 numbers (0 included, which is no claim) in 747.79 ms: 2.24e7 a second, sieve on cpu
+  16777216 numbers (0 is counted, but nothing is claimed about it) in 747.79 ms: 2.24e7 a second, sieve on cpu
   highest value walked: 60342610919632, on the path of 6631675
 
 Ctrl-C stops the run. Finished units are kept, and the same command does the rest. Machines that
@@ -55,8 +55,9 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "X", value_parser = natural, allow_negative_numbers = true, conflicts_with_all = ["from", "to"])]
     pub(crate) below: Option<u128>,
 
-    /// auto (the fastest one for the device), plain (every number step by step), table (some bits at a time,
-    /// by tables) or sieve (numbers grown from their low bits).
+    /// auto (the fastest one for the device), plain (every number step by step), table (some bits
+    /// at a time, by tables) or sieve (residue classes, refined bit by bit from the lowest; classes
+    /// that provably descend are skipped).
     #[arg(long, value_name = "METHOD", default_value = AUTO, value_parser = method(), hide_possible_values = true)]
     pub(crate) method: MethodChoice,
 
@@ -82,7 +83,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long, visible_alias = "unit", value_name = "UNITS", value_parser = units, conflicts_with = "shard")]
     pub(crate) units: Option<(u64, u64)>,
 
-    /// Only part I of N parts, numbered from 0, of about equally many consecutive units.
+    /// Divide the units into N parts of consecutive units, of about equal size and numbered from 0,
+    /// and do only part I.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub(crate) shard: Option<(u64, u64)>,
 

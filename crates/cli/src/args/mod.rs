@@ -73,14 +73,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         test: TestArgs,
 
-        /// Known factors of 2^P − 1, separated by commas. The test is then of the cofactor (residue
-        /// type 5).
+        /// Known factors of 2^P − 1, separated by commas. The cofactor is then tested (residue type
+        /// 5).
         #[arg(long, value_name = "FACTORS", value_delimiter = ',')]
         factors: Vec<String>,
 
         /// Make a proof of the test, of this power [default: the power that GIMPS uses]. The proof
-        /// goes to DIR/proof. Its residues are kept beside the checkpoints until then; their size is
-        /// printed at the start.
+        /// goes to DIR/proof. The residues that it needs are kept beside the checkpoints until the
+        /// proof is written; their size is printed at the start.
         #[arg(long, value_name = "POWER", num_args = 0..=1, require_equals = true, value_parser = proof_power, conflicts_with = "iterations")]
         proof: Option<Option<u32>>,
     },
@@ -105,12 +105,12 @@ pub(crate) enum Command {
     },
     /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
     ///
-    /// Assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers; PRP also of
-    /// cofactors and with proofs. Certifications come first. A result is appended to
-    /// DIR/results.txt, then its line is removed. Other lines stay as they are. Small factors are
-    /// looked for only where a line says nothing of earlier factoring. Nothing is sent anywhere. If
-    /// an assignment fails, the others are done, and the exit code is that of the gravest failure: 2
-    /// for bad input, 4 for a failure of the machine.
+    /// Supported assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers. PRP
+    /// tests can also be of cofactors, and make proofs. Certifications come first. A result is
+    /// appended to DIR/results.txt, then its line is removed. Other lines stay as they are. Small
+    /// factors are searched for only if the line does not mention earlier factoring. Nothing is
+    /// sent anywhere. If an assignment fails, the others are done, and the exit code is that of the
+    /// gravest failure: 2 for bad input, 4 for a failure of the machine.
     #[command(after_help = work::WORK_EXAMPLES)]
     Work(WorkArgs),
     /// Show what the workers of a directory do, and how many assignments are left.
@@ -118,10 +118,11 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Add, multiply, divide … the numbers of files, number by number.
     ///
-    /// An operand is a file, a pipe or a number. A file has a number a line, decimal or hexadecimal,
-    /// or is a NumPy array or raw bytes. Results go to OUT in the order of the numbers. If an item
-    /// has no result (malformed input, a < b, zero divisor, no inverse), OUT contains `none` or
-    /// zeros, and the exit code is 2. A run that was stopped goes on with the same command.
+    /// An operand is a file, a pipe or a number. A file is text with one decimal or hexadecimal
+    /// number per line, a NumPy array, or raw bytes. Results go to OUT in the order of the numbers.
+    /// If an item has no result (malformed input, a < b, zero divisor, no inverse), OUT contains
+    /// `none` or zeros, and the exit code is 2. A run that was stopped goes on with the same
+    /// command.
     #[command(after_help = batch::BATCH_EXAMPLES)]
     Batch {
         #[command(subcommand)]

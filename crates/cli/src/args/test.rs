@@ -48,8 +48,8 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Use this transform length, in words: 393216, 384K, 4M [default: the fastest safe one].
-    /// fp64 has even lengths without prime factors above 7 (not all of them), goldilocks has 2^k and
+    /// Use this transform length, in words: 393216, 384K, 4M [default: the fastest safe one]. fp64
+    /// accepts most even lengths whose prime factors are at most 7; goldilocks accepts 2^k and
     /// 5·2^k. The error message for a length that cannot be used names the nearest ones that can.
     #[arg(long, value_name = "N", value_parser = units::parse_words)]
     pub(crate) length: Option<usize>,
@@ -66,8 +66,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,
 
-    /// Stop after K iterations and print the residue. No factor is looked for, and the results file
-    /// gets nothing unless K is the whole test.
+    /// Stop after K iterations and print the residue. No factors are searched for, and the results
+    /// file gets nothing unless K is the whole test.
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(crate) iterations: Option<u64>,
 

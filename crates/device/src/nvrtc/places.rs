@@ -15,7 +15,7 @@ const OLDEST: u32 = 12;
 pub(super) struct Places {
     /// `WARPINT_NVRTC`: a file or folder that replaces all other places.
     pub(super) chosen: Option<PathBuf>,
-    /// `CUDA_PATH`, `CUDA_HOME`.
+    /// The toolkit folders named by `CUDA_PATH` and `CUDA_HOME`.
     pub(super) toolkits: Vec<PathBuf>,
     /// Whether to try names in the loader's search path.
     pub(super) by_name: bool,
@@ -156,7 +156,8 @@ fn is_numbered(path: &Path, before: &str) -> bool {
         .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The entries of a folder whose names have this prefix, higher numbers first.
+/// Returns the entries of `folder` whose names start with `beginning`, sorted by the number in the
+/// name, highest first.
 fn children(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return vec![];

@@ -39,7 +39,7 @@ impl Rates {
 /// How long to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// A few seconds on a GPU.
+    /// The whole measurement, which takes a few seconds on a GPU.
     Whole,
     /// A few operations of each kind, which only verifies results: for the simulator.
     Few,

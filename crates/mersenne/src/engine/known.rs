@@ -69,7 +69,7 @@ pub fn on(product: &str, engine: &str, length: usize) -> Option<&'static Known> 
     ways.iter().find(|way| way.engine == engine && way.length == length)
 }
 
-/// Returns whether a product has a table.
+/// Returns whether the program ships a table of times for this device model.
 pub(super) fn is_known(product: &str) -> bool {
     TABLES.iter().any(|(name, _)| *name == product)
 }

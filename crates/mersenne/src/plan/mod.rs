@@ -27,7 +27,7 @@ pub fn engine_at(engine: &str, place: &str) -> String {
     if place == CPU { engine.into() } else { format!("{engine} on {place}") }
 }
 
-/// The user's request for a plan.
+/// The user's request for a plan. Fields may be added: build one with `..PlanRequest::default()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlanRequest {
     /// The name of an engine family; `None` lets the plan choose.

@@ -38,7 +38,7 @@ pub use kind::{Certification, LlStart, TestKind};
 pub use memory::{Memory, SoundMemory};
 pub(crate) use prp::LARGEST_BLOCK;
 
-/// The specification of a test.
+/// The specification of a test. Fields may be added: build one with `..TestSpec::new(kind, exponent)`.
 #[derive(Debug, Clone)]
 pub struct TestSpec {
     /// The kind of test.
@@ -91,7 +91,7 @@ pub trait ResidueSink: fmt::Debug + Send + Sync {
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()>;
 }
 
-/// Options of a run.
+/// Options of a run. Fields may be added: build one with `..RunOptions::default()`.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// The time between checkpoints; 60 s by default.

@@ -29,7 +29,7 @@ pub fn check_line(line: &str) -> Result<(), RunError> {
 /// The result of [`append`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appended {
-    /// The list.
+    /// The path of the work list.
     pub path: PathBuf,
     /// Locks that were taken over from dead processes, as text.
     pub notices: Vec<String>,

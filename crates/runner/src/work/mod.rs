@@ -40,7 +40,7 @@ pub use tests_of::spec_of;
 pub use watch::Watch;
 pub use worker::{Ended, Tally, Worker};
 
-/// Other programs keep their lock while they talk to a server.
+/// How long to wait for a lock. Other programs hold theirs while they talk to a server.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns `results.txt`, or `results-N.txt` for worker N of several, from 0. PRPLL uses the same

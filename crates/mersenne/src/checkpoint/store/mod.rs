@@ -61,7 +61,7 @@ pub enum CheckpointError {
     Later {
         /// The file.
         path: PathBuf,
-        /// Which version.
+        /// Which version the checkpoint has.
         reason: String,
     },
     /// Another process uses the directory.

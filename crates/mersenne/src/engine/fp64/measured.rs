@@ -30,7 +30,7 @@ pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z 
 /// | shape | the shape of the transform ([`Profiled::variants`](crate::Profiled::variants)) |
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredLength {
-    /// N.
+    /// The transform length N, in words.
     pub length: usize,
     /// c.
     pub c: f64,

@@ -215,8 +215,8 @@ fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)
 }
 
-/// Returns the bytes of a tile of `lines` lines, with the padding of `Slots` in
-/// `goldilocks_tile.cuh`.
+/// Returns the size in bytes of a tile of `lines` lines in shared memory, including the padding of
+/// `Slots` in `goldilocks_tile.cuh`.
 fn shared_bytes(line: Line, lines: u32) -> u32 {
     let side = lines * line.q;
     let padding = if side < 16 { side } else { 4 };

@@ -141,7 +141,8 @@ impl<A: Arithmetic> Products<A> {
         self.passes.digits_to(&self.words, &mut self.spectrum, digits)
     }
 
-    /// Returns the arguments of `columns` and `spectrum_to_digits` from the tables on.
+    /// Returns the arguments that `columns` and `spectrum_to_digits` have in common: the tables and
+    /// all that follow.
     fn carry_args(&mut self, step: Step) -> Vec<Arg> {
         let scratch = [&mut self.carries, &mut self.tickets, &mut self.addend].map(Arg::from);
         let mut args = vec![Arg::from(&self.passes.column_tables)];

@@ -23,7 +23,8 @@ const TRANSFORM_FROM: usize = 192;
 /// The same if several products share transforms.
 const SHARED_TRANSFORM_FROM: usize = 80;
 
-/// Points from which the operands of one call are distributed over several threads.
+/// The least number of points at which the operands of one call are distributed over several
+/// threads.
 const ACROSS_FROM: usize = 1 << 12;
 
 /// Limbs from which the products of one call are distributed over several threads.

@@ -5,7 +5,7 @@ use warpint_device::{Device, DeviceError, Kernel, Source, common};
 use super::super::HEADERS;
 use super::tables::rounds;
 
-/// The task of a kernel for rows.
+/// What a kernel for rows computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
     Forward,
@@ -22,7 +22,7 @@ pub(super) enum Shape {
     Columns { inverse: bool, stages: u32, row: u32, inner: u32 },
 }
 
-/// The least log2 of the points of a tile.
+/// log2 of the smallest number of points of a tile.
 const LEAST_TILE: u32 = 11;
 
 /// Input elements are within BEGIN/64·p, except those of inverse column transforms.

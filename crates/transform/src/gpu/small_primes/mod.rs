@@ -354,7 +354,8 @@ fn enough(bits: f64, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     Ok(fields)
 }
 
-/// M/p_s·2^−halvings mod p for all s, then −M·2^−halvings.
+/// Returns (M/p_s)·2^(−halvings) mod p for every small prime p_s, followed by −M·2^(−halvings) mod
+/// p, each as digits in this radix; M is the product of all p_s.
 fn parts(radix: Radix, fields: &[F50], halvings: u32) -> Vec<Vec<u64>> {
     let mut start = radix.one();
     (0..halvings).for_each(|_| radix.halve(&mut start));

@@ -28,7 +28,7 @@ pub(super) fn untwist(points: &[C64], base: &[C64], step: &[C64], block: &mut [C
     }
 }
 
-/// Copies columns to a block, multiplying by the twiddles.
+/// Copies the columns in `block` to `points` and multiplies them by the twiddles.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(super) fn twist(block: &[C64], base: &[C64], step: &[C64], points: &mut [C64]) {
     let stride = base.len() + GAP;

@@ -69,7 +69,7 @@ pub enum Fault {
         after: u64,
         /// The number of failures left.
         left: Arc<AtomicU64>,
-        /// The error of the device.
+        /// The device error that the wrapper reports.
         error: DeviceError,
     },
     /// Reported margins are too large.
