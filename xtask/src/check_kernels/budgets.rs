@@ -104,12 +104,12 @@ impl Budgets {
         self.rows.get(key).or_else(|| self.rows.get(&any)).copied()
     }
 
-    /// Replaces budgets by measured values: all rows, or only those of measured kernels. Architectures
-    /// share a row unless they spill.
+    /// Replaces budgets by measured values. Architectures share a row unless they spill.
+    ///
+    /// If everything was measured (`all`), nothing else remains. Otherwise rows of architectures that were
+    /// not measured stay, and shared rows do not shrink, because other architectures may need them.
     pub(crate) fn update(&mut self, measured: &BTreeMap<Key, Limits>, all: bool) {
-        let of_kernel = |key: &Key| (key.kernel.clone(), key.constants.clone());
-        let kernels: std::collections::BTreeSet<_> = measured.keys().map(of_kernel).collect();
-        self.rows.retain(|key, _| !all && !kernels.contains(&of_kernel(key)));
+        self.rows.retain(|key, _| !all && !measured.contains_key(key));
         for (key, &limits) in measured {
             let clean = limits.stack_bytes == 0 && limits.spill_bytes == 0;
             let architecture = key.architecture.filter(|_| !clean);
@@ -214,9 +214,23 @@ budgets = [
             budgets.update(&measured, all);
             assert_eq!(budgets.get(&key("k", "A=1 B=2", 75)), Some(registers(70)));
             assert_eq!(budgets.get(&key("k", "A=1 B=2", 90)), Some(registers(70)));
+            assert_eq!(budgets.rows.len(), if all { 2 } else { 3 });
             assert_eq!(budgets.get(&key("k", "A=1 B=2", 120)), Some(spilled));
             assert_eq!(budgets.get(&key("l", "", 90)), of_l);
         }
+    }
+
+    #[test]
+    fn what_is_not_measured_keeps_its_budget() {
+        let mut budgets = budgets();
+        let measured = BTreeMap::from([(key("k", "A=1 B=2", 90), registers(60))]);
+        budgets.update(&measured, false);
+        let spilled = Limits { spill_bytes: 8, ..registers(80) };
+        assert_eq!(budgets.get(&key("k", "A=1 B=2", 75)), Some(spilled));
+        assert_eq!(budgets.get(&key("k", "A=1 B=2", 90)), Some(registers(64)));
+        budgets.update(&measured, true);
+        assert_eq!(budgets.get(&key("k", "A=1 B=2", 75)), Some(registers(60)));
+        assert_eq!(budgets.get(&key("l", "", 90)), None);
     }
 
     #[test]

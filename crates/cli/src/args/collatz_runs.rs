@@ -23,7 +23,7 @@ Examples:
   verified: every n from 1 up and below 2^24 reaches 1
   1 unit of up to 2^24 numbers in warpint-collatz: 1 done now, 0 before, 1 selected
   1 file: 1 by sieve 1 (last=10,look=auto24,step=12,rules=descent+preimages+runs+mod9)
-  16777216 numbers (0 is counted, but nothing is claimed about it) in 747.79 ms: 2.24e7 a second, sieve on cpu
+  16777216 numbers (0 is counted, not claimed) in 747.79 ms: 2.24e7 a second, sieve on cpu
   highest value walked: 60342610919632, on the path of 6631675
 
 Ctrl-C stops the run. Finished units are kept, and the same command does the rest. Machines that

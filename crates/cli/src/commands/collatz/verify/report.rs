@@ -167,7 +167,7 @@ impl Display for Report {
                 f,
                 "{} numbers{} in {}: {} a second, {} on {}",
                 self.numbers,
-                if self.has_zero { " (0 is counted, but nothing is claimed about it)" } else { "" },
+                if self.has_zero { " (0 is counted, not claimed)" } else { "" },
                 units::elapsed(time),
                 about(self.numbers_per_second),
                 method,
