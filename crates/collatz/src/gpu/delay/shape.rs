@@ -73,9 +73,9 @@ impl DelayShape {
 
     /// Returns the bits by which a table step may lengthen a number: the g with 3^d < 2^(d + g).
     ///
-    /// In words of w ≥ 64 bits, a step from v < 2^(w − g) is exact. Its result is less than (v/2^d
-    /// + 1)·3^d ≤ 2^w·3^d/2^(d + g) + 3^d. Since 3^d ≤ 2^(d + g) − 1, 2^w·(1 − 3^d/2^(d + g)) ≥
-    ///   2^(w − d − g) > 3^d.
+    /// In words of w ≥ 64 bits, a step from v < 2^(w − g) is exact. Its result is less than
+    /// (v/2^d + 1)·3^d ≤ 2^w·3^d/2^(d + g) + 3^d. Since 3^d ≤ 2^(d + g) − 1,
+    /// 2^w·(1 − 3^d/2^(d + g)) ≥ 2^(w − d − g) > 3^d.
     pub(super) fn growth(&self) -> u32 {
         POWERS[self.step_bits as usize].ilog2() + 1 - self.step_bits
     }
