@@ -62,6 +62,9 @@ impl Challenged {
         }
         let answers: HashMap<u128, Share> =
             tally.answers.iter().map(|&Answer { low, share }| (low, share)).collect();
+        if again.len() != nodes.len() {
+            return Err(self.refuted("the count of challenges", again.len(), nodes.len()));
+        }
         for (node, walks) in nodes.iter().zip(again) {
             let expected = walks.share();
             let what = |what: &str| format!("{what} of the node {}", node.low);

@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 use warpint_device::{Buffer, Cells, Device, DeviceError, View};
 
 use super::challenge::{Asked, Court, Examiner, Work, takes};
-use super::kernels::{Kernels, LastTables, LongCall};
+use super::kernels::{Kernels, LastTables, LongCall, PLACES};
 use super::strike::{Memory, Strike};
 use super::{LastMemory, NodeWords};
 use crate::CollatzError;
@@ -38,8 +38,8 @@ pub(super) struct TreeMemory {
     /// The number of nodes of each level; then the index of the next node, and the number of places
     /// of long numbers.
     counters: Buffer<u32>,
-    /// Sums over the walks: killed numbers and their odd steps. Sums over the tallies: the same,
-    /// long numbers, tallies.
+    /// Sums over the walks: numbers walked, and odd steps of the killed ones. Sums over the
+    /// tallies: the same two, long numbers, tallies.
     sums: Buffer<u64>,
     /// The sum of odd steps of long numbers and their count; the list of tall numbers and that of
     /// numbers given up.
@@ -59,6 +59,16 @@ impl TreeMemory {
             long: device.alloc(LONG_SUMS + 2 * LIST_WORDS)?,
             tables,
         })
+    }
+
+    /// Uploads the tables again, so that a bit flipped in the device's memory spoils one tree only.
+    pub(super) fn renew(&mut self) -> Result<(), DeviceError> {
+        let Self { tables, powers, inverses, steps, mod_9, least, .. } = self;
+        powers.upload(&tables.powers)?;
+        inverses.upload(&tables.inverses)?;
+        steps.upload(&tables.steps.words)?;
+        mod_9.upload(&tables.mod_9)?;
+        least.upload(&tables.steps.least)
     }
 
     pub(super) fn tables(&self) -> &Arc<Tables> {
@@ -296,6 +306,11 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         let places = self.of_tree.counters.download_part(LEVELS + 1..LEVELS + 2)?;
         // Warps request no more places when the list is full, so the count is far below 2^32.
         let places = places.first().map_or(0, |&places| places as usize);
+        if !places.is_multiple_of(PLACES) {
+            let what = "the count of places of long numbers";
+            let expected = format!("a multiple of {PLACES}");
+            return Err(self.court.judge.refuted(what, places, expected));
+        }
         let fits = places <= memory.listed.len();
         if !fits && range.len() == 1 {
             let most = memory.listed.len();

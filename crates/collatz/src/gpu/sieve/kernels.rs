@@ -23,7 +23,7 @@ pub struct Blocks {
 }
 
 /// Places of the list of long numbers that a warp reserves at a time.
-const PLACES: usize = 256;
+pub(super) const PLACES: usize = 256;
 /// Words of an answer before the ends.
 pub(super) const HEAD: usize = 4 + 4 * TAKE;
 /// Powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most 72 levels.

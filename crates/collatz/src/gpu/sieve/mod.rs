@@ -120,7 +120,7 @@ impl GpuSieve {
     /// Uses blocks of another size.
     #[must_use]
     pub fn with_blocks(self, blocks: Blocks) -> Self {
-        Self { blocks, kernels: None, ..self }
+        Self { blocks, kernels: None, space: None, ..self }
     }
 
     /// Uses buffers of at most `nodes` nodes, rounded down to a power of two, at least 2^10.
@@ -159,7 +159,10 @@ impl GpuSieve {
     /// Returns the tables of a tree; reuses those of the last one if they match.
     fn of_tree(&mut self, tree: &Tree) -> Result<TreeMemory, DeviceError> {
         match self.of_tree.take() {
-            Some(of_tree) if of_tree.tables().suit(tree) => Ok(of_tree),
+            Some(mut of_tree) if of_tree.tables().suit(tree) => {
+                of_tree.renew()?;
+                Ok(of_tree)
+            }
             _ => TreeMemory::new(&self.device, Arc::new(Tables::new(tree))),
         }
     }
@@ -171,13 +174,16 @@ impl GpuSieve {
         let (device, nodes) = (&self.device, self.nodes);
         let places =
             LONG_OF_A_NODE * nodes + self.blocks.list_reserve(device.info().multiprocessors);
+        // Marks of an earlier use of the same memory must not look like those of now.
+        let mut tallies = challenge::tallies(device, nodes)?;
+        tallies.clear()?;
         Ok(Space {
             scratch: [device.alloc(nodes)?, device.alloc(nodes)?],
             last: LastMemory {
                 nodes: device.alloc(nodes)?,
                 listed: device.alloc(places)?,
                 ends: device.alloc(places)?,
-                tallies: challenge::tallies(device, nodes)?,
+                tallies,
                 mark: 0,
             },
             asked: Asked::new(device)?,
