@@ -8,7 +8,7 @@ use warpint_files::ErrorKind;
 use crate::checkpoint::CheckpointError;
 use crate::{Check, EngineError, PlanError};
 
-/// Why a run ended. The checkpoints are kept in every case.
+/// The reason why a run ended with an error. The checkpoints are kept in every case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TestError {
@@ -18,9 +18,9 @@ pub enum TestError {
     /// The device failed twice from the same state, or is unusable.
     #[error("{place} failed: {error}; {kept}")]
     Device {
-        /// The device's name.
+        /// The name of the device.
         place: String,
-        /// The device's error.
+        /// The error of the device.
         error: DeviceError,
         /// A text that says where the last checkpoint is.
         kept: String,
@@ -38,7 +38,7 @@ pub enum TestError {
     PastTarget {
         /// The checkpoint's iteration.
         found: u64,
-        /// The iterations asked for.
+        /// The number of iterations asked for.
         wanted: u64,
     },
     /// A Lucas–Lehmer sequence reached 0, 2 or −2 before its end, or a PRP test reached 0. No sound
@@ -62,7 +62,7 @@ pub enum TestError {
          different results: this machine computes unreliably; the same command tries again from the last checkpoint"
     )]
     CofactorDiffers {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
     },
     /// The state to which the test would go back has changed in memory.
@@ -83,7 +83,7 @@ pub enum TestError {
          goldilocks, a longer transform length, or another machine"
     )]
     RepeatedError {
-        /// The check.
+        /// The kind of the check.
         check: Check,
         /// Engine, length and margin, as text.
         arithmetic: String,
@@ -101,7 +101,7 @@ pub enum TestError {
          state at iteration {verified} is kept, and the same command goes on from it"
     )]
     Unreliable {
-        /// The last check that failed.
+        /// The kind of the last check that failed.
         check: Check,
         /// Engine, length and margin, as text.
         arithmetic: String,
@@ -136,8 +136,8 @@ impl TestError {
 }
 
 impl TestError {
-    /// Returns [`TestError::Device`] for a device error and the checkpoint (iteration, file) on
-    /// disk.
+    /// Returns [`TestError::Device`] for an error of the device at `place`, and the iteration and
+    /// file of the newest checkpoint on disk.
     pub(super) fn device(
         place: String,
         error: DeviceError,

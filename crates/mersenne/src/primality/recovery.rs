@@ -14,7 +14,8 @@ use crate::{Check, DigestedResidue, Event};
 const FAILURES_ALLOWED: usize = 2;
 
 impl Driver<'_> {
-    /// Changes to the next longer transform and goes back to the last good state.
+    /// Changes to the next longer transform, to continue from `good`, the last good state. Saves
+    /// this state with the new length.
     pub(super) fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
         let longer = self.plan.longer()?;
         self.errors.round_off = self.errors.round_off.saturating_add(1);
@@ -146,12 +147,12 @@ pub(super) struct Trusted {
 }
 
 impl Trusted {
-    /// Wraps a state whose residue was sealed before the check.
+    /// Keeps a state whose residue was sealed before the check.
     pub(super) fn new(state: State, seal: DigestedResidue) -> Self {
         Self { state, seal }
     }
 
-    /// Wraps a state that was just read from a file with its checksum.
+    /// Keeps a state that was just read from a file with its checksum.
     pub(super) fn read(state: State) -> Self {
         let seal = DigestedResidue::new(state.residue.clone());
         Self { state, seal }
