@@ -41,8 +41,8 @@ mod tests;
 
 use crate::primes;
 
-/// 3·2^51: adding it to a number x, |x| ≤ 2^51, and subtracting it again rounds x to the nearest
-/// integer.
+/// The number 3·2^51. Adding it to a number x, |x| ≤ 2^51, and subtracting it again rounds x to the
+/// nearest integer.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 /// Primes k·2^m + 1 with m ≥ 34, as (prime, m, smallest generator). Their fields have roots of

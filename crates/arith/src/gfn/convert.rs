@@ -22,7 +22,7 @@ pub enum NoElement {
     Digit {
         /// The index of the digit, from 0 for the lowest.
         at: usize,
-        /// The digit.
+        /// The value of the digit.
         digit: u64,
         /// The radix r.
         radix: u64,

@@ -31,7 +31,7 @@ pub enum NoForm {
     /// The number of digits k, given here, is not a power of two from 2 to 128.
     #[error("{0} is not a valid number of digits: use a power of two from 2 to 128")]
     Digits(usize),
-    /// The text is not a form.
+    /// The text does not have the format of a form.
     #[error("expected (2^w+2^u)^k+1 or (2^w-2^u)^k+1, such as (2^63+2^34)^8+1")]
     Text,
 }

@@ -59,7 +59,7 @@ pub enum NoField {
     /// The form has another number of digits than the type.
     #[error("{form} has elements of {} digits, not of {digits}", .form.digits())]
     Digits {
-        /// The form.
+        /// The form that was given.
         form: Form,
         /// The parameter K of the type.
         digits: usize,

@@ -20,7 +20,7 @@ struct Factors {
 
 struct Tables {
     p: Lanes,
-    /// RN(1/p) for each prime p.
+    /// The numbers RN(1/p), one for each prime p.
     inverse: Lanes,
     /// The factor 2^32.
     shift: Factors,
@@ -84,7 +84,7 @@ impl Tables {
     }
 }
 
-/// 3·2^51, which rounds numbers to integers as in [`crate::f50`].
+/// The number 3·2^51, which rounds numbers to integers as in [`crate::f50`].
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 impl Tables {

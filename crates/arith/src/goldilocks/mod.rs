@@ -20,7 +20,7 @@ pub use roots::{GENERATOR, NoRoot, nth_root_of_two, root_of_unity};
 /// The modulus q = 2^64 − 2^32 + 1.
 pub const Q: u64 = 0xffff_ffff_0000_0001;
 
-/// ε = 2^64 mod q = 2^32 − 1.
+/// The number ε = 2^64 mod q = 2^32 − 1.
 pub const EPSILON: u64 = 0xffff_ffff;
 
 /// Values at which arithmetic mod q carries, borrows or wraps, for tests: 0 and 1, values on both sides

@@ -23,10 +23,10 @@ pub const fn root_of_unity(n: u64) -> Option<u64> {
 /// The reason why 2 has no n-th root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoot {
-    /// n is 0.
+    /// The degree n is 0.
     #[error("there is no 0-th root of 2")]
     Zero,
-    /// 2 is not an n-th power.
+    /// The number 2 is not an n-th power.
     #[error(
         "2 has no {n}-th root modulo 2^64 − 2^32 + 1: gcd({n}, q − 1) = {gcd} does not divide \
          (q − 1)/192 = 2^26·5·17·257·65537"

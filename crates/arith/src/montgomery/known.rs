@@ -9,7 +9,7 @@ pub struct Known<const L: usize> {
     pub name: &'static str,
     /// The prime p, in little-endian limbs.
     pub modulus: [u64; L],
-    /// A quadratic non-residue.
+    /// A quadratic non-residue modulo p.
     pub non_residue: u64,
 }
 

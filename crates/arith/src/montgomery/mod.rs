@@ -21,18 +21,18 @@ pub const MAX_WORDS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrimeField<const L: usize> {
     modulus: [u64; L],
-    /// −1/p mod 2^64.
+    /// The number −1/p mod 2^64, with which products are reduced.
     negated_inverse: u64,
-    /// R mod p, followed by R² mod p.
+    /// The numbers R mod p and R² mod p, in this field and the next.
     one: [u64; L],
     square: [u64; L],
     /// The exponent s in p − 1 = odd·2^s.
     two_adicity: u32,
-    /// A root of unity of order 2^s.
+    /// A root of unity of order 2^s, where s is the 2-adicity.
     root: Residue<L>,
 }
 
-/// An element x of a [`PrimeField`], stored as x·R mod p.
+/// An element x of a [`PrimeField`], stored as x·R mod p, R = 2^(64·L).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Residue<const L: usize>([u64; L]);
 
