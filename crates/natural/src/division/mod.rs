@@ -29,7 +29,7 @@ const RECURSIVE_FROM: usize = 48;
 /// A divisor d, with the reciprocal of its top limbs.
 #[derive(Debug, Default)]
 struct Divisor {
-    /// d·2^shift, without leading zeros and with its top bit set; empty for 0.
+    /// The limbs of d·2^shift, without leading zeros and with the top bit set; empty for 0.
     limbs: Vec<u64>,
     shift: u32,
     top: Top,
@@ -94,7 +94,7 @@ impl Divider {
     }
 }
 
-/// Implements [`Divider::div_rem`].
+/// Computes the same as [`Divider::div_rem`] from its parts.
 #[inline(always)]
 fn divide(
     divisor: &Divisor,

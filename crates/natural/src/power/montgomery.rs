@@ -12,13 +12,13 @@ use crate::product::schoolbook::add_row;
 /// --nocapture` on an AMD EPYC with AVX2.
 const PRODUCTS_FROM: usize = 184;
 
-/// Arithmetic modulo a stored odd modulus, and its working memory.
+/// The ring of integers modulo an odd number m, with working memory.
 #[derive(Debug)]
 pub(super) struct Montgomery {
     /// The number of limbs from which reductions use half products.
     products_from: usize,
     m: Vec<u64>,
-    /// R² mod m, which converts numbers to Montgomery form.
+    /// The number R² mod m, which converts numbers to Montgomery form.
     square_of_r: Vec<u64>,
     /// The inverse m^(−1) modulo 2^64, or modulo R if reductions use half products.
     inverse: Vec<u64>,

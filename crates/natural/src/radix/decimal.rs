@@ -10,7 +10,7 @@ use crate::product::{FastProducts, Multiplier};
 
 /// The number of digits of a group, which is the largest whose power of ten fits a limb of 64 bits.
 const GROUP: usize = 19;
-/// 10^19, the base of a group, which is above 2^63.
+/// The base of a group, 10^19, which is above 2^63.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 /// The level from which numbers are written by halves: they are divided by `10^(19·2^LEVEL)`.
 const WRITE_LEVEL: usize = 6;

@@ -2,7 +2,7 @@
 
 use warpint_arith::goldilocks::Q;
 
-/// How two numbers are split for a sum of products.
+/// The way in which two numbers are split into digits for a sum of products.
 ///
 /// With digits below 2^b and at most m digits of the shorter operand of each product, a coefficient of
 /// one product lies in 0 ..= m·(2^b − 1)². A sum of `plus` products less `minus` products has
