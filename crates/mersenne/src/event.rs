@@ -38,7 +38,7 @@ pub enum Event {
     Saved {
         /// The checkpoint's iteration.
         iteration: u64,
-        /// The checkpoint's file.
+        /// The path of the checkpoint's file.
         path: PathBuf,
         /// Whether a check has confirmed the checkpoint.
         verified: bool,

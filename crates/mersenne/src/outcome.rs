@@ -36,11 +36,11 @@ pub struct ErrorCounts {
 /// The result of a finished test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The kind of test.
+    /// The kind of the test.
     pub kind: TestKind,
     /// The exponent p of M_p.
     pub exponent: u32,
-    /// The verdict.
+    /// The verdict of the test.
     pub verdict: Verdict,
     /// The final residue. For a Lucas–Lehmer test it is s_(p−2). For a PRP test it is 3^(M_p−1) mod
     /// M_p, the residue of type 1, and with known factors also that of type 5, which is the same

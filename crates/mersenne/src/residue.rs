@@ -62,7 +62,7 @@ impl Residue {
         Self { exponent, limbs: limbs::reduce(x, exponent).into() }
     }
 
-    /// Wraps limbs that are known to be canonical.
+    /// Creates a residue from limbs that are known to be canonical.
     pub(crate) fn from_canonical(exponent: u32, limbs: Vec<u64>) -> Self {
         debug_assert_eq!(limbs, limbs::reduce(&limbs, exponent), "not canonical");
         Self { exponent, limbs: limbs.into() }

@@ -26,7 +26,7 @@ pub struct Known {
     pub engine: String,
     /// The length N, in words.
     pub length: usize,
-    /// The time of a squaring.
+    /// The time that a squaring takes.
     pub time: Duration,
     /// The name of the variant.
     pub variant: String,

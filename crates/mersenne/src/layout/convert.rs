@@ -15,9 +15,9 @@ const PIECE: usize = 1 << 15;
 /// The threads that process the pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hands {
-    /// The caller's thread.
+    /// The caller's thread alone processes the pieces.
     One,
-    /// All threads of the caller's rayon pool.
+    /// All threads of the caller's rayon pool process the pieces.
     Many,
 }
 

@@ -29,7 +29,7 @@ const EACH: Duration = Duration::from_millis(50);
 /// preferred.
 const GAIN: f64 = 0.97;
 
-/// What a stored time is for: squarings modulo any M_p that needs this length.
+/// The key of a stored time, which is valid for squarings modulo any M_p that needs this length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TimingKey {
     /// The name of the engine family.
@@ -55,11 +55,11 @@ impl fmt::Display for TimingKey {
 pub struct StoredTime {
     /// The name of the variant.
     pub variant: String,
-    /// The time of a squaring.
+    /// The time that a squaring takes.
     pub time: Duration,
 }
 
-/// Times of squarings measured earlier on this machine.
+/// A store of times of squarings that were measured earlier on this machine.
 pub trait StoredTimes {
     /// Returns the stored time for a key, with its variant; `None` if there is none.
     fn get(&self, key: &TimingKey) -> Option<StoredTime>;

@@ -32,7 +32,7 @@ pub fn engine_at(engine: &str, place: &str) -> String {
 pub struct PlanRequest {
     /// The name of an engine family; `None` lets the plan choose.
     pub engine: Option<&'static str>,
-    /// Where to compute.
+    /// The place where the engine is to compute.
     pub device: DeviceChoice,
     /// A transform length in words; `None` lets the plan choose.
     pub length: Option<usize>,
@@ -97,7 +97,7 @@ pub enum PlanError {
         /// The shortest length with enough margin, in words.
         shortest: usize,
     },
-    /// No length of the family is long enough, or no longer one exists.
+    /// No length of the family is long enough, or there is no longer one.
     #[error("no transform length of engine {engine} is long enough for M{exponent}")]
     NoLength {
         /// The name of the family.

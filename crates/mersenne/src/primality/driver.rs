@@ -49,7 +49,7 @@ pub(super) struct Driver<'a> {
 /// An item that is to be written to disk.
 pub(super) enum Pending {
     Checkpoint(Box<State>),
-    /// A residue that [`super::ResidueSink`] has asked for, after its iteration.
+    /// A residue that [`super::ResidueSink`] has asked for; its iteration comes first.
     Residue(u64, Residue),
 }
 

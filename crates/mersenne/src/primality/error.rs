@@ -56,7 +56,7 @@ pub enum TestError {
     /// The spec of a certification lacks the start residue.
     #[error("a certification needs its start residue")]
     NoStart,
-    /// Two computations of 3^(d−1), d the product of known factors, gave different results.
+    /// Two computations of 3^(d−1) gave different results; d is the product of the known factors.
     #[error(
         "3^(d−1) mod M{exponent}, with the product d of the known factors, was computed twice with \
          different results: this machine computes unreliably; the same command tries again from the last checkpoint"
@@ -85,7 +85,7 @@ pub enum TestError {
     RepeatedError {
         /// The kind of the check.
         check: Check,
-        /// Engine, length and margin, as text.
+        /// A text that names engine, length and margin.
         arithmetic: String,
         /// The iteration at which the check was made.
         iteration: u64,
@@ -103,7 +103,7 @@ pub enum TestError {
     Unreliable {
         /// The kind of the last check that failed.
         check: Check,
-        /// Engine, length and margin, as text.
+        /// A text that names engine, length and margin.
         arithmetic: String,
         /// The iteration at which the last check was made.
         iteration: u64,

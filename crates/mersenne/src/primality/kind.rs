@@ -22,9 +22,10 @@ pub enum LlStart {
 /// The kind of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestKind {
-    /// Fermat's test to base 3 with residue type 1, guarded by Gerbicz–Li checks.
+    /// A probable-prime test: Fermat's test to base 3 with residue type 1, guarded by Gerbicz–Li
+    /// checks.
     Prp,
-    /// The Lucas–Lehmer test.
+    /// A Lucas–Lehmer test that starts with this term.
     Ll(LlStart),
     /// The certification of a proof: squarings of a given residue, guarded by Gerbicz–Li checks.
     Cert(Certification),

@@ -41,7 +41,7 @@ pub(crate) use prp::LARGEST_BLOCK;
 /// The specification of a test. Fields may be added: build one with `..TestSpec::new(kind, exponent)`.
 #[derive(Debug, Clone)]
 pub struct TestSpec {
-    /// The kind of test.
+    /// The kind of the test.
     pub kind: TestKind,
     /// The exponent p, a prime.
     pub exponent: Exponent,
@@ -59,14 +59,15 @@ pub struct TestSpec {
 }
 
 impl TestSpec {
-    /// Specifies a whole test without shift. For certifications use [`TestSpec::certification`].
+    /// Creates the specification of a whole test without shift. For certifications use
+    /// [`TestSpec::certification`].
     #[must_use]
     pub fn new(kind: TestKind, exponent: Exponent) -> Self {
         let known_factors = KnownFactors::default();
         Self { kind, exponent, iterations: None, shift: 0, known_factors, start: None }
     }
 
-    /// Specifies a certification: `squarings` squarings of a residue mod M_p.
+    /// Creates the specification of a certification: `squarings` squarings of the residue `start`.
     ///
     /// # Panics
     /// Panics if the residue is of another exponent.

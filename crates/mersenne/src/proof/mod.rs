@@ -151,8 +151,8 @@ impl ProofError {
 }
 
 impl Proof {
-    /// Assembles a proof from the parts of a file: p, known factors of M_p in decimal digits, then
-    /// B and the middles, ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the
+    /// Creates a proof from the parts of a file: p, known factors of M_p in decimal digits, then B
+    /// and the middles, ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the
     /// factors.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl Proof {
         Ok(Self::new(exponent, last, residues.collect())?.with_factors(factors))
     }
 
-    /// Assembles a proof from B = x_p and the middles, whose number is the power. Computes nothing.
+    /// Creates a proof from B = x_p and the middles, whose number is the power. Computes nothing.
     ///
     /// # Errors
     /// Returns [`ProofError::Power`] if [`Points::new`] returns `None` for this power, and

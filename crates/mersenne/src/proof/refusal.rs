@@ -16,7 +16,7 @@ pub enum Refusal {
     PowerOfTwo {
         /// The exponent a of the power of two.
         a: u32,
-        /// Whether the sign is −.
+        /// Whether the sign of the power of two is −.
         negative: bool,
     },
     /// The equation A^(2^s) = B does not hold at the end.

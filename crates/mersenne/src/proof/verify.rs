@@ -20,7 +20,7 @@ pub struct Verification {
     pub erred: bool,
     /// The engine's name.
     pub engine: &'static str,
-    /// Where the engine computed.
+    /// The place where the engine computed: `cpu`, `cuda:0`, …
     pub place: &'static str,
     /// The final transform length N, in words.
     pub length: usize,
@@ -181,7 +181,7 @@ const M: usize = 2;
 /// The register that holds a power in progress.
 const POWER: usize = 3;
 
-/// The result of one run.
+/// The result of one run through a proof.
 #[derive(Debug, PartialEq)]
 enum Found {
     Verdict(Verdict),

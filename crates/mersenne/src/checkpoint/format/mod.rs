@@ -11,7 +11,7 @@ use crate::{DigestedResidue, ErrorCounts, Residue, ResidueError, TestKind};
 /// The state of a test at some iteration, as kept on the host and on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// The kind of test.
+    /// The kind of the test.
     pub kind: TestKind,
     /// The exponent p of M_p.
     pub exponent: u32,
@@ -28,9 +28,9 @@ pub struct State {
     /// The transform length to which round-off errors have raised the test; `None` if there were
     /// none.
     pub least_length: Option<LeastLength>,
-    /// For Lucas–Lehmer tests: the check that has confirmed the residue.
+    /// The check that has confirmed the residue, in a Lucas–Lehmer test.
     pub confirmed: Confirmation,
-    /// For PRP tests and certifications: the input of the next Gerbicz–Li check.
+    /// The input of the next Gerbicz–Li check, in a PRP test or a certification.
     pub gerbicz: Option<GerbiczState>,
 }
 
@@ -65,7 +65,7 @@ impl Confirmation {
 pub struct LeastLength {
     /// The name of the engine family, such as `fp64`.
     pub engine: String,
-    /// The length in words.
+    /// The transform length in words.
     pub length: usize,
 }
 
@@ -165,9 +165,9 @@ impl State {
         }
     }
 
-    /// Encodes the state as a file: a header of text lines that ends with an empty line; residues
-    /// of ⌈p/8⌉ little-endian bytes each (x, and for PRP also x_v and D unless they equal another
-    /// residue of the file); and the SHA-256 of everything before it.
+    /// Returns the state as the bytes of a file: a header of text lines that ends with an empty
+    /// line; residues of ⌈p/8⌉ little-endian bytes each (x, and for PRP also x_v and D unless they
+    /// equal another residue of the file); and the SHA-256 of everything before it.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut header = String::new();
@@ -221,8 +221,8 @@ impl State {
         bytes
     }
 
-    /// Decodes a checkpoint of the test `kind` of M_`exponent`. Every part is checked before it is
-    /// used.
+    /// Decodes a checkpoint of the test `kind` of M_`exponent` and returns its state. Every part is
+    /// checked before it is used.
     pub fn from_bytes(bytes: &[u8], kind: TestKind, exponent: u32) -> Result<Self, FormatError> {
         if !bytes.starts_with(MAGIC.as_bytes()) {
             return Err(FormatError::NotOurs);

@@ -43,7 +43,7 @@ pub enum CheckpointError {
     /// The directory cannot be made, read or written.
     #[error("cannot use the checkpoint directory {}: {source}; choose another directory", path.display())]
     Directory {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -70,7 +70,7 @@ pub enum CheckpointError {
         path.display()
     )]
     Locked {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// The id of the process that holds the lock (0 if the lock file does not name it).
         pid: u32,

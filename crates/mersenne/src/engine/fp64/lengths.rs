@@ -5,7 +5,7 @@ pub(super) const SHORTEST: usize = 8;
 /// The longest length, 2^28 words.
 pub(super) const LONGEST: usize = 1 << 28;
 
-/// From this length on, only lengths with an odd part of [`ODD_PARTS`] are offered.
+/// The length in words from which only lengths with an odd part of [`ODD_PARTS`] are offered.
 const SELECTED_FROM: usize = 1024;
 
 /// The odd parts of the lengths from 1024 words on. With their multiples by powers of two, no gap

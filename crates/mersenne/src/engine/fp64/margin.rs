@@ -109,8 +109,8 @@ impl Accuracy {
         if n > ANY_DIGITS_UP_TO { (self.measured)(n) } else { None }
     }
 
-    /// Extends a c measured in one case to all cases: 1.12·c, or the worst c of the kind if that is
-    /// less.
+    /// Returns the c that covers other cases than the measured one: 1.12·c, or the worst c of the
+    /// kind if that is less, but at least c.
     fn with_other_cases(&self, n: usize, c: f64) -> f64 {
         (OTHER_CASES * c).min(self.of_kind(n)).max(c)
     }
@@ -133,8 +133,8 @@ const PRODUCTS: f64 = 31.0;
 /// −log2 of the allowed probability that an error exceeds ½ in 2^31 products.
 const RELIABILITY: f64 = 40.0;
 
-/// Up to this length words are kept short enough for any digits, including the worst patterns. Such
-/// short transforms cost next to nothing.
+/// The length in words up to which words are kept short enough for any digits, including the worst
+/// patterns. Such short transforms cost next to nothing.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
 /// The number of deviations σ that ½ must exceed for the rounding of a product of digits of any

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use super::margin;
 use crate::engine::{Gumbel, RoundOff};
 
-/// The shipped table.
+/// The text of the shipped table.
 const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
 
 /// The names of the columns, as in the table's heading.

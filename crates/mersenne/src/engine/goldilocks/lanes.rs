@@ -55,7 +55,7 @@ pub(super) struct Words {
     pub(super) long_below: i64,
 }
 
-/// Uses plain integers as one lane, which every machine supports.
+/// Implements the operations for one lane of plain integers, which every machine supports.
 impl WordLanes for u64 {
     type Int = i64;
 

@@ -30,8 +30,8 @@ pub(super) struct Transform<V: WordLanes> {
     words: Words,
     columns_fft: Fft,
     rows_fft: Fft,
-    /// ω_N^(c·k) times the weight of the column, at g·C + c, where k is the column frequency at
-    /// position g·W + lane.
+    /// The factors ω_N^(c·k) times the weight of the column c, at g·C + c, where k is the column
+    /// frequency at position g·W + lane.
     forward: Vec<V::Factor>,
     /// The inverse of `forward`, divided by N.
     inverse: Vec<V::Factor>,

@@ -46,7 +46,7 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
     carries: Buffer<u64>,
     /// Two counters: the number of the next block, and the progress of the first block.
     tickets: Buffer<u64>,
-    /// Three numbers: the shift, the word and the bit in which it lies.
+    /// The array that says where 2 is to be subtracted; its first number is the shift.
     addend: Buffer<u64>,
 }
 

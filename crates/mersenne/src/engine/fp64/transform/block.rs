@@ -12,8 +12,8 @@ type C64 = Complex<f64>;
 /// The number of columns of a block: a row of a block is two cache lines.
 pub(super) const WIDTH: usize = 8;
 
-/// Unused elements after each column in a worker's copy of a block. Without them, columns of 2^k
-/// points would fall on the same cache sets.
+/// The number of unused elements after each column in a worker's copy of a block. Without them,
+/// columns of 2^k points would fall on the same cache sets.
 pub(super) const GAP: usize = 4;
 
 /// Copies `points` to the columns in `block` and multiplies them by the conjugate twiddles.

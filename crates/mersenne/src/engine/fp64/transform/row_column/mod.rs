@@ -361,7 +361,8 @@ impl Plan {
         }
     }
 
-    /// Finishes the first block of a group, which was left as digits, with the carries into it.
+    /// Finishes the first block of a group, which was left as digits, by adding the carries into
+    /// it.
     fn finish_first(
         &self,
         group: &Group,
