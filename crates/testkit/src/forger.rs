@@ -70,8 +70,8 @@ pub struct Forgery {
     pub hashes: u64,
 }
 
-/// Forges a proof of a power for x_p·ε whose equation holds; `None` if no middle of any level has
-/// the right hash. For ε = 1 the proof is honest.
+/// Forges a proof of a power for x_p·ε whose equation holds. Returns `None` if no level has a
+/// middle with the right hash. For ε = 1 the proof is honest.
 #[must_use]
 pub fn forge(p: u32, power: u32, with: &SmallOrder) -> Option<Forgery> {
     let ring = Ring::new(p);
