@@ -1,23 +1,23 @@
 //! Double-double numbers: unevaluated sums of two `f64`, about 106 bits.
 //!
-//! For tables (weights, roots of unity) that must be correct to the last bit of an `f64`, or nearly:
-//! entries are computed here to 100 bits and more and rounded once. Algorithms: Dekker (1971), "A
-//! floating-point technique for extending the available precision"; error bounds as in Joldes, Muller
-//! and Popescu (2017), "Tight and rigorous error bounds for basic building blocks of double-word
-//! arithmetic".
+//! They serve tables (weights, roots of unity) whose entries must be correct to the last bit of an
+//! `f64`, or nearly: entries are computed here to 100 bits and more and rounded once. The
+//! algorithms are those of Dekker (1971), "A floating-point technique for extending the available
+//! precision"; the error bounds are those of Joldes, Muller and Popescu (2017), "Tight and rigorous
+//! error bounds for basic building blocks of double-word arithmetic".
 //!
 //! Fused multiply-adds are not used, so that every CPU builds the same tables.
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
-/// hi + lo with |lo| ≤ ulp(hi)/2.
+/// A double-double number hi + lo, with |lo| ≤ ulp(hi)/2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dd {
     hi: f64,
     lo: f64,
 }
 
-/// Computes (s, e) with s = fl(a + b) and s + e = a + b exactly (Knuth).
+/// Returns (s, e), where s is a + b rounded to an `f64`, and s + e = a + b exactly (Knuth).
 #[inline]
 #[must_use]
 pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
@@ -26,15 +26,15 @@ pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - b_part)) + (b - b_part))
 }
 
-/// Like [`two_sum`] for |a| ≥ |b| or a = 0 (Dekker), in half the operations.
+/// Returns the same as [`two_sum`] in half the operations, for |a| ≥ |b| or a = 0 (Dekker).
 #[inline]
 fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
     (s, b - (s - a))
 }
 
-/// Computes (q, e) with q = fl(a·b) and q + e = a·b exactly (Dekker's product by Veltkamp splitting),
-/// for |a|, |b| < 2^990 and a product above 2^−960.
+/// Returns (q, e), where q is a·b rounded to an `f64`, and q + e = a·b exactly (Dekker's product by
+/// Veltkamp splitting). Requires |a|, |b| < 2^990 and a product above 2^−960.
 #[inline]
 #[must_use]
 pub fn two_prod(a: f64, b: f64) -> (f64, f64) {
@@ -43,7 +43,7 @@ pub fn two_prod(a: f64, b: f64) -> (f64, f64) {
     (q, ((ah * bh - q) + ah * bl + al * bh) + al * bl)
 }
 
-/// Splits a = h + l with at most 26 bits in each.
+/// Splits a into (h, l) with a = h + l and at most 26 bits in each.
 #[inline]
 fn split(a: f64) -> (f64, f64) {
     const SPLITTER: f64 = 134_217_729.0; // 2^27 + 1
@@ -53,26 +53,27 @@ fn split(a: f64) -> (f64, f64) {
 }
 
 impl Dd {
-    /// 0.
+    /// The number 0.
     pub const ZERO: Self = Self::from_f64(0.0);
-    /// 1.
+    /// The number 1.
     pub const ONE: Self = Self::from_f64(1.0);
-    /// π = 3.14159265358979323846264338327950288… (OEIS A000796): the nearest `f64`, and the `f64`
-    /// nearest to the difference.
+    /// π = 3.14159265358979323846264338327950288… (OEIS A000796), as the nearest `f64` and the
+    /// `f64` nearest to the remaining difference.
     pub const PI: Self = Self { hi: core::f64::consts::PI, lo: 1.224_646_799_147_353_2e-16 };
-    /// ln 2 = 0.693147180559945309417232121458176568… (OEIS A002162), likewise.
+    /// ln 2 = 0.693147180559945309417232121458176568… (OEIS A002162), in two parts like
+    /// [`Self::PI`].
     pub const LN_2: Self = Self { hi: core::f64::consts::LN_2, lo: 2.319_046_813_846_299_6e-17 };
-    /// √½ = 0.707106781186547524400844362104849039… (OEIS A010503), likewise.
+    /// √½ = 0.707106781186547524400844362104849039… (OEIS A010503), in two parts like [`Self::PI`].
     pub const FRAC_1_SQRT_2: Self =
         Self { hi: core::f64::consts::FRAC_1_SQRT_2, lo: -4.833_646_656_726_457e-17 };
 
-    /// a, exactly.
+    /// Converts a to a double-double number, exactly.
     #[must_use]
     pub const fn from_f64(a: f64) -> Self {
         Self { hi: a, lo: 0.0 }
     }
 
-    /// a, exactly.
+    /// Converts a to a double-double number, exactly.
     #[must_use]
     pub fn from_u64(a: u64) -> Self {
         // 32 bits in each half: both are exact.
@@ -81,19 +82,20 @@ impl Dd {
         Self { hi, lo }
     }
 
-    /// The nearest `f64`.
+    /// Returns the nearest `f64`.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         self.hi
     }
 
-    /// The two parts (hi, lo).
+    /// Returns the two parts (hi, lo).
     #[must_use]
     pub fn parts(self) -> (f64, f64) {
         (self.hi, self.lo)
     }
 
-    /// self·2^k for a power of two, if the parts of the result neither overflow nor become subnormal.
+    /// Returns self·2^k, where the argument is 2^k. The result is exact if its parts neither
+    /// overflow nor become subnormal.
     #[must_use]
     pub fn scaled(self, power_of_two: f64) -> Self {
         Self { hi: self.hi * power_of_two, lo: self.lo * power_of_two }
@@ -106,7 +108,7 @@ impl Dd {
     }
 }
 
-/// The relative error is at most 3·2^−106, also for opposite signs.
+/// Adds with a relative error of at most 3·2^−106, also for opposite signs.
 impl Add for Dd {
     type Output = Self;
     fn add(self, b: Self) -> Self {
@@ -125,7 +127,7 @@ impl Neg for Dd {
     }
 }
 
-/// The error bound is that of addition.
+/// Subtracts with the error bound of addition.
 impl Sub for Dd {
     type Output = Self;
     fn sub(self, b: Self) -> Self {
@@ -133,7 +135,7 @@ impl Sub for Dd {
     }
 }
 
-/// The relative error is at most 7·2^−106.
+/// Multiplies with a relative error of at most 7·2^−106.
 impl Mul for Dd {
     type Output = Self;
     fn mul(self, b: Self) -> Self {
@@ -143,7 +145,7 @@ impl Mul for Dd {
     }
 }
 
-/// The relative error is below 2^−101, by three quotient digits.
+/// Divides by three quotient digits, with a relative error below 2^−101.
 impl Div for Dd {
     type Output = Self;
     fn div(self, b: Self) -> Self {
@@ -157,13 +159,13 @@ impl Div for Dd {
     }
 }
 
-/// 2^(num/den) for 0 ≤ num < den < 2^53, with a relative error below 2^−100.
+/// Returns 2^(num/den) for 0 ≤ num < den < 2^53, with a relative error below 2^−100.
 ///
-/// Computed as exp(x) with x = ±ln 2·(distance to the nearer of 0 and 1), so |x| < 0.347, by 26 terms
-/// of its Taylor series (the remainder is below 2^−120).
+/// The power is computed from exp(x) with x = ±ln 2·(distance of num/den to the nearer of 0 and 1),
+/// so |x| < 0.347. 26 terms of the Taylor series are used; the remainder is below 2^−120.
 ///
 /// # Panics
-/// Unless num < den.
+/// Panics unless num < den.
 #[must_use]
 pub fn exp2_ratio(num: u64, den: u64) -> Dd {
     assert!(num < den, "the exponent {num}/{den} is not below 1");
@@ -176,14 +178,14 @@ pub fn exp2_ratio(num: u64, den: u64) -> Dd {
     if upper_half { series.scaled(2.0) } else { series }
 }
 
-/// (cos, sin)(2πk/n) for n < 2^60, each with a relative error below 2^−100; exact on the axes, and
-/// cos = ±sin exactly on the diagonals.
+/// Returns (cos 2πk/n, sin 2πk/n) for n < 2^60, each with a relative error below 2^−100. The values
+/// are exact on the axes, and cos = ±sin exactly on the diagonals.
 ///
 /// The angle is reduced to the first octant in integers. There the Taylor series need 15 terms each
 /// (the remainder is below 2^−110).
 ///
 /// # Panics
-/// If n is zero.
+/// Panics if n is zero.
 #[must_use]
 pub fn cos_sin_2pi(k: u64, n: u64) -> (Dd, Dd) {
     assert!(n > 0, "an angle of k/0 turns");
@@ -212,7 +214,7 @@ pub fn cos_sin_2pi(k: u64, n: u64) -> (Dd, Dd) {
     (if left { -cos } else { cos }, if below { -sin } else { sin })
 }
 
-/// (cos x, sin x) for 0 ≤ x ≤ π/4.
+/// Returns (cos x, sin x) for 0 ≤ x ≤ π/4.
 fn first_octant(x: Dd) -> (Dd, Dd) {
     let square = x * x;
     // 1 − x²/(m(m+1))·(1 − x²/((m+2)(m+3))·…), from the innermost term outwards.

@@ -7,46 +7,47 @@ use std::fmt::Debug;
 /// The roots are compatible: ω(m)² = ω(m − 1) for [`Field::root_of_unity`] ω, so that transforms of
 /// different lengths are compatible too.
 pub trait Field: Sync {
-    /// An element, in a form that is equal for equal elements.
+    /// The type of an element. Equal elements have equal values.
     type Element: Clone + PartialEq + Debug + Send + Sync;
 
-    /// 0.
+    /// Returns the element 0.
     fn zero(&self) -> Self::Element;
-    /// 1.
+    /// Returns the element 1.
     fn one(&self) -> Self::Element;
-    /// The element of an integer.
+    /// Returns the integer x as an element of the field.
     #[expect(clippy::wrong_self_convention, reason = "the field makes the element")]
     fn from_u64(&self, x: u64) -> Self::Element;
-    /// a + b.
+    /// Returns a + b.
     fn add(&self, a: &Self::Element, b: &Self::Element) -> Self::Element;
-    /// a − b.
+    /// Returns a − b.
     fn sub(&self, a: &Self::Element, b: &Self::Element) -> Self::Element;
-    /// −a.
+    /// Returns −a.
     fn neg(&self, a: &Self::Element) -> Self::Element {
         self.sub(&self.zero(), a)
     }
-    /// a·b.
+    /// Returns a·b.
     fn mul(&self, a: &Self::Element, b: &Self::Element) -> Self::Element;
-    /// a².
+    /// Returns a².
     fn square(&self, a: &Self::Element) -> Self::Element {
         self.mul(a, a)
     }
-    /// 1/a; `None` for a = 0.
+    /// Returns 1/a; `None` for a = 0.
     fn inverse(&self, a: &Self::Element) -> Option<Self::Element>;
 
-    /// ω(m), a root of unity of order 2^m; `None` if the field has none.
+    /// Returns ω(m), a root of unity of order 2^m for m = `log2`; `None` if the field has none.
     fn root_of_unity(&self, log2: u32) -> Option<Self::Element>;
 
-    /// m such that products by powers of ω(m) cost no more than a sum.
+    /// Returns an m such that products by powers of ω(m) cost no more than a sum.
     fn log2_of_cheap_roots(&self) -> u32 {
         1
     }
-    /// a·ω(m)^i, m as in [`Field::log2_of_cheap_roots`].
+    /// Returns a·ω(m)^i, where m is that of [`Field::log2_of_cheap_roots`].
     fn mul_by_cheap_root(&self, a: &Self::Element, i: u64) -> Self::Element {
         if i.is_multiple_of(2) { a.clone() } else { self.neg(a) }
     }
 
-    /// a^e, e in little-endian limbs. Cost: at most two products for each bit of e.
+    /// Returns a^e, where e is given in little-endian limbs. Cost: at most two products for each
+    /// bit of e.
     fn pow(&self, a: &Self::Element, e: &[u64]) -> Self::Element {
         let mut result = self.one();
         for limb in e.iter().rev() {

@@ -1,12 +1,12 @@
 //! Primality and factors of machine words.
 
-/// a·b mod m.
+/// Returns a·b mod m.
 #[must_use]
 pub fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(m)) as u64
 }
 
-/// a^e mod m by square-and-multiply; 0 when m = 1.
+/// Returns a^e mod m by square-and-multiply; 0 when m = 1.
 #[must_use]
 pub fn pow_mod(mut a: u64, mut e: u64, m: u64) -> u64 {
     let mut power = 1 % m;
@@ -21,9 +21,9 @@ pub fn pow_mod(mut a: u64, mut e: u64, m: u64) -> u64 {
     power
 }
 
-/// Whether n is prime, proven for every 64-bit n: no composite number below 3.3·10^24 passes
-/// Miller–Rabin to the first twelve primes (Sorenson and Webster 2015, *Strong pseudoprimes to twelve
-/// prime bases*).
+/// Returns whether n is prime. The answer is proven for every 64-bit n: no composite number below
+/// 3.3·10^24 passes Miller–Rabin to the first twelve primes (Sorenson and Webster 2015, *Strong
+/// pseudoprimes to twelve prime bases*).
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -52,10 +52,10 @@ pub fn is_prime(n: u64) -> bool {
     })
 }
 
-/// The smallest prime factor of n ≥ 2 by trial division, O(√n).
+/// Returns the smallest prime factor of n ≥ 2 by trial division, O(√n).
 ///
 /// # Panics
-/// If n < 2.
+/// Panics if n < 2.
 #[must_use]
 pub fn smallest_factor(n: u64) -> u64 {
     assert!(n >= 2, "{n} has no prime factor");
@@ -65,8 +65,9 @@ pub fn smallest_factor(n: u64) -> u64 {
     (3..).step_by(2).take_while(|d| d * d <= n).find(|&d| n.is_multiple_of(d)).unwrap_or(n)
 }
 
-/// The distinct prime factors of n ≥ 1, ascending; none for 0. Pollard's rho (1975, *A Monte Carlo
-/// method for factorization*): about √q products for the second largest prime factor q.
+/// Returns the distinct prime factors of n ≥ 1, ascending; none for 0. The method is Pollard's rho
+/// (1975, *A Monte Carlo method for factorization*), with about √q products for the second largest
+/// prime factor q.
 #[must_use]
 pub fn prime_factors(n: u64) -> Vec<u64> {
     let (mut factors, mut open) = (vec![], vec![n]);
@@ -83,7 +84,7 @@ pub fn prime_factors(n: u64) -> Vec<u64> {
     factors
 }
 
-/// A divisor 1 < d < n of a number n that is not prime.
+/// Returns a divisor 1 < d < n of a number n that is not prime.
 fn proper_divisor(n: u64) -> u64 {
     // Pollard's rho is for larger divisors.
     if let Some(d) = (2..64).find(|&d| n.is_multiple_of(d) && d < n) {
@@ -105,7 +106,7 @@ fn proper_divisor(n: u64) -> u64 {
     (1..n).find_map(walk).unwrap_or(1)
 }
 
-/// gcd(a, b).
+/// Returns gcd(a, b).
 fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
@@ -113,7 +114,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The primes in `from..=to`, ascending.
+/// Iterates over the primes in `from..=to`, ascending.
 pub fn primes_between(from: u64, to: u64) -> impl Iterator<Item = u64> {
     (from..=to).filter(|&n| is_prime(n))
 }

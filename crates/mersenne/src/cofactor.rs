@@ -13,16 +13,17 @@ use warpint_natural::limbs;
 
 use crate::{Engine, EngineError, Residue, Shift, Step, Verdict};
 
-/// Known factors of M_p. Their product d is below M_p.
+/// The known factors of M_p. Their product d is below M_p.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownFactors {
     /// The factors in decimal digits, ascending.
     texts: Vec<String>,
-    /// The product d as little-endian limbs without leading zeros; empty if no factors are known.
+    /// The product d of the factors, as little-endian limbs without leading zeros; empty if no
+    /// factors are known.
     product: Vec<u64>,
 }
 
-/// Why a list of numbers is not a list of known factors of M_p.
+/// The reason why a list of numbers is not a list of known factors of M_p.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactorError {
@@ -38,7 +39,7 @@ pub enum FactorError {
     /// The number does not divide the quotient of M_p by the smaller factors.
     #[error("{factor} does not divide {}", Left { exponent: *exponent, others: *others })]
     NotAFactor {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
         /// The number that was given.
         factor: String,
@@ -48,7 +49,7 @@ pub enum FactorError {
     /// The product of the factors is M_p, so that no cofactor is left to test.
     #[error("the factors of M{exponent} are complete: nothing is left to test")]
     Complete {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
     },
 }
@@ -82,9 +83,9 @@ impl fmt::Display for Left {
 const MOST_DIGITS: usize = 4096;
 
 impl KnownFactors {
-    /// Checks factors of M_p given as decimal digits, in any order.
+    /// Creates the list from factors of M_p in decimal digits, in any order, and checks them.
     ///
-    /// Cost: about |d|·log p limb products for a factor of |d| limbs.
+    /// The cost is about |d|·log p limb products for a factor of |d| limbs.
     ///
     /// # Errors
     /// Returns an error if an item is not a number above 1, if it does not divide M_p (or is given
@@ -132,20 +133,21 @@ impl KnownFactors {
         &self.texts
     }
 
-    /// Returns the number of bits of d.
+    /// Returns the number of bits of the product d.
     fn bits(&self) -> u64 {
         let top = self.product.last().map_or(0, |top| 64 - u64::from(top.leading_zeros()));
         64 * (self.product.len() as u64).saturating_sub(1) + top
     }
 
-    /// Returns d as little-endian limbs without leading zeros; 1 if no factors are known.
+    /// Returns the product d as little-endian limbs without leading zeros; 1 if no factors are
+    /// known.
     pub(crate) fn product(&self) -> &[u64] {
         if self.product.is_empty() { &[1] } else { &self.product }
     }
 
-    /// Decides from 3^(M_p − 1) mod M_p whether N is a probable prime. Computes 3^(d − 1) twice and
-    /// returns `None` if the results differ. Uses register 0 of an engine. Cost: twice as many
-    /// squarings as d has bits.
+    /// Decides from `residue`, 3^(M_p − 1) mod M_p, whether N is a probable prime. Computes 3^(d
+    /// − 1) twice and returns `None` if the results differ. Uses register 0 of the engine. Cost:
+    /// twice as many squarings as d has bits.
     pub(crate) fn judge(
         &self,
         engine: &mut dyn Engine,
@@ -158,7 +160,7 @@ impl KnownFactors {
         }))
     }
 
-    /// Computes 3^(d − 1) mod M_p, to which 3^(M_p − 1) is congruent mod N if N is prime. Computes
+    /// Returns 3^(d − 1) mod M_p, to which 3^(M_p − 1) is congruent mod N if N is prime. Computes
     /// it twice and returns `None` if the results differ. Register and cost are those of
     /// [`KnownFactors::judge`].
     pub(crate) fn residue_of_a_prime(
@@ -175,15 +177,16 @@ impl KnownFactors {
         Ok((once == again).then_some(once))
     }
 
-    /// Returns whether x ≡ y mod N, for x and y given mod M_p: d·(x − y) ≡ 0 mod M_p.
+    /// Returns whether x ≡ y mod N, for x and y given mod M_p. This is so exactly if d·(x − y) ≡ 0
+    /// mod M_p.
     pub(crate) fn are_congruent(&self, x: &Residue, y: &Residue) -> bool {
         let p = x.exponent();
         let difference = limbs::sub_mod(x.limbs(), y.limbs(), p);
         Residue::from_limbs(p, &limbs::mul(self.product(), &difference)).is(0)
     }
 
-    /// Computes 3^(d − 1) mod M_p, from the highest bit of d − 1 down, in register 0 at the given
-    /// shift.
+    /// Returns 3^(d − 1) mod M_p, computed from the highest bit of d − 1 down, in register 0 at the
+    /// given shift.
     fn power(&self, engine: &mut dyn Engine, shift: Shift) -> Result<Residue, EngineError> {
         let p = engine.exponent();
         // d is odd.

@@ -12,31 +12,33 @@ use crate::RoundOff;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The test starts or resumes at `iteration` of `total`.
+    /// The test starts or resumes.
     Started {
-        /// Iterations already done; more than 0 if the test resumes from a checkpoint.
+        /// The number of iterations already done; more than 0 if the test resumes from a
+        /// checkpoint.
         iteration: u64,
-        /// Iterations of the whole test.
+        /// The number of iterations of the whole test.
         total: u64,
-        /// The checkpoint from which the test resumes.
+        /// The file of the checkpoint from which the test resumes, if any.
         resumed_from: Option<PathBuf>,
     },
-    /// Progress, sent about once a second.
+    /// The test has made progress. This event is sent about once a second.
     Progress {
-        /// Iterations done.
+        /// The number of iterations done.
         iteration: u64,
-        /// Iterations of the whole test.
+        /// The number of iterations of the whole test.
         total: u64,
-        /// Time per iteration, averaged over the last seconds.
+        /// The time per iteration, averaged over the last seconds.
         per_iteration: Duration,
-        /// Round-off since the present engine was built.
+        /// The round-off since the present engine was built; `None` if the engine computes in
+        /// integers.
         round_off: Option<RoundOff>,
     },
     /// A checkpoint has been written and synced to disk.
     Saved {
         /// The checkpoint's iteration.
         iteration: u64,
-        /// The checkpoint's file.
+        /// The path of the checkpoint's file.
         path: PathBuf,
         /// Whether a check has confirmed the checkpoint.
         verified: bool,
@@ -103,29 +105,29 @@ pub enum Event {
     },
     /// A check failed, but passed when it was repeated: the error was in the check itself.
     CheckErred {
-        /// The check.
+        /// The kind of the check.
         check: Check,
         /// The iteration at which the check was made.
         iteration: u64,
     },
     /// A check failed, and the test is looking for a state to go back to.
     Searching {
-        /// The check.
+        /// The kind of the check.
         check: Check,
         /// The iteration at which the check was made.
         iteration: u64,
     },
-    /// A check passed: every iteration up to `iteration` is verified, as far as this check can
-    /// detect errors.
+    /// A check passed: every iteration up to `iteration` is verified, as far as this kind of check
+    /// can detect errors.
     Verified {
-        /// The check.
+        /// The kind of the check.
         check: Check,
         /// The verified iteration.
         iteration: u64,
     },
     /// A check failed: the test goes back to the last verified state.
     CheckFailed {
-        /// The check.
+        /// The kind of the check.
         check: Check,
         /// The iteration at which the check was made.
         iteration: u64,
@@ -189,7 +191,7 @@ impl Event {
     }
 }
 
-/// The check that guards a sequence of squarings.
+/// The kind of a check that guards a sequence of squarings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
     /// The Gerbicz–Li check of a PRP test. It detects every error.

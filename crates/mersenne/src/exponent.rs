@@ -10,7 +10,7 @@ use warpint_files::ErrorKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exponent(u32);
 
-/// Why a number is not the exponent of a Mersenne prime candidate.
+/// The reason why a number is not the exponent of a Mersenne prime candidate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExponentError {
@@ -57,7 +57,7 @@ impl Exponent {
     /// The upper bound on exponents, exclusive: 2^31.
     pub const LIMIT: u32 = 1 << 31;
 
-    /// Checks that p is a prime below 2^31.
+    /// Creates the exponent p; returns an error unless p is a prime below 2^31.
     pub fn new(p: u64) -> Result<Self, ExponentError> {
         if p < 2 {
             return Err(ExponentError::TooSmall { value: p });
@@ -74,7 +74,7 @@ impl Exponent {
         Ok(Self(value))
     }
 
-    /// Returns p.
+    /// Returns the exponent p as a number.
     #[must_use]
     pub fn get(self) -> u32 {
         self.0

@@ -15,9 +15,9 @@ const PARALLEL_FROM: u32 = 1 << 18;
 /// The time between two calls of `cancel`.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Computes the Jacobi symbol (x − 2 | M_p) with the given number of threads, or one thread for
-/// small p. Returns `None` if `cancel` returned true; the caller's thread calls it many times a
-/// second.
+/// Returns the Jacobi symbol (x − 2 | M_p), where x is `residue`, computed with the given number of
+/// threads, or one thread for small p. Returns `None` if `cancel` returned true; the caller's
+/// thread calls it many times a second.
 ///
 /// For s_0 = 4, 10 or 2/3 and odd p, the symbol is −1 at every s_n, n ≥ 1. Proof: s_{n+1} − 2 =
 /// (s_n − 2)(s_n + 2) and s_{n+1} + 2 = s_n². So the symbol of s_n + 2 is 1 for n ≥ 1, and the
@@ -34,7 +34,7 @@ pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool
     jacobi_symbol(&Residue::from_limbs(p, &x), threads, cancel)
 }
 
-/// Computes the Jacobi symbol (x | M_p), which is 0 if x and M_p have a common factor. Returns
+/// Returns the Jacobi symbol (x | M_p), which is 0 if x and M_p have a common factor. Returns
 /// `None` if `cancel` returned true. Threads and cost are those of [`jacobi_of_ll`].
 pub(crate) fn jacobi_symbol(x: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
     let p = x.exponent();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use warpint_files::ErrorKind;
 use warpint_natural::limbs;
 
-/// x mod M_p in canonical form, 0 ≤ x < M_p (M_p itself is 0).
+/// A number x mod M_p in canonical form, 0 ≤ x < M_p (M_p itself is 0).
 ///
 /// The limbs are ⌈p/64⌉ little-endian `u64`; the bits from p up are zero. Clones share the limbs,
 /// so that cloning is cheap.
@@ -17,18 +17,18 @@ pub struct Residue {
     limbs: Arc<Vec<u64>>,
 }
 
-/// Why bytes are not a canonical residue.
+/// The reason why bytes are not a canonical residue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResidueError {
     /// The number of bytes is not ⌈p/8⌉.
     #[error("a residue mod M{exponent} has {expected} bytes, not {found}")]
     Length {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// ⌈p/8⌉.
+        /// The required number of bytes, ⌈p/8⌉.
         expected: usize,
-        /// The bytes that were given.
+        /// The number of bytes that were given.
         found: usize,
     },
     /// The number is M_p or more.
@@ -36,7 +36,7 @@ pub enum ResidueError {
         "the bytes are not a canonical residue mod M{exponent}: the value is not below M{exponent}"
     )]
     NotCanonical {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
     },
 }
@@ -62,13 +62,13 @@ impl Residue {
         Self { exponent, limbs: limbs::reduce(x, exponent).into() }
     }
 
-    /// Wraps limbs that are known to be canonical.
+    /// Creates a residue from limbs that are known to be canonical.
     pub(crate) fn from_canonical(exponent: u32, limbs: Vec<u64>) -> Self {
         debug_assert_eq!(limbs, limbs::reduce(&limbs, exponent), "not canonical");
         Self { exponent, limbs: limbs.into() }
     }
 
-    /// Reads a residue from ⌈p/8⌉ little-endian bytes, which must be canonical.
+    /// Creates a residue from ⌈p/8⌉ little-endian bytes, which must be canonical.
     pub fn from_le_bytes(exponent: u32, bytes: &[u8]) -> Result<Self, ResidueError> {
         let expected = Self::byte_len(exponent);
         if bytes.len() != expected {
@@ -94,7 +94,7 @@ impl Residue {
         }
     }
 
-    /// Returns ⌈p/8⌉, the length of [`Residue::to_le_bytes`].
+    /// Returns the number of bytes of [`Residue::to_le_bytes`], ⌈p/8⌉.
     #[must_use]
     pub fn byte_len(exponent: u32) -> usize {
         (exponent as usize).div_ceil(8)
@@ -111,19 +111,19 @@ impl Residue {
         bytes
     }
 
-    /// Returns p.
+    /// Returns the exponent p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
 
-    /// Returns the ⌈p/64⌉ little-endian limbs.
+    /// Returns the ⌈p/64⌉ little-endian limbs of the value.
     #[must_use]
     pub fn limbs(&self) -> &[u64] {
         &self.limbs
     }
 
-    /// Returns whether the value is v.
+    /// Returns whether the value of the residue is v.
     #[must_use]
     pub fn is(&self, v: u64) -> bool {
         self.limbs.first() == Some(&v) && self.limbs[1..].iter().all(|&l| l == 0)
@@ -176,7 +176,7 @@ impl Residue {
     /// Returns x/d mod M_p, or `None` if d and M_p have a common factor.
     ///
     /// # Panics
-    /// If `d` is zero.
+    /// Panics if `d` is zero.
     #[must_use]
     pub fn divided_by(&self, d: u32) -> Option<Self> {
         let limbs = limbs::div_small_mod(&self.limbs, d, self.exponent)?;

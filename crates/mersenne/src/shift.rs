@@ -10,7 +10,7 @@ use warpint_arith::primes;
 pub struct Shift(u32);
 
 impl Shift {
-    /// The shift 0.
+    /// The shift by no bits.
     pub const ZERO: Self = Self(0);
 
     /// Returns the shift s mod p.
@@ -19,7 +19,7 @@ impl Shift {
         Self(s % p)
     }
 
-    /// Returns s.
+    /// Returns the shift s, in bits.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.0

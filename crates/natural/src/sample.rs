@@ -8,13 +8,13 @@ impl Sample {
         Self(seed)
     }
 
-    /// Any limb.
+    /// Returns any limb.
     pub(crate) fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         self.0 ^ self.0 >> 29
     }
 
-    /// A limb with long carries (all zeros, all ones or one bit), or a random one.
+    /// Returns a limb with long carries (all zeros, all ones or one bit), or a random one.
     pub(crate) fn limb(&mut self) -> u64 {
         let word = self.word();
         match self.0 >> 61 {
@@ -25,7 +25,7 @@ impl Sample {
         }
     }
 
-    /// A number of such limbs.
+    /// Returns a number of `len` limbs, each like those of [`Self::limb`].
     pub(crate) fn number(&mut self, len: usize) -> Vec<u64> {
         (0..len).map(|_| self.limb()).collect()
     }

@@ -12,10 +12,10 @@ use crate::gmp::{self, Ring};
 /// The largest exponent of the random cases.
 const LARGEST: u32 = 40_000;
 
-/// An error contains everything needed to reproduce the failure.
+/// The result of a case. An error contains everything needed to reproduce the failure.
 type CaseResult = Result<(), String>;
 
-/// Tests x², x² − 2 and m·x² of random residues, n times, at random shifts.
+/// Tests the steps x², x² − 2 and m·x², repeated n times on random residues x at random shifts.
 pub fn squares(family: &'static dyn EngineFamily) -> CaseResult {
     let step = prop_oneof![
         Just(Step::Square),
@@ -36,7 +36,7 @@ pub fn squares(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// Tests x·y, x + y, x − y of random residues, and (x + y)(x − y) as a chain.
+/// Tests x·y, x + y and x − y of random residues, and (x + y)(x − y) as a chain of operations.
 pub fn products(family: &'static dyn EngineFamily) -> CaseResult {
     let inputs = (exponent(family), any::<u64>());
     drawn(400, &inputs, |(p, seed)| {
@@ -59,7 +59,8 @@ pub fn products(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// An operation r[dst] ← r[a] ∘ r[b].
+/// An operation of an engine that sets `r[dst]` to `r[a]` ∘ `r[b]`, called with (engine, dst, a,
+/// b).
 type Operation = fn(&mut dyn Engine, usize, usize, usize) -> Result<(), EngineError>;
 
 /// Tests patterns that carry far, squared with every step at a random shift. An engine with a
@@ -135,7 +136,7 @@ pub fn prp_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     Ok(())
 }
 
-/// Tests LL and PRP of a few random primes up to 40,000.
+/// Tests the Lucas–Lehmer and the PRP residue of a few random primes up to 40,000.
 pub fn large_primes(family: &'static dyn EngineFamily) -> CaseResult {
     let (from, to) = family.exponent_range().into_inner();
     drawn(3, &(from..=to.min(LARGEST)), |most| {
@@ -197,7 +198,7 @@ fn build(
     family.build(p, length, BuildOptions::new(registers, 1)).map_err(text)
 }
 
-/// Runs a case on random inputs; a failure is shrunk and reports its inputs.
+/// Runs `case` on `cases` random inputs; a failure is shrunk and reports its inputs.
 fn drawn<S: Strategy>(cases: u32, inputs: &S, case: impl Fn(S::Value) -> CaseResult) -> CaseResult {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)

@@ -17,12 +17,12 @@ use warpint_mersenne::{Exponent, Residue};
 
 use crate::gmp::{Ring, integer, mersenne, residue};
 
-/// An element of (Z/M_p)* and its order.
+/// An element of (Z/M_p)* with its order.
 #[derive(Debug, Clone)]
 pub struct SmallOrder {
-    /// ε.
+    /// The element ε.
     pub element: Integer,
-    /// e.
+    /// The order e of the element.
     pub order: u32,
 }
 
@@ -70,8 +70,8 @@ pub struct Forgery {
     pub hashes: u64,
 }
 
-/// Forges a proof of a power for x_p·ε whose equation holds; `None` if no middle of any level has
-/// the right hash. For ε = 1 the proof is honest.
+/// Forges a proof of a power for x_p·ε whose equation holds. Returns `None` if no level has a
+/// middle with the right hash. For ε = 1 the proof is honest.
 #[must_use]
 pub fn forge(p: u32, power: u32, with: &SmallOrder) -> Option<Forgery> {
     let ring = Ring::new(p);
@@ -138,7 +138,7 @@ pub fn equation_holds(proof: &Proof) -> bool {
     squared(&ring, a, span) == b
 }
 
-/// Returns x^(2^n).
+/// Returns x^(2^n) modulo the ring's M_p.
 fn squared(ring: &Ring, mut x: Integer, n: u32) -> Integer {
     for _ in 0..n {
         x.square_mut();
@@ -151,7 +151,7 @@ fn pow_mod(a: u64, e: u64, m: u64) -> u64 {
     warpint_arith::primes::pow_mod(a, e, m)
 }
 
-/// The hashes of a proof: SHA3-256 of B, then of the preceding hash and a middle.
+/// The chain of hashes of a proof: SHA3-256 of B, then of the preceding hash and a middle.
 #[derive(Clone)]
 struct Chain([u8; 32]);
 
@@ -160,7 +160,7 @@ impl Chain {
         Self(Sha3_256::digest(last.to_le_bytes()).into())
     }
 
-    /// Returns the exponent for the next middle.
+    /// Adds a middle to the chain and returns the exponent that belongs to it.
     fn absorb(&mut self, middle: &Residue) -> u64 {
         self.0 =
             Sha3_256::new_with_prefix(self.0).chain_update(middle.to_le_bytes()).finalize().into();

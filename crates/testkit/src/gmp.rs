@@ -23,14 +23,14 @@ pub fn residue(x: &Integer, p: u32) -> Residue {
     Residue::from_limbs(p, &canonical.to_digits(Order::Lsf))
 }
 
-/// Arithmetic mod one M_p, which is computed once.
+/// The ring of integers mod M_p, with M_p computed once.
 pub struct Ring {
     p: u32,
     modulus: Integer,
 }
 
 impl Ring {
-    /// Creates the integers mod M_p.
+    /// Creates the ring of integers mod M_p.
     #[must_use]
     pub fn new(p: u32) -> Self {
         Self { p, modulus: mersenne(p) }
@@ -47,7 +47,7 @@ impl Ring {
         if x == self.modulus { Integer::new() } else { x }
     }
 
-    /// Applies a step n times to x, held at `shift`.
+    /// Returns the result of applying `step` n times to x, where x is held at `shift`.
     #[must_use]
     pub fn square(&self, mut x: Integer, n: u64, step: Step, shift: Shift) -> Integer {
         let mut s = shift;
@@ -68,7 +68,7 @@ impl Ring {
         x
     }
 
-    /// Returns s_n of Lucas–Lehmer.
+    /// Returns s_n of the Lucas–Lehmer sequence with this start.
     #[must_use]
     pub fn ll_residue(&self, start: LlStart, n: u64) -> Residue {
         let s_0 = match start {

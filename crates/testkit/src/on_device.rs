@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 
-/// The inner family at another place, with a few identical variants.
+/// The inner family at another place, with a few variants that are identical.
 #[derive(Clone, Copy)]
 pub struct OnDevice {
     /// The family that computes.

@@ -7,12 +7,12 @@ use warpint_mersenne::{
     TestError, TestKind, TestSpec, Verdict, engine, primality,
 };
 
-/// Runs a test from its plan to its outcome; returns its events too.
+/// Runs a test from its plan to its end; returns its outcome and its events.
 pub fn run(plan: Plan, kind: TestKind) -> (Result<Outcome, TestError>, Vec<Event>) {
     run_to(plan, kind, None)
 }
 
-/// Runs a test up to an iteration.
+/// Runs a test up to an iteration, or to its end; returns its outcome and its events.
 pub fn run_to(
     plan: Plan,
     kind: TestKind,
@@ -27,6 +27,7 @@ pub fn run_to(
 }
 
 /// Runs one sitting of a test, from the newest checkpoint of the store to the end or to a stop.
+/// Returns how it ended, and its events.
 pub fn sitting(
     plan: Plan,
     kind: TestKind,
@@ -38,7 +39,7 @@ pub fn sitting(
     sitting_of(&spec, plan, store, stop, &RunOptions::default())
 }
 
-/// Runs one sitting of any test with any options.
+/// Runs one sitting of the test `spec` with any options; returns how it ended, and its events.
 pub fn sitting_of(
     spec: &TestSpec,
     plan: Plan,
@@ -52,7 +53,8 @@ pub fn sitting_of(
     (finished, events)
 }
 
-/// Runs any test with any options to its end, without a store.
+/// Runs the test `spec` with any options to its end, without a store; returns its outcome and its
+/// events.
 pub fn run_of(
     spec: &TestSpec,
     plan: Plan,

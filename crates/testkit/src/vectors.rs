@@ -7,14 +7,14 @@ use warpint_mersenne::LlStart;
 
 use crate::gmp::Ring;
 
-/// Returns the odd primes below 2,000, and, for engines of longer numbers, a Mersenne exponent and
-/// the prime after it.
+/// Iterates over the odd primes below 2,000, and, for engines of longer numbers, a Mersenne
+/// exponent and the prime after it.
 fn small_exponents() -> impl Iterator<Item = u64> {
     primes::primes_between(3, 1_999).chain([4_423, 4_441])
 }
 
-/// Returns the text of `tests/vectors/small_residues.toml`: res64 of s_(p−2), s_0 = 4, and of
-/// 3^(M_p − 1) for every p of `small_exponents`.
+/// Returns the text of `tests/vectors/small_residues.toml`. For every p of `small_exponents`, it
+/// contains the res64 (low 64 bits) of s_(p−2), with s_0 = 4, and of 3^(M_p − 1).
 #[must_use]
 pub fn small_residues() -> String {
     let mut text = String::from(

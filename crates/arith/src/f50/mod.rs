@@ -41,11 +41,12 @@ mod tests;
 
 use crate::primes;
 
-/// 3·2^51: adding it to a number x, |x| ≤ 2^51, and subtracting it again rounds x to the nearest
-/// integer.
+/// The number 3·2^51. Adding it to a number x, |x| ≤ 2^51, and subtracting it again rounds x to the
+/// nearest integer.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
-/// Primes k·2^m + 1 with their smallest generator: fields with 2^m-th roots of unity, m ≥ 34.
+/// Primes k·2^m + 1 with m ≥ 34, as (prime, m, smallest generator). Their fields have roots of
+/// unity of order 2^m.
 pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_125_281_431_552_001, 36, 3),
     (1_124_044_480_970_753, 36, 3),
@@ -61,35 +62,37 @@ pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_124_903_474_429_953, 35, 5),
 ];
 
-/// The same for primes below 2^47, m ≥ 30: a product by a factor accepts any number within 32p.
+/// Primes k·2^m + 1 below 2^47 with m ≥ 30, as (prime, m, smallest generator). In their fields a
+/// product by a factor accepts any number within 32p.
 pub const NARROW: [(u64, u32, u64); 3] =
     [(140_713_866_035_201, 31, 3), (140_700_981_133_313, 31, 3), (140_674_137_587_713, 30, 13)];
 
-/// One of these fields.
+/// A field Z/pZ for a prime p, 2^46 < p < 2^50.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct F50 {
     p: f64,
-    /// P = RN(1/p).
+    /// P = RN(1/p), which is 1/p rounded to an `f64`.
     inverse: f64,
 }
 
-/// A multiplier for repeated use: w with |w| ≤ p/2, and RN(w/p).
+/// A multiplier for repeated use: a number w with |w| ≤ p/2, and RN(w/p), which is w/p rounded to
+/// an `f64`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factor {
     w: f64,
     ratio: f64,
 }
 
-/// The number is not a suitable prime.
+/// The error for a number, given here, that is not a prime between 2^46 and 2^50.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not a prime between 2^46 and 2^50")]
 pub struct NoField(pub u64);
 
 impl F50 {
-    /// The field Z/pZ. Cost: a primality test, some microseconds.
+    /// Creates the field Z/pZ. Cost: a primality test, some microseconds.
     ///
     /// # Errors
-    /// p is not a prime between 2^46 and 2^50.
+    /// Returns an error if p is not a prime between 2^46 and 2^50.
     pub fn new(p: u64) -> Result<Self, NoField> {
         if !(1 << 46..1 << 50).contains(&p) || !primes::is_prime(p) {
             return Err(NoField(p));
@@ -99,19 +102,19 @@ impl F50 {
         Ok(Self { p, inverse: 1.0 / p })
     }
 
-    /// The prime p.
+    /// Returns the prime p.
     #[must_use]
     pub fn modulus(&self) -> u64 {
         self.p as u64
     }
 
-    /// p and RN(1/p), the constants of a kernel.
+    /// Returns p and RN(1/p), the constants of the field in a kernel.
     #[must_use]
     pub fn constants(&self) -> [f64; 2] {
         [self.p, self.inverse]
     }
 
-    /// The element of an integer, as r with |r| ≤ p/2 + 2.
+    /// Returns the element x mod p, as a number r with |r| ≤ p/2 + 2.
     #[inline]
     #[must_use]
     pub fn from_u64(&self, x: u64) -> f64 {
@@ -119,7 +122,7 @@ impl F50 {
         self.reduce((x % self.modulus()) as f64)
     }
 
-    /// The integer 0 ≤ x < p represented by an element of absolute value at most 2^53.
+    /// Returns the integer from 0 to p − 1 that x represents, for |x| ≤ 2^53.
     #[inline]
     #[must_use]
     pub fn to_u64(&self, x: f64) -> u64 {
@@ -128,7 +131,7 @@ impl F50 {
         (if r < 0.0 { r + self.p } else { r }) as u64
     }
 
-    /// Reduces |x| ≤ 2^53 to r ≡ x, |r| ≤ p/2 + 2.
+    /// Returns r ≡ x mod p with |r| ≤ p/2 + 2, for |x| ≤ 2^53.
     #[inline]
     #[must_use]
     pub fn reduce(&self, x: f64) -> f64 {
@@ -136,8 +139,8 @@ impl F50 {
         (-q).mul_add(self.p, x)
     }
 
-    /// a·b for |a·b| ≤ (2^51 − 2)·p. The absolute value is at most p/2 + |a·b|·(2^−52 + 2^−106):
-    /// (½ + k/4)·p for |a·b| ≤ kp², k ≤ 2.
+    /// Returns a·b mod p, for |a·b| ≤ (2^51 − 2)·p. The absolute value of the result is at most
+    /// p/2 + |a·b|·(2^−52 + 2^−106). If |a·b| ≤ kp² with k ≤ 2, that is (½ + k/4)·p.
     #[inline]
     #[must_use]
     pub fn mul(&self, a: f64, b: f64) -> f64 {
@@ -146,7 +149,7 @@ impl F50 {
         (-q).mul_add(self.p, h) + a.mul_add(b, -h)
     }
 
-    /// Prepares w, |w| ≤ 2^53, for [`F50::mul_by`].
+    /// Converts w, |w| ≤ 2^53, to a factor for [`F50::mul_by`].
     #[inline]
     #[must_use]
     pub fn factor(&self, w: f64) -> Factor {
@@ -160,8 +163,8 @@ impl F50 {
         Factor { w, ratio: w / self.p }
     }
 
-    /// a·w for |a| ≤ 2^52. The absolute value is at most p/2 + |a|·p·2^−54: (½ + k/16)·p for |a| ≤ kp,
-    /// k ≤ 4.
+    /// Returns a·w mod p, for |a| ≤ 2^52. The absolute value of the result is at most p/2 +
+    /// |a|·p·2^−54. If |a| ≤ kp with k ≤ 4, that is (½ + k/16)·p.
     #[inline]
     #[must_use]
     pub fn mul_by(&self, a: f64, factor: Factor) -> f64 {
@@ -170,7 +173,8 @@ impl F50 {
         (-q).mul_add(self.p, h) + a.mul_add(factor.w, -h)
     }
 
-    /// x^e for |x| ≤ p, of absolute value at most p. Cost: at most 2·log2(e) products.
+    /// Returns x^e for |x| ≤ p, as a number of absolute value at most p. Cost: at most 2·log2(e)
+    /// products.
     #[must_use]
     pub fn pow(&self, x: f64, mut e: u64) -> f64 {
         let (mut power, mut result) = (x, 1.0);
@@ -184,15 +188,16 @@ impl F50 {
         result
     }
 
-    /// 1/x = x^(p−2) for |x| ≤ p, of absolute value at most p; 0 for a multiple of p.
+    /// Returns 1/x = x^(p−2) for |x| ≤ p, as a number of absolute value at most p. Returns 0 for a
+    /// multiple of p.
     #[must_use]
     pub fn inverse(&self, x: f64) -> f64 {
         self.pow(x, self.modulus() - 2)
     }
 
-    /// A root of unity of order 2^log2, of absolute value at most p; `None` if 2^log2 does not divide
-    /// p − 1. The result is deterministic: a power of the smallest non-residue. Cost: some hundred
-    /// products.
+    /// Returns a root of unity of order 2^log2, as a number of absolute value at most p; `None` if
+    /// 2^log2 does not divide p − 1. The result is always the same: a power of the smallest
+    /// non-residue. Cost: some hundred products.
     #[must_use]
     pub fn root_of_unity(&self, log2: u32) -> Option<f64> {
         let order = self.modulus() - 1;
@@ -207,15 +212,15 @@ impl F50 {
 }
 
 impl Factor {
-    /// The factor with these [`constants`](Self::constants): for tables that store many factors
-    /// compactly. The bounds of [`F50::mul_by`] do not hold for other numbers.
+    /// Creates the factor that has these [`constants`](Self::constants), for tables that store many
+    /// factors compactly. The bounds of [`F50::mul_by`] do not hold for other numbers.
     #[inline]
     #[must_use]
     pub fn from_constants([w, ratio]: [f64; 2]) -> Self {
         Self { w, ratio }
     }
 
-    /// w and RN(w/p), the constants of a kernel.
+    /// Returns w and RN(w/p), the constants of the factor in a kernel.
     #[must_use]
     pub fn constants(&self) -> [f64; 2] {
         [self.w, self.ratio]

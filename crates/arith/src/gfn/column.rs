@@ -33,13 +33,13 @@ impl Column {
         Self { low: self.low << 1, high: self.high << 1 | (self.low >> 127) as u64 }
     }
 
-    /// self + a·b.
+    /// Returns self + a·b.
     #[inline(always)]
     pub(super) fn plus_product(self, a: u64, b: u64) -> Self {
         self.plus(Self { low: u128::from(a) * u128::from(b), high: 0 })
     }
 
-    /// self + a·b for mask 0, self − a·b − 1 for mask −1.
+    /// Returns self + a·b for mask 0, and self − a·b − 1 for mask −1.
     #[inline(always)]
     pub(super) fn plus_masked(self, a: u64, b: u64, mask: u64) -> Self {
         let wide = u128::from(mask) << 64 | u128::from(mask);
@@ -47,13 +47,14 @@ impl Column {
     }
 }
 
-/// Division by r (Möller and Granlund 2011, *Improved division by invariant integers*, algorithm 4).
+/// A radix r, prepared for divisions by it (Möller and Granlund 2011, *Improved division by
+/// invariant integers*, algorithm 4).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Divisor {
     shift: u32,
-    /// r·2^shift ≥ 2^63.
+    /// d = r·2^shift, which is at least 2^63.
     d: u64,
-    /// ⌊(2^128 − 1)/d⌋ − 2^64.
+    /// The reciprocal of d: ⌊(2^128 − 1)/d⌋ − 2^64.
     reciprocal: u64,
 }
 
@@ -64,7 +65,7 @@ impl Divisor {
         Self { shift, d, reciprocal: (u128::MAX / u128::from(d)) as u64 }
     }
 
-    /// ⌊x/d⌋ and x mod d for x = high·2^64 + low < d·2^64.
+    /// Returns ⌊x/d⌋ and x mod d for x = high·2^64 + low < d·2^64.
     #[inline(always)]
     fn step(&self, high: u64, low: u64) -> (u64, u64) {
         let q = u128::from(self.reciprocal) * u128::from(high);
@@ -97,14 +98,15 @@ impl Divisor {
     }
 }
 
-/// The bits shifted out of the top of 128 bits by a shift of less than 64.
+/// Returns the bits that a shift of x to the left, by less than 64, moves out of its 128 bits.
 #[inline(always)]
 fn carried_out(x: u128, shift: u32) -> u64 {
     ((x >> 64) as u64).checked_shr(64 - shift).unwrap_or(0)
 }
 
-/// Numbers b_i with Σ b_i·r^i = 0 and b_i ≥ K·r·(r − 1): c is added at r^i, and c·r subtracted at
-/// r^(i+1). Returns the first number, and the one common to all others.
+/// Returns the numbers b_0, b_1, … that are added to the columns to make them positive: b_0, then
+/// the one value of all others. They satisfy Σ b_i·r^i = 0 and b_i ≥ K·r·(r − 1), because for every
+/// i some number c·r is added at r^i and c subtracted at r^(i+1).
 pub(super) fn bias(form: Form) -> [Column; 2] {
     let r = form.radix();
     let c = u128::from(r) * (form.digits() as u128 + 1);
@@ -118,10 +120,10 @@ pub(super) fn bias(form: Form) -> [Column; 2] {
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Σ c_i·r^i for |c_i| ≤ K·(r − 1)².
+    /// Returns the element Σ c_i·r^i, for columns with |c_i| ≤ K·(r − 1)².
     ///
-    /// With the bias, all columns satisfy 0 ≤ c_i < (2K + 2)·r². Each has three digits, the third below
-    /// 2^9, which are computed independently of each other.
+    /// With the [`bias`], all columns satisfy 0 ≤ c_i < (2K + 2)·r². Each has three digits, the
+    /// third below 2^9, which are computed independently of each other.
     pub(super) fn resolved(&self, columns: &[Column; K]) -> [u64; K] {
         let mut parts = [[0u64; 3]; K];
         for (i, (part, &column)) in parts.iter_mut().zip(columns).enumerate() {
@@ -146,7 +148,7 @@ impl<const K: usize> Gfn<K> {
         x
     }
 
-    /// Splits x into a digit and a carry. Cost: about |x/r|.
+    /// Splits x into a digit d and a carry c, with x = d + c·r. Cost: about |x/r| steps.
     #[inline(always)]
     fn digit(&self, mut x: i128) -> (u64, i128) {
         let r = i128::from(self.r);

@@ -7,33 +7,34 @@ use crate::limbs;
 /// The reason why digits do not represent an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoElement {
-    /// Too few or too many digits.
+    /// There are too few or too many digits.
     #[error("an element has {expected} digits, not {found}")]
     Length {
-        /// K.
+        /// K, the number of digits of an element.
         expected: usize,
         /// The number of digits given.
         found: usize,
     },
-    /// A digit is r or more, in a number other than r^k.
+    /// A digit is r or more, and the number is not r^k.
     #[error(
         "digit {at} is {digit}, but digits must be below the radix {radix} (only the element r^k has the highest digit {radix})"
     )]
     Digit {
         /// The index of the digit, from 0 for the lowest.
         at: usize,
-        /// The digit.
+        /// The value of the digit.
         digit: u64,
-        /// r.
+        /// The radix r.
         radix: u64,
     },
 }
 
 impl<const K: usize> Gfn<K> {
-    /// The element with these digits, the lowest first.
+    /// Returns the element with these digits, the lowest first.
     ///
     /// # Errors
-    /// The number of digits is not K, or a digit is not below r and the digits are not 0, …, 0, r.
+    /// Returns an error if the number of digits is not K, or if a digit is not below r and the
+    /// digits are not 0, …, 0, r.
     pub fn from_digits(&self, digits: &[u64]) -> Result<[u64; K], NoElement> {
         let length = NoElement::Length { expected: K, found: digits.len() };
         let element: [u64; K] = digits.try_into().map_err(|_| length)?;
@@ -45,7 +46,8 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// x mod p of a natural number of any size, in little-endian limbs. Cost: O(n²) for n limbs.
+    /// Returns x mod p for a natural number x of any size, given in little-endian limbs. Cost:
+    /// O(n²) for n limbs.
     #[must_use]
     pub fn from_limbs(&self, x: &[u64]) -> [u64; K] {
         let mut rest = limbs::trimmed(x).to_vec();
@@ -64,7 +66,8 @@ impl<const K: usize> Gfn<K> {
         sum
     }
 
-    /// The integer 0 ≤ x < p of an element, in as many little-endian limbs as p has. Cost: O(K²).
+    /// Returns the integer from 0 to p − 1 that the element represents, in as many little-endian
+    /// limbs as p has. Cost: O(K²).
     #[must_use]
     pub fn to_limbs(&self, a: &[u64; K]) -> Vec<u64> {
         let words = self.form.bits().div_ceil(64) as usize;
@@ -77,7 +80,7 @@ impl<const K: usize> Gfn<K> {
         x
     }
 
-    /// x mod p of a natural number of any size, in little-endian bytes.
+    /// Returns x mod p for a natural number x of any size, given in little-endian bytes.
     #[must_use]
     pub fn from_bytes(&self, bytes: &[u8]) -> [u64; K] {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |x, &byte| x << 8 | u64::from(byte));
@@ -85,7 +88,8 @@ impl<const K: usize> Gfn<K> {
         self.from_limbs(&x)
     }
 
-    /// The integer 0 ≤ x < p of an element, in as many little-endian bytes as p has.
+    /// Returns the integer from 0 to p − 1 that the element represents, in as many little-endian
+    /// bytes as p has.
     #[must_use]
     pub fn to_bytes(&self, a: &[u64; K]) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.to_limbs(a).iter().flat_map(|x| x.to_le_bytes()).collect();

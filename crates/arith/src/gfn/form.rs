@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use crate::limbs;
 
-/// r^k + 1 with r = 2^w + 2^u or 2^w − 2^u: a sparse-radix generalized Fermat number (Chen et al. 2018,
-/// appendix).
+/// A number r^k + 1 with r = 2^w + 2^u or 2^w − 2^u, called a sparse-radix generalized Fermat
+/// number (Chen et al. 2018, appendix).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Form {
     w: u32,
@@ -18,37 +18,37 @@ pub struct Form {
 /// The reason why a form is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoForm {
-    /// w > u ≥ 1 and r < 2^64 do not hold.
+    /// The radix is invalid, because w > u ≥ 1 and r < 2^64 do not both hold.
     #[error("2^{w} {} 2^{u} is not a valid radix: it must be less than 2^64, with w > u >= 1", if *.sum { '+' } else { '-' })]
     Radix {
-        /// The exponent of the larger power.
+        /// The exponent w of the larger power of two.
         w: u32,
-        /// The exponent of the smaller power.
+        /// The exponent u of the smaller power of two.
         u: u32,
-        /// Whether the powers are added.
+        /// Whether r is the sum of the two powers; otherwise it is their difference.
         sum: bool,
     },
-    /// k is not a power of two from 2 to 128.
+    /// The number of digits k, given here, is not a power of two from 2 to 128.
     #[error("{0} is not a valid number of digits: use a power of two from 2 to 128")]
     Digits(usize),
-    /// The text is not a form.
+    /// The text does not have the format of a form.
     #[error("expected (2^w+2^u)^k+1 or (2^w-2^u)^k+1, such as (2^63+2^34)^8+1")]
     Text,
 }
 
 impl Form {
-    /// The form (2^w + 2^u)^k + 1.
+    /// Creates the form (2^w + 2^u)^k + 1.
     ///
     /// # Errors
-    /// Not w > u ≥ 1, not 2^w + 2^u < 2^64, or k is not a power of two from 2 to 128.
+    /// Returns an error unless w > u ≥ 1, 2^w + 2^u < 2^64, and k is a power of two from 2 to 128.
     pub const fn plus(w: u32, u: u32, k: usize) -> Result<Self, NoForm> {
         Self::new(w, u, true, k)
     }
 
-    /// The form (2^w − 2^u)^k + 1.
+    /// Creates the form (2^w − 2^u)^k + 1.
     ///
     /// # Errors
-    /// Not 64 ≥ w > u ≥ 1, or k is not a power of two from 2 to 128.
+    /// Returns an error unless 64 ≥ w > u ≥ 1, and k is a power of two from 2 to 128.
     pub const fn minus(w: u32, u: u32, k: usize) -> Result<Self, NoForm> {
         Self::new(w, u, false, k)
     }
@@ -63,38 +63,38 @@ impl Form {
         Ok(Self { w, u, sum, k })
     }
 
-    /// The radix r.
+    /// Returns the radix r.
     #[must_use]
     pub const fn radix(&self) -> u64 {
         let (high, low) = (1u128 << self.w, 1u128 << self.u);
         (if self.sum { high + low } else { high - low }) as u64
     }
 
-    /// The exponent w.
+    /// Returns the exponent w.
     #[must_use]
     pub const fn w(&self) -> u32 {
         self.w
     }
 
-    /// The exponent u.
+    /// Returns the exponent u.
     #[must_use]
     pub const fn u(&self) -> u32 {
         self.u
     }
 
-    /// Whether r is 2^w + 2^u.
+    /// Returns whether r is 2^w + 2^u.
     #[must_use]
     pub const fn is_sum(&self) -> bool {
         self.sum
     }
 
-    /// The number of digits k.
+    /// Returns the number of digits k.
     #[must_use]
     pub const fn digits(&self) -> usize {
         self.k
     }
 
-    /// p = r^k + 1 in little-endian limbs, the highest of which is not 0.
+    /// Returns p = r^k + 1 in little-endian limbs, the highest of which is not 0.
     #[must_use]
     pub fn modulus(&self) -> Vec<u64> {
         let mut power = vec![1];
@@ -109,7 +109,7 @@ impl Form {
         power
     }
 
-    /// The number of bits of p.
+    /// Returns the number of bits of p.
     #[must_use]
     pub fn bits(&self) -> u32 {
         {
@@ -118,13 +118,13 @@ impl Form {
         }
     }
 
-    /// The largest m such that 2^m divides p − 1: u·k, for r = 2^u·(2^(w−u) ± 1).
+    /// Returns the largest m such that 2^m divides p − 1. It is u·k, because r = 2^u·(2^(w−u) ± 1).
     #[must_use]
     pub const fn two_adicity(&self) -> u32 {
         self.u * self.k as u32
     }
 
-    /// Whether the form is one of [`PRIMES`].
+    /// Returns whether the form is one of [`PRIMES`].
     #[must_use]
     pub fn is_known(&self) -> bool {
         PRIMES.contains(self)
@@ -175,7 +175,7 @@ const fn known(form: Result<Form, NoForm>) -> Form {
     }
 }
 
-/// Primes of 2 to 128 words, after Chen et al. 2018.
+/// The forms of 2 to 128 words that are known to be prime, after Chen et al. 2018.
 pub const PRIMES: [Form; 7] = [
     known(Form::plus(63, 53, 2)),
     known(Form::minus(64, 50, 4)),

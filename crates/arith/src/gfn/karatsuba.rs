@@ -3,12 +3,12 @@
 use super::Gfn;
 use super::column::Column;
 
-/// Shorter polynomials are multiplied by definition.
+/// The largest number of coefficients for which polynomials are multiplied by definition.
 const SHORT: usize = 16;
 
 impl<const K: usize> Gfn<K> {
-    /// a·b: with a = a_0 + a_1·T^h and b = b_0 + b_1·T^h, a_0·b_1 + a_1·b_0 is
-    /// a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0) (Karatsuba and Ofman 1962).
+    /// Returns a·b by Karatsuba's method: with a = a_0 + a_1·T^h and b = b_0 + b_1·T^h, the sum
+    /// a_0·b_1 + a_1·b_0 is a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0) (Karatsuba and Ofman 1962).
     ///
     /// Sums of digits may have 65 bits. Differences have 64 bits and a sign for each coefficient, and
     /// their products are computed by definition: only the other two products are split again.
@@ -28,7 +28,7 @@ impl<const K: usize> Gfn<K> {
     }
 }
 
-/// Computes the 2n − 1 coefficients of a·b, followed by 0.
+/// Computes the 2n − 1 coefficients of a·b, followed by 0, where a and b have n coefficients each.
 fn multiply(a: &[u64], b: &[u64], product: &mut [Column]) {
     let n = a.len();
     if n <= SHORT {
@@ -53,7 +53,8 @@ fn multiply(a: &[u64], b: &[u64], product: &mut [Column]) {
     }
 }
 
-/// Numbers as absolute values and masks: −1 for negative numbers, else 0.
+/// Up to 64 signed numbers, each as (absolute value, mask); the mask is −1 for a negative number,
+/// else 0.
 type Signed = [(u64, u64); 64];
 
 fn differences(a: &[u64], b: &[u64]) -> Signed {
@@ -64,7 +65,8 @@ fn differences(a: &[u64], b: &[u64]) -> Signed {
     all
 }
 
-/// Computes the 2n − 1 coefficients of a·b, followed by 0, from the first n numbers.
+/// Computes the 2n − 1 coefficients of a·b, followed by 0, where a and b consist of the first n
+/// numbers.
 fn multiply_signed(a: &Signed, b: &Signed, n: usize, product: &mut [Column]) {
     for (i, column) in product.iter_mut().enumerate() {
         let (from, to) = (i.saturating_sub(n - 1), n.min(i + 1));

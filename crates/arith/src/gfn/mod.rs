@@ -49,31 +49,32 @@ pub struct Gfn<const K: usize> {
     r: u64,
     divisor: Divisor,
     bias: [Column; 2],
-    /// ω(0), ω(1), …, computed at the first use.
+    /// The roots of unity ω(0), ω(1), …, computed at the first use.
     roots: OnceLock<Vec<[u64; K]>>,
 }
 
-/// The reason why the field does not exist.
+/// The reason why a field does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoField {
-    /// The elements of the form have another number of digits.
+    /// The form has another number of digits than the type.
     #[error("{form} has elements of {} digits, not of {digits}", .form.digits())]
     Digits {
-        /// The form.
+        /// The form that was given.
         form: Form,
         /// The parameter K of the type.
         digits: usize,
     },
-    /// p is not a prime.
+    /// The number of this form is not prime.
     #[error("{0} is not a prime, so there is no field of this order")]
     Composite(Form),
 }
 
 impl<const K: usize> Gfn<K> {
-    /// The field Z/pZ. Cost: nothing for the [`PRIMES`], otherwise a proof as in [`Form::is_prime`].
+    /// Creates the field Z/pZ. Cost: nothing for the [`PRIMES`], otherwise a proof as in
+    /// [`Form::is_prime`].
     ///
     /// # Errors
-    /// The form does not have K digits, or p is not prime.
+    /// Returns an error if the form does not have K digits, or if p is not prime.
     pub fn new(form: Form) -> Result<Self, NoField> {
         if form.digits() != K {
             return Err(NoField::Digits { form, digits: K });
@@ -84,7 +85,7 @@ impl<const K: usize> Gfn<K> {
         Ok(Self::ring(form))
     }
 
-    /// The ring Z/pZ, whether p is prime or not.
+    /// Creates the ring Z/pZ, whether p is prime or not.
     fn ring(form: Form) -> Self {
         debug_assert_eq!(form.digits(), K, "{form}");
         let r = form.radix();
@@ -92,7 +93,7 @@ impl<const K: usize> Gfn<K> {
         Self { form, r, divisor, bias, roots: OnceLock::new() }
     }
 
-    /// The form.
+    /// Returns the form of p.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
@@ -125,7 +126,7 @@ impl<const K: usize> Field for Gfn<K> {
     fn square(&self, a: &[u64; K]) -> [u64; K] {
         self.squared(a)
     }
-    /// See [`Field::inverse`]. Cost: about log2(p) squarings.
+    /// Returns 1/a; `None` for a = 0. Cost: about log2(p) squarings.
     fn inverse(&self, a: &[u64; K]) -> Option<[u64; K]> {
         // a^(p − 2), p − 2 = (r − 1)·(r^(k−1) + … + 1).
         if *a == self.zero() {
@@ -134,8 +135,9 @@ impl<const K: usize> Field for Gfn<K> {
         let base = self.pow(a, &[self.r - 1]);
         Some((1..K).fold(base, |power, _| self.mul(&self.pow_radix(&power), &base)))
     }
-    /// See [`Field::root_of_unity`]; `None` also beyond order 2^40. ω(log2 2k) = r, and for larger m,
-    /// ω(m + 1) is the smaller square root of ω(m). Cost: about log2(p) squarings at the first call.
+    /// Returns ω(m), a root of unity of order 2^m for m = `log2`; `None` if the field has none, or
+    /// if m > 40. ω(log2 2k) is r. For larger m, ω(m + 1) is the smaller square root of ω(m). Cost:
+    /// about log2(p) squarings at the first call.
     fn root_of_unity(&self, log2: u32) -> Option<[u64; K]> {
         self.roots.get_or_init(|| self.all_roots()).get(log2 as usize).copied()
     }
@@ -147,7 +149,7 @@ impl<const K: usize> Field for Gfn<K> {
     }
 }
 
-/// Fields of the same form are equal.
+/// Compares the forms: fields of the same form are equal.
 impl<const K: usize> PartialEq for Gfn<K> {
     fn eq(&self, other: &Self) -> bool {
         self.form == other.form

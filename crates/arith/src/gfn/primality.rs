@@ -5,7 +5,7 @@ use crate::field::Field;
 use crate::primes;
 
 impl Form {
-    /// Whether p = r^k + 1 is prime, by proof.
+    /// Returns whether p = r^k + 1 is prime. The answer is proven.
     ///
     /// The prime factors q of p − 1 are those of r. p is prime if for each of them there is an a with
     /// a^(p−1) = 1 and a^((p−1)/q) ≠ 1 mod p (Brillhart, Lehmer and Selfridge 1975, *New primality
@@ -30,12 +30,12 @@ impl Form {
         }
     }
 
-    /// p mod q.
+    /// Returns p mod q.
     fn modulo(&self, q: u64) -> u64 {
         (primes::pow_mod(self.radix(), self.digits() as u64, q) + 1) % q
     }
 
-    /// Small primes q that would be non-residues if p is prime, ascending.
+    /// Iterates over small primes q that would be non-residues if p is prime, ascending.
     pub(super) fn non_squares(self) -> impl Iterator<Item = u64> {
         primes::primes_between(2, u64::MAX).filter(move |&q| match q {
             // 2 is a square modulo 8n ± 1 (p is 1 or 5 mod 8); the others by reciprocity, as p is 1 mod
@@ -50,7 +50,7 @@ impl Form {
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Whether p ≥ 2^64 is prime.
+    /// Returns whether p ≥ 2^64 is prime.
     pub(super) fn is_field(&self) -> bool {
         const SMALL: u64 = 1000;
         if primes::primes_between(2, SMALL).any(|q| self.form.modulo(q) == 0) {
@@ -72,12 +72,13 @@ impl<const K: usize> Gfn<K> {
         false
     }
 
-    /// a^r.
+    /// Returns a^r.
     pub(super) fn pow_radix(&self, a: &[u64; K]) -> [u64; K] {
         (0..self.form.u()).fold(self.pow_odd(a), |power, _| self.square(&power))
     }
 
-    /// a^s, where s = 2^(w−u) ± 1 is the odd part of r. Cost: w − u squarings and a few other products.
+    /// Returns a^s, where s = 2^(w−u) ± 1 is the odd part of r. Cost: w − u squarings and a few
+    /// other products.
     pub(super) fn pow_odd(&self, a: &[u64; K]) -> [u64; K] {
         let n = self.form.w() - self.form.u();
         let squared = |x: [u64; K], times: u32| (0..times).fold(x, |x, _| self.square(&x));

@@ -4,8 +4,8 @@ use super::Gfn;
 use super::column::Column;
 
 impl<const K: usize> Gfn<K> {
-    /// a·b by the fastest method for K, by measurement (with AVX2; Karatsuba's method is slower than
-    /// one of the two others for all K).
+    /// Returns a·b by the method that is the fastest for K according to measurements with AVX2.
+    /// (Karatsuba's method is slower than one of the two others for all K.)
     pub(super) fn product(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         match K {
             ..128 => self.mul_by_columns(a, b),
@@ -13,7 +13,7 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// a² by the fastest method for K.
+    /// Returns a² by the fastest method for K.
     pub(super) fn squared(&self, a: &[u64; K]) -> [u64; K] {
         match K {
             ..128 => self.square_by_columns(a),
@@ -21,7 +21,7 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// a·b by K² products of digits, summed in columns of 192 bits: c_i = Σ_(j ≤ i)
+    /// Returns a·b by K² products of digits, summed in columns of 192 bits: c_i = Σ_(j ≤ i)
     /// a_j·b_(i−j) − Σ_(j > i) a_j·b_(K+i−j).
     #[must_use]
     pub fn mul_by_columns(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
@@ -39,7 +39,7 @@ impl<const K: usize> Gfn<K> {
         self.resolved(&columns)
     }
 
-    /// a², with half the products of digits.
+    /// Returns a², with half the products of digits.
     #[must_use]
     pub fn square_by_columns(&self, a: &[u64; K]) -> [u64; K] {
         if self.is_minus_one(a) {
@@ -60,7 +60,7 @@ impl<const K: usize> Gfn<K> {
         self.resolved(&columns)
     }
 
-    /// a·b if one of the factors is −1.
+    /// Returns a·b if one of the factors is −1, otherwise `None`.
     pub(super) fn by_minus_one(&self, a: &[u64; K], b: &[u64; K]) -> Option<[u64; K]> {
         let other = match (self.is_minus_one(a), self.is_minus_one(b)) {
             (true, _) => b,
@@ -76,7 +76,8 @@ impl<const K: usize> Gfn<K> {
         one
     }
 
-    /// a·b by definition, digit by digit, with the machine's division: the oracle.
+    /// Returns a·b by definition, digit by digit, with the machine's division. Tests compare the
+    /// other methods with this one.
     #[must_use]
     pub fn mul_schoolbook(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         let mut sums = [0i128; K];
@@ -92,7 +93,7 @@ impl<const K: usize> Gfn<K> {
         self.carried(sums)
     }
 
-    /// The element Σ x_i·r^i of signed digits |x_i| < 2^120.
+    /// Returns the element Σ x_i·r^i, for signed digits with |x_i| < 2^120.
     pub(super) fn carried(&self, mut x: [i128; K]) -> [u64; K] {
         let r = i128::from(self.r);
         loop {

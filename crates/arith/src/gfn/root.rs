@@ -3,11 +3,11 @@
 use super::Gfn;
 use crate::field::Field;
 
-/// Roots are stored up to this order, 2^40: longer vectors do not fit in memory.
+/// log2 of the largest order of the stored roots. Vectors longer than 2^40 do not fit in memory.
 const LOG2_LONGEST: u32 = 40;
 
 impl<const K: usize> Gfn<K> {
-    /// ω(0), ω(1), …, up to the 2-adicity of p, at most 2^40.
+    /// Returns ω(0), ω(1), … up to the 2-adicity of p, but no root of an order above 2^40.
     ///
     /// Let g(m) be arbitrary roots with g(m)² = g(m − 1): powers of a non-residue a. Then ω(m) = g(m)^e
     /// for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is

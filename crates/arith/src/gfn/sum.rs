@@ -3,7 +3,7 @@
 use super::Gfn;
 
 impl<const K: usize> Gfn<K> {
-    /// a + b (Chen et al. 2018, Algorithm 6).
+    /// Returns a + b (Chen et al. 2018, Algorithm 6).
     pub(super) fn sum(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if self.is_minus_one(a) {
             return self.predecessor(b);
@@ -24,7 +24,7 @@ impl<const K: usize> Gfn<K> {
         if carry { self.predecessor(&sum) } else { sum }
     }
 
-    /// a − b.
+    /// Returns a − b.
     pub(super) fn difference(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         // A highest digit r needs no special treatment here.
         let (mut difference, mut borrow) = ([0; K], false);
@@ -38,7 +38,7 @@ impl<const K: usize> Gfn<K> {
         if borrow { self.successor(&difference) } else { difference }
     }
 
-    /// a + 1.
+    /// Returns a + 1.
     pub(super) fn successor(&self, a: &[u64; K]) -> [u64; K] {
         if self.is_minus_one(a) {
             return [0; K];
@@ -54,7 +54,7 @@ impl<const K: usize> Gfn<K> {
         self.minus_one()
     }
 
-    /// a − 1.
+    /// Returns a − 1.
     pub(super) fn predecessor(&self, a: &[u64; K]) -> [u64; K] {
         let mut x = *a;
         for digit in &mut x {
@@ -67,7 +67,7 @@ impl<const K: usize> Gfn<K> {
         self.minus_one()
     }
 
-    /// −1 = r^k.
+    /// Returns −1 = r^k.
     pub(super) fn minus_one(&self) -> [u64; K] {
         let mut digits = [0; K];
         digits[K - 1] = self.r;
@@ -79,7 +79,7 @@ impl<const K: usize> Gfn<K> {
         a[K - 1] == self.r
     }
 
-    /// a·r^i by a rotation, for any i, as r^2k = 1. Cost: that of a difference.
+    /// Returns a·r^i by a rotation, for any i, as r^2k = 1. Cost: that of a difference.
     #[must_use]
     pub fn mul_by_radix_power(&self, a: &[u64; K], i: u64) -> [u64; K] {
         let i = (i % (2 * K as u64)) as usize;
@@ -96,7 +96,8 @@ impl<const K: usize> Gfn<K> {
         self.difference(&plus, &minus)
     }
 
-    /// a/2^l, for any l. Cost: that of a sum for each u bits of l; u as in [`Form::u`](super::Form::u).
+    /// Returns a/2^l, for any l. Cost: that of a sum for each u bits of l, with u as in
+    /// [`Form::u`](super::Form::u).
     ///
     /// If 2^l divides r, a digit h·2^l + m at r^j contributes h there and m·r/2^l at r^(j−1), which is
     /// −r^(k−1) for j = 0.

@@ -8,10 +8,10 @@ use super::Gfn;
 use super::column::Column;
 use crate::f50::{F50, PRIMES};
 
-/// One number per prime. There are four, the width of vectors; three are used.
+/// One number for each prime. There are four, the width of vectors; three are used.
 type Lanes = [f64; 4];
 
-/// Fixed factors w with RN(w/p), as in [`F50::mul_by`].
+/// A fixed factor w for each prime, with RN(w/p), as in [`F50::mul_by`].
 #[derive(Clone, Copy)]
 struct Factors {
     w: Lanes,
@@ -20,21 +20,21 @@ struct Factors {
 
 struct Tables {
     p: Lanes,
-    /// RN(1/p).
+    /// The numbers RN(1/p), one for each prime p.
     inverse: Lanes,
-    /// 2^32.
+    /// The factor 2^32.
     shift: Factors,
-    /// Entry 2^s + j is the w of node x^2n − w² = (x^n − w)·(x^n + w), the j-th of its layer; node 1 is
-    /// x^K + 1. The nodes below it do not depend on K.
+    /// Entry 2^s + j is the factor w of the j-th node of layer s, x^2n − w² = (x^n − w)·(x^n + w).
+    /// Node 1 is x^K + 1. The nodes below it do not depend on K.
     nodes: Vec<Factors>,
     inverses: Vec<Factors>,
-    /// 1/2^i.
+    /// Entry i is the factor 1/2^i.
     scales: Vec<Factors>,
-    /// 1/q_0 mod q_1 and q_2, 1/q_1 mod q_2.
+    /// The factors 1/q_0 mod q_1 and q_2, then 1/q_1 mod q_2.
     garner: [Factors; 2],
 }
 
-/// The largest K.
+/// log2 of the largest K.
 const LOG2_LONGEST: u32 = 7;
 
 static TABLES: LazyLock<Option<Tables>> = LazyLock::new(Tables::new);
@@ -84,11 +84,11 @@ impl Tables {
     }
 }
 
-/// 3·2^51: as in [`crate::f50`].
+/// The number 3·2^51, which rounds numbers to integers as in [`crate::f50`].
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 impl Tables {
-    /// [`F50::mul_by`].
+    /// Computes [`F50::mul_by`] for each prime.
     #[inline(always)]
     fn mul_by(&self, a: Lanes, factors: &Factors) -> Lanes {
         std::array::from_fn(|l| {
@@ -98,7 +98,7 @@ impl Tables {
         })
     }
 
-    /// [`F50::mul`].
+    /// Computes [`F50::mul`] for each prime.
     #[inline(always)]
     fn mul(&self, a: Lanes, b: Lanes) -> Lanes {
         std::array::from_fn(|l| {
@@ -108,7 +108,7 @@ impl Tables {
         })
     }
 
-    /// [`F50::reduce`].
+    /// Computes [`F50::reduce`] for each prime.
     #[inline(always)]
     fn reduce(&self, x: Lanes) -> Lanes {
         std::array::from_fn(|l| {
@@ -149,8 +149,8 @@ impl Tables {
         x
     }
 
-    /// The inverse transform, from 0.57p to 0.55p. Two layers map 0.57p to at most 2.3p; then all
-    /// values are reduced.
+    /// Computes the inverse transform. Values of at most 0.57p become values of at most 0.55p. Two
+    /// layers map 0.57p to at most 2.3p; then all values are reduced.
     #[inline(always)]
     fn backward<const K: usize>(&self, x: &mut [Lanes; K]) {
         for s in (0..K.ilog2()).rev() {
@@ -175,9 +175,9 @@ impl Tables {
         }
     }
 
-    /// The number x_0 + q_0·(x_1 + q_1·x_2) of absolute value below 2^135 with these residues,
-    /// |x_i| ≤ q_i/2 + 2 (Garner 1959). The absolute value is at most slightly above q_0·q_1·q_2/2, so
-    /// the number is unique.
+    /// Returns the number of absolute value below 2^135 that has these residues modulo q_0, q_1 and
+    /// q_2. It is x_0 + q_0·(x_1 + q_1·x_2) with |x_i| ≤ q_i/2 + 2 (Garner 1959). Its absolute
+    /// value is at most slightly above q_0·q_1·q_2/2, so it is unique.
     #[inline(always)]
     fn recombined(&self, residues: Lanes) -> Column {
         let x_0 = residues[0];
@@ -222,8 +222,9 @@ fn convolve_with_itself<const K: usize>(tables: &Tables, a: &[u64; K], out: &mut
 }
 
 impl<const K: usize> Gfn<K> {
-    /// a·b by the convolution of the digits mod T^K + 1: transforms modulo three primes near 2^50,
-    /// whose product is much larger than the sums of K products of digits.
+    /// Returns a·b by the convolution of the digits mod T^K + 1, with transforms modulo three
+    /// primes near 2^50. The product of the primes is much larger than the sums of K products of
+    /// digits.
     #[must_use]
     pub fn mul_by_transforms(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if let Some(product) = self.by_minus_one(a, b) {
@@ -236,7 +237,8 @@ impl<const K: usize> Gfn<K> {
         self.resolved(&columns)
     }
 
-    /// a² by the same method, with two transforms instead of three.
+    /// Returns a² by the method of [`Gfn::mul_by_transforms`], with two transforms instead of
+    /// three.
     #[must_use]
     pub fn square_by_transforms(&self, a: &[u64; K]) -> [u64; K] {
         if self.is_minus_one(a) {

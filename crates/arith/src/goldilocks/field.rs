@@ -3,7 +3,7 @@
 use super::{add, canonical, inverse, mul, mul_pow2, neg, root_of_unity, square, sub};
 use crate::field::Field;
 
-/// Z/qZ with canonical elements. ω(6) = 8, so products by 64th roots of unity are shifts.
+/// The field Z/qZ with canonical elements. As ω(6) = 8, products by 64th roots of unity are shifts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Goldilocks;
 

@@ -2,18 +2,17 @@
 
 use super::{Q, pow};
 
-/// 554 generates the multiplicative group, and its power of order 64 is the number 8 (Hérault 2025,
-/// §2): transforms of up to 64 points need shifts only.
+/// A generator of the multiplicative group. Its power of order 64 is the number 8 (Hérault 2025,
+/// §2), so that transforms of up to 64 points need shifts only.
 pub const GENERATOR: u64 = 554;
 
-/// q − 1 = 2^32·3·5·17·257·65537.
+/// The order of the multiplicative group, q − 1 = 2^32·3·5·17·257·65537.
 const GROUP: u64 = Q - 1;
 
-/// The order of 2: 2^96 ≡ −1.
+/// The order of 2, which is 192 because 2^96 ≡ −1.
 const ORDER_OF_TWO: u64 = 192;
 
-/// ω_n = 554^((q−1)/n), an element of order exactly n; `None` unless n divides
-/// q − 1.
+/// Returns ω_n = 554^((q−1)/n), an element of order exactly n; `None` unless n divides q − 1.
 ///
 /// The roots are compatible: ω_n = ω_mn^m. In particular ω_64 = 8, ω_8 = 2^24 and ω_4 = 2^48.
 #[must_use]
@@ -24,28 +23,28 @@ pub const fn root_of_unity(n: u64) -> Option<u64> {
 /// The reason why 2 has no n-th root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoot {
-    /// n is 0.
+    /// The degree n is 0.
     #[error("there is no 0-th root of 2")]
     Zero,
-    /// 2 is not an n-th power.
+    /// The number 2 is not an n-th power.
     #[error(
         "2 has no {n}-th root modulo 2^64 − 2^32 + 1: gcd({n}, q − 1) = {gcd} does not divide \
          (q − 1)/192 = 2^26·5·17·257·65537"
     )]
     NotAPower {
-        /// n.
+        /// The degree n of the root.
         n: u64,
-        /// gcd(n, q − 1).
+        /// The greatest common divisor of n and q − 1.
         gcd: u64,
     },
 }
 
-/// An r with r^n = 2.
+/// Returns an r with r^n = 2 mod q.
 ///
-/// It exists if and only if g = gcd(n, q − 1) divides (q − 1)/192 = 2^26·5·17·257·65537. The group is
-/// cyclic, so the n-th powers are the g-th powers, which are the elements whose order divides
-/// (q − 1)/g; and 2 has order 192. Among transform lengths (divisors of q − 1), 2^k and 5·2^k have such
-/// a root for k ≤ 26, while no multiple of 3 or of 2^27 has one.
+/// The root exists if and only if g = gcd(n, q − 1) divides (q − 1)/192 = 2^26·5·17·257·65537. The
+/// group is cyclic, so the n-th powers are the g-th powers, which are the elements whose order
+/// divides (q − 1)/g; and 2 has order 192. Among transform lengths (divisors of q − 1), 2^k and
+/// 5·2^k have such a root for k ≤ 26, while no multiple of 3 or of 2^27 has one.
 ///
 /// For n dividing (q − 1)/192 the root is ω_(192n)^t, with the unique t for which 2 = ω_192^t.
 pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
@@ -65,7 +64,7 @@ pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
     Ok(pow(GENERATOR, y))
 }
 
-/// The t in 1..192 with ω_192^t = 2.
+/// Returns the t in 1..192 with ω_192^t = 2.
 const fn log_of_two() -> u64 {
     let omega = pow(GENERATOR, GROUP / ORDER_OF_TWO);
     let mut t = 1;
@@ -86,7 +85,7 @@ const fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
     (a as u128 * b as u128 % m as u128) as u64
 }
 
-/// 1/a mod m for coprime a and m (0 when m = 1), by Euclid's algorithm.
+/// Returns 1/a mod m for coprime a and m (0 when m = 1), by Euclid's algorithm.
 const fn inverse_mod(a: u64, m: u64) -> u64 {
     // Each remainder is ≡ (its coefficient)·a mod m, with |coefficient| ≤ m.
     let (mut r0, mut r1) = (m as i128, a as i128);

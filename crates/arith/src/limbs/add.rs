@@ -7,7 +7,7 @@ use core::cmp::Ordering;
 /// `b` may be shorter than `a`; missing limbs are zero. Cost O(n).
 ///
 /// # Panics
-/// If `b` is longer than `a`.
+/// Panics if `b` is longer than `a`.
 pub fn add_assign(a: &mut [u64], b: &[u64]) -> bool {
     assert!(b.len() <= a.len(), "the addend is longer than the sum");
     let mut carry = false;
@@ -29,7 +29,7 @@ pub fn add_assign(a: &mut [u64], b: &[u64]) -> bool {
 /// `b` may be shorter than `a`; missing limbs are zero. Cost O(n).
 ///
 /// # Panics
-/// If `b` is longer than `a`.
+/// Panics if `b` is longer than `a`.
 pub fn sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     assert!(b.len() <= a.len(), "the subtrahend is longer than the difference");
     let mut borrow = false;
@@ -58,13 +58,13 @@ pub fn compare(a: &[u64], b: &[u64]) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-/// a without its leading zero limbs.
+/// Returns a without its leading zero limbs, which are the highest.
 #[must_use]
 pub fn trimmed(a: &[u64]) -> &[u64] {
     &a[..a.iter().rposition(|&x| x != 0).map_or(0, |top| top + 1)]
 }
 
-/// Removes leading zero limbs.
+/// Removes leading zero limbs, which are the highest.
 pub fn trim(a: &mut Vec<u64>) {
     a.truncate(trimmed(a).len());
 }

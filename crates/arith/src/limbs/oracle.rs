@@ -2,7 +2,7 @@
 
 use super::{add_assign, compare, mul_small_assign, sub_assign};
 
-/// a·b, of `a.len() + b.len()` limbs: the sum of the products of a by the limbs of b.
+/// Returns a·b in `a.len() + b.len()` limbs, as the sum of the products of a by the limbs of b.
 pub(crate) fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut product = vec![0; a.len() + b.len()];
     for (i, &limb) in b.iter().enumerate() {
@@ -14,10 +14,11 @@ pub(crate) fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
     product
 }
 
-/// a mod m of `m.len()` limbs, bit by bit from the highest on; each step doubles the remainder.
+/// Returns a mod m in `m.len()` limbs, bit by bit from the highest on; each step doubles the
+/// remainder.
 ///
 /// # Panics
-/// If m is zero.
+/// Panics if m is zero.
 pub(crate) fn rem(a: &[u64], m: &[u64]) -> Vec<u64> {
     assert!(m.iter().any(|&limb| limb != 0), "division by zero");
     let mut rem = vec![0; m.len() + 1];

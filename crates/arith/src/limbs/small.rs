@@ -1,6 +1,6 @@
 //! Operations with one machine word.
 
-/// Computes a ← a·m mod 2^(64·n); returns the limb carried out. Cost O(n).
+/// Computes a ← a·m mod 2^(64·n), n = `a.len()`; returns the limb carried out. Cost O(n).
 pub fn mul_small_assign(a: &mut [u64], m: u64) -> u64 {
     let mut carry = 0u64;
     for x in a {
@@ -11,10 +11,10 @@ pub fn mul_small_assign(a: &mut [u64], m: u64) -> u64 {
     carry
 }
 
-/// Computes a ← ⌊a/d⌋; returns a mod d. Cost O(n).
+/// Computes a ← ⌊a/d⌋; returns a mod d. Cost O(n) for n limbs.
 ///
 /// # Panics
-/// If `d` is zero.
+/// Panics if `d` is zero.
 pub fn div_rem_small(a: &mut [u64], d: u64) -> u64 {
     assert!(d != 0, "division by zero");
     let mut rem = 0u64;
@@ -27,10 +27,10 @@ pub fn div_rem_small(a: &mut [u64], d: u64) -> u64 {
     rem
 }
 
-/// a mod d. Cost O(n).
+/// Returns a mod d. Cost O(n) for n limbs.
 ///
 /// # Panics
-/// If `d` is zero.
+/// Panics if `d` is zero.
 #[must_use]
 pub fn rem_small(a: &[u64], d: u64) -> u64 {
     assert!(d != 0, "division by zero");

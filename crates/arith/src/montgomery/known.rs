@@ -2,22 +2,22 @@
 
 use super::{NoField, PrimeField};
 
-/// A modulus, and the non-residue whose powers are the published roots of unity.
+/// A well-known modulus, with the non-residue whose powers are the published roots of unity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known<const L: usize> {
     /// The name of the field.
     pub name: &'static str,
-    /// The prime p, little-endian.
+    /// The prime p, in little-endian limbs.
     pub modulus: [u64; L],
-    /// A quadratic non-residue.
+    /// A quadratic non-residue modulo p.
     pub non_residue: u64,
 }
 
 impl<const L: usize> Known<L> {
-    /// The field.
+    /// Creates the field.
     ///
     /// # Errors
-    /// As for [`PrimeField::with_non_residue`]; the constants here cause none.
+    /// Returns the errors of [`PrimeField::with_non_residue`]; the constants here cause none.
     pub fn field(&self) -> Result<PrimeField<L>, NoField> {
         PrimeField::with_non_residue(self.modulus, self.non_residue)
     }
@@ -64,9 +64,9 @@ pub const BLS12_377_BASE: Known<6> = Known {
     non_residue: 5,
 };
 
-/// The primes 2^(64·L) − c·2^20 + 1 with the smallest c. All bits above the lowest word are set, so
-/// that carries are long. Roots of unity have orders up to 2^20. `None` if this table has no prime for
-/// L.
+/// Returns the prime 2^(64·L) − c·2^20 + 1 with the smallest c; `None` if this table has no prime
+/// for L. All bits above the lowest word are set, so that carries are long. Roots of unity have
+/// orders up to 2^20.
 #[must_use]
 pub const fn full<const L: usize>() -> Option<[u64; L]> {
     let c: u64 = match L {

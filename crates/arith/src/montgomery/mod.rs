@@ -17,22 +17,22 @@ use crate::field::Field;
 /// The largest number of words of a modulus.
 pub const MAX_WORDS: usize = 64;
 
-/// Z/pZ for a prime p of at most 64·L bits.
+/// The field Z/pZ for a prime p of at most 64·L bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrimeField<const L: usize> {
     modulus: [u64; L],
-    /// −1/p mod 2^64.
+    /// The number −1/p mod 2^64, with which products are reduced.
     negated_inverse: u64,
-    /// R mod p and R² mod p.
+    /// The numbers R mod p and R² mod p, in this field and the next.
     one: [u64; L],
     square: [u64; L],
-    /// The s with p − 1 = odd·2^s.
+    /// The exponent s in p − 1 = odd·2^s.
     two_adicity: u32,
-    /// A root of unity of order 2^s.
+    /// A root of unity of order 2^s, where s is the 2-adicity.
     root: Residue<L>,
 }
 
-/// An element x of a [`PrimeField`], stored as x·R mod p.
+/// An element x of a [`PrimeField`], stored as x·R mod p, R = 2^(64·L).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Residue<const L: usize>([u64; L]);
 
@@ -51,25 +51,26 @@ pub enum NoField {
 }
 
 impl<const L: usize> PrimeField<L> {
-    /// The field Z/pZ, with p in little-endian limbs. Roots of unity are powers of the smallest
-    /// non-residue.
+    /// Creates the field Z/pZ, with p in little-endian limbs. Roots of unity are powers of the
+    /// smallest non-residue.
     ///
     /// The primality of p is not proven: p must be a strong probable prime to the bases 2, 3, 5, …, 37
     /// (the first twelve primes). Composite numbers that pass are extremely rare, but can be
     /// constructed. Cost: about 14·log2(p) products.
     ///
     /// # Errors
-    /// p is not an odd prime of 1 to 64 words.
+    /// Returns an error if p is not an odd prime of 1 to 64 words.
     pub fn new(modulus: [u64; L]) -> Result<Self, NoField> {
         Self::create(modulus, None)
     }
 
-    /// Like [`PrimeField::new`], with roots of unity that are powers of a given non-residue, for
-    /// example a generator: ω(s) is non_residue^((p − 1)/2^s), where 2^s is the largest power of two
-    /// that divides p − 1.
+    /// Creates the field like [`PrimeField::new`], with roots of unity that are powers of a given
+    /// non-residue, for example a generator: ω(s) is non_residue^((p − 1)/2^s), where 2^s is the
+    /// largest power of two that divides p − 1.
     ///
     /// # Errors
-    /// As for [`PrimeField::new`], and `non_residue` is a square modulo p.
+    /// Returns the errors of [`PrimeField::new`], and an error if `non_residue` is a square modulo
+    /// p.
     pub fn with_non_residue(modulus: [u64; L], non_residue: u64) -> Result<Self, NoField> {
         Self::create(modulus, Some(non_residue))
     }
@@ -113,37 +114,38 @@ impl<const L: usize> PrimeField<L> {
         Ok(field)
     }
 
-    /// The prime p.
+    /// Returns the prime p.
     #[must_use]
     pub fn modulus(&self) -> &[u64; L] {
         &self.modulus
     }
 
-    /// The number of bits of p.
+    /// Returns the number of bits of p.
     #[must_use]
     pub fn bits(&self) -> u32 {
         64 * L as u32 - words::leading_zeros(&self.modulus)
     }
 
-    /// The s with p − 1 = odd·2^s: roots of unity have the orders 1 to 2^s.
+    /// Returns the exponent s in p − 1 = odd·2^s. Roots of unity exist for the orders 1, 2, 4, …,
+    /// 2^s.
     #[must_use]
     pub fn two_adicity(&self) -> u32 {
         self.two_adicity
     }
 
-    /// −1/p mod 2^64, with which products are reduced word by word.
+    /// Returns −1/p mod 2^64, with which products are reduced word by word.
     #[must_use]
     pub fn negated_inverse(&self) -> u64 {
         self.negated_inverse
     }
 
-    /// The element of an integer x < p in little-endian limbs; `None` if x ≥ p.
+    /// Returns the integer x < p, given in little-endian limbs, as an element; `None` if x ≥ p.
     #[must_use]
     pub fn element(&self, x: &[u64; L]) -> Option<Residue<L>> {
         words::is_less(x, &self.modulus).then(|| Residue(self.product(x, &self.square)))
     }
 
-    /// The integer 0 ≤ x < p of an element.
+    /// Returns the integer from 0 to p − 1 that the element represents.
     #[must_use]
     pub fn integer(&self, x: &Residue<L>) -> [u64; L] {
         let mut one = [0; L];
@@ -151,14 +153,14 @@ impl<const L: usize> PrimeField<L> {
         self.product(&x.0, &one)
     }
 
-    /// a·b/R mod p.
+    /// Returns a·b/R mod p, R = 2^(64·L).
     fn product(&self, a: &[u64; L], b: &[u64; L]) -> [u64; L] {
         words::product(a, b, &self.modulus, self.negated_inverse)
     }
 }
 
 impl<const L: usize> Residue<L> {
-    /// The stored form of the element x: x·R mod p, R = 2^(64·L), in little-endian limbs.
+    /// Returns the stored form x·R mod p of the element x, R = 2^(64·L), in little-endian limbs.
     #[must_use]
     pub fn montgomery_form(&self) -> &[u64; L] {
         &self.0
@@ -189,7 +191,7 @@ impl<const L: usize> Field for PrimeField<L> {
     fn mul(&self, a: &Residue<L>, b: &Residue<L>) -> Residue<L> {
         Residue(self.product(&a.0, &b.0))
     }
-    /// a^(p − 2). Cost: at most two products for each bit of p.
+    /// Returns 1/a, computed as a^(p − 2). Cost: at most two products for each bit of p.
     fn inverse(&self, a: &Residue<L>) -> Option<Residue<L>> {
         let less_two = words::less(&self.modulus, 2);
         let inverse = self.pow(a, &less_two);

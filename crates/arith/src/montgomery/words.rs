@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-/// Computes (a·b + c + d) as (low, high): at most 2^128 − 1.
+/// Returns a·b + c + d, which is at most 2^128 − 1, as (low, high).
 fn multiply_add(a: u64, b: u64, c: u64, d: u64) -> (u64, u64) {
     let sum = u128::from(a) * u128::from(b) + u128::from(c) + u128::from(d);
     (sum as u64, (sum >> 64) as u64)
 }
 
-/// a·b/2^(64·L) mod p, for a·b < p·2^(64·L).
+/// Returns a·b/2^(64·L) mod p, for a·b < p·2^(64·L).
 pub(super) fn product<const L: usize>(
     a: &[u64; L],
     b: &[u64; L],
@@ -36,7 +36,7 @@ pub(super) fn product<const L: usize>(
     reduced(t, top > 0, p)
 }
 
-/// a + b mod p.
+/// Returns a + b mod p.
 pub(super) fn add<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [u64; L] {
     let mut sum = *a;
     let mut carry = false;
@@ -46,7 +46,7 @@ pub(super) fn add<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [
     reduced(sum, carry, p)
 }
 
-/// a − b mod p.
+/// Returns a − b mod p.
 pub(super) fn sub<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [u64; L] {
     let (mut difference, borrow) = difference(a, b);
     if borrow {
@@ -58,7 +58,7 @@ pub(super) fn sub<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [
     difference
 }
 
-/// x mod p for x = top·2^(64·L) + words < 2p.
+/// Returns x mod p for x = top·2^(64·L) + words < 2p.
 fn reduced<const L: usize>(x: [u64; L], top: bool, p: &[u64; L]) -> [u64; L] {
     let (less, borrow) = difference(&x, p);
     if top || !borrow { less } else { x }
@@ -70,7 +70,7 @@ fn carrying_add(a: u64, b: u64, carry: bool) -> (u64, bool) {
     (sum, first | second)
 }
 
-/// a − b mod 2^(64·L), and whether it is negative.
+/// Returns a − b mod 2^(64·L), and whether a − b is negative.
 fn difference<const L: usize>(a: &[u64; L], b: &[u64; L]) -> ([u64; L], bool) {
     let mut difference = *a;
     let mut borrow = false;
@@ -82,19 +82,19 @@ fn difference<const L: usize>(a: &[u64; L], b: &[u64; L]) -> ([u64; L], bool) {
     (difference, borrow)
 }
 
-/// a − b for a word b ≤ a.
+/// Returns a − b for a word b ≤ a.
 pub(super) fn less<const L: usize>(a: &[u64; L], b: u64) -> [u64; L] {
     let mut words = [0; L];
     words[0] = b;
     difference(a, &words).0
 }
 
-/// Whether a < b.
+/// Returns whether a < b.
 pub(super) fn is_less<const L: usize>(a: &[u64; L], b: &[u64; L]) -> bool {
     a.iter().rev().cmp(b.iter().rev()) == Ordering::Less
 }
 
-/// ⌊a/2^bits⌋.
+/// Returns ⌊a/2^bits⌋.
 pub(super) fn shifted_right<const L: usize>(a: &[u64; L], bits: u32) -> [u64; L] {
     let (words, bits) = ((bits / 64) as usize, bits % 64);
     std::array::from_fn(|i| {
@@ -103,20 +103,20 @@ pub(super) fn shifted_right<const L: usize>(a: &[u64; L], bits: u32) -> [u64; L]
     })
 }
 
-/// The number of zero bits below the lowest one; 64·L for 0.
+/// Returns the number of zero bits below the lowest one; 64·L for 0.
 pub(super) fn trailing_zeros<const L: usize>(a: &[u64; L]) -> u32 {
     let zeros = a.iter().take_while(|&&word| word == 0).count();
     64 * zeros as u32 + a.get(zeros).map_or(0, |word| word.trailing_zeros())
 }
 
-/// The number of zero bits above the highest one; 64·L for 0.
+/// Returns the number of zero bits above the highest one; 64·L for 0.
 pub(super) fn leading_zeros<const L: usize>(a: &[u64; L]) -> u32 {
     let zeros = a.iter().rev().take_while(|&&word| word == 0).count();
     64 * zeros as u32 + a.iter().rev().nth(zeros).map_or(0, |word| word.leading_zeros())
 }
 
-/// −1/p mod 2^64 for an odd p by Newton's iteration: p is its own inverse mod 8, and each step doubles
-/// the number of correct bits.
+/// Returns −1/p mod 2^64 for an odd p by Newton's iteration: p is its own inverse mod 8, and each
+/// step doubles the number of correct bits.
 pub(super) fn negated_inverse(p: u64) -> u64 {
     let inverse = (0..5)
         .fold(p, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(p.wrapping_mul(inverse))));

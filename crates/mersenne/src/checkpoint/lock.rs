@@ -19,9 +19,9 @@ pub(super) struct DirectoryLock {
 
 /// The result of an attempt to take the lock.
 pub(super) enum Attempt {
-    /// The lock was taken. `stale` is a dead process that did not release it.
+    /// The lock was taken. `stale` is the id of a dead process that did not release it.
     Taken { lock: DirectoryLock, stale: Option<u32> },
-    /// A running process holds the lock (0 if the file does not name it).
+    /// The running process with the id `pid` holds the lock (0 if the file does not name it).
     Held { pid: u32 },
 }
 
@@ -58,7 +58,8 @@ impl Drop for DirectoryLock {
     }
 }
 
-/// Reads the process id in a lock file, and no more bytes than a process id can have.
+/// Reads the process id in a lock file, and no more bytes than a process id can have; `None` if the
+/// file contains none.
 fn pid(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(32).read_to_string(&mut text).ok()?;

@@ -8,19 +8,21 @@ use warpint_device::Rates;
 /// A transform of rows·columns points, computed along the columns and then along the rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cut {
-    /// R, the length of a column.
+    /// The length R of a column, which is the number of rows.
     pub rows: u32,
-    /// C, the length of a row.
+    /// The length C of a row, which is the number of columns.
     pub columns: u32,
     /// The radices of the steps along a column, in the order of the forward transform. Their
     /// product is R, and none is 1.
     pub column_radices: Vec<u32>,
-    /// The radices of the steps along a row, in the same order.
+    /// The radices of the steps along a row, in the order of the forward transform. Their product
+    /// is C, and none is 1.
     pub row_radices: Vec<u32>,
 }
 
 impl Cut {
-    /// Creates a cut from the radices of both transforms; radices of 1 are dropped.
+    /// Creates a cut from the radices of the steps along a column and along a row; radices of 1 are
+    /// dropped.
     #[must_use]
     pub fn new(column: &[u32], row: &[u32]) -> Self {
         let steps = |radices: &[u32]| radices.iter().copied().filter(|&r| r > 1).collect();
@@ -39,7 +41,8 @@ impl Cut {
     }
 }
 
-/// Formats the cut as `1024x2048 16.8.8/16.16.8`: rows × columns, then the radices of both.
+/// Formats the cut as `1024x2048 16.8.8/16.16.8`: rows × columns, then the radices along a column
+/// and along a row.
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list =
@@ -55,26 +58,28 @@ impl fmt::Display for Cut {
 /// a kernel repeats for the words at the ends of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Work {
-    /// Bytes of the spectrum.
+    /// The size of the spectrum in bytes.
     pub spectrum_bytes: u64,
-    /// FP64 instructions: sums, products and fused multiply-adds.
+    /// The number of FP64 instructions: sums, products and fused multiply-adds.
     pub fp64_instructions: f64,
-    /// Products mod 2^64 − 2^32 + 1.
+    /// The number of products mod 2^64 − 2^32 + 1.
     pub products: f64,
-    /// Points·levels of transforms mod 2^64 − 2^32 + 1 by shifts; a radix r has log2(r) levels.
+    /// The number of points times the number of levels, for transforms mod 2^64 − 2^32 + 1 by
+    /// shifts; a radix r has log2(r) levels.
     pub points_levels: f64,
 }
 
 impl Work {
-    /// Returns the bytes that the two kernels move: each reads the spectrum once and writes it
-    /// once.
+    /// Returns the number of bytes that the two kernels move: each reads the spectrum once and
+    /// writes it once.
     #[must_use]
     pub fn traffic_bytes(&self) -> u64 {
         4 * self.spectrum_bytes
     }
 
-    /// Returns the time that memory traffic needs: [`Work::traffic_bytes`] at the rate of a copy in
-    /// place, of the measured size nearest to the spectrum's. `None` without such a rate.
+    /// Returns the time that the memory traffic needs: [`Work::traffic_bytes`] at the rate of a
+    /// copy in place, of the measured size nearest to the spectrum's. Returns `None` if no such
+    /// rate was measured.
     #[must_use]
     pub fn traffic_floor(&self, rates: &Rates) -> Option<Duration> {
         let rate = rates.copy_near(self.spectrum_bytes)?.in_place;
@@ -83,7 +88,8 @@ impl Work {
 
     /// Returns the time that the arithmetic needs, as the sum over its kinds: FP64 instructions at
     /// the rate of fused multiply-adds, products at the rate of chains of products, and
-    /// points·levels at the rate of the fastest transforms in registers. `None` without such rates.
+    /// points·levels at the rate of the fastest transforms in registers. Returns `None` if a rate
+    /// was not measured.
     #[must_use]
     pub fn arithmetic_floor(&self, rates: &Rates) -> Option<Duration> {
         let levels = rates.transforms.iter().map(|of| of.rate.per_second).fold(0.0, f64::max);
@@ -96,7 +102,7 @@ impl Work {
     }
 }
 
-/// Converts seconds to a duration; `None` for values that are not a duration.
+/// Converts seconds to a duration; returns `None` for values that are not a duration.
 fn seconds(s: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(s).ok()
 }

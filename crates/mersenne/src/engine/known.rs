@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// A GPU product with a table.
+/// A GPU product for which times are shipped.
 struct Product {
     /// The name that the driver reports.
     name: &'static str,
@@ -24,9 +24,9 @@ const PRODUCTS: [Product; 1] =
 pub struct Known {
     /// The name of the engine family.
     pub engine: String,
-    /// N, the length in words.
+    /// The length N, in words.
     pub length: usize,
-    /// The time of a squaring.
+    /// The time that a squaring takes.
     pub time: Duration,
     /// The name of the variant.
     pub variant: String,
@@ -38,8 +38,8 @@ static TABLES: LazyLock<Vec<(&str, Vec<Known>)>> = LazyLock::new(|| {
 });
 
 impl Known {
-    /// Parses a line such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`; `None` for a
-    /// comment.
+    /// Parses a line such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`; returns `None`
+    /// for a comment.
     fn parse(line: &str) -> Option<Self> {
         let mut parts = line.splitn(4, ' ');
         let engine = parts.next()?.to_owned();
@@ -50,7 +50,7 @@ impl Known {
     }
 }
 
-/// Formats a table as it is shipped; `title` becomes the first line.
+/// Formats a table as it is shipped. `title` becomes the first line; `ways` are the entries.
 #[must_use]
 pub fn table(title: &str, ways: &[Known]) -> String {
     let mut text = format!("# {title}: engine, words, microseconds a squaring, variant\n");

@@ -59,7 +59,7 @@ pub fn families_for(p: u32) -> Vec<&'static dyn EngineFamily> {
     families().iter().copied().filter(|family| family.exponent_range().contains(&p)).collect()
 }
 
-/// Returns the family of this name on the CPU.
+/// Returns the family on the CPU that has this name; `None` if there is none.
 #[must_use]
 pub fn family(name: &str) -> Option<&'static dyn EngineFamily> {
     families().iter().copied().find(|family| family.name() == name)

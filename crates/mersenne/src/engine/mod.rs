@@ -42,11 +42,11 @@ pub use profile::{KernelTime, KernelTimer, Profiled};
 /// register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// x².
+    /// The result is x².
     Square,
-    /// x² − 2, the Lucas–Lehmer step.
+    /// The result is x² − 2, as in the Lucas–Lehmer test.
     SquareMinusTwo,
-    /// m·x² with 1 ≤ m ≤ 2^16.
+    /// The result is m·x² with 1 ≤ m ≤ 2^16; m is given here.
     SquareTimes(u32),
 }
 
@@ -70,10 +70,10 @@ pub trait Engine: Send {
     /// Returns the family's name: `fp64`, `goldilocks` or `word`.
     fn name(&self) -> &'static str;
 
-    /// Returns p.
+    /// Returns the exponent p.
     fn exponent(&self) -> u32;
 
-    /// Returns N, the transform length in words of the number (not in complex points).
+    /// Returns the transform length N in words of the number (not in complex points).
     fn length(&self) -> usize;
 
     /// Returns the number of registers.
@@ -127,11 +127,11 @@ pub trait Engine: Send {
 /// An engine's measurements of its own accuracy.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Health {
-    /// Measured round-off; `None` if the engine computes in integers.
+    /// The measured round-off; `None` if the engine computes in integers.
     pub round_off: Option<RoundOff>,
 }
 
-/// Errors of an engine.
+/// An error of an engine.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -142,17 +142,17 @@ pub enum EngineError {
         measured: f64,
         /// The largest allowed distance.
         limit: f64,
-        /// N.
+        /// The transform length N, in words.
         length: usize,
     },
     /// An engine of this family cannot be built for this exponent and length.
     #[error("{engine} cannot hold M{exponent} in {length} words: {reason}")]
     Unusable {
-        /// The family.
+        /// The name of the engine family.
         engine: &'static str,
-        /// p.
+        /// The exponent p.
         exponent: u32,
-        /// N.
+        /// The transform length N, in words.
         length: usize,
         /// The reason, in a few words.
         reason: String,
@@ -166,11 +166,11 @@ pub enum EngineError {
         needed.div_ceil(1 << 20)
     )]
     NoRoom {
-        /// Family, place, exponent, length and registers, as text.
+        /// A text that names family, place, exponent, length and registers.
         what: String,
-        /// The bytes that the engine needs in total.
+        /// The number of bytes that the engine needs in total.
         needed: u64,
-        /// The device's error.
+        /// The text of the device's error.
         reason: String,
     },
 }
@@ -210,8 +210,9 @@ impl BuildOptions {
 /// The margin of an engine at a length: the distance from making errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
-    /// Bits to spare: log2 of the ratio of the allowed magnitude to the expected one (or, for an
-    /// exact engine, to the largest possible one). If negative, the length is refused.
+    /// The number of bits to spare: log2 of the ratio of the allowed magnitude to the expected one
+    /// (or, for an exact engine, to the largest possible one). If it is negative, the length is
+    /// refused.
     pub bits: f64,
     /// Whether the bound is proven for every input; otherwise it is statistical.
     pub proven: bool,
@@ -219,11 +220,12 @@ pub struct Margin {
 
 /// A kind of engine: the exponents and lengths that it accepts, and a way to build engines.
 pub trait EngineFamily: Sync {
-    /// Returns the name: `fp64`, `goldilocks` or `word`. Families of the same name at different
-    /// places compute the same.
+    /// Returns the name of the family: `fp64`, `goldilocks` or `word`. Families of the same name at
+    /// different places compute the same.
     fn name(&self) -> &'static str;
 
-    /// Returns where its engines compute: `cpu`, or the name of a device (`cuda:0`, `sim`).
+    /// Returns where the family's engines compute: `cpu`, or the name of a device (`cuda:0`,
+    /// `sim`).
     fn place(&self) -> &str {
         CPU
     }
@@ -234,7 +236,7 @@ pub trait EngineFamily: Sync {
         1
     }
 
-    /// Returns the exponents for which some length of this family has enough margin.
+    /// Returns the range of exponents for which some length of this family has enough margin.
     fn exponent_range(&self) -> RangeInclusive<u32>;
 
     /// Returns the transform lengths in `from..=to` that this family can build, ascending.
@@ -250,14 +252,15 @@ pub trait EngineFamily: Sync {
     /// (more words than bits, not a length of this family …).
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;
 
-    /// Returns the bytes of device memory that an engine needs; `None` on the CPU.
+    /// Returns the number of bytes of device memory that an engine needs; `None` on the CPU.
     fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
         let _ = (p, length, registers);
         None
     }
 
-    /// Builds an engine. The length must be usable ([`EngineFamily::margin`] returns `Ok`); the
-    /// plan decides whether the margin is large enough.
+    /// Builds an engine for p in `length` words. The length must be usable
+    /// ([`EngineFamily::margin`] returns `Ok`); the plan decides whether the margin is large
+    /// enough.
     fn build(
         &self,
         p: u32,
@@ -265,7 +268,8 @@ pub trait EngineFamily: Sync {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError>;
 
-    /// Returns the interface for families with several variants; `None` if the family has only one.
+    /// Returns the interface for comparing the variants of the family's engines; `None` if there is
+    /// only one variant.
     fn profiled(&self) -> Option<&dyn Profiled> {
         None
     }

@@ -31,8 +31,8 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
     Ok(families)
 }
 
-/// Opens a device once more and returns families on it. Their work and that of the families from
-/// [`families_on`] do not wait for each other. Each call leaks a little memory.
+/// Opens a device once more and returns families on it. The work of these families and that of the
+/// families from [`families_on`] do not wait for each other. Each call leaks a little memory.
 ///
 /// # Errors
 /// Returns an error if the device or its driver does not exist.
@@ -50,11 +50,11 @@ pub fn families_on_cpu() -> Families {
     families().to_vec()
 }
 
-/// Computes 3^32 on an engine and compares the result, which proves that driver, compiler and
-/// kernels are present. Uses register 0.
+/// Tests that driver, compiler and kernels are present: computes 3^32 on an engine and compares the
+/// result. Uses register 0.
 ///
 /// # Errors
-/// Returns the error that occurred; a wrong result counts as a failure of the device at `place`.
+/// Returns the error that occurred. A wrong result counts as a failure of the device at `place`.
 pub fn probe(engine: &mut dyn Engine, place: &str) -> Result<(), EngineError> {
     const POWER: u64 = 1_853_020_188_851_841;
     let p = engine.exponent();

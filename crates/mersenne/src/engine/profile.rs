@@ -12,8 +12,8 @@ pub trait Profiled {
     /// first, then the most promising ones.
     fn variants(&self, length: usize) -> Vec<String>;
 
-    /// Returns the cut of each of [`Profiled::variants`], in their order; empty if the transform is
-    /// not cut into columns and rows.
+    /// Returns the cut of every variant, in the order of [`Profiled::variants`]; empty if the
+    /// transform is not cut into columns and rows.
     fn cuts(&self, length: usize) -> Vec<Cut> {
         let _ = length;
         vec![]
@@ -42,7 +42,7 @@ pub trait KernelTimer {
 /// The time of one kernel of a squaring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelTime {
-    /// The kernel's name.
+    /// The name of the kernel.
     pub kernel: &'static str,
     /// The mean time of a launch.
     pub time: Duration,

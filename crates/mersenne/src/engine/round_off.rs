@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 /// Statistics of round-off: the distances |z − round(z)| between products and the nearest integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundOff {
-    /// The largest distance in any word of any product.
+    /// The largest distance of any word of any product.
     pub max: f64,
     /// The mean over products of the largest distance in each product.
     pub mean: f64,
@@ -21,8 +21,8 @@ impl RoundOff {
     pub const LEAST_PRODUCTS: u64 = 30;
 
     /// Returns the distribution of the largest error of a product, estimated from mean and
-    /// deviation. `None` for fewer than [`Self::LEAST_PRODUCTS`] products, and if the deviation is
-    /// zero.
+    /// deviation. Returns `None` for fewer than [`Self::LEAST_PRODUCTS`] products, and if the
+    /// deviation is zero.
     ///
     /// Squarings of small numbers, as at the beginning of a test, have almost no round-off. They
     /// increase the deviation, so that Z is too low until other squarings outnumber them.
@@ -32,7 +32,8 @@ impl RoundOff {
         enough.then(|| Gumbel::of_moments(self.mean, self.deviation)).flatten()
     }
 
-    /// Returns [`Gumbel::z`] of [`Self::gumbel`].
+    /// Returns the distance Z ([`Gumbel::z`]) of the distribution [`Self::gumbel`]; `None` if there
+    /// is no distribution.
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.gumbel().map(|gumbel| gumbel.z())
@@ -47,18 +48,18 @@ impl RoundOff {
 /// errors. So the probabilities that this distribution gives far above the mean are too high.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gumbel {
-    /// μ, the mode.
+    /// The mode μ.
     pub location: f64,
-    /// β > 0, the scale.
+    /// The scale β > 0.
     pub scale: f64,
 }
 
-/// Euler's constant.
+/// Euler's constant γ.
 const EULER: f64 = 0.577_215_664_901_532_9;
 
 impl Gumbel {
-    /// Returns the distribution of mean m and standard deviation s: β = s·√6/π, μ = m − 0.5772·β.
-    /// `None` unless m is finite and s is finite and above 0.
+    /// Returns the distribution that has this mean m and standard deviation s: β = s·√6/π, μ = m −
+    /// 0.5772·β. Returns `None` unless m is finite and s is finite and above 0.
     #[must_use]
     pub fn of_moments(mean: f64, deviation: f64) -> Option<Self> {
         let scale = deviation * 6f64.sqrt() / PI;

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
 use crate::{Residue, Shift};
 
-/// The errors of all engines of a family.
+/// The errors that all engines of a family make.
 struct Error {
-    /// The register; `None` means every register.
+    /// The register in which errors occur; `None` means every register.
     register: Option<usize>,
-    /// Whether the squaring of this number, from 1, gives a wrong result.
+    /// Returns whether the squaring of this number, counted from 1, gives a wrong result.
     at: Box<dyn Fn(u64) -> bool + Send + Sync>,
     change: fn(&Residue) -> Residue,
     squarings: AtomicU64,
@@ -24,9 +24,9 @@ pub(crate) struct Tampered {
 }
 
 impl Tampered {
-    /// Returns a leaked family that applies `change` to the result of some squarings, as the
-    /// register holds it: those of `register`, or of all registers, for whose number (from 1) `at`
-    /// is true.
+    /// Returns a leaked family that changes the results of some squarings by `change`, which gets
+    /// the result as the register holds it. The squarings are those of `register`, or of all
+    /// registers if it is `None`, for whose number (from 1) `at` returns true.
     pub(crate) fn leaked(
         inner: &'static dyn EngineFamily,
         register: impl Into<Option<usize>>,
@@ -46,7 +46,7 @@ pub(crate) fn flipped(x: &Residue) -> Residue {
     Residue::from_limbs(x.exponent(), &limbs)
 }
 
-/// Returns 0.
+/// Returns the residue 0.
 pub(crate) fn zero(x: &Residue) -> Residue {
     Residue::from_u64(x.exponent(), 0)
 }

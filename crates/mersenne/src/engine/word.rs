@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
 use crate::{Residue, Shift};
 
-/// The family `word`: 2 ≤ p ≤ 63, arithmetic in `u128`.
+/// The family `word`: 2 ≤ p ≤ 63, with arithmetic in `u128`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Word;
 

@@ -15,14 +15,15 @@ const PIECE: usize = 1 << 15;
 /// The threads that process the pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hands {
-    /// The caller's thread.
+    /// The caller's thread alone processes the pieces.
     One,
-    /// All threads of the caller's rayon pool.
+    /// All threads of the caller's rayon pool process the pieces.
     Many,
 }
 
 impl Hands {
-    /// Applies a function to each piece of a slice; returns the results in order.
+    /// Applies a function to the index and the content of each piece of a slice; returns the
+    /// results in order.
     fn of_pieces<T: Sync, R: Send>(
         self,
         whole: &[T],
@@ -34,7 +35,8 @@ impl Hands {
         }
     }
 
-    /// Applies a function that may change the pieces; returns the results in order.
+    /// Applies a function that may change the pieces to the index and the content of each; returns
+    /// the results in order.
     fn of_pieces_mut<T: Send, R: Send>(
         self,
         whole: &mut [T],
@@ -61,7 +63,8 @@ impl WordLayout {
         self.digits_by(Hands::One, x)
     }
 
-    /// Computes [`WordLayout::balanced_digits`] with all threads of rayon's pool.
+    /// Returns the same as [`WordLayout::balanced_digits`], computed with all threads of rayon's
+    /// pool.
     ///
     /// # Panics
     /// Panics under the same conditions.
@@ -79,7 +82,7 @@ impl WordLayout {
         self.residue_by(Hands::One, digits)
     }
 
-    /// Computes [`WordLayout::residue`] with all threads of rayon's pool.
+    /// Returns the same as [`WordLayout::residue`], computed with all threads of rayon's pool.
     ///
     /// # Panics
     /// Panics under the same condition.
@@ -142,7 +145,8 @@ impl WordLayout {
         Residue::from_canonical(self.p, x)
     }
 
-    /// Returns the carry out of piece i for the carry `into`; `by_itself` is the carry out for 0.
+    /// Returns the carry out of piece i if `into` is the carry into it. `by_itself` is the carry
+    /// out if none enters.
     fn carry_through(&self, i: usize, piece: &[i32], into: i64, by_itself: i64) -> i64 {
         let (mut with, mut without) = (into, 0);
         for (&d, (_, bits)) in piece.iter().zip(self.places(i * PIECE)) {
@@ -155,8 +159,9 @@ impl WordLayout {
         with
     }
 
-    /// Packs the plain digits 0 ≤ d_j < 2^b_j of piece i side by side, starting with the limb that
-    /// contains the first bit of its first word.
+    /// Adds `carry` to `piece`, the digits of piece i, and packs the resulting plain digits 0 ≤ d_j
+    /// < 2^b_j side by side. The first limb of the result is the one that contains the first bit of
+    /// the piece's first word.
     fn pack(&self, i: usize, piece: &[i32], mut carry: i64) -> Vec<u64> {
         let begin = self.offset(i * PIECE);
         let mut packed = Vec::with_capacity(piece.len() / 2 + 2);
@@ -181,7 +186,7 @@ impl WordLayout {
     }
 }
 
-/// Returns `bits` (at most 63) bits of x, starting at bit `start`.
+/// Returns the field of `bits` bits of x (at most 63) that starts at bit `start`.
 fn bit_field(x: &[u64], start: u64, bits: u32) -> u64 {
     let (limb, bit) = ((start / 64) as usize, (start % 64) as u32);
     let limb_at = |i: usize| x.get(i).copied().unwrap_or(0);

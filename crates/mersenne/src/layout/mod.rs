@@ -23,13 +23,13 @@ impl WordLayout {
         Self { p, n }
     }
 
-    /// Returns p.
+    /// Returns the exponent p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.p
     }
 
-    /// Returns N, the number of words.
+    /// Returns the number of words N.
     #[must_use]
     pub fn len(&self) -> usize {
         self.n
@@ -41,20 +41,20 @@ impl WordLayout {
         false
     }
 
-    /// Returns β = p/N, the mean number of bits per word.
+    /// Returns the mean number of bits per word, β = p/N.
     #[must_use]
     pub fn bits_per_word(&self) -> f64 {
         f64::from(self.p) / self.n as f64
     }
 
-    /// Returns ⌈pj/N⌉, the bit at which word j starts; p for j = N.
+    /// Returns the bit at which word j starts, ⌈pj/N⌉; p for j = N.
     #[must_use]
     pub fn offset(&self, j: usize) -> u64 {
         // The product fits in u64, since p < 2^32 and j ≤ N ≤ p.
         (u64::from(self.p) * j as u64).div_ceil(self.n as u64)
     }
 
-    /// Returns b_j, the number of bits of word j.
+    /// Returns the number of bits of word j, b_j.
     #[must_use]
     pub fn bits(&self, j: usize) -> u32 {
         (self.offset(j + 1) - self.offset(j)) as u32
@@ -77,7 +77,8 @@ impl WordLayout {
         })
     }
 
-    /// Returns k = (−p·j) mod N. The weight of word j is a_j = 2^(k/N) (Thall 2011, eq. 1.3).
+    /// Returns k = (−p·j) mod N, which determines the weight of word j, a_j = 2^(k/N) (Thall 2011,
+    /// eq. 1.3).
     #[must_use]
     pub fn weight_numerator(&self, j: usize) -> u64 {
         let n = self.n as u64;

@@ -6,10 +6,10 @@ use super::Plan;
 use crate::Exponent;
 use crate::engine::{Cut, EngineFamily};
 
-/// Two plans with the same number of rows and of columns, and the same radices along both.
+/// Two plans with the same numbers of rows and of columns, and the same radices along both.
 #[derive(Debug, Clone)]
 pub struct Alike {
-    /// The cut of both transforms.
+    /// The cut that both transforms have.
     pub cut: Cut,
     /// A plan of each family, for the largest exponent that its length supports.
     pub plans: [Plan; 2],

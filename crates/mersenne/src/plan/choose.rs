@@ -12,32 +12,33 @@ use crate::Exponent;
 use crate::engine::places::{self, Families, probe};
 use crate::engine::{EngineError, EngineFamily};
 
-/// Below this exponent no device is used by default: opening one takes longer than a whole test on
-/// the CPU.
+/// The exponent below which no device is used by default: opening one takes longer than a whole
+/// test on the CPU.
 const LEAST_FOR_DEVICES: u32 = 40_000;
 
-/// Below this exponent a whole test takes less time than a measurement.
+/// The exponent below which a whole test takes less time than a measurement.
 const LEAST_WORTH_MEASURING: u32 = 100_000;
 
-/// Above this exponent a measurement would take minutes on a CPU.
+/// The exponent above which a measurement would take minutes on a CPU.
 const MOST_WORTH_MEASURING: u32 = 200_000_000;
 
-/// The time of a measurement of one plan.
+/// The time that the measurement of one plan takes.
 const EACH: Duration = Duration::from_millis(50);
 
-/// A longer transform must be this much faster than the shortest.
+/// The largest time of a longer transform, relative to the shortest, at which the longer one is
+/// preferred.
 const GAIN: f64 = 0.97;
 
-/// What a stored time is for: squarings modulo any M_p that needs this length.
+/// The key of a stored time, which is valid for squarings modulo any M_p that needs this length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TimingKey {
     /// The name of the engine family.
     pub engine: &'static str,
-    /// The place: `cpu`, `cuda:0`, …
+    /// The place where the engine computes: `cpu`, `cuda:0`, …
     pub place: &'static str,
-    /// N, the length in words.
+    /// The length N, in words.
     pub length: usize,
-    /// Threads on the CPU; `None` on a device.
+    /// The number of threads on the CPU; `None` on a device.
     pub threads: Option<usize>,
 }
 
@@ -54,13 +55,13 @@ impl fmt::Display for TimingKey {
 pub struct StoredTime {
     /// The name of the variant.
     pub variant: String,
-    /// The time of a squaring.
+    /// The time that a squaring takes.
     pub time: Duration,
 }
 
-/// Times of squarings measured earlier on this machine.
+/// A store of times of squarings that were measured earlier on this machine.
 pub trait StoredTimes {
-    /// Returns the stored time of a length.
+    /// Returns the stored time for a key, with its variant; `None` if there is none.
     fn get(&self, key: &TimingKey) -> Option<StoredTime>;
 }
 
@@ -74,19 +75,19 @@ impl StoredTimes for NoTimes {
     }
 }
 
-/// A request whose place is decided.
+/// A request for a plan whose place is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The request, with [`DeviceChoice::Cpu`] or [`DeviceChoice::On`].
+    /// The request, whose device is [`DeviceChoice::Cpu`] or [`DeviceChoice::On`].
     pub request: PlanRequest,
-    /// Why an existing GPU is not used, in one line.
+    /// The reason why an existing GPU is not used, in one line.
     pub warning: Option<String>,
 }
 
 impl PlanRequest {
     /// Decides where to compute, and tries a device: an engine is built on it and computes a small
-    /// power. Takes no time for the CPU; for a device, the time to open it and to compile its
-    /// kernels.
+    /// power. For the CPU this takes no time; for a device, it takes the time to open it and to
+    /// compile its kernels.
     ///
     /// `Auto` means the first GPU if it works and the transform for p is long enough
     /// ([`EngineFamily::shortest_worthwhile`]), otherwise the CPU.
@@ -127,7 +128,8 @@ impl PlanRequest {
         !matches!(self.device, DeviceChoice::On(_))
     }
 
-    /// Returns the families at the place, and the place's name; for `Auto`, those of the CPU.
+    /// Returns the families at the place, and the place's name. If the place is still `Auto`, it
+    /// returns those of the CPU.
     ///
     /// # Errors
     /// Returns an error if the device does not exist.
@@ -142,7 +144,8 @@ impl PlanRequest {
     }
 }
 
-/// Returns the GPU if it is suitable and works; a warning if it is suitable but does not work.
+/// Returns the GPU if it is suitable and works, otherwise the CPU, with a warning if the GPU is
+/// suitable but does not work.
 pub(super) fn device_or_cpu(
     exponent: Exponent,
     id: DeviceId,
@@ -180,7 +183,7 @@ impl Plan {
         Self::default_among(exponent, &families, &place, &request)
     }
 
-    /// Returns the fastest plan for p: [`Plan::fastest`] without stored times.
+    /// Returns the fastest plan for p, like [`Plan::fastest`] without stored times.
     pub fn measured(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         Self::fastest(exponent, request, &NoTimes)
     }
@@ -211,9 +214,10 @@ impl Plan {
         Self::candidates_among(exponent, &families, &place, &request)
     }
 
-    /// Returns the plans that `warpint tune --lengths` times: for all families at the place (or the
-    /// requested one), every length in a range, ascending, for the largest exponent that it
-    /// supports, in its first `most` variants.
+    /// Returns the plans that `warpint tune --lengths` times. These are, for all families at the
+    /// place (or the requested one), plans at every length in a range, ascending. Each is for the
+    /// largest exponent that the length supports. Each length is included in its first `most`
+    /// variants.
     ///
     /// # Errors
     /// Returns an error if the device does not exist.
@@ -325,7 +329,7 @@ impl Plan {
         [self].into_iter().chain(longer).collect()
     }
 
-    /// Iterates over this plan in every variant.
+    /// Iterates over this plan in each of its variants.
     fn with_variants(self) -> impl Iterator<Item = Self> {
         let variants = self.variants().len();
         (0..variants.max(1)).map(move |variant| Self { variant, ..self })
@@ -342,14 +346,16 @@ impl Plan {
         }
     }
 
-    /// Returns the plan at this length in the fastest known variant, and its time in seconds.
+    /// Returns the plan at this length in the fastest known variant, and its time per squaring in
+    /// seconds; `None` without a stored time.
     fn stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         let found = stored.get(&self.timing_key())?;
         let variant = self.variants().iter().position(|name| *name == found.variant)?;
         Some((Self { variant, ..self }, found.time.as_secs_f64()))
     }
 
-    /// Returns the fastest of the near lengths by stored times, if the shortest one has a time.
+    /// Returns the fastest plan at the near lengths by stored times, and its time per squaring in
+    /// seconds; `None` if the shortest length has no stored time.
     fn fastest_stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         self.stored(stored)?;
         self.near_lengths()
@@ -358,7 +364,8 @@ impl Plan {
             .min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Returns the fastest of the near lengths by a short measurement, if measuring is worthwhile.
+    /// Returns the fastest plan at the near lengths by a short measurement, and its time per
+    /// squaring in seconds; `None` if measuring is not worthwhile.
     fn fastest_measured(self) -> Option<(Self, f64)> {
         let p = self.exponent.get();
         if p < LEAST_WORTH_MEASURING || (self.is_on_cpu() && p > MOST_WORTH_MEASURING) {

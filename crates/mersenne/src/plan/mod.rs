@@ -21,7 +21,7 @@ pub use near::PlanRefusal;
 pub use timer::SquaringTimer;
 pub use tuned::TunedTimes;
 
-/// Formats an engine and its place: `fp64` on the CPU, `goldilocks on cuda:0` elsewhere.
+/// Formats an engine and its place: only `fp64` on the CPU, `goldilocks on cuda:0` on a device.
 #[must_use]
 pub fn engine_at(engine: &str, place: &str) -> String {
     if place == CPU { engine.into() } else { format!("{engine} on {place}") }
@@ -32,11 +32,11 @@ pub fn engine_at(engine: &str, place: &str) -> String {
 pub struct PlanRequest {
     /// The name of an engine family; `None` lets the plan choose.
     pub engine: Option<&'static str>,
-    /// Where to compute.
+    /// The place where the engine is to compute.
     pub device: DeviceChoice,
     /// A transform length in words; `None` lets the plan choose.
     pub length: Option<usize>,
-    /// Threads of the CPU; `None` uses all.
+    /// The number of threads on the CPU; `None` uses all.
     pub threads: Option<usize>,
 }
 
@@ -51,26 +51,26 @@ pub struct Plan {
     threads: usize,
 }
 
-/// Why no plan is possible.
+/// The reason why no plan is possible.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
     /// The place has no such family.
     #[error("{place} does not have engine {engine}; it has {known}")]
     NoEngine {
-        /// The requested family.
+        /// The name of the requested family.
         engine: &'static str,
-        /// The place.
+        /// The name of the place.
         place: String,
-        /// The families at the place.
+        /// The names of the families at the place.
         known: String,
     },
     /// The family does not support this exponent.
     #[error("engine {engine} takes exponents from {from} to {to}, not {exponent}")]
     OutOfRange {
-        /// The family.
+        /// The name of the family.
         engine: &'static str,
-        /// p.
+        /// The exponent p.
         exponent: u32,
         /// The smallest exponent of the family.
         from: u32,
@@ -86,23 +86,23 @@ pub enum PlanError {
          margin); the shortest safe length is {shortest}"
     )]
     TooShort {
-        /// The family.
+        /// The name of the family.
         engine: &'static str,
-        /// p.
+        /// The exponent p.
         exponent: u32,
-        /// The requested length.
+        /// The requested length, in words.
         length: usize,
-        /// The margin at that length (negative).
+        /// The margin at that length, in bits (negative).
         bits: f64,
-        /// The shortest length with enough margin.
+        /// The shortest length with enough margin, in words.
         shortest: usize,
     },
-    /// No length of the family is long enough, or no longer one exists.
+    /// No length of the family is long enough, or there is no longer one.
     #[error("no transform length of engine {engine} is long enough for M{exponent}")]
     NoLength {
-        /// The family.
+        /// The name of the family.
         engine: &'static str,
-        /// p.
+        /// The exponent p.
         exponent: u32,
     },
 }
@@ -188,10 +188,11 @@ impl Plan {
         Self { length: length.saturating_sub(1), ..*self }.longer()
     }
 
-    /// Builds the engine.
+    /// Builds the engine with this number of registers.
     ///
     /// # Errors
-    /// Returns errors of the family; [`EngineError::NoRoom`] if the device has not enough memory.
+    /// Returns errors of the family, and [`EngineError::NoRoom`] if the device does not have enough
+    /// memory.
     pub fn build(&self, registers: usize) -> Result<Box<dyn Engine>, EngineError> {
         let (p, length) = (self.exponent.get(), self.length);
         let options = BuildOptions { registers, threads: self.threads, variant: self.variant };
@@ -225,9 +226,10 @@ impl Plan {
         Ok(engine)
     }
 
-    /// Measures the least time of a squaring over `budget`, on a residue of mixed bits, with at
-    /// least four squarings. Laps take 10 ms on the CPU, where other processes can only add time,
-    /// and 100 ms on a device, like the stretches of a test. Building the engine is not included.
+    /// Returns the least time of a squaring, measured during `budget` on a residue of mixed bits,
+    /// with at least four squarings. Laps take 10 ms on the CPU, where other processes can only add
+    /// time, and 100 ms on a device, like the stretches of a test. Building the engine is not
+    /// included.
     pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
         let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
         let mut engine = self.build_to_time()?;
@@ -248,7 +250,7 @@ impl Plan {
         }
     }
 
-    /// Returns p.
+    /// Returns the exponent p.
     #[must_use]
     pub fn exponent(&self) -> Exponent {
         self.exponent
@@ -260,7 +262,7 @@ impl Plan {
         self.family.name()
     }
 
-    /// Returns where the engine computes: `cpu`, `cuda:0`, `sim`.
+    /// Returns where the engine computes, for example `cpu`, `cuda:0` or `sim`.
     #[must_use]
     pub fn place(&self) -> &'static str {
         self.family.place()
@@ -286,8 +288,8 @@ impl Plan {
         self.variants().into_iter().nth(self.variant).unwrap_or_default()
     }
 
-    /// Returns the same plan in another of [`Profiled::variants`](crate::Profiled::variants);
-    /// `None` if the number is too large.
+    /// Returns the same plan in the variant with this number among
+    /// [`Profiled::variants`](crate::Profiled::variants); `None` if the number is too large.
     #[must_use]
     pub fn in_variant(&self, variant: usize) -> Option<Self> {
         (variant < self.variants().len()).then_some(Self { variant, ..*self })
@@ -305,25 +307,25 @@ impl Plan {
         self.family.profiled()?.work(self.length, self.variant)
     }
 
-    /// Returns N, the length in words.
+    /// Returns the transform length N, in words.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Returns β = p/N, the mean bits of a word.
+    /// Returns the mean number of bits of a word, β = p/N.
     #[must_use]
     pub fn bits_per_word(&self) -> f64 {
         f64::from(self.exponent.get()) / self.length as f64
     }
 
-    /// Returns the margin at the length.
+    /// Returns the margin of the engine at the plan's length.
     #[must_use]
     pub fn margin(&self) -> Margin {
         self.margin
     }
 
-    /// Returns the number of threads.
+    /// Returns the number of threads of the engine.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads

@@ -8,13 +8,13 @@ use warpint_progress::units::words;
 use super::{PlanError, PlanRequest};
 use crate::engine::{EngineError, EngineFamily};
 
-/// Why a request has no plan. If the reason is the length, includes the nearest shorter and longer
-/// usable lengths: `…; near it, 10K and 16K would do`.
+/// The reason why a request has no plan. If the reason is the length, this includes the nearest
+/// shorter and longer usable lengths: `…; near it, 10K and 16K would do`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanRefusal {
-    /// The error.
+    /// The error that the plan met.
     pub error: PlanError,
-    /// The lengths, ascending; at most two.
+    /// The usable lengths, ascending; at most two.
     pub near: Vec<usize>,
 }
 
@@ -44,7 +44,8 @@ impl std::error::Error for PlanRefusal {
 }
 
 impl PlanError {
-    /// Adds the lengths near that of `request`, whose place is decided, to the error.
+    /// Returns the error together with the usable lengths near that of `request`, whose place is
+    /// decided.
     #[must_use]
     pub fn of_request(self, request: &PlanRequest) -> PlanRefusal {
         let near = near(&self, request).unwrap_or_default();

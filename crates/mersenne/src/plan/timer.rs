@@ -6,7 +6,7 @@ use super::Plan;
 use crate::Shift;
 use crate::engine::{Engine, EngineError, KernelTime, Step};
 
-/// An engine and the times of its squarings.
+/// An engine that does squarings, and their times.
 ///
 /// Timers of several plans take laps in turns, so that a slow moment of the machine does not affect
 /// only one of them.
@@ -14,7 +14,7 @@ pub struct SquaringTimer {
     engine: Box<dyn Engine>,
     squarings: u64,
     time: Duration,
-    /// The time of a squaring in the fastest lap and in the slowest lap.
+    /// The time of a squaring in the fastest lap, and that in the slowest lap.
     extremes: (Duration, Duration),
 }
 
@@ -34,13 +34,13 @@ impl Plan {
 }
 
 impl SquaringTimer {
-    /// Does squarings that are not timed, while kernels are loaded and clocks rise.
+    /// Does squarings that are not timed, so that kernels are loaded and clocks rise.
     pub fn warm_up(&mut self, squarings: u64) -> Result<(), EngineError> {
         self.engine.square(0, squarings, Step::Square, Shift::ZERO)?;
         self.engine.finish()
     }
 
-    /// Does one lap of `squarings` squarings, from digits to digits.
+    /// Does one timed lap of `squarings` squarings, from digits to digits.
     pub fn lap(&mut self, squarings: u64) -> Result<(), EngineError> {
         let begin = Instant::now();
         self.warm_up(squarings)?;
@@ -59,7 +59,7 @@ impl SquaringTimer {
         self.squarings
     }
 
-    /// Returns the mean time of a squaring over all laps; zero before the first.
+    /// Returns the mean time of a squaring over all laps; zero before the first lap.
     #[must_use]
     pub fn mean(&self) -> Duration {
         self.time.div_f64(self.squarings.max(1) as f64)
@@ -71,8 +71,8 @@ impl SquaringTimer {
         self.extremes
     }
 
-    /// Returns [`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times) of the engine; an
-    /// empty list, without computing, if the engine has no kernels.
+    /// Returns the engine's [`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times). The
+    /// list is empty, and nothing is computed, if the engine has no kernels.
     pub fn kernel_times(&mut self, squarings: u64) -> Result<Vec<KernelTime>, EngineError> {
         self.engine.kernel_timer().map_or(Ok(vec![]), |timer| timer.kernel_times(0, squarings))
     }

@@ -8,23 +8,23 @@ use warpint_device::{Tuning, TuningError, TuningKey, TuningStore, Warned, device
 use super::{Plan, StoredTime, StoredTimes, TimingKey};
 use crate::engine::known;
 
-/// The times that `warpint tune` has stored, by product, driver and version of this program. Where
-/// no time is stored, the times shipped with the program are used ([`known`]).
+/// The times that `warpint tune` has stored for each device model, driver and version of this
+/// program. Where no time is stored, the times shipped with the program are used ([`known`]).
 #[derive(Debug)]
 pub struct TunedTimes {
     store: Option<TuningStore>,
-    /// The warnings so far, each line once.
+    /// The warnings so far, each once.
     warnings: RefCell<Vec<String>>,
 }
 
 impl TunedTimes {
-    /// Opens the times of this user; without times for a user without a home directory.
+    /// Opens the stored times of this user. A user without a home directory has none.
     #[must_use]
     pub fn open() -> Self {
         Self::of(TuningStore::open().ok())
     }
 
-    /// Returns the times in a store.
+    /// Creates the times from a store; `None` means that there is no store.
     #[must_use]
     pub fn of(store: Option<TuningStore>) -> Self {
         Self { store, warnings: RefCell::default() }
@@ -38,7 +38,7 @@ impl TunedTimes {
         self.store.as_ref().ok_or(TuningError::NoFolder)?.check()
     }
 
-    /// Stores the time of a squaring by a plan as the fastest of its length.
+    /// Stores the time of a squaring by a plan as the fastest of the plan's length.
     ///
     /// # Errors
     /// Returns an error if there is no store or it cannot be written.
@@ -51,7 +51,7 @@ impl TunedTimes {
         Ok(())
     }
 
-    /// Returns the warnings since the last call, one line each.
+    /// Returns the warnings since the last call, one text line each.
     pub fn take_warnings(&self) -> Vec<String> {
         self.warnings.take()
     }
@@ -77,13 +77,13 @@ impl StoredTimes for TunedTimes {
     }
 }
 
-/// Returns the shipped time of a product.
+/// Returns the time that is shipped for a product; `None` if there is none.
 fn shipped(product: &str, of: &TimingKey) -> Option<StoredTime> {
     let way = known::on(product, of.engine, of.length)?;
     Some(StoredTime { variant: way.variant.clone(), time: way.time })
 }
 
-/// Returns the key of the store; `None` for a device that is not in use.
+/// Returns the key of the store for a timing key; `None` for a device that is not in use.
 fn key(of: &TimingKey) -> Option<TuningKey> {
     let (device, driver) = device_model(of.place)?;
     let program = env!("CARGO_PKG_VERSION").into();

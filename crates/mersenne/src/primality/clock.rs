@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
-/// A source of the present time.
+/// A source of the present time, which tests may replace.
 pub trait Clock: fmt::Debug + Sync {
     /// Returns the present time. It should not decrease, but a run loses no work if it does.
     fn now(&self) -> Instant;

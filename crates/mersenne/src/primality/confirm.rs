@@ -24,9 +24,9 @@ pub(super) struct Suspect {
 
 /// Where a test continues after a failed Jacobi check.
 pub(super) enum Back {
-    /// From this state.
+    /// The test continues from this state.
     To(Box<State>),
-    /// From where it is: the check itself was wrong.
+    /// The test continues from where it is, because the check itself was wrong.
     Nowhere,
     /// A stop was requested before it was known whether the check itself was wrong.
     Interrupted,
@@ -35,8 +35,8 @@ pub(super) enum Back {
 }
 
 impl Driver<'_> {
-    /// Makes the outstanding checks of the final residue: its Jacobi check, and the check still
-    /// under way.
+    /// Makes the outstanding checks of the final residue `last`: its Jacobi check, and the check
+    /// still under way.
     pub(super) fn last_check(
         &mut self,
         check: Check,

@@ -39,7 +39,8 @@ pub(super) struct Doubled {
 }
 
 impl Doubled {
-    /// Combines a sequence with the plan of the second engine.
+    /// Creates the sequence for two engines from that of the first engine and the plan of the
+    /// second.
     pub(super) fn new(first: LucasLehmer, plan: Plan, clock: &'static dyn Clock) -> Self {
         let p = plan.exponent().get();
         let start = first.first();
@@ -69,7 +70,8 @@ impl Doubled {
         State { iteration, residue, confirmed, ..self.first.first() }
     }
 
-    /// Does some squarings on the second engine; at the end of the stretch, compares the residues.
+    /// Does at most `most` squarings on the second engine. At the end of the stretch, compares its
+    /// residue with `reached`, that of the first engine.
     fn follow(&mut self, reached: Residue, most: u64) -> Result<Advance, EngineError> {
         let n = most.min(self.first.iteration() - self.second.iteration());
         let stepped = self.step(n);
@@ -98,7 +100,7 @@ impl Doubled {
         Ok(Advance::Verified)
     }
 
-    /// Changes to a longer transform, so that the stretch is repeated.
+    /// Changes the second engine to a longer transform, so that the stretch is repeated.
     fn lengthen(&mut self, measured: f64, limit: f64, length: usize) -> Result<(), EngineError> {
         self.engine = None;
         self.plan = self.plan.longer().map_err(|_| EngineError::Unusable {
@@ -112,7 +114,8 @@ impl Doubled {
         Ok(())
     }
 
-    /// Drops the second engine if it has failed, so that a new one is built.
+    /// Passes a result on. If it is an error of the device, drops the second engine first, so that
+    /// a new one is built.
     fn noted<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         if matches!(done, Err(EngineError::Device(_))) {
             self.engine = None;
@@ -121,7 +124,7 @@ impl Doubled {
         done
     }
 
-    /// Does n squarings on the second engine; returns its residue at the end of the stretch.
+    /// Does n squarings on the second engine; returns its residue if the stretch has ended.
     fn step(&mut self, n: u64) -> Result<Option<Residue>, EngineError> {
         let agreed = self.agreed_state();
         let is_new = self.engine.is_none();

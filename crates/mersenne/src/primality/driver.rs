@@ -25,31 +25,31 @@ pub(super) struct Driver<'a> {
     pub(super) clock: &'static dyn Clock,
     pub(super) errors: ErrorCounts,
     pub(super) least_length: Option<LeastLength>,
-    /// Computing time of earlier sittings.
+    /// The computing time of earlier sittings.
     pub(super) earlier: Duration,
     begun: Instant,
-    /// When the next checkpoint is due; `None` means never, because the interval overflows the
-    /// clock.
+    /// The time at which the next checkpoint is due; `None` means never, because the interval
+    /// overflows the clock.
     next_save: Option<Instant>,
     next_progress: Instant,
     pub(super) pace: Pace,
     pub(super) failures: Failures,
-    /// The newest checkpoint on disk: iteration and file.
+    /// The iteration and the file of the newest checkpoint on disk.
     pub(super) on_disk: Option<(u64, PathBuf)>,
     /// The iteration from which the test continued after the device failed.
     pub(super) device_failed_at: Option<u64>,
-    /// Items to write while the device computes, in this order.
+    /// The items to write while the device computes, in this order.
     pub(super) pending: Vec<Pending>,
-    /// Jacobi checks of a Lucas–Lehmer test; with a second engine, only the check at the end.
+    /// The Jacobi checks of a Lucas–Lehmer test; with a second engine, only the check at the end.
     pub(super) watch: Option<JacobiWatch>,
     /// The last state that a Jacobi check has confirmed.
     pub(super) confirmed: Option<Trusted>,
 }
 
-/// An item to write to disk.
+/// An item that is to be written to disk.
 pub(super) enum Pending {
     Checkpoint(Box<State>),
-    /// A residue that [`super::ResidueSink`] has asked for, with its iteration.
+    /// A residue that [`super::ResidueSink`] has asked for; its iteration comes first.
     Residue(u64, Residue),
 }
 
@@ -259,8 +259,8 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Returns the state with the present elapsed time, error counts and transform length filled
-    /// in.
+    /// Returns the state with the present elapsed time, error counts and least transform length
+    /// filled in.
     pub(super) fn stamped(&self, state: State) -> State {
         let least_length = self.least_length.clone();
         State { elapsed: self.elapsed(), errors: self.errors, least_length, ..state }
@@ -275,7 +275,7 @@ impl<'a> Driver<'a> {
         Ok(saved)
     }
 
-    /// Saves a state; returns whether it is on disk.
+    /// Saves a state without starting a check; returns whether it is on disk.
     pub(super) fn write(&mut self, state: &State) -> Result<bool, TestError> {
         check_seal(state)?;
         let mut wait = self.options.checkpoint_interval;

@@ -8,7 +8,7 @@ use warpint_files::ErrorKind;
 use crate::checkpoint::CheckpointError;
 use crate::{Check, EngineError, PlanError};
 
-/// Why a run ended. The checkpoints are kept in every case.
+/// The reason why a run ended with an error. The checkpoints are kept in every case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TestError {
@@ -18,9 +18,9 @@ pub enum TestError {
     /// The device failed twice from the same state, or is unusable.
     #[error("{place} failed: {error}; {kept}")]
     Device {
-        /// The device's name.
+        /// The name of the device.
         place: String,
-        /// The device's error.
+        /// The error of the device.
         error: DeviceError,
         /// A text that says where the last checkpoint is.
         kept: String,
@@ -38,7 +38,7 @@ pub enum TestError {
     PastTarget {
         /// The checkpoint's iteration.
         found: u64,
-        /// The iterations asked for.
+        /// The number of iterations asked for.
         wanted: u64,
     },
     /// A Lucas–Lehmer sequence reached 0, 2 or −2 before its end, or a PRP test reached 0. No sound
@@ -56,13 +56,13 @@ pub enum TestError {
     /// The spec of a certification lacks the start residue.
     #[error("a certification needs its start residue")]
     NoStart,
-    /// Two computations of 3^(d−1), d the product of known factors, gave different results.
+    /// Two computations of 3^(d−1) gave different results; d is the product of the known factors.
     #[error(
         "3^(d−1) mod M{exponent}, with the product d of the known factors, was computed twice with \
          different results: this machine computes unreliably; the same command tries again from the last checkpoint"
     )]
     CofactorDiffers {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
     },
     /// The state to which the test would go back has changed in memory.
@@ -83,9 +83,9 @@ pub enum TestError {
          goldilocks, a longer transform length, or another machine"
     )]
     RepeatedError {
-        /// The check.
+        /// The kind of the check.
         check: Check,
-        /// Engine, length and margin, as text.
+        /// A text that names engine, length and margin.
         arithmetic: String,
         /// The iteration at which the check was made.
         iteration: u64,
@@ -101,9 +101,9 @@ pub enum TestError {
          state at iteration {verified} is kept, and the same command goes on from it"
     )]
     Unreliable {
-        /// The last check that failed.
+        /// The kind of the last check that failed.
         check: Check,
-        /// Engine, length and margin, as text.
+        /// A text that names engine, length and margin.
         arithmetic: String,
         /// The iteration at which the last check was made.
         iteration: u64,
@@ -136,8 +136,8 @@ impl TestError {
 }
 
 impl TestError {
-    /// Returns [`TestError::Device`] for a device error and the checkpoint (iteration, file) on
-    /// disk.
+    /// Returns [`TestError::Device`] for an error of the device at `place`, and the iteration and
+    /// file of the newest checkpoint on disk.
     pub(super) fn device(
         place: String,
         error: DeviceError,

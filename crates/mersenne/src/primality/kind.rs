@@ -10,21 +10,22 @@ use crate::Residue;
 /// = 0 exactly when M_p is prime, for every odd p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LlStart {
-    /// 4, the usual start.
+    /// The sequence starts with 4, as usual.
     #[default]
     Four,
-    /// 10.
+    /// The sequence starts with 10.
     Ten,
-    /// 2/3 mod M_p.
+    /// The sequence starts with 2/3 mod M_p.
     TwoThirds,
 }
 
 /// The kind of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestKind {
-    /// Fermat's test to base 3 with residue type 1, guarded by Gerbicz–Li checks.
+    /// A probable-prime test: Fermat's test to base 3 with residue type 1, guarded by Gerbicz–Li
+    /// checks.
     Prp,
-    /// The Lucas–Lehmer test.
+    /// A Lucas–Lehmer test that starts with this term.
     Ll(LlStart),
     /// The certification of a proof: squarings of a given residue, guarded by Gerbicz–Li checks.
     Cert(Certification),
@@ -34,12 +35,12 @@ pub enum TestKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certification {
     squarings: u64,
-    /// The first bytes of the SHA-256 of the start residue and the number of squarings.
+    /// The first bytes of the SHA-256 of the start residue and of the number of squarings.
     digest: [u8; 8],
 }
 
 impl Certification {
-    /// Returns the certification of `squarings` squarings of a residue.
+    /// Returns the identity of `squarings` squarings of the residue `start`.
     #[must_use]
     pub fn new(start: &Residue, squarings: u64) -> Self {
         let mut hasher = Sha256::new();
@@ -52,7 +53,7 @@ impl Certification {
 }
 
 impl TestKind {
-    /// Returns GIMPS's work type: `PRP-3`, `LL` or `Cert`.
+    /// Returns the name of the work type in GIMPS: `PRP-3`, `LL` or `Cert`.
     #[must_use]
     pub fn work_type(self) -> &'static str {
         match self {
@@ -84,8 +85,8 @@ impl TestKind {
         }
     }
 
-    /// Returns the squarings of a whole test: p for PRP (3^(2^p)/9 = 3^(M_p − 1)), p − 2 for LL,
-    /// and the requested number for a certification.
+    /// Returns the number of squarings of a whole test: p for PRP (3^(2^p)/9 = 3^(M_p − 1)), p − 2
+    /// for LL, and the requested number for a certification.
     #[must_use]
     pub fn iterations(self, p: u32) -> u64 {
         match self {

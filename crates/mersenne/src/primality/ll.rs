@@ -26,7 +26,7 @@ pub(super) struct LucasLehmer {
     target: u64,
     iteration: u64,
     first_shift: Shift,
-    /// s_(p−3), once the sequence has reached it.
+    /// The residue s_(p−3), once the sequence has reached it.
     penultimate: Option<Residue>,
 }
 
@@ -46,7 +46,7 @@ impl LucasLehmer {
         TestKind::Ll(self.start).iterations(self.p)
     }
 
-    /// Returns whether s_(p−3) = ±2^((p+1)/2).
+    /// Returns whether s_(p−3) is known and is ±2^((p+1)/2).
     fn is_proven(&self) -> bool {
         let root = Residue::from_u64(self.p, 1).rotated_left(self.p.div_ceil(2));
         let zero = Residue::from_u64(self.p, 0);
@@ -146,9 +146,9 @@ impl Sequence for LucasLehmer {
         None
     }
 
-    /// Returns whether the residue shows an error. After 0 the sequence continues with −2, 2, 2, …
-    /// and stays at 2; a defective machine produces these values. 0 is correct only at the very
-    /// end, after ±2^((p+1)/2).
+    /// Returns whether the residue at this iteration shows an error. After 0 the sequence continues
+    /// with −2, 2, 2, … and stays at 2; a defective machine produces these values. 0 is correct
+    /// only at the very end, after ±2^((p+1)/2).
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool {
         // For smaller exponents the sequence can take these values without an error.
         const SMALLEST: u32 = 13;

@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::checkpoint::State;
 
-/// Test hook: storage for in-memory run states.
+/// A way to keep the states of a run in memory, which tests may replace.
 pub trait Memory: fmt::Debug + Sync {
-    /// Returns a stored state when it is used again: before it is saved, or when the test goes back
-    /// to it.
+    /// Returns a stored state as memory holds it when it is used again: before it is saved, or when
+    /// the test goes back to it.
     fn recalled(&self, state: State) -> State;
 }
 

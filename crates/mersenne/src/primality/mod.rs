@@ -41,34 +41,36 @@ pub(crate) use prp::LARGEST_BLOCK;
 /// The specification of a test. Fields may be added: build one with `..TestSpec::new(kind, exponent)`.
 #[derive(Debug, Clone)]
 pub struct TestSpec {
-    /// The kind of test.
+    /// The kind of the test.
     pub kind: TestKind,
-    /// p, a prime.
+    /// The exponent p, a prime.
     pub exponent: Exponent,
-    /// Stop after this number of iterations with [`crate::Verdict::Interim`]. `None`, or the number
-    /// of iterations of the whole test, gives a verdict.
+    /// The number of iterations after which the test ends with [`crate::Verdict::Interim`]. `None`,
+    /// or the number of iterations of the whole test, gives a verdict.
     pub iterations: Option<u64>,
-    /// The shift with which a test starts; a resumed test keeps its own. Two runs with shifts drawn
-    /// at random share no systematic error.
+    /// The shift, in bits, with which a test starts; a resumed test keeps its own. Two runs with
+    /// shifts drawn at random share no systematic error.
     pub shift: u32,
-    /// PRP: known factors of M_p. The verdict is about the cofactor.
+    /// The known factors of M_p, for a PRP test. If there are any, the verdict is about the
+    /// cofactor.
     pub known_factors: KnownFactors,
-    /// Certifications: x_0. The kind contains only a digest of it.
+    /// The start residue x_0 of a certification. The kind contains only a digest of it.
     pub start: Option<Residue>,
 }
 
 impl TestSpec {
-    /// Specifies a whole test without shift. For certifications use [`TestSpec::certification`].
+    /// Creates the specification of a whole test without shift. For certifications use
+    /// [`TestSpec::certification`].
     #[must_use]
     pub fn new(kind: TestKind, exponent: Exponent) -> Self {
         let known_factors = KnownFactors::default();
         Self { kind, exponent, iterations: None, shift: 0, known_factors, start: None }
     }
 
-    /// Specifies a certification: `squarings` squarings of a residue mod M_p.
+    /// Creates the specification of a certification: `squarings` squarings of the residue `start`.
     ///
     /// # Panics
-    /// If the residue is of another exponent.
+    /// Panics if the residue is of another exponent.
     #[must_use]
     pub fn certification(exponent: Exponent, start: Residue, squarings: u64) -> Self {
         assert_eq!(start.exponent(), exponent.get(), "a residue of another exponent");
@@ -96,11 +98,12 @@ pub trait ResidueSink: fmt::Debug + Send + Sync {
 pub struct RunOptions {
     /// The time between checkpoints; 60 s by default.
     pub checkpoint_interval: Duration,
-    /// Lucas–Lehmer: the plan by which every stretch is computed again, at another shift.
+    /// The plan by which every stretch of a Lucas–Lehmer test is computed again, at another shift;
+    /// `None` means once only.
     pub verify_with: Option<Plan>,
-    /// PRP: the sink that receives residues during the test.
+    /// The sink that receives residues during a PRP test.
     pub residues: Option<Arc<dyn ResidueSink>>,
-    /// The clock.
+    /// The clock that the run reads; tests replace it.
     pub clock: &'static dyn Clock,
     /// The memory that keeps states; tests replace it.
     pub memory: &'static dyn Memory,
@@ -125,7 +128,7 @@ pub enum Finished {
     Done(Box<Outcome>),
     /// The stop token ended the run.
     Stopped {
-        /// Iterations done.
+        /// The number of iterations done.
         iteration: u64,
         /// Whether a checkpoint of exactly this iteration is on disk.
         saved: bool,

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::Clock;
 
-/// The work between two looks at the clock and the stop token, on the CPU and on a device. On a
-/// device each look waits for the device.
+/// The time of a stride on the CPU. A stride is the work between two looks at the clock and the
+/// stop token. On a device, where it is longer, each look waits for the device.
 const STRIDE_ON_CPU: Duration = Duration::from_millis(200);
 const STRIDE_ON_A_DEVICE: Duration = Duration::from_secs(1);
 
@@ -14,12 +14,13 @@ pub(super) struct Pace {
     clock: &'static dyn Clock,
     stride: Duration,
     lap: Instant,
-    /// Time and squarings, averaged: values from one lap ago have the weight e^(−lap/[`LATELY`]).
+    /// The average time, and then the average number of squarings. Values from one lap ago have the
+    /// weight e^(−lap/[`LATELY`]).
     seconds: f64,
     squarings: f64,
 }
 
-/// The time constant of the average.
+/// The time constant of the averages.
 const LATELY: Duration = Duration::from_secs(3);
 
 impl Pace {
@@ -28,7 +29,7 @@ impl Pace {
         Self { clock, stride, lap: clock.now(), seconds: 0.0, squarings: 0.0 }
     }
 
-    /// Excludes the time since the last lap.
+    /// Starts a new lap, so that the time since the last lap is not counted.
     pub(super) fn skip(&mut self) {
         self.lap = self.clock.now();
     }
@@ -44,8 +45,8 @@ impl Pace {
         if strides.is_finite() { strides.clamp(1.0, 1_048_576.0) as u64 } else { 1 }
     }
 
-    /// Records n squarings of the sequence since the last call. Time spent on checks counts towards
-    /// the following squarings.
+    /// Records that n squarings of the sequence were done since the last call. Time spent on checks
+    /// counts towards the following squarings.
     pub(super) fn note(&mut self, n: u64) {
         if n == 0 {
             return;

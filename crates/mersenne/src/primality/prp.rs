@@ -29,16 +29,16 @@ use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, GerbiczState, State};
 use crate::{DigestedResidue, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
 
-/// The cost of a product in squarings, including the interruption of the squarings: four on an H200
-/// at 82,589,933 (184 µs for the product, 68 µs for a squaring), less on a CPU.
+/// The cost of a product, as a number of squarings, including the interruption of the squarings. It
+/// is four on an H200 at 82,589,933 (184 µs for the product, 68 µs for a squaring), less on a CPU.
 const PRODUCT_COST: u64 = 3;
-/// The most squarings that one check covers, apart from the rest of a block. It is the smallest
-/// number for which a check costs 0.25 %.
+/// The largest number of squarings that one check covers, apart from the rest of a block. It is the
+/// smallest number for which a check costs 0.25 %.
 const LONGEST_STRETCH: u64 = 2_000_000;
-/// The block B for [`LONGEST_STRETCH`]: √(6·10^6), adjusted to [`GROUP`].
+/// The block length B for [`LONGEST_STRETCH`]: √(6·10^6), adjusted to [`GROUP`].
 pub(crate) const LARGEST_BLOCK: u64 = 2_465;
-/// Long blocks consist of whole groups of squarings and one more squaring: devices do squarings in
-/// groups, and the last one of a block separately.
+/// The number of squarings of a group. Long blocks consist of whole groups and one more squaring:
+/// devices do squarings in groups, and the last one of a block separately.
 const GROUP: u64 = 32;
 
 /// The sequence x_0, x_1, … up to x_target, with checks.
@@ -49,32 +49,34 @@ pub(super) struct Prp {
     target: u64,
     /// The iterations whose residues are wanted, ascending.
     wanted: Vec<u64>,
-    /// k, the present iteration; it runs past the target to the end of the block.
+    /// The present iteration k; it runs past the target to the end of the block.
     iteration: u64,
     first_shift: Shift,
     block: u64,
     verified: (u64, DigestedResidue),
-    /// The shift of x_v in its register.
+    /// The shift of x_v in its register, V.
     verified_shift: Shift,
     product_iteration: u64,
     /// The shift of D, which is the sum of its factors' shifts.
     product_shift: Shift,
-    /// x_(target−1), once k has reached it; from then on the register LAST holds it too.
+    /// The residue x_(target−1), once k has reached it; from then on the register LAST holds it
+    /// too.
     before_last: Option<Residue>,
-    /// x_target, once k has reached it.
+    /// The residue x_target, once k has reached it.
     last: Option<Residue>,
     check: Option<Check>,
 }
 
 /// A check under way at the end of a block.
 struct Check {
-    /// Squarings done: first B of D_(t−1), then, at the end of the run, E − T of x_T.
+    /// The number of squarings done: first up to B of D_(t−1), then, at the end of the run, up to E
+    /// − T of x_T.
     done: u64,
-    /// x_k, which the check is to confirm.
+    /// The residue x_k, which the check is to confirm.
     residue: DigestedResidue,
 }
 
-/// Returns B for a stretch that starts `left` squarings before the end.
+/// Returns the block length B for a stretch that starts `left` squarings before the end.
 fn block_for(left: u64) -> u64 {
     let product = PRODUCT_COST * left.min(LONGEST_STRETCH);
     let root = product.isqrt();
@@ -90,7 +92,7 @@ fn stretch_of(block: u64) -> u64 {
 }
 
 impl Prp {
-    /// Creates the sequence of squarings of a residue up to a target.
+    /// Creates the sequence of squarings of `start` up to iteration `target`.
     pub(super) fn new(kind: TestKind, start: Residue, target: u64) -> Self {
         Self {
             kind,
@@ -197,7 +199,7 @@ impl Prp {
         Ok(())
     }
 
-    /// Does up to `most` squarings of the check; after the last one, returns the result of the
+    /// Does up to `most` squarings of the check. After the last one, returns the result of the
     /// check.
     fn go_on_checking(
         &mut self,

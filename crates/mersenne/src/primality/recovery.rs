@@ -14,7 +14,8 @@ use crate::{Check, DigestedResidue, Event};
 const FAILURES_ALLOWED: usize = 2;
 
 impl Driver<'_> {
-    /// Changes to the next longer transform and goes back to the last good state.
+    /// Changes to the next longer transform, to continue from `good`, the last good state. Saves
+    /// this state with the new length.
     pub(super) fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
         let longer = self.plan.longer()?;
         self.errors.round_off = self.errors.round_off.saturating_add(1);
@@ -60,8 +61,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Goes back after a failed check of the sequence itself: to its last verified state, or to the
-    /// first state.
+    /// Returns the state to go back to after a failed check of the sequence itself: its last
+    /// verified state, or the first state.
     pub(super) fn after_check_failure(
         &mut self,
         sequence: &dyn Sequence,
@@ -91,7 +92,7 @@ impl Driver<'_> {
         self.go_back_to(check, iteration, res64, state)
     }
 
-    /// Counts a failed check.
+    /// Counts a failed check in the numbers of errors.
     pub(super) fn count(&mut self, check: Check) {
         let count = match check {
             Check::Gerbicz => &mut self.errors.gerbicz,
@@ -101,8 +102,8 @@ impl Driver<'_> {
         *count = count.saturating_add(1);
     }
 
-    /// Counts a failed check, saves the state to go back to, and decides whether the test continues
-    /// from it.
+    /// Counts a failed check and saves the state to go back to. Returns this state, or an error if
+    /// the test is not to continue from it.
     pub(super) fn go_back_to(
         &mut self,
         check: Check,
@@ -146,12 +147,12 @@ pub(super) struct Trusted {
 }
 
 impl Trusted {
-    /// Wraps a state whose residue was sealed before the check.
+    /// Keeps a state whose residue was sealed before the check.
     pub(super) fn new(state: State, seal: DigestedResidue) -> Self {
         Self { state, seal }
     }
 
-    /// Wraps a state that was just read from a file with its checksum.
+    /// Keeps a state that was just read from a file with its checksum.
     pub(super) fn read(state: State) -> Self {
         let seal = DigestedResidue::new(state.residue.clone());
         Self { state, seal }
@@ -180,8 +181,8 @@ pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
     }
 }
 
-/// Failed checks, counted for each kind of check since the last check of that kind that passed. A
-/// second engine that agrees says nothing about a wrong Jacobi symbol.
+/// The failed checks of each kind since the last check of that kind that passed. A second engine
+/// that agrees says nothing about a wrong Jacobi symbol.
 #[derive(Default)]
 pub(super) struct Failures {
     seen: Vec<(Check, u64, [u64; 3])>,

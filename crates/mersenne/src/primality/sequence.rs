@@ -30,7 +30,7 @@ pub(super) trait Sequence {
     /// must be done in between, and more to finish a block that is not split.
     fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError>;
 
-    /// Returns the squarings of the sequence done so far, at most the target.
+    /// Returns the number of squarings of the sequence done so far, at most the target.
     fn iteration(&self) -> u64;
 
     /// Returns the state to save; after the end, the state at the target. The driver fills in
@@ -69,13 +69,13 @@ pub(super) trait Sequence {
 pub(super) enum Advance {
     /// Some squarings of the sequence or of a check were done.
     Going,
-    /// The sequence reached an iteration whose residue is wanted; this is the residue.
+    /// The sequence reached an iteration whose residue is wanted. This is the residue.
     Reached(Residue),
     /// A check passed at the present iteration.
     Verified,
-    /// A check failed at the present iteration. `res64` belong to the residues compared; they
-    /// distinguish a repeated error from a new one.
+    /// A check failed at the present iteration. `res64` are the low 64 bits of the residues
+    /// compared; they distinguish a repeated error from a new one.
     CheckFailed { iteration: u64, res64: [u64; 3] },
-    /// The residue at the target, checked as far as the test can.
+    /// The sequence reached the target. This is the residue there, checked as far as the test can.
     Finished(Residue),
 }

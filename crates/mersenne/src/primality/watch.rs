@@ -17,20 +17,21 @@ use crate::jacobi::jacobi_of_ll;
 use crate::{DigestedResidue, Plan, Residue};
 use warpint_natural::limbs;
 
-/// The minimum time between two checks, as a multiple of the duration of one check: on the CPU,
-/// where checks slow the test down by that fraction, and beside a device.
+/// The minimum time between two checks on the CPU, as a multiple of the duration of one check.
+/// Checks slow the test down by the inverse of this number. Beside a device the multiple is
+/// smaller.
 const PAUSES_ON_CPU: u32 = 100;
 const PAUSES_BESIDE_A_DEVICE: u32 = 10;
-/// The most threads of a check; more threads save little time.
+/// The largest number of threads of a check; more threads save little time.
 const THREADS: usize = 4;
 
-/// Checks one state at a time.
+/// Makes Jacobi checks, of one state at a time, on other threads.
 pub(super) struct JacobiWatch {
     clock: &'static dyn Clock,
     threads: usize,
     pauses: u32,
     running: Option<Running>,
-    /// When the next check may start; `None` means at once.
+    /// The time at which the next check may start; `None` means at once.
     next: Option<Instant>,
 }
 
@@ -76,12 +77,12 @@ impl JacobiWatch {
         }
     }
 
-    /// Returns the check under way if it has finished.
+    /// Returns the check under way if it has finished, otherwise `None`.
     pub(super) fn poll(&mut self) -> Option<Judged> {
         if self.running.as_ref()?.thread.is_finished() { self.wait() } else { None }
     }
 
-    /// Waits for the check under way and returns it.
+    /// Waits for the check under way and returns it; `None` if there is none.
     pub(super) fn wait(&mut self) -> Option<Judged> {
         let Running { state, begun, seal, thread, .. } = self.running.take()?;
         let passed = thread.join().ok()??;
@@ -93,7 +94,8 @@ impl JacobiWatch {
         intact.then_some(Judged { state, seal, passed })
     }
 
-    /// Waits for the check under way, unless `cancelled` returns true; then the check is dropped.
+    /// Waits for the check under way and returns it, unless `cancelled` returns true; then the
+    /// check is dropped.
     pub(super) fn wait_unless(&mut self, cancelled: &dyn Fn() -> bool) -> Option<Judged> {
         const LOOK_EVERY: Duration = Duration::from_millis(5);
         while !self.running.as_ref()?.thread.is_finished() {
@@ -113,8 +115,8 @@ impl JacobiWatch {
         }
     }
 
-    /// Checks a residue on the calling thread; returns `None` if `cancelled` returned true. Before
-    /// the first squaring every residue passes.
+    /// Checks a residue on the calling thread and returns whether it passes; `None` if `cancelled`
+    /// returned true. Before the first squaring every residue passes.
     pub(super) fn allows(
         &self,
         iteration: u64,
@@ -150,8 +152,8 @@ impl Drop for JacobiWatch {
     }
 }
 
-/// Returns whether the symbol is right; `None` if the work was cancelled. A symbol of 0, from a
-/// number that shares a factor with M_p, is no evidence of an error.
+/// Returns whether the Jacobi symbol of the residue is right; `None` if the work was cancelled. A
+/// symbol of 0, from a number that shares a factor with M_p, is no evidence of an error.
 fn agrees(residue: &Residue, threads: usize, cancelled: &dyn Fn() -> bool) -> Option<bool> {
     jacobi_of_ll(residue, threads, cancelled).map(|symbol| symbol != 1)
 }

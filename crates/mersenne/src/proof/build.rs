@@ -11,7 +11,7 @@ use super::{Proof, ProofError};
 use crate::{Plan, Residue, Shift, StopToken};
 
 /// Builds the proof of this power and verifies it. `last` is x_p. `progress` is called some times a
-/// second with the share that is done. Returns `None` if `stop` was set.
+/// second with the share of the work that is done, from 0 to 1. Returns `None` if `stop` was set.
 ///
 /// The middle of level l = 1 … power is a product over 2^(l−1) kept residues x_k, at the odd
 /// multiples k of the span s_l = p/2^l (rounded as in [`Points`]). Each residue is raised to a
@@ -25,7 +25,7 @@ use crate::{Plan, Residue, Shift, StopToken};
 /// Returns errors of plan and engine; [`ProofError::Residue`] for a missing or unsound file
 /// ([`build_largest`] continues without it); [`ProofError::Wrong`] if the proof is wrong twice.
 ///
-/// Cost: 95·(2^power − power − 1) products, one read of each residue, and the cost of
+/// The cost is 95·(2^power − power − 1) products, one read of each residue, and that of
 /// [`verify`](super::verify). Uses power + 1 registers.
 pub fn build(
     mut plan: Plan,
@@ -48,7 +48,8 @@ pub fn build(
     or_stopped(build_twice(&mut plan, &points, folder, last, once, &mut watch))
 }
 
-/// Builds the proof of the largest of these powers for which the folder has all residues.
+/// Builds the proof of the largest of these powers for which the folder has all residues. The other
+/// arguments and the result are those of [`build`].
 ///
 /// An unsound residue is renamed ([`ResidueFolder::set_aside`]), and a lower power is tried.
 ///
@@ -107,7 +108,7 @@ fn build_twice(
     }
 }
 
-/// Computes M_1 … M_power.
+/// Computes the middles M_1 … M_power.
 fn middles(
     plan: &mut Plan,
     points: &Points,
@@ -136,7 +137,7 @@ fn middles(
     Ok(levels.middles)
 }
 
-/// The levels that are complete.
+/// The levels of a proof that are complete.
 struct Levels {
     middles: Vec<Residue>,
     h: Vec<u64>,

@@ -4,7 +4,7 @@ use sha3::{Digest, Sha3_256};
 
 use crate::Residue;
 
-/// Computes SHA3-256 (FIPS 202) of the ⌈p/8⌉ little-endian bytes of a residue. Cost: one pass over
+/// Returns SHA3-256 (FIPS 202) of the ⌈p/8⌉ little-endian bytes of a residue. Cost: one pass over
 /// p/8 bytes.
 #[must_use]
 pub fn sha3_256_of(x: &Residue) -> [u8; 32] {
@@ -18,19 +18,19 @@ pub fn sha3_256_text(x: &Residue) -> String {
     sha3_256_of(x).iter().rev().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// The exponents h_1, h_2, … of a proof: g_0 = SHA3-256(B), g_i = SHA3-256(g_(i−1) ‖ M_i), and h_i
-/// is the first 8 bytes of g_i, little-endian.
+/// The source of the exponents h_1, h_2, … of a proof: g_0 = SHA3-256(B), g_i = SHA3-256(g_(i−1) ‖
+/// M_i), and h_i is the first 8 bytes of g_i, little-endian.
 ///
 /// So a middle cannot be chosen after its exponent is known (Fiat and Shamir 1986).
 pub(super) struct Exponents([u8; 32]);
 
 impl Exponents {
-    /// Starts with B, the last residue.
+    /// Starts with g_0, the hash of the last residue B.
     pub(super) fn new(last: &Residue) -> Self {
         Self(sha3_256_of(last))
     }
 
-    /// Returns the exponent for the next middle.
+    /// Returns the exponent h_i that belongs to the next middle M_i.
     pub(super) fn next(&mut self, middle: &Residue) -> u64 {
         self.0 = digest(Some(&self.0), middle);
         let [a, b, c, d, e, f, g, h, ..] = self.0;

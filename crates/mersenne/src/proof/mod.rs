@@ -48,7 +48,7 @@ pub struct Proof {
     middles: Vec<Residue>,
 }
 
-/// Why a proof could not be built, read or verified.
+/// The reason why a proof could not be built, read or verified.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofError {
@@ -66,17 +66,17 @@ pub enum ProofError {
         "M{exponent} has no proof of power {power}: powers are from 1 to {LARGEST_POWER}, and less for small exponents"
     )]
     Power {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The power.
+        /// The power that was asked for.
         power: usize,
     },
     /// A residue of another exponent was given.
     #[error("a residue mod M{found} cannot be part of a proof of M{exponent}")]
     Foreign {
-        /// p.
+        /// The exponent p of the proof.
         exponent: u32,
-        /// The other exponent.
+        /// The exponent of the residue.
         found: u32,
     },
     /// The exponent is not prime, or is too large.
@@ -96,11 +96,11 @@ pub enum ProofError {
     /// The folder lacks residues that even the least power needs.
     #[error("{folder} lacks residues of M{exponent} that a proof of power {least} or more needs")]
     NoResidues {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The least power.
+        /// The least power that was tried.
         least: u32,
-        /// The folder.
+        /// The path of the folder.
         folder: String,
     },
     /// Two proofs built one after the other are both wrong.
@@ -110,9 +110,9 @@ pub enum ProofError {
         if *repeated { "a residue kept during the test is wrong, or this machine makes the same error repeatedly" } else { "this machine computes unreliably" }
     )]
     Wrong {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The power.
+        /// The power of the proof.
         power: u32,
         /// Whether both proofs were the same.
         repeated: bool,
@@ -124,7 +124,7 @@ pub enum ProofError {
          another machine"
     )]
     Unreliable {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
     },
 }
@@ -151,8 +151,8 @@ impl ProofError {
 }
 
 impl Proof {
-    /// Assembles a proof from the parts of a file: p, known factors of M_p in decimal digits, then
-    /// B and the middles, ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the
+    /// Creates a proof from the parts of a file: p, known factors of M_p in decimal digits, then B
+    /// and the middles, ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the
     /// factors.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl Proof {
         Ok(Self::new(exponent, last, residues.collect())?.with_factors(factors))
     }
 
-    /// Assembles a proof from B = x_p and the middles, whose number is the power. Computes nothing.
+    /// Creates a proof from B = x_p and the middles, whose number is the power. Computes nothing.
     ///
     /// # Errors
     /// Returns [`ProofError::Power`] if [`Points::new`] returns `None` for this power, and
@@ -201,13 +201,13 @@ impl Proof {
         Self { factors, ..self }
     }
 
-    /// Returns p.
+    /// Returns the exponent p.
     #[must_use]
     pub fn exponent(&self) -> Exponent {
         self.exponent
     }
 
-    /// Returns the power, which is the number of middles.
+    /// Returns the power of the proof, which is the number of middles.
     #[must_use]
     pub fn power(&self) -> u32 {
         // The number is at most LARGEST_POWER.

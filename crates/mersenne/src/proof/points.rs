@@ -1,6 +1,6 @@
 //! The iterations whose residues are needed to build a proof.
 
-/// The largest power of a proof: 2^15 residues. Prime95's verifier has the same limit.
+/// The largest power of a proof, which has 2^15 residues. Prime95's verifier has the same limit.
 pub const LARGEST_POWER: u32 = 15;
 
 /// The smallest exponent for which a test builds a proof by default.
@@ -52,12 +52,12 @@ pub fn disk_bytes(p: u32, power: u32) -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points {
     power: u32,
-    /// The iterations, ascending.
+    /// The iterations k_1, k_2, …, ascending.
     iterations: Vec<u32>,
 }
 
 impl Points {
-    /// Computes the points of a proof of M_p.
+    /// Returns the points of a proof of M_p.
     ///
     /// Returns `None` if the power is 0 or above [`LARGEST_POWER`], or if p is so small that two
     /// points would coincide. For p ≥ 2^(power + 4) and powers up to 15 the points always exist.
@@ -80,7 +80,7 @@ impl Points {
         distinct.then_some(Self { power, iterations })
     }
 
-    /// Returns the power.
+    /// Returns the power of the proof.
     #[must_use]
     pub fn power(&self) -> u32 {
         self.power
@@ -91,7 +91,7 @@ impl Points {
         self.iterations.iter().map(|&k| u64::from(k))
     }
 
-    /// Returns point i, counted from 0.
+    /// Returns point i, counted from 0; `None` if there are not so many.
     pub(super) fn get(&self, i: usize) -> Option<u64> {
         self.iterations.get(i).map(|&k| u64::from(k))
     }
@@ -110,7 +110,8 @@ impl Points {
     }
 }
 
-/// Returns the squarings left after all middles are used: p halved `power` times, rounded up.
+/// Returns the number of squarings left after all middles are used: p halved `power` times, rounded
+/// up.
 pub(super) fn last_span(p: u32, power: u32) -> u32 {
     (0..power).fold(p, |span, _| span.div_ceil(2))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a proof is refused. `Display` writes it as a sentence.
+/// The reason why a proof is refused. `Display` writes it as a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// A residue has a common factor with M_p (0, for example); no power of 3 does.
@@ -12,17 +12,17 @@ pub enum Refusal {
     },
     /// The Jacobi symbol (B | M_p) is −1, but x_p is a square.
     NotASquare,
-    /// B/9 = ±2^a with a ≠ 0, an element of order p or 2p.
+    /// B/9 is ±2^a with a ≠ 0, which is an element of order p or 2p.
     PowerOfTwo {
-        /// a.
+        /// The exponent a of the power of two.
         a: u32,
-        /// Whether the sign is −.
+        /// Whether the sign of the power of two is −.
         negative: bool,
     },
-    /// A^(2^s) ≠ B at the end.
+    /// The equation A^(2^s) = B does not hold at the end.
     Equation,
     /// The residue is not that of a prime, but becomes that of a prime when raised to a smooth
-    /// number: they differ by a factor of small order.
+    /// number: the two residues differ by a factor of small order.
     SmallOrder,
 }
 

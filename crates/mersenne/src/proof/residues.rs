@@ -14,7 +14,7 @@ const MAGIC: &str = "warpint proof residue 1:";
 const CHECKSUM: usize = 32;
 const EXTENSION: &str = "residue";
 
-/// The residues that a PRP test of M_p keeps, one file each, in `root/M<p>/proof`.
+/// The folder `root/M<p>/proof`, in which a PRP test of M_p keeps residues, one file each.
 ///
 /// A file `<iteration, ten digits>.residue` consists of one text line (exponent, iteration, res64),
 /// the ⌈p/8⌉ little-endian bytes of the residue, and the SHA-256 of both. `….tmp` is a file that is
@@ -28,14 +28,14 @@ pub struct ResidueFolder {
     exponent: u32,
 }
 
-/// Why a residue cannot be loaded from its file.
+/// The reason why a residue cannot be loaded from its file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResidueFileError {
     /// The file does not exist or cannot be read.
     #[error("cannot read the residue {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -43,7 +43,7 @@ pub enum ResidueFileError {
     /// The content of the file is not what was written.
     #[error("the residue {} is not sound: {reason}", path.display())]
     Unsound {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The iteration in the file's name.
         iteration: u64,
@@ -77,7 +77,7 @@ impl ResidueFolder {
         self.folder.path()
     }
 
-    /// Returns p.
+    /// Returns the exponent p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent
@@ -100,8 +100,8 @@ impl ResidueFolder {
         Ok(self.folder.replace(name(iteration), &[header.as_bytes(), &bytes, &checksum])?)
     }
 
-    /// Reads x_k. Every part is checked before it is used, and no more bytes are read than a sound
-    /// file contains.
+    /// Reads x_k, the residue at an iteration. Every part is checked before it is used, and no more
+    /// bytes are read than a sound file contains.
     pub fn load(&self, iteration: u64) -> Result<Residue, ResidueFileError> {
         let path = self.path(iteration);
         let unsound = |reason| ResidueFileError::Unsound { path: path.clone(), iteration, reason };
@@ -218,7 +218,7 @@ fn extension(name: &OsStr) -> Option<&str> {
     Path::new(name).extension()?.to_str()
 }
 
-/// Parses the iteration in the name of a file.
+/// Parses the iteration in the name of a file; returns `None` if it is not the name of a residue.
 fn iteration_of(name: &OsStr) -> Option<u64> {
     let digits = Path::new(name).file_stem()?.to_str()?;
     let ten_digits = digits.len() == 10 && digits.bytes().all(|b| b.is_ascii_digit());

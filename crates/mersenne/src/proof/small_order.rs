@@ -9,12 +9,12 @@ use warpint_natural::limbs;
 
 use crate::{KnownFactors, Residue};
 
-/// The largest primes in the exponent E. A forger who uses an element of a larger order needs about
-/// as many hashes of p/8 bytes as this bound.
+/// The bound on the primes in the exponent E. A forger who uses an element of a larger order needs
+/// about as many hashes of p/8 bytes as this bound.
 const BOUND: u64 = 1 << 20;
 
-/// Computes E, the part of N − 1 that consists of p and of primes up to 2^20, as little-endian
-/// limbs; N = M_p/d.
+/// Returns E, the part of N − 1 that consists of p and of primes up to 2^20, as little-endian
+/// limbs; N = M_p/d, where d is the product of the known factors.
 ///
 /// If N is prime, an element of (Z/N)* whose order consists of such primes becomes 1 when raised to
 /// E. A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d; for d = 1 exactly when
@@ -53,7 +53,7 @@ fn may_divide(p: u32, factors: &KnownFactors, q: u64) -> bool {
     order >= 64 || 1 << order > q
 }
 
-/// Returns whether m, a power of a prime, divides N − 1.
+/// Returns whether m, a power of a prime, divides N − 1, N = M_p/d.
 fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
     let d = factors.product();
     if gcd(m, limbs::rem_small(d, m)) == 1 {
@@ -68,7 +68,7 @@ fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
         .is_some_and(|power| limbs::trimmed(&power) == limbs::trimmed(&expected))
 }
 
-/// Returns a and whether the sign is − if x = ±2^a with 0 < a < p.
+/// Returns a and whether the sign is −, if x = ±2^a with 0 < a < p; `None` for any other x.
 pub(super) fn power_of_two(x: &Residue) -> Option<(u32, bool)> {
     let p = x.exponent();
     let ones: u32 = x.limbs().iter().map(|limb| limb.count_ones()).sum();

@@ -20,11 +20,11 @@ pub struct Verification {
     pub erred: bool,
     /// The engine's name.
     pub engine: &'static str,
-    /// Where the engine computed.
+    /// The place where the engine computed: `cpu`, `cuda:0`, …
     pub place: &'static str,
-    /// N, the final transform length in words.
+    /// The final transform length N, in words.
     pub length: usize,
-    /// Round-off of the last run.
+    /// The round-off of the last run; `None` if the engine computes in integers.
     pub round_off: Option<RoundOff>,
 }
 
@@ -36,8 +36,9 @@ impl Verification {
     }
 }
 
-/// Verifies a proof. `progress` is called some times a second with the share that is done. Returns
-/// `None` if `stop` was set. `plan` must be for the exponent of the proof.
+/// Verifies a proof. `progress` is called some times a second with the share of the work that is
+/// done, from 0 to 1. Returns `None` if `stop` was set. `plan` must be for the exponent of the
+/// proof.
 ///
 /// Start with A = 3, B and the span s = p. For each middle M with its exponent h (a hash of B and
 /// the middles so far): B ← B² if s is odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The equation at
@@ -66,10 +67,10 @@ impl Verification {
 /// Returns errors of plan and engine; [`ProofError::Foreign`] for a plan of another exponent;
 /// [`ProofError::Unreliable`] if two runs refuse with different numbers.
 ///
-/// Cost: 190·power products and ⌈p/2^power⌉ squarings; for a residue of a composite 1.5·log2(E)
-/// more products (some hundreds, at most some thousands), and with known factors twice as many and
-/// 4·log2(d) more; then a Jacobi symbol on the host with the plan's threads. Twice all this for a
-/// proof that the equation or the last condition refuses. Uses four registers.
+/// The cost is 190·power products and ⌈p/2^power⌉ squarings; for a residue of a composite
+/// 1.5·log2(E) more products (some hundreds, at most some thousands), and with known factors twice
+/// as many and 4·log2(d) more; then a Jacobi symbol on the host with the plan's threads. All this
+/// is done twice for a proof that the equation or the last condition refuses. Uses four registers.
 pub fn verify(
     mut plan: Plan,
     proof: &Proof,
@@ -130,7 +131,7 @@ pub(super) fn check(
     Ok(Verification::of(plan, finding, second.round_off, erred))
 }
 
-/// Finds reasons for refusal that need no computation.
+/// Returns the reason for refusal that can be found without computation, if there is one.
 fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     let residues = [proof.last()].into_iter().chain(proof.middles());
     let zero = residues.zip(1..).find(|(x, _)| x.is(0));
@@ -142,8 +143,8 @@ fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     })
 }
 
-/// Finds the first residue that has a common factor with M_p, or else that B is not a square.
-/// Computed on the host.
+/// Returns a reason for refusal that is found on the host: the first residue has a common factor
+/// with M_p, or else B is not a square. Returns `None` if there is none.
 fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<Refusal>, Halt> {
     let mut refusal = None;
     let residues = [proof.last()].into_iter().chain(proof.middles());
@@ -157,7 +158,7 @@ fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<
     Ok(refusal)
 }
 
-/// Computes (x | M_p).
+/// Returns the Jacobi symbol (x | M_p).
 fn symbol(x: &Residue, plan: &Plan, watch: &Watch<'_>) -> Result<i8, Halt> {
     jacobi_symbol(x, plan.threads(), &|| watch.is_stopped()).ok_or(Halt::Stopped)
 }
@@ -177,10 +178,10 @@ impl Verification {
 const A: usize = 0;
 const B: usize = 1;
 const M: usize = 2;
-/// The register of a power in progress.
+/// The register that holds a power in progress.
 const POWER: usize = 3;
 
-/// The result of one run.
+/// The result of one run through a proof.
 #[derive(Debug, PartialEq)]
 enum Found {
     Verdict(Verdict),
@@ -189,10 +190,10 @@ enum Found {
     Error,
 }
 
-/// One run through a proof.
+/// The results of one run through a proof.
 struct Run {
     found: Found,
-    /// A^(2^s) and B at the end.
+    /// The residues A^(2^s) and B at the end.
     ends: (Residue, Residue),
     round_off: Option<RoundOff>,
 }
@@ -228,7 +229,7 @@ impl Run {
     }
 }
 
-/// Judges B if the equation holds; register A holds A^(2^s).
+/// Judges B if the equation holds. Register A must hold A^(2^s).
 fn judge(
     engine: &mut dyn Engine,
     plan: &Plan,

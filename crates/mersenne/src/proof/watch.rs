@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::ProofError;
 use crate::{Engine, EngineError, Plan, Shift, Step, StopToken};
 
-/// Why a computation ended early.
+/// The reason why a computation ended early.
 pub(super) enum Halt {
     /// A stop was requested.
     Stopped,
@@ -19,7 +19,7 @@ impl<E: Into<ProofError>> From<E> for Halt {
     }
 }
 
-/// Converts a stop into `None`.
+/// Converts a stop into `Ok(None)`.
 pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofError> {
     match result {
         Ok(done) => Ok(Some(done)),
@@ -28,8 +28,8 @@ pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofE
     }
 }
 
-/// Products of a power with a 64-bit exponent: 63 squarings and, on average, half as many
-/// multiplications.
+/// The number of products of a power with a 64-bit exponent: 63 squarings and, on average, half as
+/// many multiplications.
 pub(super) const PER_POWER: u64 = 95;
 
 /// Counts products, reports the share that is done, and looks at the stop token.
@@ -50,7 +50,7 @@ impl<'a> Watch<'a> {
         self.done
     }
 
-    /// Resets the count to `done` products, because the later ones must be repeated.
+    /// Resets the count of finished products to `done`, because the later ones must be repeated.
     pub(super) fn back_to(&mut self, done: u64) {
         self.done = done;
     }
@@ -60,7 +60,7 @@ impl<'a> Watch<'a> {
         self.total = self.total.saturating_add(products);
     }
 
-    /// Records that n products are done.
+    /// Records that n more products are done; returns an error if a stop was requested.
     fn note(&mut self, n: u64) -> Result<(), Halt> {
         const TELL_EVERY: Duration = Duration::from_millis(200);
         self.done = self.done.saturating_add(n);
@@ -76,8 +76,8 @@ impl<'a> Watch<'a> {
         self.stop.is_stopped()
     }
 
-    /// Sets `r[dst]` to `r[src]`^h, from the top bit of h down (h in little-endian limbs); to 1 for
-    /// h = 0.
+    /// Sets `r[dst]` to `r[src]`^h, from the top bit of h down; 1 for h = 0. h is given in
+    /// little-endian limbs.
     ///
     /// # Panics
     /// Panics if `dst` is `src`.

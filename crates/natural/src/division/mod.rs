@@ -20,15 +20,16 @@ use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
 use reciprocal::TwoLimbs;
 
-/// The size from which recursive division is faster than the schoolbook method, in limbs of 64 bits of
-/// the divisor; quotients must have half as many. Measured by `cargo test --release -p warpint-natural
-/// division_crossover -- --ignored --nocapture` on an AMD EPYC with AVX2.
+/// The size of the divisor, in limbs of 64 bits, from which recursive division is faster than the
+/// schoolbook method. Quotients must have at least half as many limbs. Measured by `cargo test
+/// --release -p warpint-natural division_crossover -- --ignored --nocapture` on an AMD EPYC with
+/// AVX2.
 const RECURSIVE_FROM: usize = 48;
 
-/// A divisor, with the reciprocal of its top limbs.
+/// A divisor d, with the reciprocal of its top limbs.
 #[derive(Debug, Default)]
 struct Divisor {
-    /// d·2^shift, without leading zeros and with its top bit set; empty for 0.
+    /// The limbs of d·2^shift, without leading zeros and with the top bit set; empty for 0.
     limbs: Vec<u64>,
     shift: u32,
     top: Top,
@@ -74,18 +75,18 @@ impl Divider {
         self.divisor.set(d);
     }
 
-    /// Whether the divisor is 0.
+    /// Returns whether the divisor is 0.
     #[inline]
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.divisor.limbs.is_empty()
     }
 
-    /// Computes q ← ⌊a/d⌋ and r ← a mod d; both are 0 for d = 0. q is as long as a, or long enough for
-    /// the quotient; r is as long as d.
+    /// Computes q ← ⌊a/d⌋ and r ← a mod d; both are 0 for d = 0. q must be as long as a, or at
+    /// least long enough for the quotient; r must be as long as d.
     ///
-    /// Cost O(l·m) limb products for a quotient of l limbs and d of m limbs, or O(M(k)·log k) for each
-    /// k limbs of quotient, k ≤ m, where M(k) is the cost of a product of k limbs.
+    /// The cost is O(l·m) limb products for a quotient of l limbs and d of m limbs, or O(M(k)·log
+    /// k) for each k limbs of quotient, k ≤ m, where M(k) is the cost of a product of k limbs.
     #[inline]
     pub fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64]) {
         let Self { divisor, dividend, blocks } = self;
@@ -93,7 +94,7 @@ impl Divider {
     }
 }
 
-/// Implements [`Divider::div_rem`].
+/// Computes the same as [`Divider::div_rem`] from its parts.
 #[inline(always)]
 fn divide(
     divisor: &Divisor,
@@ -138,12 +139,13 @@ fn divide(
     }
 }
 
-/// Computes ⌊a/b⌋ and a mod b, both without leading zero limbs, with products by `multiplier`.
+/// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs, computed with products by
+/// `multiplier`.
 ///
 /// The cost is that of [`Divider::div_rem`].
 ///
 /// # Panics
-/// If b is zero.
+/// Panics if b is zero.
 #[must_use]
 pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64>, Vec<u64>) {
     let mut divisor = Divisor::default();
@@ -157,7 +159,8 @@ pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64
     (q, r)
 }
 
-/// Computes q ← ⌊a/d⌋, as long as a, and returns a mod d. The reciprocal is that of d·2^shift.
+/// Computes q ← ⌊a/d⌋, where q is as long as a, and returns a mod d. The reciprocal `d` is that of
+/// d·2^shift.
 #[inline]
 fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     let Some(&top) = a.last() else { return 0 };
@@ -171,7 +174,7 @@ fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
 
 /// Multiplies quotients by parts of divisors.
 trait ProductsTo {
-    /// Computes out ← a·b, of exactly `a.len() + b.len()` limbs.
+    /// Computes out ← a·b, where `out` has exactly `a.len() + b.len()` limbs.
     fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]);
 }
 
@@ -187,7 +190,7 @@ impl ProductsTo for &dyn Multiplier {
     }
 }
 
-/// Division in place, and the memory of its products.
+/// Divides in place, with products by `P`, and keeps the memory of a product.
 #[derive(Debug, Default)]
 struct Blocks<P> {
     product: Vec<u64>,
@@ -195,8 +198,8 @@ struct Blocks<P> {
 }
 
 impl<P: ProductsTo> Blocks<P> {
-    /// Computes q ← ⌊u/d⌋ for k limbs of q, m ≥ 2 of d and k + m of u. Returns true if the quotient is
-    /// q + 2^(64·k). The lowest m limbs of u become u mod d, the others are undefined.
+    /// Computes q ← ⌊u/d⌋, where q has k limbs, d has m ≥ 2 and u has k + m. Returns true if the
+    /// quotient is q + 2^(64·k). The lowest m limbs of u become u mod d, the others are undefined.
     ///
     /// Requires that the top bit of d is set, and u < 2^(64·k + 1)·d.
     fn divide(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
@@ -211,7 +214,8 @@ impl<P: ProductsTo> Blocks<P> {
         }
     }
 
-    /// [`Self::divide`] with at most `piece` limbs of quotient at a time, from the highest on.
+    /// Computes [`Self::divide`] with at most `piece` limbs of quotient at a time, from the highest
+    /// on.
     fn pieces(
         &mut self,
         q: &mut [u64],
@@ -232,8 +236,8 @@ impl<P: ProductsTo> Blocks<P> {
         beyond
     }
 
-    /// [`Self::divide`] for k < m: estimates the quotient from the k top limbs of d, and subtracts its
-    /// product with the other limbs.
+    /// Computes [`Self::divide`] for k < m: estimates the quotient from the k top limbs of d, and
+    /// subtracts its product with the other limbs.
     fn by_top(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
         let (k, m) = (q.len(), d.len());
         let (low, high) = d.split_at(m - k);
@@ -253,7 +257,7 @@ impl<P: ProductsTo> Blocks<P> {
     }
 }
 
-/// [`Blocks::divide`] by the schoolbook method, one digit at a time.
+/// Computes [`Blocks::divide`] by the schoolbook method, one digit at a time.
 fn schoolbook(q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
     let (k, m) = (q.len(), d.len());
     let beyond = compare(&u[k..], d) != Ordering::Less;

@@ -1,7 +1,7 @@
 //! Quotients of one limb by multiplication with a reciprocal (Möller and Granlund 2011, *Improved
-//! division by invariant integers*, IEEE Trans. Computers 60). B = 2^64.
+//! division by invariant integers*, IEEE Trans. Computers 60). In this module B = 2^64.
 
-/// A divisor d of one limb with its top bit set, and v = ⌊(B² − 1)/d⌋ − B.
+/// A divisor d of one limb with its top bit set, and its reciprocal v = ⌊(B² − 1)/d⌋ − B, B = 2^64.
 #[derive(Debug, Clone, Copy)]
 pub struct OneLimb {
     d: u64,
@@ -9,7 +9,7 @@ pub struct OneLimb {
 }
 
 impl OneLimb {
-    /// Precomputes v for d ≥ B/2.
+    /// Computes the reciprocal of d ≥ 2^63.
     #[must_use]
     #[inline]
     pub const fn new(d: u64) -> Self {
@@ -19,7 +19,7 @@ impl OneLimb {
         Self { d, v: v as u64 }
     }
 
-    /// Computes quotient and remainder of u1·B + u0 by d, for u1 < d (algorithm 4).
+    /// Returns the quotient and the remainder of u1·2^64 + u0 by d, for u1 < d (algorithm 4).
     #[inline]
     #[must_use]
     pub fn div_rem(self, u1: u64, u0: u64) -> (u64, u64) {
@@ -40,7 +40,7 @@ impl OneLimb {
     }
 }
 
-/// A divisor d = d1·B + d0 with its top bit set, and v = ⌊(B³ − 1)/d⌋ − B.
+/// A divisor d = d1·B + d0 with its top bit set, and its reciprocal v = ⌊(B³ − 1)/d⌋ − B, B = 2^64.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TwoLimbs {
     d: u128,
@@ -48,7 +48,7 @@ pub(super) struct TwoLimbs {
 }
 
 impl TwoLimbs {
-    /// Precomputes v for d1 ≥ B/2 (algorithm 6).
+    /// Computes the reciprocal of d1·2^64 + d0 for d1 ≥ 2^63 (algorithm 6).
     pub(super) fn new(d1: u64, d0: u64) -> Self {
         let mut v = OneLimb::new(d1).v;
         let mut p = d1.wrapping_mul(v).wrapping_add(d0);
@@ -73,13 +73,13 @@ impl TwoLimbs {
         Self { d, v }
     }
 
-    /// d.
+    /// Returns the divisor d.
     #[inline]
     pub(super) fn divisor(self) -> u128 {
         self.d
     }
 
-    /// Computes quotient and remainder of u·B + u0 by d, for u < d (algorithm 5).
+    /// Returns the quotient and the remainder of u·2^64 + u0 by d, for u < d (algorithm 5).
     #[inline]
     pub(super) fn div_rem(self, u: u128, u0: u64) -> (u64, u128) {
         let Self { d, v } = self;

@@ -2,14 +2,14 @@
 
 use crate::limbs::{compare, shift_right_assign, sub_assign, trim};
 
-/// The Jacobi symbol (a | b) for odd b, by its laws: removal of factors 2 above the bar, reciprocity,
-/// and (a | b) = (a − b | b).
+/// Returns the Jacobi symbol (a | b) for odd b, by its laws: removal of factors 2 above the bar,
+/// reciprocity, and (a | b) = (a − b | b).
 ///
-/// Cohen 1993, *A Course in Computational Algebraic Number Theory*, algorithm 1.4.12, with subtraction
-/// instead of division. Cost O(n²) for n bits.
+/// The method is algorithm 1.4.12 of Cohen 1993, *A Course in Computational Algebraic Number
+/// Theory*, with subtraction instead of division. Cost O(n²) for n bits.
 ///
 /// # Panics
-/// If b is even.
+/// Panics if b is even.
 #[must_use]
 pub fn jacobi_binary(a: &[u64], b: &[u64]) -> i8 {
     assert!(b.first().is_some_and(|low| low % 2 == 1), "the lower number must be odd");

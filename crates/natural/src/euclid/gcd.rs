@@ -17,17 +17,18 @@ use crate::division::Divider;
 use crate::limbs::{add_assign, at_least, compare, trim, trimmed};
 use crate::product::{FastProducts, Multiplier, Products};
 
-/// Limbs of 64 bits of the longer number from which half-gcds are faster than steps by leading parts,
-/// without and with a cofactor. Measured by `cargo test --release -p warpint-natural gcd_crossover --
-/// --ignored --nocapture` on an AMD EPYC with AVX2.
+/// The sizes of the longer number, in limbs of 64 bits, from which half-gcds are faster than steps
+/// by leading parts: without a cofactor, and with one. Measured by `cargo test --release -p
+/// warpint-natural gcd_crossover -- --ignored --nocapture` on an AMD EPYC with AVX2.
 const HALF_GCD_FROM: [usize; 2] = [1600, 900];
 
-/// Half-gcds on the caller's thread, without cancellation.
+/// The context of half-gcds on the caller's thread, without cancellation.
 const HERE: Context = Context { multiplier: &FastProducts, cancel: &|| false };
 
-/// Computes gcd(a, b) without leading zero limbs, with half-gcds by `multiplier`; gcd(a, 0) = a.
-/// Returns `None` if `cancel` returns true; it is called first and then many times per second. Cost
-/// O(M(n)·log n) for n limbs, where M(n) is the cost of a product by `multiplier`.
+/// Returns gcd(a, b) without leading zero limbs, computed by half-gcds with products by
+/// `multiplier`; gcd(a, 0) = a. Returns `None` if `cancel` returns true; it is called first and
+/// then many times per second. Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product
+/// by `multiplier`.
 #[must_use]
 pub fn gcd(
     a: &[u64],
@@ -43,7 +44,7 @@ pub fn gcd(
     Some(euclid.a)
 }
 
-/// Euclid's algorithm, with working memory kept from one pair to the next.
+/// Computes greatest common divisors, and keeps the working memory from one pair to the next.
 #[derive(Debug)]
 pub struct Euclid {
     half_gcd_from: [usize; 2],
@@ -74,7 +75,8 @@ impl Default for Euclid {
 }
 
 impl Euclid {
-    /// `half_gcd_from`: limbs from which half-gcds are used, without and with a cofactor.
+    /// Creates working memory. `half_gcd_from` contains the numbers of limbs from which half-gcds
+    /// are used: without a cofactor, and with one.
     fn new(half_gcd_from: [usize; 2]) -> Self {
         Self {
             half_gcd_from,
@@ -87,7 +89,7 @@ impl Euclid {
         }
     }
 
-    /// Computes gcd(a, b), without leading zeros; gcd(a, 0) = a.
+    /// Returns gcd(a, b), without leading zeros; gcd(a, 0) = a.
     pub fn gcd(&mut self, a: &[u64], b: &[u64]) -> &[u64] {
         // Cannot be cancelled.
         let _ = self.divide_out(a, b, &HERE);
@@ -110,9 +112,9 @@ impl Euclid {
         Ok(())
     }
 
-    /// Computes g = gcd(a, b), and the x of least absolute value with x·a ≡ g mod b; if two qualify,
-    /// the positive one. Returns g, |x|, and whether x is negative. For b = 0, x is 1, or 0 if a = 0
-    /// too. Both numbers are without leading zeros.
+    /// Returns g = gcd(a, b), |x|, and whether x is negative, where x is the integer of least
+    /// absolute value with x·a ≡ g mod b; if two qualify, the positive one. For b = 0, x is 1, or 0
+    /// if a = 0 too. Both numbers are without leading zeros.
     pub fn gcd_with_cofactor(&mut self, a: &[u64], b: &[u64]) -> (&[u64], &[u64], bool) {
         self.start(a, b);
         let mut t = std::mem::take(&mut self.cofactors);
@@ -220,7 +222,7 @@ impl Euclid {
     }
 }
 
-/// The second row of T; both entries have the same length.
+/// The cofactors: the second row (t10, t11) of the matrix T; both entries have the same length.
 #[derive(Debug, Default)]
 struct Cofactors {
     t10: Vec<u64>,
@@ -237,7 +239,7 @@ impl Cofactors {
         self.t11.push(1);
     }
 
-    /// Computes T ← T·M.
+    /// Computes T ← T·M for a matrix M of single limbs.
     fn times_small(&mut self, m: &Small) {
         let carries = lehmer::apply_right(m, &mut self.t10, &mut self.t11);
         if carries != [0, 0] {
@@ -246,7 +248,7 @@ impl Cofactors {
         }
     }
 
-    /// Computes T ← T·M.
+    /// Computes T ← T·M for a matrix M of long numbers.
     fn times(&mut self, m: &[[Vec<u64>; 2]; 2]) {
         let Self { t10, t11, products, .. } = self;
         let mut column = |x: &[u64], y: &[u64]| {
@@ -269,7 +271,8 @@ impl Cofactors {
         self.level();
     }
 
-    /// Computes T ← T·(1 q; 0 1), for a ← a − q·b, or T·(1 0; q 1), for b ← b − q·a; q is not 0.
+    /// Computes T ← T·(1 q; 0 1) if `of_a`, for the step a ← a − q·b; otherwise T ← T·(1 0; q 1),
+    /// for the step b ← b − q·a. q is not 0.
     fn times_quotient(&mut self, q: &[u64], of_a: bool) {
         let Self { t10, t11, product, products } = self;
         let (from, to) = if of_a { (t10, t11) } else { (t11, t10) };
@@ -280,7 +283,7 @@ impl Cofactors {
         self.level();
     }
 
-    /// Extends both entries to the length of the longer one.
+    /// Extends both entries to the length of the longer one, with zeros on top.
     fn level(&mut self) {
         let limbs = trimmed(&self.t10).len().max(trimmed(&self.t11).len());
         self.t10.resize(limbs, 0);
@@ -288,7 +291,8 @@ impl Cofactors {
     }
 }
 
-/// Bits 64·n − shift − 1 to 64·n − shift − 128 of x, n ≥ 2, shift < 64.
+/// Returns the 128 bits of x from bit 64·n − shift − 1 down to bit 64·n − shift − 128, for n ≥ 2
+/// and shift < 64.
 fn leading(x: &[u64], n: usize, shift: u32) -> u128 {
     let limb = |i: usize| u128::from(x.get(i).copied().unwrap_or(0));
     let below = if n > 2 { limb(n - 3) } else { 0 };

@@ -24,7 +24,7 @@ use super::symbol::Symbol;
 use crate::limbs::trim;
 use crate::product::Multiplier;
 
-/// Limbs below which Lehmer's steps alone are faster.
+/// The number of limbs below which Lehmer's steps alone are faster.
 const RECURSIVE_FROM: usize = 300;
 
 /// The computation was cancelled by the caller.
@@ -36,7 +36,7 @@ pub(super) struct Context<'a> {
     pub(super) cancel: &'a dyn Fn() -> bool,
 }
 
-/// Replaces the pair by its half-gcd; returns M, or `None` if no step is possible.
+/// Replaces the pair by its half-gcd; returns the matrix M, or `None` if no step is possible.
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs.
 pub(super) fn half_gcd(
@@ -73,7 +73,8 @@ pub(super) fn half_gcd(
     Ok(some_unless_identity(m))
 }
 
-/// Reduces the pair by the half-gcd of its parts above limb p; returns the matrix.
+/// Reduces the pair by the half-gcd of its parts above limb p; returns the matrix, or `None` if no
+/// step is possible.
 pub(super) fn reduce_by_top(
     pair: &mut Pair,
     p: usize,
@@ -95,10 +96,10 @@ fn some_unless_identity(m: Matrix) -> Option<Matrix> {
     if m.is_identity() { None } else { Some(m) }
 }
 
-/// Reduces a and b by a half-gcd of their parts above limb p. Positive a and b become positive a' and
-/// b' with (a; b) = M·(a'; b'). Returns M by rows; its entries are non-negative integers and its
-/// determinant is 1. Returns `None` if no step is possible above limb p; a and b then only lose their
-/// leading zero limbs.
+/// Reduces a and b by a half-gcd of their parts above limb p. Positive a and b become positive a'
+/// and b' with (a; b) = M·(a'; b'). Returns the rows of the matrix M; its entries are non-negative
+/// integers and its determinant is 1. Returns `None` if no step is possible above limb p; a and b
+/// then only lose their leading zero limbs.
 ///
 /// With n limbs of the longer number, a' and b' have about n − (n − p)/2 limbs. Cost O(M(n − p)·log n)
 /// and products of n limbs by n − p.

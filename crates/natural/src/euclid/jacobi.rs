@@ -7,18 +7,18 @@ use super::symbol::Symbol;
 use crate::limbs::trimmed;
 use crate::product::Multiplier;
 
-/// Limbs below which no half-gcd is used.
+/// The number of limbs below which no half-gcd is used.
 const HALF_GCD_FROM: usize = 600;
 
-/// The Jacobi symbol (a | b) for odd b: 1, −1, or 0 if a and b have a common factor. Returns `None` if
-/// `cancel` returns true; it is called many times per second.
+/// Returns the Jacobi symbol (a | b) for odd b: 1, −1, or 0 if a and b have a common factor.
+/// Returns `None` if `cancel` returns true; it is called many times per second.
 ///
-/// Euclid's algorithm by half-gcds (see the source of `half_gcd`), which updates the sign by each
-/// quotient. Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product by `multiplier`;
-/// memory of about 10·n limbs besides the multiplier's.
+/// The method is Euclid's algorithm by half-gcds (see the source of `half_gcd`), which updates the
+/// sign by each quotient. The cost is O(M(n)·log n) for n limbs, where M(n) is the cost of a
+/// product by `multiplier`. The memory is about 10·n limbs besides the multiplier's.
 ///
 /// # Panics
-/// If b is even.
+/// Panics if b is even.
 #[must_use]
 pub fn jacobi(
     a: &[u64],
@@ -36,7 +36,8 @@ pub fn jacobi(
     Some(if gcd == [1] { symbol.of_units() } else { 0 })
 }
 
-/// gcd(a, b) for positive a and b, by subtractions of the smaller from the larger number until a = b.
+/// Returns gcd(a, b) for positive a and b, by subtractions of the smaller from the larger number
+/// until a = b. Updates `symbol` by every subtraction.
 fn euclid(
     a: &[u64],
     b: &[u64],
@@ -64,7 +65,8 @@ fn euclid(
     Ok([gcd as u64, (gcd >> 64) as u64][..if gcd >> 64 == 0 { 1 } else { 2 }].to_vec())
 }
 
-/// gcd(a, b) for positive a and b, by subtractions until a = b.
+/// Returns gcd(a, b) for positive a and b, by subtractions until a = b. Updates `symbol` by every
+/// subtraction.
 fn gcd_128(mut a: u128, mut b: u128, symbol: &mut Symbol) -> u128 {
     loop {
         // A quotient by b < 2^64 may be longer than a word: only its low bits matter.
@@ -82,7 +84,7 @@ fn gcd_128(mut a: u128, mut b: u128, symbol: &mut Symbol) -> u128 {
     }
 }
 
-/// The largest q with x − q·y ≥ 1, and that difference, for x ≥ y ≥ 1.
+/// Returns the largest q with x − q·y ≥ 1, and that difference, for x ≥ y ≥ 1.
 fn last_but_one(x: u128, y: u128) -> (u128, u128) {
     let (q, rest) = (x / y, x % y);
     if rest == 0 { (q - 1, y) } else { (q, rest) }

@@ -7,15 +7,16 @@
 //! conditions of Collins 1980 and Jebelean 1995 on cofactors of both signs, and no step has to be
 //! undone.
 
-/// M by rows: non-negative entries below 2^63, determinant 1, (a; b) = M·(a'; b').
+/// A matrix M by rows, with non-negative entries below 2^63 and determinant 1, for which (a; b) =
+/// M·(a'; b').
 pub(super) type Small = [[u64; 2]; 2];
 
 /// Receives the quotients of the steps.
 pub(super) trait Quotients {
-    /// Called for a ← a − q·b.
+    /// Receives the quotient of a step a ← a − q·b.
     fn reduce_a(&mut self, q: u64);
 
-    /// Called for b ← b − q·a.
+    /// Receives the quotient of a step b ← b − q·a.
     fn reduce_b(&mut self, q: u64);
 }
 
@@ -28,9 +29,9 @@ impl Quotients for () {
     fn reduce_b(&mut self, _: u64) {}
 }
 
-/// Executes steps on 128 bits A, B of two numbers, taken at the same position of both, with only zero
-/// bits above. They are leading parts, or the numbers themselves if `whole`. Returns `None` if no step
-/// is possible.
+/// Executes steps on A and B, 128 bits of two numbers taken at the same position of both, with only
+/// zero bits above. They are leading parts, or the numbers themselves if `whole`. Returns the
+/// matrix M of the steps, or `None` if no step is possible.
 ///
 /// Both stay at or above a floor: 2^65 for leading parts; for whole numbers the least integer above
 /// max(A, B)/2^63. An entry m of M satisfies m·floor ≤ max(A, B), so m < 2^63. For leading parts,
@@ -67,8 +68,8 @@ pub(super) fn steps(
     moved.then_some(m)
 }
 
-/// Finds q ≥ 1 with x − q·y ≥ `floor`, as large as is cheaply possible, and that difference; `None` if
-/// no q exists. Requires x ≥ y ≥ `floor`.
+/// Returns some q ≥ 1 with x − q·y ≥ `floor`, as large as is cheaply possible, and the difference x
+/// − q·y; `None` if no q exists. Requires x ≥ y ≥ `floor`.
 #[inline(always)]
 fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
     let difference = x - y;
@@ -92,7 +93,7 @@ fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
     Some(if rest < floor { (more + 1, rest + y) } else { (more + 2, rest) })
 }
 
-/// Computes (a; b) ← M^(−1)·(a; b) for a and b of equal length, if the result is known to be
+/// Computes (a; b) ← M^(−1)·(a; b) for a and b of equal length. The result must be known to be
 /// non-negative and no longer than they are.
 pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     let [[m00, m01], [m10, m11]] = *m;
@@ -110,7 +111,7 @@ pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     debug_assert!(carry_a == 0 && carry_b == 0, "a step went below zero");
 }
 
-/// Computes (x, y) ← (x, y)·M for x and y of equal length; returns the limbs carried out.
+/// Computes (x, y) ← (x, y)·M for x and y of equal length; returns the limb carried out of each.
 pub(super) fn apply_right(m: &Small, x: &mut [u64], y: &mut [u64]) -> [u64; 2] {
     let [[m00, m01], [m10, m11]] = *m;
     let product = |x: u64, y: u64| u128::from(x) * u128::from(y);
@@ -126,7 +127,7 @@ pub(super) fn apply_right(m: &Small, x: &mut [u64], y: &mut [u64]) -> [u64; 2] {
     [carry_x as u64, carry_y as u64]
 }
 
-/// gcd(a, b) of positive numbers by shifts and subtractions (Stein 1967).
+/// Returns gcd(a, b) of positive numbers by shifts and subtractions (Stein 1967).
 pub(super) fn gcd_128(a: u128, b: u128) -> u128 {
     let shift = (a | b).trailing_zeros();
     let (mut a, mut b) = (a >> a.trailing_zeros(), b >> b.trailing_zeros());

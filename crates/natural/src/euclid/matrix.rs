@@ -4,8 +4,8 @@ use super::lehmer::{Small, apply_right};
 use crate::limbs::{add_assign, trimmed};
 use crate::product::{Matrix2, Multiplier};
 
-/// A product of matrices (1 q; 0 1) and (1 0; q 1), q ≥ 1: non-negative integer entries, determinant 1.
-/// All four entries have the same number of limbs.
+/// A product of matrices (1 q; 0 1) and (1 0; q 1), q ≥ 1. Its entries are non-negative integers
+/// and its determinant is 1. All four entries have the same number of limbs.
 pub(super) struct Matrix {
     entries: [[Vec<u64>; 2]; 2],
 }
@@ -19,7 +19,8 @@ impl Matrix {
         self.entries
     }
 
-    /// Whether M is the identity: entries off the diagonal never decrease.
+    /// Returns whether M is the identity. It suffices to look at the entries off the diagonal,
+    /// because they never decrease.
     pub(super) fn is_identity(&self) -> bool {
         trimmed(&self.entries[0][1]).is_empty() && trimmed(&self.entries[1][0]).is_empty()
     }
@@ -28,7 +29,7 @@ impl Matrix {
         [[&self.entries[0][0], &self.entries[0][1]], [&self.entries[1][0], &self.entries[1][1]]]
     }
 
-    /// Computes M ← M·m.
+    /// Computes M ← M·m for a matrix m of single limbs.
     pub(super) fn times_small(&mut self, m: &Small) {
         let carries = self.entries.each_mut().map(|[x, y]| apply_right(m, x, y));
         if carries.iter().flatten().any(|&c| c != 0) {
@@ -40,13 +41,14 @@ impl Matrix {
         }
     }
 
-    /// Computes M ← M·m.
+    /// Computes M ← M·m for a matrix m of long numbers.
     pub(super) fn times(&mut self, m: &Self, multiplier: &dyn Multiplier) {
         self.entries = multiplier.mul_matrices(self.rows(), m.rows());
         self.level();
     }
 
-    /// Computes M ← M·(1 q; 0 1), for a ← a − q·b, or M ← M·(1 0; q 1), for b ← b − q·a.
+    /// Computes M ← M·(1 q; 0 1) if `of_a`, for the step a ← a − q·b; otherwise M ← M·(1 0; q 1),
+    /// for the step b ← b − q·a.
     pub(super) fn times_quotient(&mut self, q: &[u64], of_a: bool, multiplier: &dyn Multiplier) {
         for [x, y] in &mut self.entries {
             let (from, to) = if of_a { (x, y) } else { (y, x) };
@@ -58,7 +60,7 @@ impl Matrix {
         self.level();
     }
 
-    /// Extends all entries to the length of the longest one.
+    /// Extends all entries to the length of the longest one, with zeros on top.
     fn level(&mut self) {
         let longest = self.entries.iter().flatten().map(|x| trimmed(x).len()).max().unwrap_or(0);
         for entry in self.entries.iter_mut().flatten() {

@@ -7,19 +7,19 @@ use crate::division::div_rem_by;
 use crate::limbs::{add_assign, compare, sub_assign, trim};
 use crate::product::Multiplier;
 
-/// Positive a and b without leading zero limbs.
+/// A pair of positive numbers a and b without leading zero limbs.
 pub(super) struct Pair {
     pub(super) a: Vec<u64>,
     pub(super) b: Vec<u64>,
 }
 
 impl Pair {
-    /// The number of limbs of the longer one.
+    /// Returns the number of limbs of the longer one.
     pub(super) fn longest(&self) -> usize {
         self.a.len().max(self.b.len())
     }
 
-    /// The number of limbs of the shorter one.
+    /// Returns the number of limbs of the shorter one.
     pub(super) fn shortest(&self) -> usize {
         self.a.len().min(self.b.len())
     }
@@ -29,8 +29,8 @@ impl Pair {
         Self { a: self.a[p..].to_vec(), b: self.b[p..].to_vec() }
     }
 
-    /// Computes (a; b) ← M^(−1)·(a; b), given `high` = M^(−1)·[`Pair::high`]\(p\) and a result known to
-    /// be positive. Only the low parts are multiplied.
+    /// Computes (a; b) ← M^(−1)·(a; b), given `high` = M^(−1)·[`Pair::high`]\(p\). The result must
+    /// be known to be positive. Only the low parts are multiplied.
     pub(super) fn lift(&mut self, p: usize, high: &Self, m: &Matrix, multiplier: &dyn Multiplier) {
         let low = multiplier.mul_adjugate(m.rows(), [&self.a[..p], &self.b[..p]]);
         let [low_a, low_b] = low;
@@ -42,7 +42,7 @@ impl Pair {
     /// subtractions of the smaller from the larger, many at a time. Returns false, without changes, if
     /// no such subtraction is possible.
     ///
-    /// `m` is multiplied by the matrix of the step.
+    /// If `m` is given, it is multiplied by the matrix of the step.
     pub(super) fn step(
         &mut self,
         s: usize,
@@ -71,11 +71,12 @@ impl Pair {
         true
     }
 
-    /// The top 128 bits of the longer number, and the bits of the other at the same positions.
+    /// Returns the top 128 bits of the longer number, and the bits of the other at the same
+    /// positions; `None` if the numbers have only one limb.
     ///
-    /// With both numbers cut at bit k, the steps found by [`steps`] keep them above 2^(k+64), which is
-    /// at least 2^(64s): k = 64(n−2) for n = s + 1 limbs, and at least 64(n−3) + 1 for more. `None` for
-    /// n = 1.
+    /// With both numbers cut at bit k, the steps found by [`steps`] keep them above 2^(k+64). That
+    /// is at least 2^(64s): with n limbs, k = 64(n−2) for n = s + 1, and k is at least 64(n−3) + 1
+    /// for larger n.
     fn top(&self, s: usize) -> Option<(u128, u128)> {
         let n = self.longest();
         let bottom = n.checked_sub(2)?;
@@ -93,8 +94,8 @@ impl Pair {
         Some((bits(&self.a), bits(&self.b)))
     }
 
-    /// Executes one division: the largest q ≥ 1 with a − q·b, or b − q·a, at or above 2^(64s). Returns
-    /// false if no q exists.
+    /// Executes one division: subtracts q·b from a, or q·a from b, with the largest q ≥ 1 that
+    /// leaves the number at or above 2^(64s). Returns false if no q exists.
     fn divide(
         &mut self,
         s: usize,
@@ -129,7 +130,7 @@ impl Pair {
     }
 }
 
-/// Computes 2^(64p)·high + low for `low` in two's complement; the sum must be positive.
+/// Returns 2^(64p)·high + low for `low` in two's complement; the sum must be positive.
 fn joined(high: &[u64], p: usize, low: &[u64]) -> Vec<u64> {
     let n = low.len().max(p + high.len() + 1);
     let negative = low.last().is_some_and(|top| top >> 63 == 1);

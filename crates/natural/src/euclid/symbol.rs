@@ -31,17 +31,18 @@ const A_BELOW: u8 = 1 << 4;
 const NEGATIVE: u8 = 1 << 5;
 const STATES: usize = 1 << 6;
 
-/// The next state is at index (state·2 + side)·4 + q mod 4; side 0 reduces a, 1 reduces b.
+/// The table of the next states: the one after `state` is at index (state·2 + side)·4 + q mod 4,
+/// where side 0 reduces a, and side 1 reduces b.
 static NEXT: [u8; STATES * 8] = table();
 
 impl Symbol {
-    /// The state for (a | b), b odd.
+    /// Returns the state for (a | b), b odd.
     pub(super) fn new(a: &[u64], b: &[u64]) -> Self {
         let low = |x: &[u64]| (x.first().copied().unwrap_or(0) & 3) as u8;
         Self(low(a) | low(b) << 2)
     }
 
-    /// The value of the symbol for a = b = 1.
+    /// Returns the value of the symbol for a = b = 1.
     pub(super) fn of_units(self) -> i8 {
         if self.0 & NEGATIVE == 0 { 1 } else { -1 }
     }
@@ -69,7 +70,8 @@ const fn table() -> [u8; STATES * 8] {
     table
 }
 
-/// The state after x ← x − q·y, where x is b if `side` is true, else a, and y the other number.
+/// Returns the state after x ← x − q·y, where x is b if `side` is true, else a, and y the other
+/// number.
 const fn next(state: u8, side: bool, q: u8) -> u8 {
     let (a, b) = (state & 3, state >> 2 & 3);
     let (x, y) = if side { (b, a) } else { (a, b) };

@@ -4,13 +4,13 @@ use core::cmp::Ordering;
 
 use super::{add_assign, compare, shift_left_to, shift_right_assign, trim, trimmed};
 
-/// Computes ⌊a/b⌋ and a mod b, both without leading zero limbs.
+/// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs.
 ///
-/// Algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1).
-/// Cost (l − m)·m limb products for l and m limbs.
+/// The method is algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). The cost is
+/// (l − m)·m limb products for a of l limbs and b of m.
 ///
 /// # Panics
-/// If `b` is zero.
+/// Panics if `b` is zero.
 #[must_use]
 pub fn div_rem(a: &[u64], b: &[u64]) -> (Vec<u64>, Vec<u64>) {
     let (a, b) = (trimmed(a), trimmed(b));
@@ -38,7 +38,8 @@ pub fn div_rem(a: &[u64], b: &[u64]) -> (Vec<u64>, Vec<u64>) {
     (quotient, rem)
 }
 
-/// Computes one quotient limb: rem ← rem mod b, for rem < 2^64·b with one limb more than b.
+/// Returns the next quotient limb ⌊rem/b⌋, and computes rem ← rem mod b, for rem < 2^64·b with one
+/// limb more than b.
 fn next_digit(rem: &mut [u64], b: &[u64]) -> u64 {
     let m = b.len();
     let (top, second) = (b[m - 1], if m > 1 { b[m - 2] } else { 0 });

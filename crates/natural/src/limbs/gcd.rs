@@ -4,8 +4,8 @@ use super::div::div_rem;
 use super::mul::mul;
 use super::{add_assign, sub_assign, trim, trimmed};
 
-/// gcd(a, b) without leading zero limbs, by Euclid's algorithm with one division per step. gcd(a,
-/// 0) = a, gcd(0, 0) = 0. Cost O(n²) limb products for n limbs.
+/// Returns gcd(a, b) without leading zero limbs, by Euclid's algorithm with one division per step;
+/// gcd(a, 0) = a and gcd(0, 0) = 0. Cost O(n²) limb products for n limbs.
 #[must_use]
 pub fn gcd(a: &[u64], b: &[u64]) -> Vec<u64> {
     let (mut a, mut b) = (trimmed(a).to_vec(), trimmed(b).to_vec());
@@ -16,11 +16,12 @@ pub fn gcd(a: &[u64], b: &[u64]) -> Vec<u64> {
     a
 }
 
-/// The x with a·x ≡ 1 mod m and 0 ≤ x < m, without leading zero limbs; `None` if it does not exist: if
-/// m = 0 or gcd(a, m) > 1. Modulo 1 it is 0.
+/// Returns the x with a·x ≡ 1 mod m and 0 ≤ x < m, without leading zero limbs. Returns `None` if x
+/// does not exist, which is so if m = 0 or gcd(a, m) > 1. For m = 1, x is 0.
 ///
-/// Euclid's algorithm with the cofactors of a (Knuth 1997, *The Art of Computer Programming* 2,
-/// §4.5.2, X), which are reduced mod m so that none is negative. Cost O(n³) limb products.
+/// The method is Euclid's algorithm with the cofactors of a (Knuth 1997, *The Art of Computer
+/// Programming* 2, §4.5.2, X), which are reduced mod m so that none is negative. Cost O(n³) limb
+/// products for n limbs.
 #[must_use]
 pub fn inverse(a: &[u64], m: &[u64]) -> Option<Vec<u64>> {
     let m = trimmed(m);

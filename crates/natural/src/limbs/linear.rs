@@ -1,6 +1,6 @@
 //! Shifts, copies and rows of products: one pass over the limbs.
 
-/// Computes to ← from·2^bits, 0 ≤ bits < 64; `to` has one limb more than `from`.
+/// Computes to ← from·2^bits, 0 ≤ bits < 64, where `to` has one limb more than `from`.
 pub(crate) fn shift_left_to(to: &mut [u64], from: &[u64], bits: u32) {
     let mut below = 0;
     let (top, low) = (from.len(), &mut to[..from.len()]);
@@ -20,7 +20,8 @@ pub(crate) fn shift_right_assign(a: &mut [u64], bits: u32) {
     }
 }
 
-/// Computes x ← x − a·y mod 2^(64·n) for n limbs of each; returns the limb to borrow from above.
+/// Computes x ← x − a·y mod 2^(64·n), where x and a have n limbs; returns the limb to borrow from
+/// above.
 #[inline]
 pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut carry = 0u64;
@@ -35,17 +36,18 @@ pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
-/// Copies `from` to `to`, with zeros on top.
+/// Copies `from` to the lowest limbs of `to`, and sets the limbs above to zero.
 ///
 /// # Panics
-/// If `from` is longer than `to`.
+/// Panics if `from` is longer than `to`.
 pub fn copy_to(to: &mut [u64], from: &[u64]) {
     let (low, top) = to.split_at_mut(from.len());
     low.copy_from_slice(from);
     top.fill(0);
 }
 
-/// Returns the first `len` limbs with unspecified contents; extends the vector if necessary.
+/// Returns the first `len` limbs of the vector, with unspecified contents; extends the vector if
+/// necessary.
 pub(crate) fn at_least(limbs: &mut Vec<u64>, len: usize) -> &mut [u64] {
     if limbs.len() < len {
         limbs.resize(len, 0);

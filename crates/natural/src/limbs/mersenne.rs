@@ -7,13 +7,13 @@
 use super::mul::mul;
 use super::{add_assign, div_rem_small, rem_small, sub_assign};
 
-/// ⌈p/64⌉, the number of limbs of a residue mod 2^p − 1.
+/// Returns ⌈p/64⌉, the number of limbs of a residue mod 2^p − 1.
 #[must_use]
 pub fn limbs_for_bits(p: u32) -> usize {
     (p as usize).div_ceil(64)
 }
 
-/// The bits of the top limb that belong to a residue mod 2^p − 1.
+/// Returns a mask of the bits of the top limb that belong to a residue mod 2^p − 1.
 fn top_mask(p: u32) -> u64 {
     match p % 64 {
         0 => u64::MAX,
@@ -21,7 +21,8 @@ fn top_mask(p: u32) -> u64 {
     }
 }
 
-/// Reduces x in [0, 2^p) with ⌈p/64⌉ limbs to [0, M_p): M_p itself becomes 0.
+/// Reduces x to its canonical form in [0, M_p), for x in [0, 2^p) with ⌈p/64⌉ limbs: M_p itself
+/// becomes 0.
 pub fn canonicalise(x: &mut [u64], p: u32) {
     let Some((top, low)) = x.split_last_mut() else {
         return;
@@ -32,10 +33,11 @@ pub fn canonicalise(x: &mut [u64], p: u32) {
     }
 }
 
-/// x mod M_p for x of any length, as the sum of its p-bit pieces. Cost O(n) per piece.
+/// Returns x mod M_p for x of any length, as the sum of its p-bit pieces. Cost O(n) per piece, for
+/// n = ⌈p/64⌉.
 ///
 /// # Panics
-/// If p < 2.
+/// Panics if p < 2.
 #[must_use]
 pub fn reduce(x: &[u64], p: u32) -> Vec<u64> {
     assert!(p >= 2, "M_p needs p of at least 2");
@@ -61,7 +63,7 @@ fn canonical(mut x: Vec<u64>, p: u32) -> Vec<u64> {
     x
 }
 
-/// `n` limbs of ⌊x/2^start⌋.
+/// Returns the lowest `n` limbs of ⌊x/2^start⌋.
 fn extract(x: &[u64], start: u64, n: usize) -> Vec<u64> {
     let limb = |i: usize| x.get(i).copied().unwrap_or(0);
     let (word, bit) = ((start / 64) as usize, (start % 64) as u32);
@@ -74,7 +76,7 @@ fn extract(x: &[u64], start: u64, n: usize) -> Vec<u64> {
         .collect()
 }
 
-/// a + b mod M_p.
+/// Returns a + b mod M_p.
 #[must_use]
 pub fn add_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     let mut sum = a.to_vec();
@@ -89,7 +91,7 @@ pub fn add_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     canonical(sum, p)
 }
 
-/// a − b mod M_p.
+/// Returns a − b mod M_p.
 #[must_use]
 pub fn sub_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     let mut difference = a.to_vec();
@@ -103,13 +105,13 @@ pub fn sub_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     canonical(difference, p)
 }
 
-/// a·b mod M_p by schoolbook multiplication: the oracle of every engine.
+/// Returns a·b mod M_p by schoolbook multiplication. Tests of every engine compare with it.
 #[must_use]
 pub fn mul_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     reduce(&mul(a, b), p)
 }
 
-/// 2^s·x mod M_p: the p bits of x rotated left by s mod p.
+/// Returns 2^s·x mod M_p, which is the p bits of x rotated left by s mod p.
 #[must_use]
 pub fn rotate_left(x: &[u64], s: u32, p: u32) -> Vec<u64> {
     let s = s % p;
@@ -137,13 +139,13 @@ pub fn rotate_left(x: &[u64], s: u32, p: u32) -> Vec<u64> {
     rotated
 }
 
-/// x/d mod M_p for a small d, or `None` when gcd(d, M_p) ≠ 1.
+/// Returns x/d mod M_p for a small d, or `None` if gcd(d, M_p) ≠ 1.
 ///
-/// Finds k in 0..d with x + k·M_p ≡ 0 (mod d) and divides exactly.
-/// Cost O(n + d).
+/// The method finds k in 0..d with x + k·M_p ≡ 0 (mod d) and divides exactly. Cost O(n + d) for n
+/// limbs.
 ///
 /// # Panics
-/// If `d` is zero.
+/// Panics if `d` is zero.
 #[must_use]
 pub fn div_small_mod(x: &[u64], d: u32, p: u32) -> Option<Vec<u64>> {
     let d = u64::from(d);

@@ -1,6 +1,6 @@
 //! Schoolbook multiplication.
 
-/// a·b, of `a.len() + b.len()` limbs, in a.len()·b.len() limb products.
+/// Returns a·b in `a.len() + b.len()` limbs. Cost: `a.len()`·`b.len()` limb products.
 #[must_use]
 pub fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut product = vec![0u64; a.len() + b.len()];

@@ -6,11 +6,11 @@ use super::div::div_rem;
 use super::mul::mul;
 use super::{add_assign, compare, shift_right_assign, trim, trimmed};
 
-/// ⌊a^(1/k)⌋ without leading zero limbs: the largest number whose k-th power is at most a, found bit by
-/// bit from the highest on. Cost O(n³/k) limb products for n limbs.
+/// Returns ⌊a^(1/k)⌋ without leading zero limbs: the largest number whose k-th power is at most a,
+/// found bit by bit from the highest on. Cost O(n³/k) limb products for n limbs.
 ///
 /// # Panics
-/// If k is zero.
+/// Panics if k is zero.
 #[must_use]
 pub fn root(a: &[u64], k: u32) -> Vec<u64> {
     assert!(k > 0, "no root of degree zero");
@@ -26,9 +26,9 @@ pub fn root(a: &[u64], k: u32) -> Vec<u64> {
     root
 }
 
-/// ⌊√a⌋ without leading zero limbs. Unlike [`root`] it is suitable for long numbers: Newton's iteration
-/// x ← ⌊(x + ⌊a/x⌋)/2⌋ from a power of two above the root, as long as x decreases. Cost O(n²·log n)
-/// limb products for n limbs.
+/// Returns ⌊√a⌋ without leading zero limbs. Unlike [`root`] it is suitable for long numbers. The
+/// method is Newton's iteration x ← ⌊(x + ⌊a/x⌋)/2⌋ from a power of two above the root, as long as
+/// x decreases. Cost O(n²·log n) limb products for n limbs.
 #[must_use]
 pub fn sqrt(a: &[u64]) -> Vec<u64> {
     let a = trimmed(a);
@@ -53,7 +53,7 @@ pub fn sqrt(a: &[u64]) -> Vec<u64> {
     }
 }
 
-/// Whether x^k > a.
+/// Returns whether x^k > a.
 fn power_exceeds(x: &[u64], k: u32, a: &[u64]) -> bool {
     let mut power = vec![1];
     for _ in 0..k {

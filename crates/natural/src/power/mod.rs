@@ -18,9 +18,9 @@ pub struct PowMod {
     is_zero: bool,
     odd: Montgomery,
     even: LowLimbs,
-    /// The exponent k.
+    /// The exponent k in m = 2^k·n.
     twos: usize,
-    /// n^(−1) mod 2^k, with limbs for more than k bits.
+    /// The inverse n^(−1) mod 2^k, with limbs for more than k bits.
     inverse: Vec<u64>,
     shifted: Vec<u64>,
     u: Vec<u64>,
@@ -51,12 +51,12 @@ impl PowMod {
         }
     }
 
-    /// Whether m = 0.
+    /// Returns whether m = 0.
     pub fn is_zero(&self) -> bool {
         self.is_zero
     }
 
-    /// Computes x ← a^e mod m, with zeros on top, or 0 for m = 0; x is as long as m.
+    /// Computes x ← a^e mod m, with zeros on top; 0 for m = 0. x must be as long as m.
     pub fn pow(&mut self, x: &mut [u64], a: &[u64], e: &[u64]) {
         if self.is_zero {
             x.fill(0);
@@ -99,7 +99,7 @@ impl PowMod {
     }
 }
 
-/// Residues modulo 2^(64·limbs).
+/// The ring of residues modulo 2^(64·limbs).
 #[derive(Debug, Default)]
 struct LowLimbs {
     limbs: usize,

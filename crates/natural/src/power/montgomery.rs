@@ -7,22 +7,22 @@ use crate::limbs::{add_assign, at_least, compare, sub_assign, trimmed};
 use crate::product::Products;
 use crate::product::schoolbook::add_row;
 
-/// Limbs from which a reduction by two half products is faster than limb by limb. Measured by `cargo
-/// test --release -p warpint-natural reduction_crossover -- --ignored --nocapture` on an AMD EPYC with
-/// AVX2.
+/// The number of limbs from which a reduction by two half products is faster than limb by limb.
+/// Measured by `cargo test --release -p warpint-natural reduction_crossover -- --ignored
+/// --nocapture` on an AMD EPYC with AVX2.
 const PRODUCTS_FROM: usize = 184;
 
-/// Arithmetic modulo a stored odd modulus, and its working memory.
+/// The ring of integers modulo an odd number m, with working memory.
 #[derive(Debug)]
 pub(super) struct Montgomery {
-    /// Limbs from which reductions use half products.
+    /// The number of limbs from which reductions use half products.
     products_from: usize,
     m: Vec<u64>,
-    /// R² mod m.
+    /// The number R² mod m, which converts numbers to Montgomery form.
     square_of_r: Vec<u64>,
-    /// m^(−1) modulo 2^64, or modulo R if reductions use half products.
+    /// The inverse m^(−1) modulo 2^64, or modulo R if reductions use half products.
     inverse: Vec<u64>,
-    /// The product to reduce, and one limb more.
+    /// The product to be reduced, with one limb more.
     wide: Vec<u64>,
     half: Vec<u64>,
     divider: Divider,
@@ -36,7 +36,7 @@ impl Default for Montgomery {
 }
 
 impl Montgomery {
-    /// Uses half products for reductions from `products_from` limbs on.
+    /// Creates working memory; reductions use half products from `products_from` limbs on.
     fn new(products_from: usize) -> Self {
         Self {
             products_from,
@@ -68,7 +68,7 @@ impl Montgomery {
         inverse_of_odd(&mut self.inverse, m, limbs, &mut self.products);
     }
 
-    /// The modulus m.
+    /// Returns the modulus m.
     pub(super) fn modulus(&self) -> &[u64] {
         &self.m
     }
@@ -97,7 +97,7 @@ impl Montgomery {
         self.reduce(x);
     }
 
-    /// Computes x ← wide/R mod m, for wide < m·R of 2l limbs.
+    /// Computes x ← wide/R mod m, where `wide` is below m·R and has 2l limbs.
     fn reduce(&mut self, x: &mut [u64]) {
         let Self { m, inverse, wide, half, products, .. } = self;
         let l = m.len();
@@ -142,7 +142,7 @@ impl Montgomery {
 }
 
 impl Montgomery {
-    /// Computes x·y/R mod m for one limb; `None` for more limbs.
+    /// Returns x·y/R mod m for a modulus of one limb; `None` for more limbs.
     #[inline]
     fn one_limb(&self, x: &[u64], y: &[u64]) -> Option<u64> {
         let (&[m], &[inverse], &[x], &[y]) = (&self.m[..], &self.inverse[..], x, y) else {
@@ -181,8 +181,8 @@ impl Residues for Montgomery {
     }
 }
 
-/// Computes q0 and q1 such that the two lowest limbs of x + (q0 + q1·2^64)·m are 0, for at least two
-/// limbs of each; `inverse` is −m^(−1) mod 2^64.
+/// Returns q0 and q1 such that the two lowest limbs of x + (q0 + q1·2^64)·m are 0. x and m have at
+/// least two limbs each; `inverse` is −m^(−1) mod 2^64.
 #[inline]
 fn two_digits(x: &[u64], m: &[u64], inverse: u64) -> [u64; 2] {
     let q0 = x[0].wrapping_mul(inverse);
@@ -191,8 +191,8 @@ fn two_digits(x: &[u64], m: &[u64], inverse: u64) -> [u64; 2] {
     [q0, second.wrapping_mul(inverse)]
 }
 
-/// Computes x ← x + (y0 + y1·2^64)·a mod 2^(64·n) for n limbs of x and of a; returns the two limbs
-/// carried out. Like the product of `schoolbook`, it runs two carry chains in parallel.
+/// Computes x ← x + (y0 + y1·2^64)·a mod 2^(64·n), where x and a have n limbs; returns the two
+/// limbs carried out. Like the product of `schoolbook`, it runs two carry chains in parallel.
 #[inline]
 fn add_two_rows(x: &mut [u64], a: &[u64], [y0, y1]: [u64; 2]) -> [u64; 2] {
     let (mut carry0, mut carry1, mut previous) = (0u64, 0u64, 0u64);

@@ -5,7 +5,7 @@ use crate::limbs::trimmed;
 
 /// A ring whose elements have the same number of limbs.
 pub(super) trait Residues {
-    /// The number of limbs of an element.
+    /// Returns the number of limbs of an element.
     fn limbs(&self) -> usize;
 
     /// Computes x ← x·y.
@@ -15,10 +15,10 @@ pub(super) trait Residues {
     fn square(&mut self, x: &mut [u64]);
 }
 
-/// Computes x ← x^e, e > 0. `table` is memory for odd powers.
+/// Computes x ← x^e, e > 0. `table` is memory for the odd powers of x.
 ///
-/// Squares for each bit of e but the first. Windows of w bits require 2^(w−1) products for the odd
-/// powers and about one for each w + 1 bits; w minimises their sum.
+/// The method squares for each bit of e but the first. Windows of w bits require 2^(w−1) products
+/// for the odd powers and about one for each w + 1 bits; w is chosen to minimise their sum.
 pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &mut Vec<u64>) {
     let e = trimmed(e);
     let Some(top) = e.last() else { return };
@@ -70,7 +70,7 @@ pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &
     }
 }
 
-/// The width of windows for an exponent of `bits` bits.
+/// Returns the width of windows for an exponent of `bits` bits.
 fn window(bits: usize) -> usize {
     let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
     (1..=8).min_by_key(|&w| products(w)).unwrap_or(1)

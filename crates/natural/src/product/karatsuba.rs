@@ -8,20 +8,22 @@ use std::cmp::Ordering;
 use super::schoolbook;
 use crate::limbs::{add_assign, compare, sub_assign};
 
-/// Limbs of scratch for [`mul`] with a shorter factor of m limbs.
+/// Returns the number of limbs of scratch memory for [`mul`] with a shorter factor of m limbs.
 ///
-/// Equal lengths need s(m) = 2h + s(h), h = ⌈m/2⌉, at most 2m + 128. Unequal ones need twice the
-/// shorter length for each step of Euclid's algorithm. Any two steps halve the length: 8m in all.
+/// Equal lengths need s(m) = 2h + s(h), h = ⌈m/2⌉, which is at most 2m + 128. Unequal ones need
+/// twice the shorter length for each step of Euclid's algorithm. Any two steps halve the length, so
+/// that 8m is enough in all.
 pub(super) fn mul_scratch(m: usize) -> usize {
     10 * m + 128
 }
 
-/// Limbs of scratch for [`square`] of n limbs.
+/// Returns the number of limbs of scratch memory for [`square`] of n limbs.
 pub(super) fn square_scratch(n: usize) -> usize {
     2 * n + 128
 }
 
-/// Computes out ← a·b, of `a.len() + b.len()` limbs; schoolbook below `from` ≥ 4 limbs.
+/// Computes out ← a·b in `a.len() + b.len()` limbs. Factors of fewer than `from` ≥ 4 limbs are
+/// multiplied by the schoolbook method.
 pub(super) fn mul(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: usize) {
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     if b.len() < from {
@@ -53,7 +55,8 @@ fn balanced(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: us
     join(out, cross, h, same_sign);
 }
 
-/// Computes out ← a², of 2·`a.len()` limbs; schoolbook below `from` ≥ 4 limbs.
+/// Computes out ← a² in 2·`a.len()` limbs. Numbers of fewer than `from` ≥ 4 limbs are squared by
+/// the schoolbook method.
 pub(super) fn square(out: &mut [u64], a: &[u64], scratch: &mut [u64], from: usize) {
     if a.len() < from {
         return schoolbook::square(out, a);
@@ -80,8 +83,8 @@ fn distance(size: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     negative
 }
 
-/// Computes out ← out + (low + high ∓ cross)·2^(64·h), where out = low + high·2^(128·h), and low and
-/// cross have 2h limbs.
+/// Computes out ← out + (low + high ∓ cross)·2^(64·h), where out = low + high·2^(128·h), and low
+/// and cross have 2h limbs. The sign of cross is − if `subtract`.
 fn join(out: &mut [u64], cross: &mut [u64], h: usize, subtract: bool) {
     let (low, high) = out.split_at(2 * h);
     // The middle term is in 0 .. 2^(128·h + 1): one bit more than `cross` has.
@@ -96,7 +99,7 @@ fn join(out: &mut [u64], cross: &mut [u64], h: usize, subtract: bool) {
     add_assign(&mut out[3 * h..], &[top + u64::from(carry)]);
 }
 
-/// Computes a ← b − a mod 2^(64·n), for equal lengths; returns the borrow.
+/// Computes a ← b − a mod 2^(64·n) for a and b of n limbs; returns the borrow.
 fn reversed_sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     let mut borrow = false;
     for (x, &y) in a.iter_mut().zip(b) {

@@ -22,17 +22,20 @@ use crate::limbs::at_least;
 // Crossovers between methods, in limbs of 64 bits of the shorter factor. Measured by `cargo test
 // --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC with AVX2.
 
-/// Karatsuba's method is faster than schoolbook from here on.
+/// The number of limbs from which Karatsuba's method is faster than schoolbook products.
 const KARATSUBA_FROM: usize = 32;
-/// The same for squares, for which schoolbook needs half as many limb products.
+/// The number of limbs from which Karatsuba's method is faster than schoolbook squares, which need
+/// half as many limb products.
 const KARATSUBA_SQUARE_FROM: usize = 56;
-/// From here on, half of a product is computed fastest as a part of the whole product.
+/// The number of limbs from which half of a product is computed fastest as a part of the whole
+/// product.
 const HALF_FROM: usize = 104;
-/// The same for squares.
+/// The number of limbs from which half of a square is computed fastest as a part of the whole
+/// square.
 const HALF_SQUARE_FROM: usize = 168;
-/// Transforms are faster than Karatsuba's method from here on.
+/// The number of limbs from which transforms are faster than Karatsuba's method for products.
 const NTT_FROM: usize = 160;
-/// The same for squares.
+/// The number of limbs from which transforms are faster than Karatsuba's method for squares.
 const NTT_SQUARE_FROM: usize = 120;
 
 /// Multiplies numbers in little-endian limbs of 64 bits, and keeps the working memory.
@@ -44,7 +47,7 @@ pub struct Products {
 }
 
 impl Products {
-    /// Computes out ← a·b, of exactly `a.len() + b.len()` limbs.
+    /// Computes out ← a·b, where `out` has exactly `a.len() + b.len()` limbs.
     #[inline]
     pub fn mul(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
         let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
@@ -59,7 +62,7 @@ impl Products {
         }
     }
 
-    /// Computes out ← a², of exactly 2·`a.len()` limbs.
+    /// Computes out ← a², where `out` has exactly 2·`a.len()` limbs.
     #[inline]
     pub fn square(&mut self, out: &mut [u64], a: &[u64]) {
         if a.len() < KARATSUBA_SQUARE_FROM {
@@ -70,7 +73,7 @@ impl Products {
         }
     }
 
-    /// Computes out ← a·b mod 2^(64·l), l = `out.len()`; neither factor is longer than that.
+    /// Computes out ← a·b mod 2^(64·l), l = `out.len()`; neither factor may be longer than `out`.
     pub fn mul_low(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
         if a.len().min(b.len()) < HALF_FROM {
             schoolbook::mul_low(out, a, b);
@@ -88,7 +91,7 @@ impl Products {
         }
     }
 
-    /// Computes out ← ⌊a·b/2^(64·from)⌋, of exactly `a.len() + b.len() − from` limbs.
+    /// Computes out ← ⌊a·b/2^(64·from)⌋, where `out` has exactly `a.len() + b.len() − from` limbs.
     pub fn mul_high(&mut self, out: &mut [u64], a: &[u64], b: &[u64], from: usize) {
         let short = a.len().min(b.len()) < HALF_FROM;
         if !(short && schoolbook::mul_high(out, a, b, from, &mut self.whole)) {
@@ -96,7 +99,7 @@ impl Products {
         }
     }
 
-    /// Computes out ← ⌊a²/2^(64·from)⌋, of exactly 2·`a.len()` − `from` limbs.
+    /// Computes out ← ⌊a²/2^(64·from)⌋, where `out` has exactly 2·`a.len()` − `from` limbs.
     pub fn square_high(&mut self, out: &mut [u64], a: &[u64], from: usize) {
         let short = a.len() < HALF_SQUARE_FROM;
         if !(short && schoolbook::square_high(out, a, from, &mut self.whole)) {
@@ -104,8 +107,8 @@ impl Products {
         }
     }
 
-    /// Computes out ← the lowest limbs of a product of `limbs` limbs, with zeros on top if `out` is
-    /// longer.
+    /// Sets `out` to the lowest limbs of a product of `limbs` limbs, which the function `product`
+    /// computes, with zeros on top if `out` is longer.
     fn low(&mut self, out: &mut [u64], limbs: usize, product: impl FnOnce(&mut Self, &mut [u64])) {
         if limbs <= out.len() {
             let (whole, top) = out.split_at_mut(limbs);
@@ -116,7 +119,8 @@ impl Products {
         }
     }
 
-    /// Computes out ← the `out.len()` limbs from `from` on of a product of `limbs` limbs.
+    /// Sets `out` to `out.len()` limbs, from limb `from` on, of a product of `limbs` limbs, which
+    /// the function `product` computes.
     fn cut(
         &mut self,
         out: &mut [u64],

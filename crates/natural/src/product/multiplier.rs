@@ -3,7 +3,7 @@
 use super::Products;
 use crate::limbs::{add_assign, mul, sub_assign};
 
-/// A matrix of natural numbers by rows.
+/// A 2×2 matrix of natural numbers, by rows.
 pub type Matrix2<'a> = [[&'a [u64]; 2]; 2];
 
 /// A method to multiply natural numbers of any lengths.
@@ -11,15 +11,15 @@ pub type Matrix2<'a> = [[&'a [u64]; 2]; 2];
 /// Operands may have leading zero limbs. All methods but the first have default implementations by
 /// products; a multiplier by transforms computes sums with fewer transforms.
 pub trait Multiplier {
-    /// Computes a·b, of `a.len() + b.len()` limbs.
+    /// Returns a·b in `a.len() + b.len()` limbs.
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
 
-    /// Computes the product of each pair.
+    /// Returns the product of each pair, in order.
     fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
         pairs.iter().map(|[a, b]| self.mul(a, b)).collect()
     }
 
-    /// Computes the matrix product m·n, rows by columns. Entries may have leading zeros.
+    /// Returns the matrix product m·n, by rows. Entries may have leading zeros.
     fn mul_matrices(&self, m: Matrix2, n: Matrix2) -> [[Vec<u64>; 2]; 2] {
         let pairs = [0, 1].map(|i| [0, 1].map(|j| [0, 1].map(|k| [m[i][k], n[k][j]])));
         let mut products = self.products(pairs.as_flattened().as_flattened()).into_iter();
@@ -33,8 +33,8 @@ pub trait Multiplier {
         [[entry(), entry()], [entry(), entry()]]
     }
 
-    /// Computes adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0) in two's complement: the top bit is the
-    /// sign.
+    /// Returns adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0) in two's complement: the top bit is
+    /// the sign.
     fn mul_adjugate(&self, m: Matrix2, x: [&[u64]; 2]) -> [Vec<u64>; 2] {
         let pairs = [[m[1][1], x[0]], [m[0][1], x[1]], [m[0][0], x[1]], [m[1][0], x[0]]];
         let mut products = self.products(&pairs).into_iter();
@@ -49,7 +49,7 @@ pub trait Multiplier {
     }
 }
 
-/// Products by [`mul`]: the slow, obvious way.
+/// A multiplier by [`mul`], the slow, obvious way.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Schoolbook;
 
@@ -59,7 +59,7 @@ impl Multiplier for Schoolbook {
     }
 }
 
-/// Products like those of [`Products`] on the caller's thread, but without kept memory.
+/// A multiplier by the methods of [`Products`], on the caller's thread, that keeps no memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FastProducts;
 

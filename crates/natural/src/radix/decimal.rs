@@ -8,24 +8,24 @@ use crate::division::{OneLimb, div_rem_by};
 use crate::limbs::{add_assign, trim, trimmed};
 use crate::product::{FastProducts, Multiplier};
 
-/// Digits of a group: the largest number whose power of ten fits a limb of 64 bits.
+/// The number of digits of a group, which is the largest whose power of ten fits a limb of 64 bits.
 const GROUP: usize = 19;
-/// 10^19, above 2^63.
+/// The base of a group, 10^19, which is above 2^63.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 /// The level from which numbers are written by halves: they are divided by `10^(19·2^LEVEL)`.
 const WRITE_LEVEL: usize = 6;
-/// The level from which numbers are read by halves.
+/// The level from which numbers are read by halves, joined with a factor of `10^(19·2^LEVEL)`.
 const READ_LEVEL: usize = 5;
 /// The level from which the halves are processed by two threads.
 const PARALLEL_LEVEL: usize = 9;
 
-/// 10^(19·2^k) for k = 0, 1, …, for reuse by many numbers.
+/// The powers 10^(19·2^k) for k = 0, 1, …, for reuse by many numbers.
 #[derive(Debug)]
 pub struct Powers(Vec<Vec<u64>>);
 
 impl Powers {
-    /// Computes the powers for numbers of `digits` decimal digits. Cost O(M(n)) for n limbs of such
-    /// numbers.
+    /// Computes the powers for numbers of `digits` decimal digits. Cost O(M(n)), where n is the
+    /// number of limbs of such a number, and M(n) the cost of a product of n limbs.
     #[must_use]
     pub fn new(digits: usize) -> Self {
         let mut powers = vec![vec![TEN_19]];
@@ -39,17 +39,17 @@ impl Powers {
     }
 }
 
-/// Parses ASCII digits `0` to `9`, the highest first. The result may have leading zero limbs. Halves of
-/// long numbers are processed by two threads of rayon's current pool.
+/// Parses ASCII digits `0` to `9`, the highest first, and returns the number, which may have
+/// leading zero limbs. Halves of long numbers are processed by two threads of rayon's current pool.
 ///
-/// Powers for fewer digits give the same number, more slowly.
+/// If `powers` was made for fewer digits, the result is the same, but takes longer.
 #[must_use]
 pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
     read_halves(digits, powers)
 }
 
-/// Formats a number as decimal digits, the highest first, without leading zeros; `0` for zero. Threads
-/// and powers as in [`parse`].
+/// Formats a number as decimal digits, the highest first, without leading zeros; `0` for zero.
+/// Threads and powers are used as in [`parse`].
 #[must_use]
 pub fn format(number: &[u64], powers: &Powers) -> String {
     let number = trimmed(number).to_vec();
@@ -97,8 +97,8 @@ fn read_groups(digits: &[u8]) -> Vec<u64> {
     number
 }
 
-/// Computes digits ← the digits of the number, with zeros in front. `digits` consists of whole groups,
-/// is long enough, and is zero initially.
+/// Writes the digits of the number to `digits`, with zeros in front. `digits` must consist of whole
+/// groups, be long enough, and be zero initially.
 fn write_halves(mut number: Vec<u64>, digits: &mut [u8], powers: &Powers) {
     let splits = |k: &usize| GROUP << k < digits.len() && powers.0[*k].len() <= number.len();
     let Some(k) = (WRITE_LEVEL..powers.0.len()).rev().find(splits) else {

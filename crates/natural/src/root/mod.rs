@@ -29,7 +29,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// Computes root ← ⌊a^(1/k)⌋, with zeros on top; `root` must be long enough.
+    /// Computes root ← ⌊a^(1/k)⌋, with zeros on top; `root` must be long enough for the result.
     ///
     /// Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product and a division of n limbs.
     pub fn root(&mut self, root: &mut [u64], a: &[u64], k: NonZeroU32) {
@@ -54,7 +54,7 @@ impl Root {
         }
     }
 
-    /// Computes x ← an estimate of a^(1/k), not 0.
+    /// Computes x ← an estimate of a^(1/k) that is not 0.
     fn estimate(&mut self, a: &[u64], k: u64) {
         let below = a.iter().rev().nth(1).map_or(0.0, |&limb| limb as f64);
         let leading = a.last().map_or(0.0, |&limb| limb as f64) + below * 0.5f64.powi(64);
@@ -76,7 +76,7 @@ impl Root {
         trim(&mut self.x);
     }
 
-    /// Computes next ← f(x).
+    /// Computes next ← f(x), the next iterate of the module's formula.
     fn step(&mut self, a: &[u64], k: u64) {
         self.raise(k - 1);
         let Self { x, next, power, remainder, divider, .. } = self;

@@ -59,7 +59,7 @@ impl SquareRoot {
     }
 }
 
-/// The recursion, in place.
+/// The working memory of the recursion, which works in place.
 #[derive(Debug, Default)]
 struct Parts {
     quotient: Vec<u64>,
@@ -69,8 +69,9 @@ struct Parts {
 }
 
 impl Parts {
-    /// Computes s ← ⌊√a⌋ of k ≥ 1 limbs for a of 2k limbs, whose top two bits are not both 0. The
-    /// lowest k limbs of a become those of a − s². Returns true if a − s² is 2^(64·k) more.
+    /// Computes s ← ⌊√a⌋, where s has k ≥ 1 limbs and a has 2k, whose top two bits are not both 0.
+    /// The lowest k limbs of a become those of a − s². Returns true if a − s² is 2^(64·k) more than
+    /// that.
     fn sqrt_rem(&mut self, s: &mut [u64], a: &mut [u64]) -> bool {
         let k = s.len();
         if let ([s], [low, high]) = (&mut *s, &mut *a) {

@@ -11,42 +11,45 @@ use crate::{DigestedResidue, ErrorCounts, Residue, ResidueError, TestKind};
 /// The state of a test at some iteration, as kept on the host and on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// The kind of test.
+    /// The kind of the test.
     pub kind: TestKind,
-    /// p.
+    /// The exponent p of M_p.
     pub exponent: u32,
-    /// Squarings done.
+    /// The number of squarings done.
     pub iteration: u64,
     /// The term of the sequence at `iteration`, without shift.
     pub residue: Residue,
-    /// The shift with which the sequence started.
+    /// The shift, in bits, with which the sequence started.
     pub shift: u32,
-    /// Computing time over all sittings.
+    /// The computing time over all sittings.
     pub elapsed: Duration,
-    /// Errors detected and recovered from so far.
+    /// The numbers of errors detected and recovered from so far.
     pub errors: ErrorCounts,
-    /// The transform length to which round-off errors have raised the test, if any.
+    /// The transform length to which round-off errors have raised the test; `None` if there were
+    /// none.
     pub least_length: Option<LeastLength>,
-    /// Lucas–Lehmer: the check that has confirmed the residue.
+    /// The check that has confirmed the residue, in a Lucas–Lehmer test.
     pub confirmed: Confirmation,
-    /// PRP and certifications: the input of the next Gerbicz–Li check.
+    /// The input of the next Gerbicz–Li check, in a PRP test or a certification.
     pub gerbicz: Option<GerbiczState>,
 }
 
 /// The check that has confirmed a residue of a Lucas–Lehmer test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Confirmation {
-    /// No check so far.
+    /// No check has confirmed the residue.
     #[default]
     No,
-    /// A Jacobi check, or a second engine that started from a residue confirmed by a Jacobi check.
+    /// A Jacobi check has confirmed it, or a second engine that started from a residue confirmed by
+    /// a Jacobi check.
     Jacobi,
-    /// A second engine, which has recomputed the whole sequence.
+    /// A second engine has confirmed it by computing the whole sequence again.
     Twice,
 }
 
 impl Confirmation {
-    /// Returns the word for it in a checkpoint.
+    /// Returns the word that stands for it in a checkpoint; `None` if no check has confirmed the
+    /// residue.
     fn word(self) -> Option<&'static str> {
         match self {
             Self::No => None,
@@ -56,12 +59,13 @@ impl Confirmation {
     }
 }
 
-/// The least length to use: shorter transforms of this engine have failed in this test.
+/// The least transform length to use, because shorter transforms of this engine have failed in this
+/// test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeastLength {
-    /// The name of the engine family.
+    /// The name of the engine family, such as `fp64`.
     pub engine: String,
-    /// The length in words.
+    /// The transform length in words.
     pub length: usize,
 }
 
@@ -69,19 +73,19 @@ pub struct LeastLength {
 /// i from 0 to the block that ends at `product_iteration`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GerbiczState {
-    /// B, the squarings of a block.
+    /// The number of squarings B of a block.
     pub block: u32,
-    /// v.
+    /// The iteration v of the last verified residue.
     pub verified_iteration: u64,
-    /// x_v.
+    /// The last verified residue, x_v.
     pub verified: DigestedResidue,
     /// The iteration of the last factor of D.
     pub product_iteration: u64,
-    /// D.
+    /// The product D.
     pub product: Residue,
 }
 
-/// Why bytes are not a sound checkpoint.
+/// The reason why bytes are not a sound checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The first line is not that of a warpint checkpoint.
@@ -90,9 +94,9 @@ pub enum FormatError {
     /// The file is too short or too long.
     #[error("it has {found} bytes instead of {expected}: truncated or extended")]
     Size {
-        /// The length that follows from the header.
+        /// The length in bytes that follows from the header.
         expected: u64,
-        /// The length of the file.
+        /// The length of the file in bytes.
         found: u64,
     },
     /// The SHA-256 does not match the content.
@@ -121,24 +125,25 @@ pub enum FormatError {
     Residue(#[from] ResidueError),
 }
 
-/// An upper bound on the length of a header. A longer header is not that of a checkpoint.
+/// An upper bound on the length of a header in bytes. A longer header is not that of a checkpoint.
 const MAX_HEADER: usize = 4096;
 const CHECKSUM: usize = 32;
 const VERSION: &str = "2";
-/// Version 1 always stored x_v and D, and had no field for Jacobi checks, which did not exist.
+/// The version of older checkpoints, which always stored x_v and D, and had no field for Jacobi
+/// checks, because these did not exist.
 const OLD_VERSION: &str = "1";
 const MAGIC: &str = "warpint checkpoint";
 
 impl State {
-    /// Returns an upper bound on the size of a checkpoint of M_p, so that a reader need not trust
-    /// the length of a file.
+    /// Returns an upper bound on the size of a checkpoint of M_p in bytes, so that a reader need
+    /// not trust the length of a file.
     #[must_use]
     pub fn max_file_size(exponent: u32) -> u64 {
         (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(exponent)) as u64
     }
 
-    /// Returns whether the sealed residue is unchanged, and whether x and D are equal if they stand
-    /// at the same iteration. A file would store only one of them.
+    /// Returns whether the sealed residue x_v is unchanged, and whether x and D are equal if they
+    /// belong to the same iteration. A file would store only one of them.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.gerbicz.as_ref().is_none_or(|g| {
@@ -150,7 +155,8 @@ impl State {
         })
     }
 
-    /// Returns whether a check has confirmed x itself, not only earlier residues.
+    /// Returns whether a check has confirmed the present residue x itself, not only earlier
+    /// residues.
     #[must_use]
     pub fn is_verified(&self) -> bool {
         match &self.gerbicz {
@@ -159,9 +165,9 @@ impl State {
         }
     }
 
-    /// Encodes the state as a file: a header of text lines that ends with an empty line; residues
-    /// of ⌈p/8⌉ little-endian bytes each (x, and for PRP also x_v and D unless they equal another
-    /// residue of the file); and the SHA-256 of everything before it.
+    /// Returns the state as the bytes of a file: a header of text lines that ends with an empty
+    /// line; residues of ⌈p/8⌉ little-endian bytes each (x, and for PRP also x_v and D unless they
+    /// equal another residue of the file); and the SHA-256 of everything before it.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut header = String::new();
@@ -215,8 +221,8 @@ impl State {
         bytes
     }
 
-    /// Decodes a checkpoint of the test `kind` of M_`exponent`. Every part is checked before it is
-    /// used.
+    /// Decodes a checkpoint of the test `kind` of M_`exponent` and returns its state. Every part is
+    /// checked before it is used.
     pub fn from_bytes(bytes: &[u8], kind: TestKind, exponent: u32) -> Result<Self, FormatError> {
         if !bytes.starts_with(MAGIC.as_bytes()) {
             return Err(FormatError::NotOurs);
@@ -367,7 +373,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Reads the fields; `Err` names the field that is missing or impossible.
+    /// Reads the fields from a header; `Err` names the field that is missing or impossible.
     fn read(header: &Header<'_>, iteration: u64) -> Result<Self, &'static str> {
         let block = header
             .number("block")
@@ -388,7 +394,7 @@ impl Stretch {
     }
 }
 
-/// The header: `name: value` lines.
+/// The header of a checkpoint, which consists of `name: value` lines.
 struct Header<'a> {
     text: &'a str,
 }

@@ -36,14 +36,14 @@ pub struct CheckpointStore {
     lock: DirectoryLock,
 }
 
-/// Errors of the directory itself.
+/// An error of the checkpoint directory itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
     /// The directory cannot be made, read or written.
     #[error("cannot use the checkpoint directory {}: {source}; choose another directory", path.display())]
     Directory {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -51,7 +51,7 @@ pub enum CheckpointError {
     /// A checkpoint exists but cannot be read.
     #[error("cannot read the checkpoint {}: {source}; nothing has been changed", path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the checkpoint file.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -59,9 +59,9 @@ pub enum CheckpointError {
     /// A later version of this program wrote the checkpoint.
     #[error("{}: {reason}; use that version, or another directory", path.display())]
     Later {
-        /// The file.
+        /// The path of the checkpoint file.
         path: PathBuf,
-        /// Which version the checkpoint has.
+        /// A text that says which version the checkpoint has.
         reason: String,
     },
     /// Another process uses the directory.
@@ -70,9 +70,9 @@ pub enum CheckpointError {
         path.display()
     )]
     Locked {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
-        /// The process that holds the lock (0 if the lock file does not name it).
+        /// The id of the process that holds the lock (0 if the lock file does not name it).
         pid: u32,
     },
 }
@@ -91,9 +91,9 @@ impl CheckpointError {
 /// A checkpoint that is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Whether a check has confirmed it.
+    /// Whether a check has confirmed the checkpoint.
     pub verified: bool,
 }
 
@@ -145,13 +145,13 @@ impl CheckpointStore {
         self.folder.path()
     }
 
-    /// Returns the directory, for other files of the test.
+    /// Returns the directory as a folder, for other files of the test.
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Returns the events of opening and loading, and clears them.
+    /// Returns the events of opening and loading that have not been returned yet, and clears them.
     pub fn take_notices(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.notices)
     }
@@ -182,7 +182,7 @@ impl CheckpointStore {
         Ok(Saved { path, verified })
     }
 
-    /// Takes the lock again if its file was removed, alone or with the directory.
+    /// Takes the lock again if its file was removed, alone or together with the directory.
     fn hold_lock(&mut self) -> io::Result<()> {
         if self.lock.is_in_place() {
             return Ok(());
@@ -198,9 +198,10 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Loads the newest sound checkpoint. Newer unsound ones are renamed to `.bad`, with a notice
-    /// for each. A checkpoint that cannot be read at all, or was written by a later version, is an
-    /// error: an older checkpoint would lose work.
+    /// Loads the newest sound checkpoint and returns its state and path; `None` if there is none.
+    /// Newer unsound checkpoints are renamed to `.bad`, with a notice for each. A checkpoint that
+    /// cannot be read at all, or was written by a later version, is an error, because continuing
+    /// from an older one would lose work.
     pub fn load_newest(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         self.load_newest_of(|_| true)
     }
@@ -303,7 +304,8 @@ impl CheckpointStore {
         CheckpointError::Directory { path: self.dir().to_owned(), source }
     }
 
-    /// Renames a file to `….bad`; if that fails, the file keeps its name. Returns the path.
+    /// Renames a file to `….bad` and returns its new path. If that fails, the file keeps its name,
+    /// and its old path is returned.
     fn renamed_as_bad(&self, path: &Path) -> PathBuf {
         let name = path.file_name().unwrap_or_default();
         let mut bad = name.to_owned();

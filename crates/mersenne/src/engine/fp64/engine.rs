@@ -28,7 +28,7 @@ pub(crate) struct Statistics {
 }
 
 impl Statistics {
-    /// Records the largest distance of a product; ½ if it is not finite.
+    /// Records the largest distance of a product's words from integers; ½ if it is not finite.
     ///
     /// Mean and sum of squares follow Welford's recurrence (1962), which avoids cancellation.
     pub(crate) fn note(&mut self, measured: f64) {
@@ -40,8 +40,8 @@ impl Statistics {
         self.squares += to_old_mean * (measured - self.mean);
     }
 
-    /// Records the largest distance of a product; returns an error if it exceeds
-    /// [`ROUND_OFF_LIMIT`].
+    /// Records the largest distance of a product's words from integers; returns an error if it
+    /// exceeds [`ROUND_OFF_LIMIT`].
     fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
         self.note(measured);
         within_limit(length, measured)
@@ -54,7 +54,8 @@ impl Statistics {
     }
 }
 
-/// Returns an error if the largest distance of a product exceeds [`ROUND_OFF_LIMIT`].
+/// Returns an error if the largest distance of a product's words from integers exceeds
+/// [`ROUND_OFF_LIMIT`].
 pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineError> {
     let limit = ROUND_OFF_LIMIT;
     if measured > limit {
@@ -64,7 +65,7 @@ pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineErr
 }
 
 impl Fp64Engine {
-    /// Creates an engine with the transform that suits the length.
+    /// Creates an engine, with the transform that is the faster one at the layout's length.
     pub(super) fn new(layout: WordLayout, options: BuildOptions) -> Result<Self, EngineError> {
         let transform: Box<dyn Transform> = if layout.len() < threshold::ROW_COLUMN {
             Box::new(Whole::new(layout))
@@ -94,7 +95,8 @@ impl Fp64Engine {
         }
     }
 
-    /// Takes a register out of the list, so that others can be read while it is written.
+    /// Calls f with a register taken out of the list, so that other registers can be read while it
+    /// is written.
     fn with_register<T>(&mut self, reg: usize, f: impl FnOnce(&mut Self, &mut Vec<i32>) -> T) -> T {
         let mut digits = std::mem::take(&mut self.registers[reg]);
         let value = f(self, &mut digits);

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use realfft::RealFftPlanner;
 
-/// Measures the least time, over `budget`, of a plain real FFT of `length` doubles and its inverse
-/// (`realfft`, one thread), without weights, squaring or carries.
+/// Measures, for the time `budget`, plain real FFTs of `length` doubles and their inverses
+/// (`realfft`, one thread), without weights, squaring or carries. Returns the least time of an FFT
+/// and its inverse.
 ///
 /// Returns `None` if `length` is odd or zero.
 #[must_use]

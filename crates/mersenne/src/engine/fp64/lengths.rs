@@ -1,11 +1,11 @@
 //! The transform lengths of the family: even numbers 2^a·3^b·5^c·7^d.
 
-/// The shortest length.
+/// The shortest length, in words.
 pub(super) const SHORTEST: usize = 8;
 /// The longest length, 2^28 words.
 pub(super) const LONGEST: usize = 1 << 28;
 
-/// From this length on, only lengths with an odd part of [`ODD_PARTS`] are offered.
+/// The length in words from which only lengths with an odd part of [`ODD_PARTS`] are offered.
 const SELECTED_FROM: usize = 1024;
 
 /// The odd parts of the lengths from 1024 words on. With their multiples by powers of two, no gap
@@ -35,7 +35,7 @@ fn strip(mut n: usize, q: usize) -> usize {
     n
 }
 
-/// Returns the lengths in `from..=to`, ascending.
+/// Returns the lengths of this family in `from..=to`, ascending.
 pub(super) fn lengths(from: usize, to: usize) -> Vec<usize> {
     let small = (SHORTEST..SELECTED_FROM).filter(|&n| is_length(n));
     let large = ODD_PARTS.into_iter().flat_map(|odd| {

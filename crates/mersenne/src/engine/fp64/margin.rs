@@ -48,14 +48,14 @@ use std::f64::consts::{LN_2, PI};
 
 use super::measured::{self, MeasuredLength};
 
-/// The coefficient c in the formula above, for the transforms of one kind of device.
+/// The coefficient c in the formula of this module, for the transforms of one kind of device.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accuracy {
-    /// Returns the measurement at a length, if one exists.
+    /// Returns the measurement at a length; `None` if there is none.
     measured: fn(usize) -> Option<&'static MeasuredLength>,
-    /// c for N a power of two.
+    /// The coefficient c if N is a power of two.
     deviation: f64,
-    /// c for multiples of 3.
+    /// The coefficient c if N is a multiple of 3.
     of_multiples_of_3: f64,
     /// The increase of c for every odd prime factor of N.
     per_odd_factor: f64,
@@ -103,18 +103,19 @@ impl Accuracy {
         self.line(n).map_or_else(|| self.of_kind(n), |line| self.with_other_cases(n, line.c))
     }
 
-    /// Returns the measurement at a length at which random digits decide.
+    /// Returns the measurement at a length; `None` if there is none, or if patterns rather than
+    /// random digits limit the words.
     fn line(&self, n: usize) -> Option<&'static MeasuredLength> {
         if n > ANY_DIGITS_UP_TO { (self.measured)(n) } else { None }
     }
 
-    /// Extends a c measured in one case to all cases: 1.12·c, or the worst c of the kind if that is
-    /// less.
+    /// Returns the c that covers other cases than the measured one: 1.12·c, or the worst c of the
+    /// kind if that is less, but at least c.
     fn with_other_cases(&self, n: usize, c: f64) -> f64 {
         (OTHER_CASES * c).min(self.of_kind(n)).max(c)
     }
 
-    /// Returns the worst c among the lengths of a kind.
+    /// Returns the worst c among the lengths of the kind of n.
     fn of_kind(&self, n: usize) -> f64 {
         let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
         let of_kind = if n.is_multiple_of(3) { self.of_multiples_of_3 } else { self.deviation };
@@ -122,25 +123,25 @@ impl Accuracy {
     }
 }
 
-/// 3/(12·ln 4): the root mean square of a word of a product of random digits, in units of √N·4^β.
+/// The root mean square of a word of a product of random digits, 3/(12·ln 4), in units of √N·4^β.
 const RANDOM_RMS: f64 = 0.180_337;
 
 /// log2 of the number of products for which a length must be safe. A test of the largest exponent
 /// has fewer.
 const PRODUCTS: f64 = 31.0;
 
-/// −log2 of the allowed probability that an error exceeds ½ in that number of products.
+/// −log2 of the allowed probability that an error exceeds ½ in 2^31 products.
 const RELIABILITY: f64 = 40.0;
 
-/// Up to this length words are kept short enough for any digits, including the worst patterns. Such
-/// short transforms cost next to nothing.
+/// The length in words up to which words are kept short enough for any digits, including the worst
+/// patterns. Such short transforms cost next to nothing.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
 /// The number of deviations σ that ½ must exceed for the rounding of a product of digits of any
 /// pattern to be credible.
 const PATTERN_SIGMAS: f64 = 7.0;
 
-/// Returns log2 of the ratio of the allowed error to the expected one.
+/// Returns the margin in bits, which is log2 of the ratio of the allowed error to the expected one.
 ///
 /// The allowed error is ½ = z·σ, where z is such that the probability of an error above ½ in N·2^31
 /// words is 2^−40. Up to 1024 words, a product of the largest digits, all equal, must also give
@@ -158,24 +159,25 @@ pub(crate) fn bits(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     random.min((largest_rms(n, accuracy) / alike).log2())
 }
 
-/// Returns σ for random digits.
+/// Returns the deviation σ of the errors for random digits.
 fn deviation(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
     unit_deviation(n, accuracy) * RANDOM_RMS * size.sqrt() * 4f64.powf(f64::from(p) / size)
 }
 
-/// Returns σ for words with root mean square 1.
+/// Returns the deviation σ of the errors for words with root mean square 1.
 fn unit_deviation(n: usize, accuracy: Accuracy) -> f64 {
     accuracy.coefficient(n) / RANDOM_RMS * (n as f64).log2().sqrt() * 2f64.powi(-53)
 }
 
-/// Returns σ for random digits and c = 1.
+/// Returns the deviation σ of the errors for random digits and c = 1.
 fn deviation_at_1(p: u32, n: usize) -> f64 {
     let size = n as f64;
     (size.log2() * size).sqrt() * 4f64.powf(f64::from(p) / size) * 2f64.powi(-53)
 }
 
-/// Returns c from the mean of the largest errors of products of random digits.
+/// Returns the coefficient c that follows from `mean`, the mean of the largest errors of products
+/// of random digits.
 pub(crate) fn coefficient_of_mean(p: u32, n: usize, mean: f64) -> f64 {
     mean / (expected_largest(n) * deviation_at_1(p, n))
 }

@@ -11,13 +11,13 @@ use std::sync::LazyLock;
 use super::margin;
 use crate::engine::{Gumbel, RoundOff};
 
-/// The shipped table.
+/// The text of the shipped table.
 const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
 
 /// The names of the columns, as in the table's heading.
 pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z shape";
 
-/// The round-off of squarings of random residues at one length: a line of the table with
+/// The round-off of squarings of random residues at one length. It is a line of the table with
 /// [`COLUMNS`].
 ///
 /// | column | |
@@ -32,21 +32,21 @@ pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z 
 pub struct MeasuredLength {
     /// The transform length N, in words.
     pub length: usize,
-    /// c.
+    /// The coefficient c in σ = c·2^−53·√(log2 N)·√N·4^(p/N).
     pub c: f64,
-    /// p.
+    /// The exponent p at which the length was measured.
     pub exponent: u32,
-    /// The number of squarings measured.
+    /// The number of squarings measured; `None` if it was not counted.
     pub squarings: Option<u64>,
-    /// The mean of their largest errors.
+    /// The mean of the squarings' largest errors.
     pub mean: f64,
-    /// The standard deviation of their largest errors.
+    /// The standard deviation of the squarings' largest errors; `None` if it was not measured.
     pub deviation: Option<f64>,
-    /// The largest error of all.
+    /// The largest error of any squaring.
     pub largest: f64,
-    /// Z.
+    /// The distance Z of these squarings ([`Gumbel::z`]); `None` if it was not computed.
     pub z: Option<f64>,
-    /// The shape.
+    /// The shape of the transform, as in [`Profiled::variants`](crate::Profiled::variants).
     pub shape: String,
 }
 
@@ -78,13 +78,13 @@ impl MeasuredLength {
     }
 }
 
-/// Returns the Z at which, with the Gumbel distribution, one test of p squarings in a thousand has
-/// an error above ½: 25 for p = 6·10^7.
+/// Returns the least acceptable Z. With the Gumbel distribution, one test of p squarings in a
+/// thousand then has an error above ½. It is 25 for p = 6·10^7.
 fn least_z(p: u32) -> f64 {
     (1000.0 * f64::from(p)).ln()
 }
 
-/// A text that is not a line of the table.
+/// The error for a text, given here, that is not a line of the table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a line with the columns {COLUMNS}")]
 pub struct NoSuchLine(String);
@@ -115,12 +115,12 @@ fn parsed(line: &str) -> Option<MeasuredLength> {
     })
 }
 
-/// Parses a finite number above 0.
+/// Parses a finite number above 0; returns `None` for any other text.
 fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0)
 }
 
-/// Parses a column: `Some(None)` for `-`, `None` for an invalid value.
+/// Parses a column. Returns `Some(None)` for `-`, and `None` for an invalid value.
 fn known<T>(text: &str, of: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if text == "-" { Some(None) } else { of(text).map(Some) }
 }
@@ -138,7 +138,7 @@ impl fmt::Display for MeasuredLength {
     }
 }
 
-/// Parses the lines of a table; lines that start with `#` are comments.
+/// Iterates over the lines of a table, parsed; lines that start with `#` are comments.
 fn lines(table: &str) -> impl Iterator<Item = Result<MeasuredLength, NoSuchLine>> {
     table.lines().filter(|line| !line.starts_with('#')).map(str::parse)
 }

@@ -35,19 +35,19 @@ use crate::layout::WordLayout;
 
 /// Lengths at which the program changes the way of transforming.
 mod threshold {
-    /// From this length on, transforms are computed by rows and columns. On a Zen 3 core both ways
-    /// take 0.42 ms per squaring at this length; below it the whole transform is faster.
+    /// The length in words from which transforms are computed by rows and columns. On a Zen 3 core
+    /// both ways take 0.42 ms per squaring at this length; below it the whole transform is faster.
     pub(super) const ROW_COLUMN: usize = 65536;
 }
 
-/// The round-off above which a product is not trusted.
+/// The largest round-off of a product that is trusted.
 ///
 /// An error above ½ appears as a small distance to the wrong integer. But the errors of N words are
 /// distributed like a Gaussian variable. If one error exceeds ½, others lie between 0.4 and ½. So a
 /// length at which 0.4 is never exceeded is far from errors of ½.
 pub const ROUND_OFF_LIMIT: f64 = 0.4;
 
-/// The largest mean number of bits of a word. Accuracy allows less at every length.
+/// The largest mean number of bits of a word. The required accuracy allows less at every length.
 const LONGEST_WORD: usize = 25;
 
 /// The family `fp64`: 64 ≤ p < 2^31, even lengths 2^a·3^b·5^c·7^d from 8 to 2^28.

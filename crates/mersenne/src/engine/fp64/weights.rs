@@ -9,15 +9,15 @@ use warpint_arith::dd::{Dd, exp2_ratio};
 
 use crate::layout::WordLayout;
 
-/// u_j, a_j and 1/(a_j·s) of one word j, as `f64`, where s is the scale with which the table was
-/// built.
+/// The weight of one word j: u_j, a_j and 1/(a_j·s), as `f64`, where s is the scale with which the
+/// weight was computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weight {
-    /// u_j, an integer below N.
+    /// The numerator u_j, an integer below N.
     pub(crate) numerator: f64,
-    /// a_j, in [1, 2).
+    /// The weight a_j, in [1, 2).
     pub(crate) forward: f64,
-    /// 1/(a_j·s).
+    /// The inverse weight 1/(a_j·s).
     pub(crate) inverse: f64,
 }
 
@@ -35,13 +35,13 @@ impl Weight {
 /// The values that the words of a layout share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bases {
-    /// N.
+    /// The number of words N.
     pub(crate) n: f64,
-    /// p mod N: words with a smaller u_j have one more bit.
+    /// The number p mod N: words with a smaller u_j have one more bit.
     pub(crate) big_below: f64,
-    /// 2^⌊p/N⌋.
+    /// The base of the shorter words, 2^⌊p/N⌋.
     pub(crate) base: f64,
-    /// 2^−⌊p/N⌋.
+    /// The inverse of the base, 2^−⌊p/N⌋.
     pub(crate) inverse_base: f64,
 }
 

@@ -43,12 +43,13 @@ static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Returns 2^((k − n)/n), for k ≤ 2n.
+/// Returns 2^((k − n)/n) in double-double, for k ≤ 2n.
 fn power_of_2(k: u64, n: u64) -> Dd {
     exp2_ratio(k % n, n).scaled(2f64.powi((k / n) as i32 - 1))
 }
 
-/// Adds `constants.cuh`, `line.cuh` and the constants that only this family has to a source.
+/// Adds `constants.cuh`, `line.cuh` and the constants that only this family has to a kernel's
+/// source.
 pub(super) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
     let source = source
         .header("constants.cuh", &CONSTANTS)

@@ -22,15 +22,15 @@ use crate::engine::gpu::Line;
 /// The factors by which a transform multiplies its points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Factors {
-    /// No factors.
+    /// The points are not multiplied by factors.
     None,
-    /// Factors from a table.
+    /// The factors are read from a table.
     Listed,
-    /// Factors that are products of two entries of a table.
+    /// Each factor is the product of two entries of a table.
     Turned,
 }
 
-/// Returns the instructions for a complex point of a transform of R·C points:
+/// Returns the number of instructions for a complex point of a transform of R·C points:
 ///
 /// (F(B)+F(B))/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column's Q·A·B, and
 /// (F(Q)+F(Q))/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/2B for the row's.
@@ -58,19 +58,19 @@ pub(super) fn per_point(column: Line, row: Line) -> f64 {
     columns + rows
 }
 
-/// Instructions for the two words of a point. Their four weights cost 4: a thread starts them with
-/// two products for its Q points, and its first point needs two fewer. Unweighting and rounding
-/// cost 4, outgoing carries 4, incoming carries 6, weighting 2.
+/// The number of instructions for the two words of a point. Their four weights cost 4: a thread
+/// starts them with two products for its Q points, and its first point needs two fewer. Unweighting
+/// and rounding cost 4, outgoing carries 4, incoming carries 6, weighting 2.
 const WORDS: u32 = 20;
 
-/// Instructions for a pair of points: 2 for the factor, 8 for two squares, 6 for a difference and
-/// its square, 4 for a product.
+/// The number of instructions for the products of a pair of points: 2 for the factor, 8 for two
+/// squares, 6 for a difference and its square, 4 for a product.
 const PRODUCTS: u32 = 20;
 
-/// A product of complex numbers, including one by a root of unity.
+/// The number of instructions for a product of complex numbers, including one by a root of unity.
 const PRODUCT: u32 = 4;
 
-/// Returns the instructions of `transform` in `fourier.cuh` for R points.
+/// Returns the number of instructions of `transform` in `fourier.cuh` for `radix` points.
 fn transform(radix: u32, factors: Factors) -> u32 {
     let mut count = match factors {
         Factors::Turned => PRODUCT * exponents(radix).len() as u32,
@@ -104,15 +104,15 @@ fn transform(radix: u32, factors: Factors) -> u32 {
     count
 }
 
-/// Returns the instructions for the factors e(−e/B)/w of a partner's points that are products, and
-/// for those of w·e(−k/B).
+/// Returns the number of instructions for the factors e(−e/B)/w of a partner's points that are
+/// products, and for those of w·e(−k/B).
 fn partners_roots(b: u32) -> u32 {
     let of_factors = exponents(b).into_iter().filter(|&e| rest(e, b) > 0).count();
     let of_products: BTreeSet<u32> = (0..b).map(|k| rest(k, b)).filter(|&r| r > 0).collect();
     PRODUCT * (of_factors + of_products.len()) as u32
 }
 
-/// Returns the frequency at a place of a result: `frequency_at` in `fourier.cuh`.
+/// Returns the frequency at a place of a transform's result, like `frequency_at` in `fourier.cuh`.
 fn frequency_at(n: u32, place: u32) -> u32 {
     if n == 1 {
         return 0;

@@ -27,7 +27,7 @@ pub(super) fn lines(len: u32) -> Vec<Line> {
     lines
 }
 
-/// Returns the radix of the first level of a transform of n > 1 points: `first_radix` in
+/// Returns the radix of the first level of a transform of n > 1 points, like `first_radix` in
 /// `fourier.cuh`.
 pub(super) fn first_radix(n: u32) -> u32 {
     [7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)

@@ -41,8 +41,8 @@ use words::WeightedWords;
 /// the first product of two registers on), and tables.
 pub type Fp64On = OnDevice<Fp64>;
 
-/// The odd parts of the lengths. With their multiples by powers of two, no gap is wider than 9.4 %;
-/// but some short lengths have no shape, nor does 35·2^20, the last but one.
+/// The odd parts of the lengths. With their multiples by powers of two, no gap is wider than 9.4 %.
+/// Exceptions: some short lengths have no shape, nor does 35·2^20, the last but one.
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
 /// Lengths, in units of 1,024 words, that are slower than some longer length on an H200 in every
@@ -51,13 +51,13 @@ const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 const DOMINATED: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 
-/// The shortest length.
+/// The shortest length, in words.
 const SHORTEST: usize = 1 << 8;
 
-/// The longest length.
+/// The longest length, in words.
 const LONGEST: usize = 36 << 20;
 
-/// The largest m for which carries of a square times m end within two words.
+/// The largest multiplier m for which carries of m times a square end within two words.
 const LARGEST_MULTIPLIER: u32 = 4;
 
 /// Returns the least β = p/N at which a carry ends within two words.
@@ -75,21 +75,21 @@ fn least_bits(length: usize) -> f64 {
     if length <= margin::ANY_DIGITS_UP_TO { (2.0 * n).log2() } else { (5.8 * n.sqrt()).log2() }
 }
 
-/// Returns the least exponent of a length.
+/// Returns the least exponent that a length supports.
 fn least_exponent(length: usize) -> u32 {
     (least_bits(length) * length as f64).ceil() as u32
 }
 
-/// Returns a bound on carries that random digits never exceed: the words of a product are below 16
-/// times their largest credible root mean square, and the second word that a carry enters keeps at
-/// most four ranges (so that its digit has 31 bits).
+/// Returns a bound that carries never exceed if digits are random. It follows from two limits: the
+/// words of a product are below 16 times their largest credible root mean square, and the second
+/// word that a carry enters keeps at most four ranges (so that its digit has 31 bits).
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     let rms = margin::largest_rms(layout.len(), margin::ON_GPU);
     (16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit).min(4.0 * unit * unit)
 }
 
-/// Iterates over all lengths that any device supports, ascending.
+/// Iterates over all lengths in words that any device supports, ascending.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let mut lengths: Vec<usize> = ODD_PARTS
         .into_iter()
@@ -100,13 +100,13 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
     lengths.into_iter()
 }
 
-/// Returns whether a longer length was faster on an H200.
+/// Returns whether a longer length was faster than this one on an H200.
 pub(super) fn is_dominated(length: usize) -> bool {
     DOMINATED.iter().any(|dominated| dominated << 10 == length)
 }
 
-/// Returns the exponents from the shortest words of the shortest length to the longest words of the
-/// longest one.
+/// Returns the range of exponents that these lengths support: from the shortest words of the
+/// shortest length to the longest words of the longest one.
 fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
         return RangeInclusive::new(1, 0);
@@ -114,7 +114,7 @@ fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     least_exponent(shortest)..=longest_exponent(longest)
 }
 
-/// Returns the largest exponent of a length.
+/// Returns the largest exponent that a length supports.
 fn longest_exponent(length: usize) -> u32 {
     // The margin decreases with the exponent.
     let (mut largest, mut too_large) = (0, 1u32 << 31);
@@ -129,8 +129,8 @@ fn longest_exponent(length: usize) -> u32 {
     largest
 }
 
-/// Returns every source that an engine of `length` words compiles by default, for compiling without
-/// a device.
+/// Returns the source of every kernel that an engine of `length` words compiles by default, for
+/// compiling without a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Fp64>(length, shared_memory_per_block)

@@ -19,29 +19,29 @@ pub(in crate::engine) struct Shape {
     pub(super) column: Line,
     /// The transform along a row; its length is the number of columns.
     pub(super) row: Line,
-    /// Columns in a tile.
+    /// The number of columns in a tile.
     pub(super) width: u32,
-    /// Points of a row that are adjacent in memory.
+    /// The number of points of a row that are adjacent in memory.
     pub(super) chunk: u32,
-    /// Pairs of rows in a tile.
+    /// The number of pairs of rows in a tile.
     pub(super) pairs: u32,
-    /// Registers of a thread of columns and of a thread of rows: 96 or 128, and more only if
-    /// something else limits the number of threads.
+    /// The number of registers of a thread, for the kernels of columns and for those of rows: 96 or
+    /// 128, and more only if something else limits the number of threads.
     pub(super) registers: [u32; 2],
     /// Whether stores are marked as the first to be evicted from the second-level cache, which
     /// helps if the points nearly fill it.
     pub(super) streaming: bool,
 }
 
-/// Bytes of a point.
+/// The size of a point in bytes.
 const POINT: u32 = 16;
 
-/// The multiprocessors of the GPU for which costs are estimated.
+/// The number of multiprocessors of the GPU for which costs are estimated.
 const MULTIPROCESSORS: u32 = 132;
 
 impl Shape {
-    /// Returns whether the kernels can be built for the shape, and whether fewer registers let more
-    /// blocks run.
+    /// Returns whether the kernels can be built for the shape, and whether fewer than 128
+    /// registers, if chosen, let more blocks run.
     fn is_sound(&self) -> bool {
         let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk
@@ -96,12 +96,13 @@ impl gpu::Shape for Shape {
         shared_points(self.row, 2 * self.pairs, 1) * POINT
     }
 
-    /// Each thread has one point for every q.
+    /// Returns the threads of a block of columns. Each thread has one point for every q.
     fn column_threads(&self) -> u32 {
         self.width * self.column.a * self.column.b
     }
 
-    /// Each thread has two units of B points in the middle step.
+    /// Returns the threads of a block of rows. Each thread has two units of B points in the middle
+    /// step.
     fn row_threads(&self) -> u32 {
         (self.pairs * self.row.q * self.row.a).clamp(32, MAX_THREADS).next_multiple_of(32)
     }
@@ -171,7 +172,7 @@ impl gpu::Shape for Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Estimates the cost, to list promising shapes first, as a part of the time.
+    /// Estimates the cost in parts of the time, to list promising shapes first.
     fn cost(&self) -> f64 {
         let kernel = |line: Line, threads: u32, resident: u32, blocks: u32| {
             // The warps of a multiprocessor at a time, and the fraction of the last wave of blocks
@@ -213,7 +214,7 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// Computes [`gpu::resident`] for this number of points and registers per thread.
+/// Returns [`gpu::resident`] for threads with this number of points and registers.
 ///
 /// A quarter of a multiprocessor has a quarter of its registers for its own warps.
 fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
@@ -222,15 +223,16 @@ fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32
     gpu::resident(warps / threads.div_ceil(32), shared_bytes)
 }
 
-/// Returns the points of a tile of `lines` lines, with the padding of `Slots` in `line.cuh`.
+/// Returns the number of points of a tile of `lines` lines in shared memory, including the padding
+/// of `Slots` in `line.cuh`.
 fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
     let padded = |n: u32| n + (side % 8 + 8 - n % 8) % 8;
     padded(padded(lines * line.q) * line.a) * line.b
 }
 
 /// Formats the shape as `1024x2048 16.8.8/16.16.8 2/4 1 128.128`: rows × columns, the radices of
-/// both lines, columns of a tile and points of a chunk, pairs of rows, registers; with a final `s`
-/// if stores stream.
+/// both lines, columns of a tile and points of a chunk, pairs of rows, registers. A final `s` means
+/// that stores stream.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, chunk, pairs, registers: [c, r], .. } = self;
@@ -239,7 +241,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A text that is not the name of a shape.
+/// The error for a text that is not the name of a shape.
 #[derive(Debug)]
 pub(in crate::engine) struct NoShape;
 

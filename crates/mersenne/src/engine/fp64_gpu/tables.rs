@@ -7,36 +7,37 @@ use super::shape::Shape;
 use crate::engine::gpu::{Line, Shape as _};
 use crate::layout::WordLayout;
 
-/// A point of a table: real and imaginary part.
+/// A point of a table, as its real and imaginary part.
 pub(in crate::engine) type Point = [f64; 2];
 
 /// The tables that the kernels of a shape read. The order within each list is that in the source
 /// text of the kernels.
 pub(super) struct Tables {
-    /// For `columns.cu`.
+    /// The tables for `columns.cu`.
     pub(super) columns: Vec<Point>,
-    /// For `rows.cu`.
+    /// The tables for `rows.cu`.
     pub(super) rows: Vec<Point>,
-    /// V_(2·j1·C)/V_0 for j1 < M, and its inverse.
+    /// The weights V_(2·j1·C)/V_0 for j1 < M, each with its inverse.
     pub(super) row_weights: Vec<Point>,
-    /// V_(2·j2 + 1), and 1/(n·V_(2·j2 + 1)).
+    /// The weights V_(2·j2 + 1), each with 1/(n·V_(2·j2 + 1)).
     pub(super) column_weights: Vec<Point>,
-    /// u_w times 2^32 for w = 2·j1·C, j1 < M, and for w = 2·j2 + 1.
+    /// The fractions u_w times 2^32, for w = 2·j1·C with j1 < M, then for w = 2·j2 + 1.
     pub(super) fractions: Vec<u32>,
 }
 
 /// The constants of a plan's words that are passed to the kernels, beside the tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Words {
-    /// 2^(−(p mod N)/N).
+    /// The ratio 2^(−(p mod N)/N).
     pub(super) ratio: f64,
-    /// 2^((p mod N)/N).
+    /// The inverse ratio 2^((p mod N)/N).
     pub(super) inverse_ratio: f64,
-    /// ⌊p/N⌋.
+    /// The number of bits of a short word, ⌊p/N⌋.
     pub(super) bits: u32,
-    /// Word w is long exactly if u_(w+1) times 2^32 is above this …
+    /// The bound for the next word's fraction: word w is long exactly if u_(w+1) times 2^32 is
+    /// above it.
     pub(super) long_above: u32,
-    /// … or, equivalently, if u_w times 2^32 is below this.
+    /// The bound for the word's own fraction: word w is long exactly if u_w times 2^32 is below it.
     pub(super) long_below: u32,
 }
 
@@ -45,13 +46,13 @@ fn root(k: u64, n: u64) -> (Dd, Dd) {
     cos_sin_2pi(k % n, n)
 }
 
-/// Returns e(k/n), rounded.
+/// Returns e(k/n) = e^(2πik/n), rounded to `f64`.
 fn rounded(k: u64, n: u64) -> Point {
     let (re, im) = root(k, n);
     [re.to_f64(), im.to_f64()]
 }
 
-/// Returns e(k/n) − 1, rounded.
+/// Returns e(k/n) − 1, rounded to `f64`.
 fn excess(k: u64, n: u64) -> Point {
     let (re, im) = root(k, n);
     [(re - Dd::ONE).to_f64(), im.to_f64()]
@@ -61,7 +62,8 @@ fn conjugate([re, im]: Point) -> Point {
     [re, -im]
 }
 
-/// Returns f(e, i) for i < count, for every exponent e that a transform of `radix` points uses.
+/// Returns f(e·i) for every exponent e that a transform of `radix` points uses, and every i <
+/// count.
 fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
     let f = &f;
     let of = |e: u32| (0..count).map(move |i| f(u64::from(e) * u64::from(i)));
@@ -82,7 +84,7 @@ fn line_table(line: Line) -> Vec<Point> {
     table
 }
 
-/// Returns the number of points of `line_table`.
+/// Returns the number of points of [`line_table`].
 fn line_points(line: Line) -> usize {
     let [q, a, b] = [line.q, line.a, line.b].map(|radix| exponents(radix).len());
     let Line { q: lq, a: la, b: lb } = line;
@@ -94,7 +96,7 @@ fn record_points(line: Line) -> usize {
     [line.q, line.a, line.b].map(|radix| exponents(radix).len()).iter().sum()
 }
 
-/// Returns the bytes of the tables of a shape.
+/// Returns the size in bytes of the tables of a shape.
 pub(super) fn bytes(shape: &Shape) -> u64 {
     let (rows, columns) = (shape.rows() as usize, shape.columns() as usize);
     let m = (shape.column.a * shape.column.b) as usize;

@@ -13,20 +13,21 @@ use crate::layout::WordLayout;
 /// The number of launches whose round-off is kept separately: MEASURED in `columns.cu`.
 const MEASURED: usize = 16_384;
 
-/// Weights and word lengths on a device, and the round-off of their products.
+/// The weights and word lengths on a device, and the round-off of their products.
 pub(in crate::engine) struct WeightedWords {
     layout: WordLayout,
     words: Words,
     row_weights: Buffer<Point>,
     column_weights: Buffer<Point>,
     fractions: Buffer<u32>,
-    /// The largest distance to an integer and the largest carry of every launch that measures.
+    /// One pair for every launch that measures: the largest distance to an integer, and the largest
+    /// carry.
     errors: Buffer<[u32; 2]>,
     statistics: Statistics,
 }
 
-/// Returns the double whose upper word is given; infinity for NaN. Distances have an exponent
-/// added, which may carry NaN into the sign.
+/// Returns the double whose upper 32 bits are given; infinity for NaN. Kernels add an exponent to
+/// distances, which may carry NaN into the sign.
 fn from_upper_word(word: u32) -> f64 {
     const INFINITY: u32 = 0x7ff0_0000;
     if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }

@@ -22,8 +22,8 @@ pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i
     digits[j] += carry as i32;
 }
 
-/// Replaces digits d_j by the balanced digits of Σ v_j·2^⌈pj/N⌉, where v_j = `value`(j, d_j) is any
-/// number with |v_j| < 2^62. Cost: O(N).
+/// Replaces the digits d_j by the balanced digits of Σ v_j·2^⌈pj/N⌉. Here v_j = `value`(j, d_j) is
+/// any number with |v_j| < 2^62. Cost: O(N).
 pub(super) fn balance(layout: &WordLayout, digits: &mut [i32], value: impl Fn(usize, i64) -> i64) {
     let n = layout.len() as u64;
     let (p, base) = (u64::from(layout.exponent()), layout.exponent() / layout.len() as u32);

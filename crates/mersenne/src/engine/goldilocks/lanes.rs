@@ -8,14 +8,14 @@ use warpint_transform::cpu::goldilocks::Lanes;
 /// An *integer* here is a signed 64-bit number. Slices passed to a method have [`Lanes::WIDTH`]
 /// entries unless stated otherwise.
 pub(super) trait WordLanes: Lanes {
-    /// W signed integers.
+    /// A vector of signed integers, one in each of the W = [`Lanes::WIDTH`] lanes.
     type Int: Copy + Send + Sync;
 
-    /// Loads the integers.
+    /// Loads W integers from x.
     fn ints(instructions: Self::Instructions, x: &[i64]) -> Self::Int;
     /// Returns the same integer in every lane.
     fn splat_int(instructions: Self::Instructions, x: i64) -> Self::Int;
-    /// Stores the integers.
+    /// Stores the W integers to `out`.
     fn store_ints(x: Self::Int, out: &mut [i64]);
 
     /// Returns the weighted digits d·w, or d·w/2 in the lanes where the exponent `column` is at
@@ -37,24 +37,25 @@ pub(super) trait WordLanes: Lanes {
         carry: &mut Self::Int,
     ) -> Self::Int;
 
-    /// Stores W × W digits to `out`, row-major: lane i of `digits[j]` goes to `out[i·W + j]`.
+    /// Stores W × W digits to `out` row by row: lane i of `digits[j]` goes to `out[i·W + j]`.
     fn store_digits(digits: &mut [Self::Int], out: &mut [i32]);
 }
 
 /// The word lengths of the layout, as [`WordLanes::carried_digit`] needs them.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
-    /// N.
+    /// The number of words N.
     pub(super) n: i64,
-    /// ⌊p/N⌋.
+    /// The number of bits of a short word, ⌊p/N⌋.
     pub(super) bits: u32,
-    /// p mod N: a word whose weight exponent is below it has one more bit.
+    /// The number p mod N: a word whose weight exponent is below it has one more bit.
     ///
-    /// b_j = (p + e_{j+1} − e_j)/N, where e_{j+1} = e_j − (p mod N), plus N if that is negative.
+    /// The reason is b_j = (p + e_{j+1} − e_j)/N, where e_{j+1} = e_j − (p mod N), plus N if that
+    /// is negative.
     pub(super) long_below: i64,
 }
 
-/// Plain integers: one lane, available on every machine.
+/// Implements the operations for one lane of plain integers, which every machine supports.
 impl WordLanes for u64 {
     type Int = i64;
 

@@ -17,7 +17,7 @@ pub(super) struct Machine<V: WordLanes> {
     pool: Pool,
     registers: Vec<Vec<i32>>,
     work: Vec<V>,
-    /// A second spectrum, allocated at the first product of two registers.
+    /// The second spectrum, allocated at the first product of two registers.
     work_2: Vec<V>,
 }
 
@@ -34,7 +34,8 @@ impl<V: WordLanes> Machine<V> {
         }
     }
 
-    /// Sets r[dst] to Σ f(a_j, b_j)·2^⌈pj/N⌉.
+    /// Sets `r[dst]` to Σ f(a_j, b_j)·2^⌈pj/N⌉, where a_j and b_j are the digits of `r[a]` and
+    /// `r[b]`.
     fn wordwise(&mut self, dst: usize, a: usize, b: usize, f: impl Fn(i64, i64) -> i64) {
         let mut out = std::mem::take(&mut self.registers[dst]);
         let word = |reg: usize, j: usize, own: i64| {

@@ -31,7 +31,7 @@ fn limit_bits() -> f64 {
     63.0 + (15.0f64 / 16.0).log2()
 }
 
-/// Returns log2 of the bound on |z_k|: 4^(β−1)·3N/ln 4·(1 + 2^(2 − ⌊β⌋))².
+/// Returns log2 of the bound on |z_k|, which is 4^(β−1)·3N/ln 4·(1 + 2^(2 − ⌊β⌋))².
 pub(super) fn product_bits(p: u32, n: usize) -> f64 {
     let words = n as f64;
     let beta = f64::from(p) / words;

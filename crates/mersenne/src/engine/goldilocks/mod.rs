@@ -46,7 +46,7 @@ pub struct Goldilocks;
 /// log2 of the longest transform 2^k: the largest order of a root of 2 in the field is 2^26.
 const MAX_LOG2: u32 = 26;
 
-/// log2 of the largest 2^k in 5·2^k, which is enough for p = 2^31 − 1.
+/// log2 of the largest 2^k in a length 5·2^k, which is enough for p = 2^31 − 1.
 const MAX_LOG2_OF_FIFTH: u32 = 25;
 
 impl EngineFamily for Goldilocks {
@@ -120,7 +120,8 @@ impl EngineFamily for Goldilocks {
     }
 }
 
-/// Builds an engine on lanes of type `V`, if the processor supports them and the length fills them.
+/// Returns an engine on lanes of type `V`; `None` if the processor does not support them or the
+/// length does not fill them.
 fn with_lanes<V: WordLanes>(layout: WordLayout, options: BuildOptions) -> Option<Box<dyn Engine>> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     Some(Box::new(Machine::new(Transform::<V>::new(layout, shape)?, options)))

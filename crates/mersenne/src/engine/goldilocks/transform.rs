@@ -30,18 +30,18 @@ pub(super) struct Transform<V: WordLanes> {
     words: Words,
     columns_fft: Fft,
     rows_fft: Fft,
-    /// ω_N^(c·k) times the weight of the column, at g·C + c, where k is the column frequency at
-    /// position g·W + lane.
+    /// The factors ω_N^(c·k) times the weight of the column c, at g·C + c, where k is the column
+    /// frequency at position g·W + lane.
     forward: Vec<V::Factor>,
     /// The inverse of `forward`, divided by N.
     inverse: Vec<V::Factor>,
-    /// The weight of each row, and half of it.
+    /// The weight of each row, paired with half of it.
     row_weights: Vec<[u64; 2]>,
-    /// 1/weight for each row of a group, and twice that.
+    /// The inverse weight of each row of a group, paired with twice that.
     row_unweights: Vec<[V::Factor; 2]>,
-    /// e_{rC}.
+    /// The weight exponents of the rows, e_{rC}.
     row_exponents: Vec<i64>,
-    /// e_c.
+    /// The weight exponents of the columns, e_c.
     column_exponents: Vec<i64>,
 }
 
@@ -122,12 +122,12 @@ impl<V: WordLanes> Transform<V> {
         &self.layout
     }
 
-    /// Returns a vector for a spectrum.
+    /// Returns memory for a spectrum.
     pub(super) fn spectrum(&self) -> Vec<V> {
         vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()]
     }
 
-    /// Replaces digits by the balanced digits of their square.
+    /// Replaces `digits` by the balanced digits of their square; `work` is memory for a spectrum.
     pub(super) fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut [V]) {
         self.columns(pool, digits, work);
         pool.each_chunk(work, self.shape.pitch(), |_, group| {
@@ -154,7 +154,8 @@ impl<V: WordLanes> Transform<V> {
         self.inverse_columns(pool, work, &mut registers[dst]);
     }
 
-    /// Converts digits to weighted, column-transformed, twiddled entries.
+    /// Writes the transforms of the columns to `work`: weights the digits, transforms each column
+    /// and multiplies by the twiddles.
     fn columns(&self, pool: &Pool, digits: &[i32], work: &mut [V]) {
         let work = Shared::new(work);
         pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
@@ -162,7 +163,8 @@ impl<V: WordLanes> Transform<V> {
         });
     }
 
-    /// Converts entries back to digits, with carries.
+    /// Writes digits with their carries to `digits`: transforms the columns of `work` back and
+    /// removes the weights.
     fn inverse_columns(&self, pool: &Pool, work: &[V], digits: &mut [i32]) {
         let shared = Shared::new(digits);
         let carries = pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
@@ -262,7 +264,7 @@ struct InverseColumns<'a, V: WordLanes> {
     work: &'a [V],
     digits: &'a Shared<'a, i32>,
     tiles: std::ops::Range<usize>,
-    /// The carry out of the last tile, for every row.
+    /// The carries out of the last tile, one for every row.
     carries: &'a mut [i64],
 }
 

@@ -59,7 +59,7 @@ fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
 /// The part of the margin, in bits, that is lost because digits may keep a carry.
 const SLACK_BITS: f64 = 0.1;
 
-/// Returns all lengths that any device supports, ascending.
+/// Returns all lengths in words that any device supports, ascending.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let powers = (6..=26).map(|k| 1 << k);
     let mut lengths: Vec<usize> = powers.chain((6..=24).map(|k| 5 << k)).collect();
@@ -67,8 +67,8 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
     lengths.into_iter()
 }
 
-/// Returns every source that an engine of `length` words compiles by default, for compiling without
-/// a device.
+/// Returns the source of every kernel that an engine of `length` words compiles by default, for
+/// compiling without a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Goldilocks>(length, shared_memory_per_block)
@@ -118,8 +118,9 @@ impl Arithmetic for Goldilocks {
         "exponents are from 640 to 2^31 − 1 on a device".into()
     }
 
-    /// Returns the bound of the CPU's family, for digits that may exceed their range by 2^−5 of it,
-    /// and for words long enough for carries to end within a tile.
+    /// Returns the margin on a device. It is that of the CPU's family, reduced for digits that may
+    /// exceed their range by 2^−5 of it. Words must be long enough for carries to end within a
+    /// tile.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
         let margin = Self.margin(p, length)?;
         let least_bits = least_bits(length, 1);

@@ -7,9 +7,9 @@
 
 use crate::engine::gpu::Line;
 
-/// Returns the products for a point: those of both lines and 1 for the square; and for each word 1
-/// for unweighting, 1/2 for weighting, and, in each direction, 2 for the twist and the computation
-/// of its factor.
+/// Returns the number of products for a point: those of both lines and 1 for the square; and for
+/// each word 1 for unweighting, 1/2 for weighting, and, in each direction, 2 for the twist and the
+/// computation of its factor.
 pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     const SQUARE: f64 = 1.0;
     const WEIGHTS: f64 = 1.5;
@@ -17,9 +17,9 @@ pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     of_line(column) + of_line(row) + SQUARE + WEIGHTS + TWISTS
 }
 
-/// Returns the products for a line Q·A·B, forward and back: a twiddle for every point between two
-/// steps, except where it is certainly 1. The twiddles before A are read as whole lists, so that
-/// all points are multiplied. A step of radix 5 multiplies by eight constants.
+/// Returns the number of products for a point of a line Q·A·B, forward and back: a twiddle for
+/// every point between two steps, except where it is certainly 1. The twiddles before A are read as
+/// whole lists, so that all points are multiplied. A step of radix 5 multiplies by eight constants.
 fn of_line(Line { q, a, b }: Line) -> f64 {
     let others_than_first = |radix: u32| 1.0 - 1.0 / f64::from(radix);
     let inner = others_than_first(b) + others_than_first(a);
@@ -28,7 +28,7 @@ fn of_line(Line { q, a, b }: Line) -> f64 {
     inner + before_a + fifths
 }
 
-/// Returns the number of levels, 2·log2(N).
+/// Returns the number of levels, 2·log2(N), for N words.
 pub(super) fn levels(column: Line, row: Line) -> f64 {
     2.0 * (f64::from(column.len()).log2() + f64::from(row.len()).log2())
 }

@@ -9,8 +9,9 @@ fn points(line: Line) -> u32 {
     line.a.max(line.b)
 }
 
-/// Returns every factorisation of L worth trying: A and B computed in registers by shifts only,
-/// radices of nearly the same size, and an outer step of Q = 1, 2, 4, 5, 8 or 16.
+/// Returns the ways worth trying to cut a line of `length` points into radices Q·A·B: A and B are
+/// computed in registers by shifts only and are of nearly the same size, and Q is 1, 2, 4, 5, 8
+/// or 16.
 fn lines(length: u32) -> Vec<Line> {
     let (five, power) = if length.is_multiple_of(5) { (5, length / 5) } else { (1, length) };
     if !power.is_power_of_two() {
@@ -44,22 +45,22 @@ pub(in crate::engine) struct Shape {
     pub(super) column: Line,
     /// The transform along a row; its length is the number of columns.
     pub(super) row: Line,
-    /// Columns in a tile.
+    /// The number of columns in a tile.
     pub(super) width: u32,
-    /// Rows in a tile.
+    /// The number of rows in a tile.
     pub(super) lines: u32,
     /// The number of times that a thread executes a step of a tile of usual size.
     pub(super) turns: u32,
-    /// Registers of a thread of columns and of a thread of rows with radices of at most 16: 64
-    /// or 80. Threads with larger radices have 128.
+    /// The number of registers of a thread, for the kernels of columns and for those of rows, with
+    /// radices of at most 16: 64 or 80. Threads with larger radices have 128.
     pub(super) registers: [u32; 2],
 }
 
-/// A shape in short form.
+/// A shape that was measured, in short form.
 struct Measured {
     column: [u32; 3],
     row: [u32; 3],
-    /// Width, lines and turns.
+    /// The width, the lines and the turns of the shape.
     tile: [u32; 3],
     registers: u32,
 }
@@ -94,7 +95,7 @@ const MEASURED: [Measured; 16] = [
     Measured { column: [8, 16, 8], row: [16, 32, 32], tile: [4, 1, 1], registers: 80 },
 ];
 
-/// Registers of a thread that holds 32 points at a time.
+/// The number of registers of a thread that holds 32 points at a time.
 const MOST_REGISTERS: u32 = 128;
 
 impl Shape {
@@ -120,8 +121,8 @@ impl gpu::Shape for Shape {
         self.width
     }
 
-    /// Returns 64 bytes' worth of words, if a tile of columns is not wider and the kernels of rows
-    /// support it.
+    /// Returns the number of points of a row that are adjacent in memory: 8, which are 64 bytes, or
+    /// the width of a tile of columns if that is larger or if the kernels of rows do not support 8.
     fn chunk(&self) -> u32 {
         if self.row.b.is_multiple_of(8) { self.width.max(8) } else { self.width }
     }
@@ -191,8 +192,8 @@ impl gpu::Shape for Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Estimates the cost. Shapes are cheapest with columns of about 1,024 words, radices of 16,
-    /// tiles of few rows, and enough blocks of 256 threads.
+    /// Estimates the cost of the shape. Shapes are cheapest with columns of about 1,024 words,
+    /// radices of 16, tiles of few rows, and enough blocks of 256 threads.
     fn cost(&self) -> f64 {
         let log = |x: u32| f64::from(x).log2();
         let rows = if self.points() < 1 << 20 { 8.0 } else { 10.0 };
@@ -209,7 +210,7 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// Computes [`gpu::resident`] for this number of registers per thread.
+/// Returns [`gpu::resident`] for threads with this number of registers.
 fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points(line) > 16 { MOST_REGISTERS } else { registers };
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)
@@ -223,8 +224,8 @@ fn shared_bytes(line: Line, lines: u32) -> u32 {
     (side * line.a + padding) * line.b * 8
 }
 
-/// Returns the threads for a tile of `tile` points: each thread holds a radix of points, `turns`
-/// times.
+/// Returns the number of threads for a tile of `tile` points. A thread holds as many points as the
+/// larger radix of the line at a time, `turns` times.
 fn threads(line: Line, tile: u32, turns: u32) -> u32 {
     (tile / points(line) / turns).clamp(32, MAX_THREADS).next_multiple_of(32)
 }

@@ -11,18 +11,20 @@ use warpint_arith::goldilocks::{
 /// The tables that the kernels of a shape read. The order within each list is that in the source
 /// text of the kernels.
 pub(super) struct Tables {
-    /// For `columns.cu`.
+    /// The tables for `columns.cu`.
     pub(super) columns: Vec<u64>,
-    /// For `rows.cu`.
+    /// The tables for `rows.cu`.
     pub(super) rows: Vec<u64>,
-    /// (−p·j1·C mod N) for every row j1, then (−p·j2 mod N) for the first column j2 of every tile.
+    /// The exponents of the weights: (−p·j1·C mod N) for every row j1, then (−p·j2 mod N) for the
+    /// first column j2 of every tile.
     pub(super) fractions: Vec<u32>,
 }
 
-/// Powers of ω below this exponent are in one list, and powers of ω^FINE in another.
+/// The length of the list of small powers of ω. Powers below this exponent are in one list, and
+/// powers of ω^FINE in another.
 const FINE: u64 = 8;
 
-/// Returns the bytes of the tables of a shape.
+/// Returns the size in bytes of the tables of a shape.
 pub(super) fn bytes(shape: &Shape) -> u64 {
     let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
     let line = |line: Line| u64::from(2 * line.a * line.b + 2 * line.len());
@@ -32,8 +34,8 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
     8 * words + 4 * (rows + u64::from(shape.tiles()))
 }
 
-/// Returns the list for a column and a direction: ω^i for i < 8, constant·ω^(8·i) for 8·i < steps,
-/// ω^steps, and the `power`-th power of that.
+/// Iterates over the list for a column and a direction: ω^i for i < 8, constant·ω^(8·i) for 8·i <
+/// steps, ω^steps, and the `power`-th power of that.
 fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Item = u64> {
     let coarse = powers(pow(omega, FINE)).map(move |x| mul(constant, x));
     let root = pow(omega, steps);
@@ -95,7 +97,7 @@ pub(super) fn fifth_root_constants() -> Option<[u64; 4]> {
     Some([add(w1, w4), add(w2, w3), sub(w1, w4), sub(w2, w3)].map(|x| mul(x, half)))
 }
 
-/// ω_n and its inverse.
+/// The powers of ω_n and of its inverse.
 struct Roots {
     n: u64,
     omega: u64,

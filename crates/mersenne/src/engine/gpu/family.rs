@@ -44,7 +44,8 @@ impl<A: Arithmetic> OnDevice<A> {
         A::Shape::all(length, self.shared_memory())
     }
 
-    /// Returns the shape of a variant; for variant 0 without listing all shapes.
+    /// Returns the shape that belongs to a variant number. For variant 0 it does not list all
+    /// shapes.
     fn shape(&self, length: usize, variant: usize) -> Result<A::Shape, String> {
         if variant == 0
             && let Some(best) = A::Shape::best(length, self.shared_memory())
@@ -66,7 +67,7 @@ pub(in crate::engine) fn lengths<A: Arithmetic>(
     A::all_lengths().into_iter().filter(|n| (from..=to).contains(n)).filter(has_shape).collect()
 }
 
-/// Returns every source that an engine of `length` words compiles by default.
+/// Returns the source of every kernel that an engine of `length` words compiles by default.
 pub(in crate::engine) fn sources<A: Arithmetic>(
     length: usize,
     shared_memory_per_block: u32,

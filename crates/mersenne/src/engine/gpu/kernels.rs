@@ -28,15 +28,17 @@ impl From<Step> for StepKind {
 pub(in crate::engine) enum Part {
     /// Transforms digits to a spectrum.
     DigitsToSpectrum,
-    /// Transforms a spectrum to the spectrum of the carried words.
+    /// Transforms a spectrum to digits with their carries, and these to a spectrum again.
+    /// `measured` says whether round-off is measured.
     Columns { step: StepKind, measured: bool },
-    /// Transforms a spectrum to digits.
+    /// Transforms a spectrum to digits with their carries.
     SpectrumToDigits(StepKind),
-    /// Transforms rows, squares them pointwise and transforms them back.
+    /// Transforms rows, squares them point by point and transforms them back.
     SquareRows,
     /// Transforms rows.
     ForwardRows,
-    /// Multiplies rows pointwise by transformed rows.
+    /// Transforms rows, multiplies them by transformed rows point by point, and transforms them
+    /// back.
     MultiplyRows,
 }
 
@@ -62,7 +64,7 @@ impl Part {
         }
     }
 
-    /// Returns whether the kernel is in `columns.cu`.
+    /// Returns whether the kernel is in `columns.cu`; otherwise it is in `rows.cu`.
     pub(in crate::engine) fn is_of_columns(self) -> bool {
         !matches!(self, Self::SquareRows | Self::ForwardRows | Self::MultiplyRows)
     }
@@ -72,10 +74,10 @@ impl Part {
     }
 }
 
-/// The parts that all products of an engine need.
+/// The parts that every product of an engine needs.
 const COMMON: [Part; 2] = [Part::DigitsToSpectrum, Part::SquareRows];
 
-/// The additional parts that a product of two registers needs.
+/// The parts that a product of two registers needs in addition.
 const PRODUCT: [Part; 2] = [Part::ForwardRows, Part::MultiplyRows];
 
 /// Returns the kind of step for which the carrying kernels are built.
@@ -83,7 +85,7 @@ fn kind<A: Arithmetic>(step: Step) -> StepKind {
     if A::SPECIALISED { step.into() } else { StepKind::Square }
 }
 
-/// Returns the parts that carry the words of a step: all of them if `all`; otherwise only those
+/// Returns the kernels that carry the words of a step: all of them if `all`; otherwise only those
 /// that measure round-off, if the family distinguishes them.
 fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     let step = kind::<A>(step);
@@ -92,7 +94,7 @@ fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     measured.into_iter().chain(other).collect()
 }
 
-/// Returns the parts that an engine uses by default: all except those of squares times a number.
+/// Returns the kernels that an engine uses by default: all except those of squares times a number.
 pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
     let mut parts = COMMON.to_vec();
     for part in [Step::Square, Step::SquareMinusTwo].map(|step| carrying::<A>(step, true)).concat()
@@ -105,7 +107,7 @@ pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
     parts
 }
 
-/// Returns the source of a part, for a shape and words of p bits in total.
+/// Returns the source of the kernel `part`, for a shape and words of p bits in total.
 pub(in crate::engine) fn source<A: Arithmetic>(shape: &A::Shape, p: u32, part: Part) -> Source {
     let of_columns = part.is_of_columns();
     let (file, text) = if of_columns { ("columns.cu", A::COLUMNS) } else { ("rows.cu", A::ROWS) };
@@ -141,8 +143,8 @@ pub(super) struct Kernels<A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Kernels<A> {
-    /// Builds the kernels that every product needs, and the carrying kernels if one build serves
-    /// all steps.
+    /// Builds the kernels that every product needs. Also builds the carrying kernels if one build
+    /// serves all steps.
     pub(super) fn new(device: &Device, shape: A::Shape, p: u32) -> Result<Self, DeviceError> {
         let mut kernels = Self { device: device.clone(), shape, p, built: vec![] };
         let mut parts = COMMON.to_vec();
@@ -153,7 +155,8 @@ impl<A: Arithmetic> Kernels<A> {
         Ok(kernels)
     }
 
-    /// Builds the kernels that carry a step: all of them, or those that measure round-off.
+    /// Builds the kernels that carry the words of a step: all of them if `all`, otherwise those
+    /// that measure round-off.
     pub(super) fn prepare(&mut self, step: Step, all: bool) -> Result<(), DeviceError> {
         self.build(&carrying::<A>(step, all))
     }
@@ -163,7 +166,7 @@ impl<A: Arithmetic> Kernels<A> {
         self.build(&PRODUCT)
     }
 
-    /// Builds together the given parts that are not built yet.
+    /// Builds those of the given kernels that are not built yet, all at once.
     fn build(&mut self, parts: &[Part]) -> Result<(), DeviceError> {
         let new: Vec<Part> =
             parts.iter().copied().filter(|part| self.find(*part).is_none()).collect();
@@ -195,8 +198,8 @@ impl<A: Arithmetic> Kernels<A> {
         self.get(Part::SpectrumToDigits(kind::<A>(step)))
     }
 
-    /// Returns the kernel of columns, after [`Self::prepare`]; the one that measures if no other
-    /// exists.
+    /// Returns the kernel of columns, after [`Self::prepare`]. If there is only the one that
+    /// measures, it is returned in any case.
     pub(super) fn columns(&self, step: Step, measured: bool) -> Result<&Kernel, DeviceError> {
         let part = |measured| Part::Columns { step: kind::<A>(step), measured };
         let unmeasured = if measured { None } else { self.find(part(false)) };

@@ -12,7 +12,7 @@ use crate::{Residue, Shift};
 
 const WORDS: &str = include_str!("../../../kernels/words.cu");
 
-/// Threads per block of the kernel `combine`.
+/// The number of threads per block of the kernel `combine`.
 const COMBINE_THREADS: u32 = 256;
 
 /// Returns the source of the kernel that adds registers.
@@ -26,7 +26,7 @@ pub(in crate::engine) struct Machine<A: Arithmetic> {
     layout: WordLayout,
     products: Products<A>,
     registers: Vec<Buffer<i32>>,
-    /// Memory in which sums are computed before they replace a register.
+    /// The memory in which sums are computed before they replace a register.
     scratch: Buffer<i32>,
     combine: Option<Kernel>,
     /// The graphs of the steps used so far.
@@ -60,7 +60,8 @@ impl<A: Arithmetic> Machine<A> {
         })
     }
 
-    /// Waits for the device and evaluates the products made since the last call.
+    /// Waits for the device and evaluates the products made since the last call; returns an error
+    /// if one of them failed.
     fn sync(&mut self) -> Result<(), EngineError> {
         if self.unsynced == 0 {
             return Ok(());
@@ -70,7 +71,7 @@ impl<A: Arithmetic> Machine<A> {
         self.products.sync()
     }
 
-    /// Makes room for one more product that has not been evaluated yet.
+    /// Makes room for one more product whose errors have not been evaluated yet.
     fn note_product(&mut self) -> Result<(), EngineError> {
         if self.unsynced >= A::Words::MOST_UNSYNCED {
             self.sync()?;

@@ -37,16 +37,16 @@ pub(super) use {family::lengths, shape::SHARED_MEMORY};
 #[cfg(all(test, feature = "sim"))]
 pub(super) use {machine::Machine, products::Products};
 
-/// The parts of a family on a device that differ from other families, beyond those of the CPU
-/// family.
+/// The parts of a family on a device in which it differs from other families, beyond those of the
+/// CPU family.
 pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
-    /// A point of the spectrum and of the tables.
+    /// The type of a point of the spectrum and of the tables.
     type Point: Pod + Send;
 
-    /// The shape of a transform.
+    /// The type of a transform's shape.
     type Shape: Shape;
 
-    /// The words of a number as the kernels of columns see them.
+    /// The type of the words of a number as the kernels of columns see them.
     type Words: Words<Self>;
 
     /// The text of `columns.cu`, with the kernels `digits_to_spectrum`, `columns` and
@@ -60,22 +60,24 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// both with and without measuring round-off. Otherwise one build of each serves all steps.
     const SPECIALISED: bool;
 
-    /// Adds the headers and constants that only this family needs to a source.
+    /// Adds the headers and constants that only this family needs to a kernel's source.
     fn specialise(source: Source, shape: &Self::Shape, p: u32, part: Part) -> Source;
 
-    /// Returns all lengths that any device supports, ascending.
+    /// Returns all lengths in words that any device supports, ascending.
     fn all_lengths() -> Vec<usize>;
 
-    /// Returns whether a longer length is known to be faster on the GPUs of [`super::known`].
+    /// Returns whether a longer length is known to be faster than this one on the GPUs of
+    /// [`super::known`].
     fn is_outrun(length: usize) -> bool;
 
-    /// Returns the exponents for a device with these lengths, which are ascending.
+    /// Returns the range of exponents that a device with these lengths supports; the lengths are
+    /// ascending.
     fn exponents(lengths: &[usize]) -> RangeInclusive<u32>;
 
-    /// Returns the reason for refusing an exponent outside the range, which names the range.
+    /// Returns the reason for refusing an exponent outside the range. The text names the range.
     fn exponents_are(exponents: &RangeInclusive<u32>) -> String;
 
-    /// The reason for refusing an unsupported length, which names the supported ones.
+    /// The reason for refusing an unsupported length. The text names the supported lengths.
     const LENGTHS_ARE: &'static str;
 
     /// Returns the margin of an exponent at a length, both supported by the device.
@@ -84,8 +86,8 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// Returns the work of a squaring on a device.
     fn work_of(shape: &Self::Shape) -> Work;
 
-    /// Returns the bytes of device memory that are needed beside the registers, with the first
-    /// shape if one exists; `None` if it is not known.
+    /// Returns the bytes of device memory that an engine needs beside its registers, with the given
+    /// shape or, for `None`, without one; `None` if the number is not known.
     fn bytes_beside_registers(length: usize, shape: Option<&Self::Shape>) -> Option<u64>;
 
     /// Returns the message for a variant number at or above the number of shapes.
@@ -103,13 +105,14 @@ pub(super) struct LineTables<P> {
     pub(super) rows: Vec<P>,
 }
 
-/// The words of a number as the kernels of columns see them: arguments, tables and reported errors.
+/// The words of a number as the kernels of columns see them: their arguments, tables and reported
+/// errors.
 pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// The number of squarings in a graph. Launching a graph costs the host as much as launching
     /// one kernel.
     const GRAPH_SQUARINGS: u64;
 
-    /// The most products between two calls of [`Self::sync`].
+    /// The largest number of products between two calls of [`Self::sync`].
     const MOST_UNSYNCED: u64;
 
     /// The number of squarings that are all measured after a register was written or a sum was
@@ -120,7 +123,7 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// shift.
     const ADDEND: usize;
 
-    /// Creates the words together with the tables of the kernels of columns and of rows.
+    /// Creates the words, and the tables of the kernels of columns and of rows.
     fn new(
         device: &Device,
         layout: WordLayout,
@@ -130,14 +133,14 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// Returns whether the carry kernel can multiply a product by m.
     fn takes_multiplier(&self, m: u32) -> bool;
 
-    /// Returns the arguments of `digits_to_spectrum` after the tables.
+    /// Returns the arguments of `digits_to_spectrum` that follow the tables.
     fn digit_args(&self) -> Vec<Arg>;
 
-    /// Returns the arguments of `columns` and `spectrum_to_digits` after the tables. `scratch` is
-    /// the carries, the tickets and the place of the addend.
+    /// Returns the arguments of `columns` and `spectrum_to_digits` that follow the tables.
+    /// `scratch` contains the carries, the tickets and the place of the addend.
     fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg>;
 
-    /// Waits for the device and evaluates the products made since the last call.
+    /// Waits for the device and evaluates the errors of the products made since the last call.
     fn sync(&mut self, device: &Device) -> Result<(), EngineError>;
 
     /// Returns error statistics, see [`Engine::health`](super::Engine::health).

@@ -24,7 +24,7 @@ impl Call<'_> {
         unsafe { self.kernel.launch(self.launch, &self.args) }
     }
 
-    /// Records the launch in a graph; it may begin before the previous launch has ended.
+    /// Records the launch in a graph. It may begin before the previous launch has ended.
     pub(super) fn record(&self, capture: &Capture<'_>) {
         // SAFETY: as in `make`. `Products` keeps its buffers as long as the machine has the graph.
         // The kernels of a squaring wait for the previous launch, and declare nothing `const
@@ -40,13 +40,13 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
     device: Device,
     passes: Passes<A>,
     pub(in crate::engine) words: A::Words,
-    /// The spectrum of the second factor of a product.
+    /// The spectrum of the second factor of a product, once one was computed.
     factor: Option<Buffer<A::Point>>,
     pub(in crate::engine) spectrum: Buffer<A::Point>,
     carries: Buffer<u64>,
     /// Two counters: the number of the next block, and the progress of the first block.
     tickets: Buffer<u64>,
-    /// The shift, and the word and the bit in which it lies.
+    /// The array that says where 2 is to be subtracted; its first number is the shift.
     addend: Buffer<u64>,
 }
 
@@ -60,20 +60,20 @@ struct Passes<A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Passes<A> {
-    /// Returns a launch of a kernel of columns with this number of blocks.
+    /// Returns a launch of a kernel of columns with `blocks` blocks.
     fn columns<'a>(&self, kernel: &'a Kernel, blocks: u32, args: Vec<Arg>) -> Call<'a> {
         let launch = Launch::linear(blocks, self.shape.column_threads());
         Call { kernel, launch: launch.shared(self.shape.column_shared_bytes()), args }
     }
 
-    /// Returns a launch of a kernel of rows.
+    /// Returns a launch of the kernel of rows `part`.
     fn rows(&self, part: Part, args: Vec<Arg>) -> Result<Call<'_>, DeviceError> {
         let launch = Launch::linear(self.shape.row_blocks(), self.shape.row_threads());
         let launch = launch.shared(self.shape.row_shared_bytes());
         Ok(Call { kernel: self.kernels.get(part)?, launch, args })
     }
 
-    /// Sets `spectrum` to the columns' transforms of digits.
+    /// Sets `spectrum` to the transforms of the digits along the columns.
     fn digits_to(
         &self,
         words: &A::Words,
@@ -117,8 +117,8 @@ impl<A: Arithmetic> Products<A> {
         })
     }
 
-    /// Prepares squarings with this step, of a number with the shift `shift`: all of them, or those
-    /// that are measured.
+    /// Prepares squarings with this step, of a number with the shift `shift`. Only those that
+    /// measure round-off if `measured` is true, otherwise all.
     pub(in crate::engine) fn prepare(
         &mut self,
         step: Step,
@@ -172,7 +172,7 @@ impl<A: Arithmetic> Products<A> {
         Ok([passes.rows(Part::SquareRows, rows)?, columns])
     }
 
-    /// Computes the square of the spectrum as digits.
+    /// Squares the spectrum and writes the result to `digits`.
     ///
     /// # Panics
     /// Panics if `digits` is shorter than the layout.
@@ -224,7 +224,7 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.rows(Part::MultiplyRows, args)?.make()?)
     }
 
-    /// Waits for the device and evaluates the products made since the last call.
+    /// Waits for the device and evaluates the errors of the products made since the last call.
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
         self.words.sync(&self.device)
     }

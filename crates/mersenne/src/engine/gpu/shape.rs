@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::engine::Cut;
 
-/// The radices of a line of Q·A·B points, in the order of the forward transform.
+/// The radices Q, A and B of a line of Q·A·B points, in the order of the forward transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Line {
     pub(in crate::engine) q: u32,
@@ -13,7 +13,7 @@ pub(in crate::engine) struct Line {
 }
 
 impl Line {
-    /// Returns the number of points.
+    /// Returns the number of points Q·A·B.
     pub(in crate::engine) fn len(self) -> u32 {
         self.q * self.a * self.b
     }
@@ -26,10 +26,11 @@ impl fmt::Display for Line {
     }
 }
 
-/// The most shared memory available to the blocks of a multiprocessor, or to one block, on any GPU.
+/// The most bytes of shared memory available to the blocks of a multiprocessor, or to one block, on
+/// any GPU.
 pub(in crate::engine) const SHARED_MEMORY: u32 = 227 << 10;
 
-/// The most threads of a block.
+/// The largest number of threads of a block.
 pub(in crate::engine) const MAX_THREADS: u32 = 512;
 
 /// The number of registers of a multiprocessor.
@@ -64,16 +65,16 @@ pub(in crate::engine) trait Shape:
     /// Returns the number of blocks of the kernels of rows.
     fn row_blocks(&self) -> u32;
 
-    /// Returns the threads of a block of columns.
+    /// Returns the number of threads of a block of the kernels of columns.
     fn column_threads(&self) -> u32;
 
-    /// Returns the threads of a block of rows.
+    /// Returns the number of threads of a block of the kernels of rows.
     fn row_threads(&self) -> u32;
 
-    /// Returns the bytes of shared memory of a tile of columns, including one extra word.
+    /// Returns the size in bytes of a tile of columns in shared memory, including one extra word.
     fn column_shared_bytes(&self) -> u32;
 
-    /// Returns the bytes of shared memory of a tile of rows.
+    /// Returns the size in bytes of a tile of rows in shared memory.
     fn row_shared_bytes(&self) -> u32;
 
     /// Returns the number of blocks of columns that a multiprocessor should hold at a time.
@@ -85,28 +86,28 @@ pub(in crate::engine) trait Shape:
     /// Iterates over all shapes for N words whose kernels can be built with `shared_memory` bytes.
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
-    /// Iterates over those of them that were the fastest on some GPU.
+    /// Iterates over those of [`Self::fitting`] that were the fastest on some GPU.
     fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
     /// Estimates the cost, in arbitrary units, to list promising shapes first.
     fn cost(&self) -> f64;
 
-    /// Returns R, the length of a column.
+    /// Returns the length R of a column, which is the number of rows.
     fn rows(&self) -> u32 {
         self.column().len()
     }
 
-    /// Returns C, the length of a row.
+    /// Returns the length C of a row, which is the number of columns.
     fn columns(&self) -> u32 {
         self.row().len()
     }
 
-    /// Returns R·C, the number of points.
+    /// Returns the number of points R·C.
     fn points(&self) -> usize {
         self.rows() as usize * self.columns() as usize
     }
 
-    /// Returns the number of tiles of all columns.
+    /// Returns the number of tiles into which the columns are divided.
     fn tiles(&self) -> u32 {
         self.columns() / self.width()
     }
@@ -117,7 +118,7 @@ pub(in crate::engine) trait Shape:
         self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
     }
 
-    /// Returns columns, rows and their radices.
+    /// Returns the cut: rows, columns and their radices.
     fn cut(&self) -> Cut {
         let radices = |Line { q, a, b }: Line| [q, a, b];
         Cut::new(&radices(self.column()), &radices(self.row()))
@@ -141,7 +142,7 @@ pub(in crate::engine) trait Shape:
         known.into_iter().chain(others.into_iter().map(|(_, shape)| shape)).collect()
     }
 
-    /// Returns the first of [`Self::all`], usually without computing the others.
+    /// Returns the first shape of [`Self::all`], usually without computing the others.
     fn best(n: usize, shared_memory: u32) -> Option<Self> {
         let known = Self::known(n, shared_memory).next();
         known.or_else(|| Self::all(n, shared_memory).into_iter().next())

@@ -2,7 +2,7 @@
 
 use warpint_arith::goldilocks::Q;
 
-/// How two numbers are split for a sum of products.
+/// The way in which two numbers are split into digits for a sum of products.
 ///
 /// With digits below 2^b and at most m digits of the shorter operand of each product, a coefficient of
 /// one product lies in 0 ..= m·(2^b − 1)². A sum of `plus` products less `minus` products has
@@ -10,16 +10,19 @@ use warpint_arith::goldilocks::Q;
 /// if this range has at most q integers: (`plus` + `minus`)·m·(2^b − 1)² < q.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// The bits b of a digit.
+    /// The number of bits b of a digit.
     pub(super) bits: u32,
-    /// The number of digits of the longest product: the least number of points.
+    /// The number of digits of the longest product, which is the least number of points of a
+    /// transform.
     pub(super) points: usize,
-    /// `plus`·m·(2^b − 1)²: a larger residue represents a negative number.
+    /// The largest coefficient of a sum, `plus`·m·(2^b − 1)²: a larger residue represents a
+    /// negative number.
     pub(super) largest: u64,
 }
 
 impl Cut {
-    /// Chooses the largest digits for products of at most `short` by `long` limbs.
+    /// Chooses the largest digits that are possible for products of `short` by `long` limbs at
+    /// most.
     pub(super) fn new(short: usize, long: usize, plus: u32, minus: u32) -> Self {
         let digits = |limbs: usize, bits: u32| (64 * limbs).div_ceil(bits as usize);
         let size = |bits: u32| {
@@ -36,7 +39,8 @@ impl Cut {
         }
     }
 
-    /// Computes Σ z_j·2^(b·j) mod 2^(64·limbs), from canonical z_j mod q.
+    /// Returns Σ z_j·2^(b·j) mod 2^(64·limbs), where the coefficients z_j are canonical residues
+    /// mod q.
     pub(super) fn carried(&self, coefficients: &[u64], limbs: usize) -> Vec<u64> {
         let mask = (1i128 << self.bits) - 1;
         let mut out = Vec::with_capacity(limbs);

@@ -17,48 +17,50 @@ use super::{FastProducts, Matrix2, Multiplier, ntt};
 use crate::limbs::{add_assign, trimmed};
 use warpint_transform::cpu::goldilocks::{Cyclic, Digits, Pool, Pools, Term, cyclic};
 
-/// Limbs of the shorter factor below which Karatsuba's method is faster.
+/// The number of limbs of the shorter factor below which Karatsuba's method is faster.
 const TRANSFORM_FROM: usize = 192;
 
-/// The same if several products share transforms.
+/// The number of limbs of the shorter factor below which Karatsuba's method is faster, if several
+/// products share transforms.
 const SHARED_TRANSFORM_FROM: usize = 80;
 
 /// The least number of points at which the operands of one call are distributed over several
 /// threads.
 const ACROSS_FROM: usize = 1 << 12;
 
-/// Limbs from which the products of one call are distributed over several threads.
+/// The number of limbs from which the products of one call are distributed over several threads.
 const APART_FROM: usize = 1 << 10;
 
-/// Points from which one transform is distributed over several threads.
+/// The number of points from which one transform is distributed over several threads.
 const WITHIN_FROM: usize = 1 << 15;
 
-/// The largest number of points: 2^26, for products of up to 1.2·10^9 bits. Longer factors are split.
+/// The largest number of points of a transform, which is enough for products of up to 1.2·10^9
+/// bits. Longer factors are split.
 const MOST_POINTS: usize = 1 << 26;
 
 /// A multiplier by transforms for factors of any length, on several threads.
 ///
-/// Products of at most 2^16 limbs are computed like those of [`FastProducts`] if 50-bit primes are fast
-/// (AVX2) and a call has at least as many products as there are threads. Such a product takes 0.3 to
-/// 0.6 of the time (the last column of the test `crossovers`); sharing the transforms of a sum saves
-/// less.
+/// Products of at most 2^16 limbs are computed like those of [`FastProducts`] if 50-bit primes are
+/// fast (AVX2) and a call has at least as many products as there are threads. Such a product takes
+/// 0.3 to 0.6 of the time of one by this multiplier's transforms (the last column of the test
+/// `crossovers`). Sharing the transforms of a sum saves less.
 ///
-/// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20),
-/// each in 24·n bytes. Tables of twice that size are kept for every length used.
+/// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
+/// bits), each in 24·n bytes. Tables of twice that size are kept for every length used.
 pub struct TransformMultiplier {
     threads: Pool,
     caller: Pool,
     count: usize,
     tables: Mutex<BTreeMap<usize, Arc<dyn Cyclic>>>,
     most_points: usize,
-    /// Whether 50-bit primes are fast.
+    /// Whether products by 50-bit primes are fast on this CPU.
     primes: bool,
 }
 
 const TIMES: Term = Term { left: 0, right: 1, minus: false };
 
 impl TransformMultiplier {
-    /// Makes a multiplier with `threads` threads; 1 uses the caller's thread.
+    /// Creates a multiplier with `threads` threads; 1 uses the caller's thread.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self::by(threads, MOST_POINTS, ntt::is_fast())
@@ -75,27 +77,27 @@ impl TransformMultiplier {
         }
     }
 
-    /// Makes a multiplier that does not use 50-bit primes.
+    /// Creates a multiplier that does not use 50-bit primes.
     #[cfg(test)]
     pub(super) fn without_primes(threads: usize) -> Self {
         Self::by(threads, MOST_POINTS, false)
     }
 
-    /// The thread pool, for running a whole computation on it.
+    /// Returns the thread pool, for running a whole computation on it.
     #[must_use]
     pub fn pool(&self) -> &Pool {
         &self.threads
     }
 
-    /// Whether `products` products of at most `limbs` limbs are faster by 50-bit primes. A product by
-    /// 50-bit primes runs on one thread. So does a short product by other transforms, but a long one is
-    /// distributed over several threads.
+    /// Returns whether `products` products of at most `limbs` limbs are faster by 50-bit primes. A
+    /// product by 50-bit primes runs on one thread. So does a short product by other transforms,
+    /// but a long one is distributed over several threads.
     fn by_primes(&self, products: usize, limbs: usize) -> bool {
         let occupied = limbs < APART_FROM || self.count <= products;
         self.primes && limbs <= ntt::MAX_LIMBS && occupied
     }
 
-    /// The shortest transform of at least `points` points.
+    /// Returns the shortest transform of at least `points` points; `None` if they are too many.
     fn cyclic(&self, points: usize) -> Option<Arc<dyn Cyclic>> {
         let n = length(points);
         if n > self.most_points {
@@ -111,10 +113,11 @@ impl TransformMultiplier {
         Some(made)
     }
 
-    /// Computes Σ ± products of operands, in `limbs` limbs of two's complement; `None` if they are too
-    /// long.
+    /// Returns sums Σ ± x·y of products of operands; `None` if the factors are too long. A sum is
+    /// in two's complement, of `left` + `right` limbs, and of one more if any sum has several
+    /// terms.
     ///
-    /// `left` and `right` are the limbs of the longest factors on either side.
+    /// `left` and `right` are the numbers of limbs of the longest factors on either side.
     fn sums<const N: usize>(
         &self,
         operands: &[&[u64]],
@@ -142,8 +145,8 @@ impl TransformMultiplier {
     }
 }
 
-/// The least 2^k, 3·2^k or 5·2^k that is at least `points`, and long enough for vectors of four lanes:
-/// at least 16, 48 or 80.
+/// Returns the least length 2^k, 3·2^k or 5·2^k that is at least `points`, and long enough for
+/// vectors of four lanes: at least 16, 48 or 80.
 fn length(points: usize) -> usize {
     let power = points.max(16).next_power_of_two();
     [power / 8 * 5, power / 4 * 3].into_iter().find(|&n| n >= points.max(48)).unwrap_or(power)
@@ -208,7 +211,7 @@ impl Multiplier for TransformMultiplier {
 }
 
 impl TransformMultiplier {
-    /// Splits the longer factor in two.
+    /// Returns long·short by splitting the longer factor in two.
     fn halved(&self, long: &[u64], short: &[u64]) -> Vec<u64> {
         let (low, high) = long.split_at(long.len() / 2);
         let mut product = self.mul(low, short);
@@ -218,7 +221,8 @@ impl TransformMultiplier {
     }
 }
 
-/// Products of the multiplier, with the trait's default methods for sums.
+/// A multiplier that computes sums product by product, by the default methods of [`Multiplier`],
+/// instead of sharing transforms.
 struct ByProducts<'a>(&'a TransformMultiplier);
 
 impl Multiplier for ByProducts<'_> {

@@ -8,8 +8,9 @@
 //! of [`warpint_arith::f50`]. For m ≤ 2^16, c_k < 2^128·m < p1·p2·p3, which is above 2^149, so the
 //! three residues determine c_k (`recombine`).
 //!
-//! Cost O(N·log N); memory of 40·N bytes, and tables of 144·M bytes for each M, shared by the whole
-//! program.
+//! The transforms have N coefficients, where N is a power of two M, or 3·M/2. The cost is O(N·log
+//! N). The memory is 40·N bytes, and tables of 144·M bytes for each M, which are shared by the
+//! whole program.
 
 mod recombine;
 
@@ -20,17 +21,18 @@ use warpint_arith::f50::{F50, PRIMES};
 pub(super) use warpint_transform::cpu::f50::is_fast;
 use warpint_transform::cpu::f50::{Prime, Scratch, Shape};
 
-/// The largest number of limbs of a product.
+/// The largest number of limbs of a product that these transforms support.
 pub(super) const MAX_LIMBS: usize = 1 << MAX_LOG2;
 const MAX_LOG2: u32 = 16;
 
-/// Data shared by all products of a length: primes with their roots of unity, and the recombination.
+/// The data shared by all products of a length: primes with their roots of unity, and the
+/// recombination.
 struct Tables {
     primes: [Prime; 3],
     garner: Garner,
 }
 
-/// The tables for M = 2^log2, made once; `None` if M is too long.
+/// Returns the tables for M = 2^log2, which are made once; `None` if M is too large.
 fn tables(log2: u32) -> Option<&'static Tables> {
     static TABLES: [OnceLock<Option<Tables>>; MAX_LOG2 as usize + 1] =
         [const { OnceLock::new() }; MAX_LOG2 as usize + 1];
@@ -42,7 +44,7 @@ fn tables(log2: u32) -> Option<&'static Tables> {
     TABLES.get(log2 as usize)?.get_or_init(make).as_ref()
 }
 
-/// Working memory, kept from one product to the next.
+/// The working memory of products, kept from one product to the next.
 #[derive(Debug, Default)]
 pub(super) struct Space {
     residues: [Vec<f64>; 3],
@@ -50,8 +52,9 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Computes out ← a·b, or a² without b, of exactly as many limbs as both factors together, at least
-    /// one each. Returns `false`, without changing `out`, if that is more than [`MAX_LIMBS`].
+    /// Computes out ← a·b, or a² if b is `None`. `out` must have exactly as many limbs as both
+    /// factors together, and each factor at least one. Returns `false`, without changing `out`, if
+    /// that is more than [`MAX_LIMBS`].
     pub(super) fn mul(&mut self, out: &mut [u64], a: &[u64], b: Option<&[u64]>) -> bool {
         if out.len() > MAX_LIMBS {
             return false;

@@ -7,14 +7,14 @@
 use multiversion::multiversion;
 use warpint_arith::f50::{F50, Factor};
 
-/// The inverses for the recombination.
+/// The constants of the recombination (Garner 1959).
 pub(super) struct Garner {
     fields: [F50; 3],
-    /// 1/p1 mod p2 and mod p3, 1/p2 mod p3.
+    /// The factors 1/p1 mod p2, 1/p1 mod p3 and 1/p2 mod p3.
     inverses: [Factor; 3],
 }
 
-/// Coefficients per block: a block fits the first-level cache.
+/// The number of coefficients of a block, which fits the first-level cache.
 const BLOCK: usize = 256;
 
 impl Garner {
@@ -25,8 +25,8 @@ impl Garner {
         Self { fields, inverses }
     }
 
-    /// Computes out ← Σ c_k·2^(64·k), with c_k from its residues 0 ≤ r < p. Coefficients beyond the
-    /// limbs of `out` must be zero.
+    /// Computes out ← Σ c_k·2^(64·k), where each coefficient c_k is given by its residues 0 ≤ r <
+    /// p. Coefficients beyond the limbs of `out` must be zero.
     pub(super) fn digits(&self, residues: [&[f64]; 3], out: &mut [u64]) {
         let [p1, p2, _] = self.fields.map(|f| f.modulus());
         let mut carry = 0u128;
@@ -49,7 +49,7 @@ impl Garner {
     }
 }
 
-/// Computes v1, v2, v3 of each coefficient from residues 0 ≤ r < p.
+/// Computes v1, v2 and v3 of each coefficient from its residues 0 ≤ r < p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn mixed_digits(
     fields: [F50; 3],

@@ -10,10 +10,10 @@ use crate::layout::{WordLayout, carry_out};
 /// The number of words rounded at a time, which fit into the first-level cache.
 const BLOCK: usize = 256;
 
-/// Computes the digits of a product, and its round-off.
+/// Writes the digits of a product to `digits`, and returns the round-off.
 ///
-/// `points` holds words 2i and 2i + 1 as real and imaginary parts. `inverse` and `bits` are
-/// 1/(a_j·scale) and b_j of every word.
+/// `points` holds words 2i and 2i + 1 as real and imaginary parts. `inverse` contains 1/(a_j·scale)
+/// and `bits` contains b_j for every word j.
 pub(crate) fn release(
     layout: &WordLayout,
     points: &[Complex<f64>],
@@ -45,15 +45,15 @@ pub(crate) fn release(
     observed.round_off(layout.len())
 }
 
-/// The values from which [`Observed`] is combined, by the place of a word in its block: sums and
-/// maxima over lanes do not depend on the order.
+/// The observations from which [`Observed`] is combined, one entry for each place of a word in its
+/// block. So sums and maxima over vector lanes do not depend on the order.
 struct Seen {
     errors: [f64; BLOCK],
     energy: [f64; BLOCK],
     foreign: u64,
 }
 
-/// Computes z = round(t), t = y·inverse, for every word of a block.
+/// Computes z = round(t), t = y·inverse, for every word y of a block, and updates `seen`.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn round(words: &[f64], inverse: &[f64], rounded: &mut [i64], seen: &mut Seen) {
     let len = words.len().min(BLOCK);

@@ -32,7 +32,7 @@ impl RowWeights {
     }
 }
 
-/// The values for one word of every row, beside the weight of its row.
+/// The values that one word has in common in all rows, apart from the weight of its row.
 #[derive(Clone, Copy)]
 struct Word {
     numerator: f64,
@@ -52,7 +52,8 @@ impl Word {
         }
     }
 
-    /// Returns (a, 1/(a·s), 2^b, 2^−b) of this word in the given row.
+    /// Returns (a, 1/(a·s), 2^b, 2^−b) of this word in the row with the given weight: its weight a,
+    /// the scale s and its number of bits b.
     #[inline(always)]
     fn in_row(&self, numerator: f64, forward: f64, inverse: f64) -> (f64, f64, f64, f64) {
         let sum = numerator + self.numerator;
@@ -68,7 +69,7 @@ impl Word {
     }
 }
 
-/// Splits v into (digit, carry out).
+/// Splits v = digit + carry·2^b into (digit, carry), for `base` = 2^b and `inverse_base` = 2^−b.
 #[inline(always)]
 fn split(v: f64, base: f64, inverse_base: f64) -> (f64, f64) {
     let carry = (v * inverse_base + ROUNDER) - ROUNDER;

@@ -16,7 +16,7 @@ use super::margin;
 pub(crate) mod chain;
 pub(crate) mod lanes;
 
-/// 1.5·2^52. The sum of this and |t| < 2^51 has a unit in the last place of 1.
+/// The number 1.5·2^52. The sum of it and |t| < 2^51 has a unit in the last place of 1.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 /// The round-off reported for words too large to be rounded.
@@ -32,9 +32,9 @@ pub(crate) struct Subtrahend {
 /// What was observed while the words of a product were rounded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Observed {
-    /// max |t − z|.
+    /// The largest |t − z| of any word.
     pub(crate) largest: f64,
-    /// Σ t².
+    /// The sum of t² over all words.
     pub(crate) energy: f64,
     /// The bits in which some sum differs from [`ROUNDER`].
     pub(crate) foreign: u64,

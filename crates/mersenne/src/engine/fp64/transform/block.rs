@@ -12,11 +12,11 @@ type C64 = Complex<f64>;
 /// The number of columns of a block: a row of a block is two cache lines.
 pub(super) const WIDTH: usize = 8;
 
-/// Unused elements after each column in a worker's copy of a block. Without them, columns of 2^k
-/// points would fall on the same cache sets.
+/// The number of unused elements after each column in a worker's copy of a block. Without them,
+/// columns of 2^k points would fall on the same cache sets.
 pub(super) const GAP: usize = 4;
 
-/// Copies a block to its columns, multiplying by the conjugate twiddles.
+/// Copies `points` to the columns in `block` and multiplies them by the conjugate twiddles.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(super) fn untwist(points: &[C64], base: &[C64], step: &[C64], block: &mut [C64]) {
     let stride = base.len() + GAP;
@@ -40,7 +40,7 @@ pub(super) fn twist(block: &[C64], base: &[C64], step: &[C64], points: &mut [C64
     }
 }
 
-/// Copies like `untwist`, without twiddles.
+/// Copies `points` to the columns in `block`, without twiddles.
 pub(super) fn gather(points: &[C64], rows: usize, block: &mut [C64]) {
     for (r, points) in points.chunks_exact(WIDTH).take(rows).enumerate() {
         for (w, &z) in points.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(super) fn gather(points: &[C64], rows: usize, block: &mut [C64]) {
     }
 }
 
-/// Copies like `twist`, without twiddles.
+/// Copies the columns in `block` to `points`, without twiddles.
 pub(super) fn scatter(block: &[C64], rows: usize, points: &mut [C64]) {
     for (r, points) in points.chunks_exact_mut(WIDTH).take(rows).enumerate() {
         for (w, z) in points.iter_mut().enumerate() {

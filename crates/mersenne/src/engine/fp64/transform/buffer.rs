@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use rustfft::num_complex::Complex;
 
-/// Bytes of a cache line.
+/// The size of a cache line in bytes.
 const LINE: usize = 64;
 
 /// A zeroed array of complex numbers whose first element starts a cache line.
@@ -38,14 +38,14 @@ impl DerefMut for Buffer {
     }
 }
 
-/// Returns the real and imaginary parts in turn: the words of a packed real signal.
+/// Returns the real and imaginary parts in turn, which are the words of a packed real signal.
 pub(crate) fn words(points: &[Complex<f64>]) -> &[f64] {
     // SAFETY: `Complex<f64>` is `repr(C)` with two `f64` fields, so that n of them are 2n
     // consecutive `f64` with the same alignment.
     unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), 2 * points.len()) }
 }
 
-/// Returns the words for writing, see [`words`].
+/// Returns the real and imaginary parts in turn for writing, like [`words`].
 pub(crate) fn words_mut(points: &mut [Complex<f64>]) -> &mut [f64] {
     // SAFETY: as above; the mutable borrow is passed on.
     unsafe { std::slice::from_raw_parts_mut(points.as_mut_ptr().cast(), 2 * points.len()) }

@@ -20,7 +20,7 @@ use super::carry::Subtrahend;
 /// Digit arrays have N elements. Every product returns its round-off: the largest distance of a
 /// word from the nearest integer, or ½ if a word was too large to be rounded.
 pub(crate) trait Transform: Send {
-    /// Loads the residue of these digits.
+    /// Loads the residue that has these digits.
     fn load(&mut self, digits: &[i32]);
 
     /// Replaces the residue held by its square minus the subtrahend; returns the round-off.

@@ -3,7 +3,8 @@
 use rustfft::num_complex::Complex;
 use warpint_arith::dd::{Dd, cos_sin_2pi};
 
-/// ω^k, ω = e^(−2πi/n), for any k, each within about half an ulp.
+/// The roots of unity ω^k, ω = e^(−2πi/n), for any k, each within about half a unit in the last
+/// place.
 ///
 /// The type holds two tables of about √n double-double roots, ω^(h·i) and ω^j. A root is the
 /// product of one entry of each table, rounded once. Building the tables costs O(√n) Taylor series.

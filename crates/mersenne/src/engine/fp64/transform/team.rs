@@ -5,7 +5,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::block::{GAP, WIDTH};
 use super::buffer::Buffer;
 
-/// The memory of one thread.
+/// The working memory of one thread.
 pub(super) struct Worker {
     pub(super) block: Buffer,
     pub(super) scratch: Buffer,
@@ -14,7 +14,7 @@ pub(super) struct Worker {
     pub(super) carry: Vec<f64>,
 }
 
-/// Threads and their memory; without a pool, the caller's thread does all work.
+/// The threads of a transform and their memory. Without a pool, the caller's thread does all work.
 pub(super) struct Team {
     pool: Option<ThreadPool>,
     workers: Vec<Worker>,
@@ -44,7 +44,7 @@ impl Team {
         Ok(Self { pool, workers: (0..threads.max(1)).map(|_| worker()).collect() })
     }
 
-    /// Processes every item; each worker gets a contiguous share.
+    /// Calls `work` for every item; each worker gets a contiguous share of the items.
     pub(super) fn share<T: Send>(
         &mut self,
         items: impl IntoIterator<Item = T>,

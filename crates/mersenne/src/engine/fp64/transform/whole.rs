@@ -23,7 +23,7 @@ pub(crate) struct Whole {
     points: Buffer,
     factor: Buffer,
     digits: Vec<i32>,
-    /// ω^k/4, ω = e^(−2πi/n).
+    /// The roots ω^k/4, ω = e^(−2πi/n).
     quarter: Vec<Complex<f64>>,
     weights: Vec<f64>,
     inverse_weights: Vec<f64>,

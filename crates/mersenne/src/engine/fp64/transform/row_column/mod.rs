@@ -54,19 +54,20 @@ struct Plan {
     layout: WordLayout,
     rows: usize,
     columns: usize,
-    /// Points from one block to the next: one row more than a block has, to avoid cache conflicts.
+    /// The number of points from one block to the next: one row more than a block has, to avoid
+    /// cache conflicts.
     stride: usize,
     column_forward: Arc<dyn Fft<f64>>,
     column_inverse: Arc<dyn Fft<f64>>,
     row_forward: Arc<dyn Fft<f64>>,
     row_inverse: Arc<dyn Fft<f64>>,
-    /// e(c0·k1/n), where c0 is the first column of a block: R entries for each block.
+    /// The factors e(c0·k1/n), where c0 is the first column of a block: R entries for each block.
     twiddle_base: Vec<C64>,
-    /// e(w·k1/n), where w is the column in a block: WIDTH entries for each k1.
+    /// The factors e(w·k1/n), where w is the column in a block: WIDTH entries for each k1.
     twiddle_step: Vec<C64>,
-    /// e(k1/n).
+    /// The roots e(k1/n) for every row k1.
     row_root: Vec<C64>,
-    /// e(k2/C)/4.
+    /// The roots e(k2/C)/4 for every element k2 of a row.
     quarter: Vec<C64>,
     bases: Bases,
     row_weights: RowWeights,
@@ -84,7 +85,8 @@ struct Group {
     foreign: u64,
 }
 
-/// A subtrahend and its place: it is subtracted from the carries into `column`, in row `row`.
+/// A number to be subtracted, and its place: it is subtracted from the carries into `column`, in
+/// row `row`.
 #[derive(Clone, Copy)]
 struct Injection {
     column: usize,
@@ -134,7 +136,8 @@ impl RowColumn {
         Ok(Self { points: Buffer::new(blocks * plan.stride), factor: None, plan, groups, team })
     }
 
-    /// Does the row pass: transforms, multiplies and transforms back every pair of rows.
+    /// Does the row pass: transforms every pair of rows, squares it (or multiplies it by the
+    /// factor, if `by_factor`), and transforms it back.
     fn row_pass(&mut self, by_factor: bool) {
         let pairs = self.plan.rows / 2 + 1;
         let points = Shared::new(&mut self.points);
@@ -146,8 +149,8 @@ impl RowColumn {
         });
     }
 
-    /// Does the column pass: rounds the product's words and carries, and, unless `to_digits`,
-    /// weights and transforms them again. Returns the round-off.
+    /// Does the column pass: rounds the words of the product and propagates carries. Then, unless
+    /// `to_digits`, weights and transforms the words again. Returns the round-off.
     fn column_pass(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
         let plan = &self.plan;
         let inject = subtract.map(|s| plan.injection(s));
@@ -177,7 +180,7 @@ impl RowColumn {
         observed.round_off(plan.layout.len())
     }
 
-    /// Copies out the digits that a column pass left.
+    /// Copies the digits that a column pass left to `digits`.
     fn store(&mut self, digits: &mut [i32]) {
         let (plan, points) = (&self.plan, &self.points);
         self.team.share(digits.chunks_mut(2 * plan.columns).enumerate(), |_, (r, row)| {
@@ -253,7 +256,7 @@ impl Plan {
         }
     }
 
-    /// Returns the scratch memory that the longest FFT needs.
+    /// Returns the number of scratch points that the longest FFT needs.
     fn scratch_len(&self) -> usize {
         let ffts =
             [&self.column_forward, &self.column_inverse, &self.row_forward, &self.row_inverse];
@@ -273,7 +276,7 @@ impl Plan {
         [self.word_weights[2 * column], self.word_weights[2 * column + 1]]
     }
 
-    /// Sets the points to the columns' FFTs of weighted digits.
+    /// Sets `points` to the columns' FFTs of the weighted digits.
     fn load(&self, points: &mut [C64], digits: &[i32], team: &mut Team) {
         team.share(points.chunks_mut(self.stride).enumerate(), |worker, (block, points)| {
             let from = 2 * WIDTH * block;
@@ -358,7 +361,8 @@ impl Plan {
         }
     }
 
-    /// Finishes the first block of a group, which was left as digits, with the carries into it.
+    /// Finishes the first block of a group, which was left as digits, by adding the carries into
+    /// it.
     fn finish_first(
         &self,
         group: &Group,

@@ -9,7 +9,8 @@ use crate::engine::fp64::transform::pairing::{
 use crate::engine::fp64::transform::team::Worker;
 
 impl Plan {
-    /// Transforms rows k1 and R − k1, squares or multiplies them, and transforms them back.
+    /// Transforms rows k1 and R − k1, multiplies them by `factor`, or squares them if it is `None`,
+    /// and transforms them back.
     ///
     /// # Safety
     /// No other thread may access these two rows during the call.
