@@ -1,5 +1,5 @@
-//! Recomputation of results, from the operands as read to the results as written, by slow, obvious
-//! arithmetic: no product and no conversion of batches is involved.
+//! Recomputation of results by slow, obvious arithmetic, from the operands as read to the results
+//! as written: no product and no conversion of batches is involved.
 
 use std::cmp::Ordering;
 
@@ -9,8 +9,8 @@ use warpint_natural::limbs;
 use crate::Format;
 use crate::format::prefix;
 
-/// Draws `wanted` of `left` numbers, every choice with the same probability (Knuth, *The Art of
-/// Computer Programming* 2, 3.4.2, algorithm S).
+/// A random sample: `wanted` of the `left` numbers that follow are drawn, every choice with the
+/// same probability (Knuth, *The Art of Computer Programming* 2, 3.4.2, algorithm S).
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) seed: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Returns its limbs, computed digit by digit; `None` if it is not a number.
+    /// Returns the number's limbs, computed digit by digit; `None` if the text is not a number.
     fn limbs(&self) -> Option<Vec<u64>> {
         let digits = |digits: &[u8], base: u32, at_a_time: usize| {
             let mut number = vec![];
@@ -82,8 +82,8 @@ impl Written<'_> {
     }
 }
 
-/// Returns the error in a written result, or in its remainder, if one is wrong; both are given with
-/// their widths.
+/// Returns a description of the error in a written result, or in its remainder; `None` if both are
+/// right. `found` holds both with their widths.
 pub(crate) fn wrong(
     operation: Operation,
     operands: &[Written<'_>],
@@ -102,7 +102,8 @@ pub(crate) fn wrong(
     })
 }
 
-/// Returns a description of the difference between a written number and the expected one.
+/// Returns a description of the difference between a written number and the expected one; `None` if
+/// they are equal.
 fn differs(found: Written<'_>, expected: &[u64]) -> Option<String> {
     let Some(found) = found.limbs() else { return Some("what is written is not a number".into()) };
     if limbs::compare(&found, expected) == Ordering::Equal {

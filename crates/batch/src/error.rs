@@ -17,65 +17,65 @@ pub enum BatchError {
     /// An operand whose contents contradict its format or width.
     #[error("{name}: {reason}")]
     Operand {
-        /// The operand, as given.
+        /// The name of the operand, as given.
         name: String,
-        /// The error in it.
+        /// A description of the error in the operand.
         reason: String,
     },
     /// An operand that cannot be opened or inspected, before anything is computed.
     #[error("cannot read {name}: {source}")]
     Unreadable {
-        /// The operand, as given.
+        /// The name of the operand, as given.
         name: String,
-        /// The reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A read that failed after an operand was opened.
     #[error("cannot read {name}: {source}")]
     Read {
-        /// The operand, as given.
+        /// The name of the operand, as given.
         name: String,
-        /// The reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// An operand whose width cannot be determined.
     #[error("cannot read {name}: {source}")]
     Survey {
-        /// The operand, as given.
+        /// The name of the operand, as given.
         name: String,
-        /// The reason.
+        /// The error that prevents it.
         source: IntegerError,
     },
     /// An operand that had more numbers when it was counted.
     #[error("{name} became shorter while it was read")]
     Shortened {
-        /// The operand, as given.
+        /// The name of the operand, as given.
         name: String,
     },
     /// A temporary file that failed, in the directory for temporary files.
     #[error("cannot {action} in {}: {source}", temp_dir().display())]
     Temporary {
-        /// `make a file`, `keep a.txt`, `keep results`.
+        /// The failed action: `make a file`, `keep a.txt`, `keep results`.
         action: String,
-        /// The reason.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file of results, or the state of a job, that failed.
+    /// The error of a file of results, or of the file with a job's state.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Standard output that cannot be written, or a pipe without a reader: for a pipe the kind of
-    /// the source is [`io::ErrorKind::BrokenPipe`].
+    /// Standard output cannot be written, or is a pipe without a reader: for a pipe the kind of the
+    /// source is [`io::ErrorKind::BrokenPipe`].
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
-    /// Another stream that failed.
+    /// Another stream cannot be written.
     #[error("cannot write to {name}: {source}")]
     Stream {
-        /// The output, as given.
+        /// The name of the output, as given.
         name: String,
-        /// The reason.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A computation that failed.
+    /// The error of a computation.
     #[error(transparent)]
     Integer(#[from] IntegerError),
     /// Results that contradict their operands twice: the device computes wrongly.
@@ -84,23 +84,23 @@ pub enum BatchError {
          twice on {device}"
     )]
     Contradiction {
-        /// The operation.
+        /// The name of the operation.
         operation: &'static str,
         /// The position of the first such result: `a.txt: line 5`.
         number: String,
-        /// The device.
+        /// The name of the device.
         device: String,
     },
     /// A result of the sample that differs when recomputed.
     #[error("check failed (seed {seed}): {operation} of {number}: {what}; nothing is written")]
     Differs {
-        /// The seed, which draws the same sample again.
+        /// The seed of the sample; with it, the same sample is drawn again.
         seed: u64,
-        /// The operation.
+        /// The name of the operation.
         operation: &'static str,
         /// The position of the result: `a.txt: line 5`.
         number: String,
-        /// The bits that differ.
+        /// A description of the bits that differ.
         what: String,
     },
     /// A job that ended early, with its results so far kept.
@@ -109,13 +109,13 @@ pub enum BatchError {
         crate::words::count(*count, "number")
     )]
     Kept {
-        /// The reason.
+        /// The error that ended the job.
         source: Box<BatchError>,
-        /// The numbers that are done.
+        /// The count of numbers that are done.
         done: u64,
         /// The count of all numbers.
         count: u64,
-        /// The file with the results.
+        /// The path of the file with the results.
         path: String,
     },
 }

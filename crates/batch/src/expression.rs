@@ -2,27 +2,27 @@
 
 use num_bigint::BigUint;
 
-/// The most bits of a number: 50,000,000 decimal digits have more.
+/// The largest number of bits of a number: 50,000,000 decimal digits have more.
 const MOST_BITS: u64 = 1 << 27;
 
 /// Why a text is not a supported number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
-    /// It has another form.
+    /// The text has another form.
     #[error("'{0}' is not a number: write it like 123456, 10^12 or 2^70+5")]
     NoNumber(String),
-    /// Its value is negative.
+    /// The value of the text is negative.
     #[error("'{0}' is below 0")]
     Negative(String),
-    /// A part of it, or its value, has too many bits.
+    /// A part of the text, or its value, has too many bits.
     #[error("'{text}' is too large: it has more than {most_bits} bits")]
     TooLarge {
-        /// The text.
+        /// The text that was parsed.
         text: String,
-        /// The most bits supported.
+        /// The largest number of bits supported.
         most_bits: u64,
     },
-    /// Its value has more than 128 bits.
+    /// The value of the text has more than 128 bits.
     #[error("'{0}' is too large: numbers are below 2^128")]
     TooLargeFor128(String),
 }
@@ -30,7 +30,7 @@ pub enum ExpressionError {
 /// Parses a number below 2^128.
 ///
 /// # Errors
-/// The text is not such a number.
+/// [`ExpressionError`] if the text is not such a number.
 pub fn natural(text: &str) -> Result<u128, ExpressionError> {
     let n = evaluate(text, 256)?;
     n.try_into().map_err(|_| ExpressionError::TooLargeFor128(text.to_owned()))
@@ -39,7 +39,7 @@ pub fn natural(text: &str) -> Result<u128, ExpressionError> {
 /// Parses a number of any supported size: below 2^(2^27).
 ///
 /// # Errors
-/// The text is not such a number.
+/// [`ExpressionError`] if the text is not such a number.
 pub fn large_natural(text: &str) -> Result<BigUint, ExpressionError> {
     evaluate(text, MOST_BITS)
 }

@@ -21,44 +21,44 @@ use crate::{BatchError, Bits, Check, Form, Format, News, Out, Source, Tally, Tim
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Request {
-    /// The operation.
+    /// The operation to compute.
     pub operation: Operation,
     /// One path per operand: a file, a pipe, `-` for standard input, or one number such as `5`,
-    /// `0x10001` or `2^127-1` ([`crate::expression`]); a file of that name takes precedence. All
-    /// operands have the same count of numbers, except that one number serves for all of the
-    /// others.
+    /// `0x10001` or `2^127-1` ([`crate::expression`]). If a file has that name, the file is read.
+    /// All operands have the same count of numbers, except that an operand with one number is
+    /// combined with each number of the others.
     pub operands: Vec<PathBuf>,
     /// The output for results: a file, a pipe, a device, or `-` for standard output. It may equal
     /// an operand.
     pub out: PathBuf,
     /// The output for remainders, if the operation has them; `None` if they are not requested.
     pub rem: Option<PathBuf>,
-    /// The format of the operands; by default given by the extension of their names, otherwise by
-    /// their content.
+    /// The format of the operands; by default the one of their file name extension, otherwise the
+    /// one that their content shows.
     pub format: Option<Format>,
-    /// The format of the results; by default given by the extension of OUT, otherwise that of the
+    /// The format of the results; by default the one of the extension of OUT, otherwise that of the
     /// first operand that is a file.
     pub out_format: Option<Format>,
-    /// The widths of the operands. Required for raw files. The default for text is the widest
-    /// number of the file.
+    /// The widths of the operands. Raw files require them. For text the default is the width of the
+    /// widest number in the file.
     pub bits: Option<Bits>,
-    /// Numbers per piece. The default is what 256 MiB hold, at most 65,536, and on the CPU no more
-    /// than it computes in about a second.
+    /// The count of numbers per piece. The default is what 256 MiB hold, at most 65,536, and on the
+    /// CPU no more than it computes in about a second.
     pub chunk: Option<u64>,
-    /// Writes nothing unless every number has a result.
+    /// Whether nothing is written unless every number has a result.
     pub strict: bool,
-    /// The check of results.
+    /// How results are checked; `None` for the defaults.
     pub check: Option<Check>,
     /// The seed that draws the results to check; by default a new one each time.
     pub seed: Option<u64>,
-    /// Discards what an earlier run has left of these results.
+    /// Whether what an earlier run has left of these results is discarded.
     pub restart: bool,
-    /// The interval between two records of progress.
+    /// The time between two records of progress.
     pub checkpoint_interval: Duration,
 }
 
 impl Request {
-    /// Creates a request with defaults, and a record every 5 seconds.
+    /// Creates a request with default options, which records its progress every 5 seconds.
     #[must_use]
     pub fn new(operation: Operation, operands: Vec<PathBuf>, out: PathBuf) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Request {
         }
     }
 
-    /// Returns what identifies a job, except the count of its numbers.
+    /// Returns what identifies a job; its count of numbers is still missing.
     fn identity(&self, operands: &[Operand]) -> Identity {
         let mut command = vec![self.operation.name().to_owned()];
         command.extend(operands.iter().map(|operand| operand.place.clone()));
@@ -104,7 +104,7 @@ pub struct Job {
     plan: Plan,
     identity: Identity,
     outs: Vec<Out>,
-    /// The time taken to inspect the operands.
+    /// The time that the inspection of the operands took.
     looked: Duration,
 }
 
@@ -113,7 +113,7 @@ impl Job {
     /// operands and results. Pipes are read to their end. Nothing is written.
     ///
     /// # Errors
-    /// An invalid request, or an operand that cannot be read.
+    /// [`BatchError`] if the request is invalid or an operand cannot be read.
     pub fn new(
         request: Request,
         executor: Executor,
@@ -151,7 +151,7 @@ impl Job {
     /// Opens the outputs that are streams; a pipe waits for its reader.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Errors of the operating system.
     pub fn open(&self) -> Result<Opened<'_>, BatchError> {
         let streams = self.outs.iter().filter_map(|out| out.open_stream().transpose());
         Ok(Opened { job: self, streams: streams.collect::<Result<Vec<_>, _>>()? })
@@ -169,19 +169,19 @@ impl Job {
         self.plan.count
     }
 
-    /// Returns the operands, in order.
+    /// Returns the operands, in the order of the operation.
     #[must_use]
     pub fn operands(&self) -> &[Source] {
         &self.plan.operands
     }
 
-    /// Returns how results are written, and remainders if requested.
+    /// Returns the forms in which results are written, and remainders if they are requested.
     #[must_use]
     pub fn forms(&self) -> &[Form] {
         &self.plan.forms
     }
 
-    /// Returns the outputs of results, and of remainders if requested.
+    /// Returns the outputs of results, and of remainders if they are requested.
     #[must_use]
     pub fn outs(&self) -> &[Out] {
         &self.outs
@@ -197,15 +197,15 @@ pub struct Opened<'a> {
 /// The outcome of a job that did not fail.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Totals, including earlier runs.
+    /// The totals, including those of earlier runs.
     pub tally: Tally,
     /// The count of numbers done by earlier runs of the same request.
     pub resumed_from: u64,
     /// The working time of each stage.
     pub times: Times,
-    /// Bytes of the results, including earlier runs.
+    /// The size of the results in bytes, including those of earlier runs.
     pub written_bytes: u64,
-    /// The seed that drew the results recomputed by slow arithmetic; `None` if none were.
+    /// The seed that drew the results recomputed by slow arithmetic; `None` if none were drawn.
     pub seed: Option<u64>,
     /// How the job ended.
     pub end: End,
@@ -218,16 +218,16 @@ pub enum End {
     Written,
     /// Some numbers have no result, and [`Request::strict`] requires all: nothing is written.
     Refused,
-    /// The job was stopped on request; `None` if nothing is kept.
+    /// The job was stopped on request; contains what is kept, `None` if nothing is.
     Stopped(Option<Kept>),
 }
 
-/// The data that an unfinished job leaves.
+/// What an unfinished job leaves for the next run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// The count of numbers that are done.
     pub done: u64,
-    /// The file with the results.
+    /// The path of the file with the results.
     pub path: String,
 }
 
@@ -293,7 +293,7 @@ impl Opened<'_> {
     }
 }
 
-/// Returns the check of results, with the seed of the sample if it has one: that of the request,
+/// Returns how results are checked, and the seed of the sample if one is drawn: the request's seed,
 /// otherwise that of an earlier run.
 fn checks(
     request: &Request,
@@ -313,7 +313,7 @@ fn checks(
     (Checks { identities, sample }, (check.sample > 0).then_some(seed))
 }
 
-/// Returns the error that ended a job early, with the data that are kept.
+/// Keeps the results of a job that ended early, if possible, and returns the error that says so.
 fn kept(sink: Sink, count: u64, error: BatchError) -> BatchError {
     match sink.keep() {
         Some(Kept { done, path }) => {

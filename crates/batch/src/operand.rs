@@ -14,7 +14,7 @@ use crate::expression::large_natural;
 use crate::out::Out;
 use crate::spool::{self, INPUT, Id, Kind, standard};
 
-/// The kind of an operand.
+/// What an operand is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperandKind {
     /// A regular file.
@@ -25,7 +25,7 @@ pub enum OperandKind {
     Number,
 }
 
-/// Content that can be read repeatedly from its beginning.
+/// The content of an operand, which can be read repeatedly from its beginning.
 #[derive(Debug)]
 pub(crate) enum Content {
     File(PathBuf),
@@ -38,20 +38,20 @@ pub(crate) enum Content {
 /// An operand that was opened.
 #[derive(Debug)]
 pub(crate) struct Operand {
-    /// The name, for messages.
+    /// The operand's name in messages.
     pub(crate) name: String,
     pub(crate) content: Content,
     pub(crate) bytes: u64,
-    /// The path, `-`, or the number.
+    /// Where the operand comes from: the path, `-`, or the number itself.
     pub(crate) place: String,
-    /// Distinguishes different content at the same place: size and time of a file, digest of a
-    /// pipe.
+    /// A text that distinguishes different content at the same place: size and time of a file,
+    /// digest of a pipe.
     pub(crate) stamp: String,
-    /// Whether it is a file whose name could be a number.
+    /// Whether the operand is a file whose name could be a number.
     pub(crate) hides_number: bool,
 }
 
-/// The meaning of an argument, before anything is read.
+/// What an argument names, before anything is read.
 enum Named {
     File,
     Standard(Option<Id>),
@@ -61,8 +61,8 @@ enum Named {
     Number(BigUint),
 }
 
-/// Inspects all arguments, then reads those that can be read only once; none of these may be an
-/// output.
+/// Inspects all arguments, then reads those that can be read only once, and returns the operands.
+/// None of those read only once may be an output.
 pub(crate) fn operands(paths: &[&Path], outs: &[Out]) -> Result<Vec<Operand>, BatchError> {
     let named = paths.iter().map(|path| named(path)).collect::<Result<Vec<_>, _>>()?;
     let pipe = |named: &Named| match named {
@@ -142,7 +142,7 @@ fn is_like_a_number(text: &str) -> bool {
     text.starts_with(begins) && text.chars().all(good)
 }
 
-/// Parses a number of the command line.
+/// Parses a number of the command line. The error is one sentence for the user.
 fn number(text: &str) -> Result<BigUint, BatchError> {
     if text.starts_with(['+', '-', '−']) {
         let line = format!("'{text}' is signed; batches hold unsigned integers");
@@ -200,7 +200,7 @@ impl Operand {
         Ok(Self { name, content: Content::Kept(file), bytes, place, stamp, hides_number })
     }
 
-    /// Opens the content for reading from the beginning.
+    /// Opens the content and returns a reader at its beginning.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Bytes>> {
         Ok(match &self.content {
             Content::File(path) => Box::new(File::open(path)?),
@@ -213,7 +213,8 @@ impl Operand {
         })
     }
 
-    /// Returns the path of a file, whose name may give its format.
+    /// Returns the path of a regular file, whose name may give its format; `None` for other
+    /// operands.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.content {
             Content::File(path) => Some(path),

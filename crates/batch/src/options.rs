@@ -5,12 +5,13 @@ use std::str::FromStr;
 
 use warpint_integer::Width;
 
-/// How results are checked. As text: `identity`, `none`, a number of results, or `identity,5`.
+/// How the results of a job are checked. As text: `identity`, `none`, a number of results, or
+/// `identity,5`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Check {
-    /// Compares all results with their operands by identities modulo 2^61 − 1
-    /// ([`warpint_integer::check`]); of powers, a random sample is recomputed on the CPU. The
-    /// default `None` enables this on devices and disables it on the CPU.
+    /// Whether all results are compared with their operands by identities modulo 2^61 − 1
+    /// ([`warpint_integer::check`]); of powers, a random sample is recomputed on the CPU instead.
+    /// `None`, the default, means true on devices and false on the CPU.
     pub identity: Option<bool>,
     /// The number of random results that are recomputed by slow arithmetic, from the operands as
     /// read, and compared with the results as written.
@@ -58,7 +59,8 @@ impl FromStr for Check {
     }
 }
 
-/// The requested widths: one for all operands, or one for each. As text: `64`, or `64,32`.
+/// The requested widths of the operands: one for all operands, or one for each. As text: `64`, or
+/// `64,32`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bits(pub Vec<Width>);
 
@@ -69,13 +71,13 @@ impl fmt::Display for Bits {
     }
 }
 
-/// A text that is not a [`Bits`].
+/// The error for a text that is not a [`Bits`].
 #[derive(Debug, thiserror::Error)]
 pub enum BitsError {
-    /// A part of it is not a number.
+    /// A part of the text is not a number.
     #[error("'{0}' is not a number of bits")]
     Number(String),
-    /// A part of it is not a valid width.
+    /// A part of the text is not a valid width.
     #[error(transparent)]
     Width(#[from] warpint_integer::IntegerError),
 }

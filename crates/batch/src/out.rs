@@ -9,7 +9,7 @@ use warpint_files::{FileError, WholeFile};
 use crate::BatchError;
 use crate::spool::{ERRORS, Id, Kind, OUTPUT, nameless, standard};
 
-/// An output for results.
+/// An output for results: a file or a stream.
 #[derive(Debug)]
 pub struct Out(Place);
 
@@ -21,12 +21,12 @@ enum Place {
     Stream { name: String, to: To },
 }
 
-/// A stream.
+/// The destination of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum To {
     Output,
     Errors,
-    /// `/dev/null`.
+    /// `/dev/null`, where results are discarded.
     Nothing,
     /// A pipe or a device.
     Place {
@@ -39,7 +39,7 @@ impl Out {
     /// Inspects an output: a path, or `-` for standard output. Opens nothing.
     ///
     /// # Errors
-    /// The place cannot be written.
+    /// [`BatchError`] if the place cannot be written.
     pub fn new(path: &Path) -> Result<Self, BatchError> {
         let name = path.display().to_string();
         let place = |pipe| To::Place { path: path.to_owned(), pipe };
@@ -72,7 +72,8 @@ impl Out {
         }
     }
 
-    /// Opens a stream, which waits for the reader of a pipe; files are opened by the job's sink.
+    /// Opens a stream; for a pipe, waits for its reader. Returns `None` for a file, which the job's
+    /// sink opens.
     pub(crate) fn open_stream(&self) -> Result<Option<Output>, BatchError> {
         match &self.0 {
             Place::File(_) => Ok(None),
@@ -80,13 +81,13 @@ impl Out {
         }
     }
 
-    /// Returns whether it is standard output.
+    /// Returns whether the output is standard output.
     #[must_use]
     pub fn is_standard(&self) -> bool {
         matches!(&self.0, Place::Stream { to: To::Output, .. })
     }
 
-    /// Returns whether writing to both would replace or mix the results.
+    /// Returns whether results written to both outputs would replace each other or mix.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Place::File(a), Place::File(b)) => a.is_same(b),
@@ -98,7 +99,7 @@ impl Out {
         }
     }
 
-    /// Returns the identity of the pipe, if it is one.
+    /// Returns the identity of the pipe; `None` if the output is not a pipe.
     pub(crate) fn pipe(&self) -> Option<Id> {
         match &self.0 {
             Place::Stream { to: To::Place { pipe, .. }, .. } => *pipe,
@@ -106,7 +107,7 @@ impl Out {
         }
     }
 
-    /// Returns the name for messages: the path as given, or `standard output`.
+    /// Returns the output's name in messages: the path as given, or `standard output`.
     #[must_use]
     pub fn name(&self) -> String {
         match &self.0 {
@@ -122,10 +123,10 @@ fn is_descriptor(path: &Path) -> bool {
     folder.is_some_and(|folder| folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// Results for a stream, which receives them at the end: all, or none.
+/// Results on the way to a stream, which receives all of them at the end, or none.
 pub(crate) struct Output {
     name: String,
-    /// `None` if they are discarded.
+    /// The temporary file that holds the results until the end; `None` if they are discarded.
     kept: Option<File>,
     to: Target,
     bytes: u64,

@@ -10,36 +10,37 @@ use warpint_files::{FileError, WholeFile};
 
 use crate::BatchError;
 
-/// A file that is locked against other processes, and removed unless it is finished or kept.
+/// The file of unfinished results of an output: locked against other processes, and removed unless
+/// it is finished or kept.
 pub(crate) struct Partial {
     file: File,
-    /// OUT, as given.
+    /// The path OUT, as given.
     out: PathBuf,
-    /// The resolved place of OUT.
+    /// The path OUT, after following links.
     place: PathBuf,
     path: PathBuf,
-    /// The extent written so far; the last piece may be incomplete.
+    /// What is written so far; the last piece may be incomplete.
     written: Mark,
     hasher: Hasher,
     stays: bool,
 }
 
-/// An extent of a file, and the CRC-32 of these bytes.
+/// The beginning of a file: its length in bytes, and the CRC-32 of these bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) bytes: u64,
     pub(crate) crc32: u32,
 }
 
-/// Returns the path of the unfinished file of OUT.
+/// Returns the path of the file for OUT's unfinished results.
 pub(crate) fn partial_path(out: &WholeFile) -> PathBuf {
     let mut name = out.place().file_name().unwrap_or_default().to_owned();
     name.push(".partial");
     out.place().with_file_name(name)
 }
 
-/// Returns whether a regular file exists at the path; anything else there is refused, including
-/// links.
+/// Returns whether a regular file exists at the path. Anything else there, including a link, is an
+/// error.
 pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(true),
@@ -53,7 +54,7 @@ pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
 }
 
 impl Partial {
-    /// Opens or creates the unfinished file of OUT, and locks it.
+    /// Opens or creates the file for OUT's unfinished results, and locks it.
     pub(crate) fn open(out: &WholeFile) -> Result<Self, BatchError> {
         let (path, place, out) = (partial_path(out), out.place().to_owned(), out.path().to_owned());
         is_there(&path)?;
@@ -72,7 +73,7 @@ impl Partial {
         Ok(Self { file, out, place, path, written, hasher, stays: true })
     }
 
-    /// Starts again with an empty file.
+    /// Removes all results from the file, to start again.
     pub(crate) fn clear(&mut self) -> Result<(), BatchError> {
         let cleared = self.file.set_len(0).and_then(|()| self.file.rewind());
         cleared.map_err(|e| self.unwritten(e))?;
@@ -85,7 +86,8 @@ impl Partial {
         Ok(())
     }
 
-    /// Resumes after this mark; `false` if the bytes up to it are not those that were written.
+    /// Prepares to continue after `mark`. Returns `false` if the bytes up to it are not those that
+    /// were written.
     pub(crate) fn go_on(&mut self, mark: Mark) -> Result<bool, BatchError> {
         let unread = |e| failed("read", &self.path, e);
         self.file.rewind().map_err(unread)?;
@@ -114,7 +116,7 @@ impl Partial {
         self.written
     }
 
-    /// Appends bytes.
+    /// Appends bytes to the file.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), BatchError> {
         self.file.write_all(bytes).map_err(|e| self.unwritten(e))?;
         self.hasher.update(bytes);
@@ -123,7 +125,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Flushes what is written to disk; the file is kept from then on.
+    /// Flushes what is written to disk. From then on, the file is kept.
     pub(crate) fn sync(&mut self) -> Result<(), BatchError> {
         self.file.sync_data().map_err(|e| self.unwritten(e))?;
         self.stays = true;
@@ -135,14 +137,14 @@ impl Partial {
         self.file.sync_all().map_err(|e| self.unwritten(e))
     }
 
-    /// Moves it to its output; it was flushed before, so readers see a complete file.
+    /// Moves the file to its output. It was flushed before, so readers see a complete file.
     pub(crate) fn finish(mut self) -> Result<(), BatchError> {
         fs::rename(&self.path, &self.place).map_err(|e| self.unwritten(e))?;
         self.stays = true;
         Ok(())
     }
 
-    /// Removes it.
+    /// Removes the file.
     pub(crate) fn discard(mut self) {
         self.stays = false;
     }
@@ -156,7 +158,7 @@ impl Partial {
     }
 }
 
-/// Builds an error of the system, at a path.
+/// Returns the error for a failed action of the operating system at a path.
 pub(crate) fn failed(action: &'static str, path: &Path, source: io::Error) -> BatchError {
     FileError::Io { action, path: path.to_owned(), source }.into()
 }

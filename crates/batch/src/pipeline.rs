@@ -16,23 +16,23 @@ use crate::identities::{Identities, Outcome};
 use crate::sink::Sink;
 use crate::{BatchError, Form, Piece, Results, Source, SourceReader};
 
-/// The plan of a job.
+/// What a job computes, from what, and how its results are written.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) operation: Operation,
     pub(crate) executor: Executor,
-    /// One, two or three.
+    /// The one to three operands, in order.
     pub(crate) operands: Vec<Source>,
     /// The count of results, which is that of the operands' numbers; an operand may have a single
     /// number that serves for all.
     pub(crate) count: u64,
-    /// The forms of results, and of remainders if requested.
+    /// The forms in which results are written, and remainders if they are requested.
     pub(crate) forms: Vec<Form>,
-    /// Numbers per piece.
+    /// The count of numbers per piece.
     pub(crate) chunk: u64,
 }
 
-/// How results are checked.
+/// How results are checked, with the state of the checks.
 pub(crate) struct Checks {
     pub(crate) identities: Identities,
     pub(crate) sample: Sample,
@@ -55,7 +55,7 @@ pub enum News {
         /// The count of all numbers.
         count: u64,
     },
-    /// The count of numbers done, including earlier runs.
+    /// More numbers are done; contains their count, including earlier runs.
     Done(u64),
     /// A number has no result; contains its position and the reason.
     Problem(String),
@@ -73,38 +73,40 @@ pub struct Tally {
     pub done: u64,
     /// The count of numbers without a result.
     pub malformed: u64,
-    /// Results that were recomputed by slow arithmetic.
+    /// The count of results that were recomputed by slow arithmetic.
     pub checked: u64,
-    /// Results that satisfy the identities of their operation.
+    /// The count of results that satisfy the identities of their operation.
     pub identities: u64,
-    /// Pieces that were computed again because results contradicted their operands.
+    /// The count of pieces that were computed again because results contradicted their operands.
     pub device_errors: u64,
 }
 
-/// The working time of each stage. The stages work at the same time.
+/// The working time of each stage of a job. The stages work at the same time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
-    /// Includes the inspection of the operands.
+    /// The time of reading, including the inspection of the operands.
     pub read: Duration,
-    /// Includes conversions between digits and limbs.
+    /// The time of computing, including conversions between digits and limbs.
     pub compute: Duration,
-    /// Includes waiting for the disk.
+    /// The time of writing, including waits for the disk.
     pub write: Duration,
 }
 
-/// The outcome of a run.
+/// What a run has done, and how it ended.
 pub(crate) struct Ran {
     pub(crate) tally: Tally,
     pub(crate) times: Times,
     pub(crate) ended: Result<(), BatchError>,
-    /// Whether the check of a sample failed. Of earlier results, only a sample was checked. After a
-    /// failed check of all results, earlier results stay valid.
+    /// Whether results of earlier runs are in doubt, because the check of a sample failed: of
+    /// earlier results, too, only a sample was checked. After a failed check of all results,
+    /// earlier results stay valid.
     pub(crate) distrusted: bool,
 }
 
 impl Plan {
-    /// Writes the results that follow those of `begun`, recomputes those of a sample, and reports
-    /// news. A stop request ends it early; then fewer numbers are done than the job has.
+    /// Computes and writes the results that follow those of `begun`, recomputes a sample of them,
+    /// and reports news. A stop request ends the run early; then fewer numbers are done than the
+    /// job has.
     pub(crate) fn run(
         &self,
         begun: Tally,
@@ -134,17 +136,19 @@ impl Plan {
         })
     }
 
-    /// Returns whether a file has one number that serves for all of the others.
+    /// Returns whether an operand has one number that is combined with each number of the others.
     fn is_single(&self, source: &Source) -> bool {
         source.count == 1 && self.count != 1
     }
 
-    /// Returns the file whose numbers are counted.
+    /// Returns the operand whose numbers are counted; `None` if each operand has one number that
+    /// serves for all.
     fn counted(&self) -> Option<&Source> {
         self.operands.iter().find(|source| !self.is_single(source))
     }
 
-    /// Returns the number of a file that serves for all of the others.
+    /// Returns the number of an operand that has only one, which serves for all of the others;
+    /// `None` for other operands.
     fn single(&self, source: &Source) -> Result<Option<Arc<UintBatch>>, BatchError> {
         if !self.is_single(source) {
             return Ok(None);
@@ -159,6 +163,7 @@ impl Plan {
         }
     }
 
+    /// Reads the operands piece by piece from number `from` on and sends the pieces to `to`.
     /// Returns the time spent, without waiting.
     fn read<'a>(
         &'a self,
@@ -196,10 +201,10 @@ impl Plan {
     }
 }
 
-/// The results of a piece, and the indices of missing ones.
+/// The results of a piece, and the indices of the numbers without a result.
 type Computed = (Vec<Results>, Vec<usize>);
 
-/// Returns the time spent, without waiting.
+/// Writes the results of each piece to `sink`. Returns the time spent, without waiting.
 fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Duration, BatchError> {
     let mut time = Duration::ZERO;
     for ((results, none), tally) in computed {
@@ -212,10 +217,10 @@ fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Dura
     Ok(time)
 }
 
-/// The computing stage.
+/// The state of the computing stage.
 struct Work<'a> {
     plan: &'a Plan,
-    /// For each operand, a number that serves for all of the others.
+    /// For each operand that has only one number, that number, which serves for all of the others.
     singles: Vec<Option<Arc<UintBatch>>>,
     checks: Checks,
     tally: Tally,
@@ -297,7 +302,8 @@ impl<'a> Work<'a> {
         Ok((results, none))
     }
 
-    /// Returns results that do not contradict their operands, and the indices of missing ones.
+    /// Returns the results and the indices of missing ones, or an error if the results contradict
+    /// their operands even in the second computation.
     fn confirmed(
         &mut self,
         outcome: Outcome,
@@ -330,8 +336,7 @@ impl<'a> Work<'a> {
         Ok((outcome.results, outcome.none))
     }
 
-    /// Returns the position of number i of a piece; if all operands have one number, it has no
-    /// position.
+    /// Returns the position of number i of a piece in the source, as text for messages.
     fn name_of(&self, source: Option<&Source>, i: usize) -> String {
         let i = self.tally.done + i as u64;
         source.or(self.plan.operands.first()).map_or_else(String::new, |source| source.name_of(i))

@@ -8,30 +8,30 @@ use crate::check::Written;
 use crate::format::NONE;
 use crate::{Format, Item, NpyHeader};
 
-/// Results as they go into a file.
+/// Results converted to the form in which a file holds them.
 #[derive(Debug)]
 pub struct Results(Content);
 
 #[derive(Debug)]
 enum Content {
     Texts(Vec<String>),
-    /// Bytes, with the number of bytes per result.
+    /// The results as bytes, with the number of bytes per result.
     Bytes(Vec<u8>, usize),
 }
 
-/// The form in which results are written.
+/// The form in which results are written: format, width and element type.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
     /// The format of the file.
     pub format: Format,
     /// The width of the results.
     pub width: Width,
-    /// The element type of an npy file. The width is a multiple of its bits.
+    /// The element type if the format is npy. The width is a multiple of its bits.
     pub item: Item,
 }
 
 impl Form {
-    /// Converts numbers of its width to their form in the file.
+    /// Converts numbers of the form's width to results in this form.
     ///
     /// # Errors
     /// [`IntegerError::Memory`]; for a batch on a device, errors of the device.
@@ -43,12 +43,12 @@ impl Form {
         }))
     }
 
-    /// Returns the bytes per number.
+    /// Returns the number of bytes per result in binary formats.
     fn row(&self) -> usize {
         4 * self.width.limbs()
     }
 
-    /// Returns the header of a file with `count` results.
+    /// Returns the header of a file with `count` results; empty for formats without one.
     #[must_use]
     pub fn header(&self, count: u64) -> Vec<u8> {
         match self.format {
@@ -62,7 +62,7 @@ impl Form {
 }
 
 impl Results {
-    /// Returns result i.
+    /// Returns result i as it appears in the file.
     pub(crate) fn get(&self, i: usize, format: Format) -> Written<'_> {
         let bytes = match &self.0 {
             Content::Texts(texts) => texts.get(i).map(|text| text.as_bytes()),
@@ -71,8 +71,8 @@ impl Results {
         Written { format, bytes: bytes.unwrap_or_default() }
     }
 
-    /// Returns the bytes of the file. The indices in `none`, in ascending order, have no result:
-    /// the file has the line `none` for them, or zeros.
+    /// Returns the bytes of the results, as they follow the file's header. The indices in `none`,
+    /// in ascending order, have no result: they become the line `none`, or zeros.
     #[must_use]
     pub fn into_bytes(self, none: &[usize]) -> Vec<u8> {
         match self.0 {

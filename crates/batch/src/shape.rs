@@ -4,7 +4,7 @@ use warpint_integer::{Operation, Width};
 
 use crate::{BatchError, Bits, Form, Format, Item, Request, Source, words};
 
-/// Returns the width requested for each file.
+/// Returns the width requested for each file; `None` where none is requested.
 pub(crate) fn widths(
     operation: Operation,
     files: usize,
@@ -27,7 +27,7 @@ pub(crate) fn widths(
     }
 }
 
-/// Returns the count of results.
+/// Returns the count of results of these operands.
 pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     let mut many = operands.iter().filter(|source| source.count != 1);
     let Some(first) = many.next() else { return Ok(1) };
@@ -43,7 +43,7 @@ pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     }
 }
 
-/// Returns the forms of results, and of remainders if requested.
+/// Returns the forms in which results are written, and remainders if they are requested.
 pub(crate) fn forms(request: &Request, operands: &[Source]) -> Result<Vec<Form>, BatchError> {
     let of = |i: usize| operands.get(i).or(operands.first());
     let width = |i| of(i).map_or(Width::new(32), |source| Ok(source.width));
@@ -63,17 +63,18 @@ pub(crate) fn forms(request: &Request, operands: &[Source]) -> Result<Vec<Form>,
     Ok([Some(form(of_results, format)), rem].into_iter().flatten().collect())
 }
 
-/// The memory that the numbers of all stages may take.
+/// The memory in bytes that the numbers of all stages may take.
 const MEMORY: u64 = 256 << 20;
-/// Larger pieces are no faster.
+/// The largest count of numbers per piece: larger pieces are no faster.
 const MOST: u64 = 1 << 16;
 
-/// A piece takes at most about this long on the CPU, so that stop requests are honoured and
-/// progress is saved.
+/// The longest time of a piece on the CPU, in nanoseconds, so that stop requests are honoured and
+/// progress is saved. It is approximate.
 const PIECE_NS: f64 = 1e9;
 
-/// Returns the numbers per piece: some are read, some wait, some are computed, some are written. On
-/// the CPU a piece is no more than it computes in about a second.
+/// Returns the count of numbers per piece: `wanted`, or as many as fit in [`MEMORY`] while one
+/// piece is read, one waits, one is computed and one is written. On the CPU a piece without a
+/// wanted size takes at most about a second.
 pub(crate) fn chunk(
     operation: Operation,
     on_cpu: bool,

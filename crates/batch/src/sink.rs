@@ -10,26 +10,26 @@ use crate::partial::{Mark, Partial, failed, is_there, partial_path};
 use crate::state::{Identity, State, StateFile, sync_folder};
 use crate::{BatchError, Kept, News, Out, Tally};
 
-/// An output, written sequentially.
+/// The unfinished results of one output.
 enum Draft {
     File(Partial),
     Stream(Output),
 }
 
-/// Results on the way to their outputs, which receive all of them at the end, or none.
+/// The results of a job on the way to their outputs, which receive all of them at the end, or none.
 pub(crate) struct Sink {
     drafts: Vec<Draft>,
     keeper: Option<Keeper>,
 }
 
-/// The start of a job.
+/// How a job starts: anew, or from the results of an earlier run.
 pub(crate) struct Begin {
     pub(crate) sink: Sink,
-    /// Totals of an earlier run of the job.
+    /// The totals of the earlier run; all 0 if there is none.
     pub(crate) tally: Tally,
-    /// The seed of its check.
+    /// The seed with which the earlier run drew the results to check.
     pub(crate) seed: Option<u64>,
-    /// A message about the work of an earlier run.
+    /// A message about the results of an earlier run.
     pub(crate) note: Option<News>,
 }
 
@@ -38,21 +38,21 @@ struct Keeper {
     file: StateFile,
     job: Identity,
     seed: Option<u64>,
-    /// Streams cannot be resumed.
+    /// Whether the job can be resumed, which is not so if an output is a stream.
     resumable: bool,
     interval: Duration,
     last: Instant,
-    /// The last piece that all files contain.
+    /// The totals after the last piece that all files contain.
     tally: Tally,
     names: Vec<PathBuf>,
     files: Vec<Mark>,
-    /// The count of numbers done, by the state on disk.
+    /// The count of numbers done according to the record on disk.
     saved: u64,
 }
 
 impl Sink {
-    /// Starts, or resumes where an earlier run of the same job stopped. `streams` are the opened
-    /// outputs that are streams.
+    /// Starts a job, or resumes it where an earlier run stopped. `streams` are the opened outputs
+    /// that are streams.
     pub(crate) fn begin(
         outs: &[Out],
         streams: Vec<Output>,
@@ -139,14 +139,14 @@ impl Sink {
         Ok(Begin { sink, tally, seed, note })
     }
 
-    /// Sets the seed of the check, which is stored.
+    /// Sets the seed of the check, which the record stores.
     pub(crate) fn set_seed(&mut self, seed: Option<u64>) {
         if let Some(keeper) = &mut self.keeper {
             keeper.seed = seed;
         }
     }
 
-    /// Appends to each output.
+    /// Appends bytes to each output, in the order of the outputs.
     pub(crate) fn write(&mut self, bytes: &[Vec<u8>]) -> Result<(), BatchError> {
         for (draft, bytes) in self.drafts.iter_mut().zip(bytes) {
             match draft {
@@ -169,7 +169,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Returns the marks of the files.
+    /// Returns the mark of each file of results.
     fn marks(&self) -> Vec<Mark> {
         self.partials().map(Partial::written).collect()
     }
@@ -193,7 +193,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Ends early and keeps the complete results.
+    /// Ends the job early and keeps the complete results. Returns `None` if there are none to keep.
     pub(crate) fn keep(mut self) -> Option<Kept> {
         let unsaved = |keeper: &Keeper| keeper.resumable && keeper.tally.done > keeper.saved;
         if self.keeper.as_ref().is_some_and(unsaved) {
@@ -208,7 +208,7 @@ impl Sink {
         Some(Kept { done: saved, path: name.path().display().to_string() })
     }
 
-    /// Ends early and leaves nothing.
+    /// Ends the job early and leaves nothing.
     pub(crate) fn discard(self) {
         for draft in self.drafts {
             if let Draft::File(file) = draft {
@@ -220,7 +220,7 @@ impl Sink {
         }
     }
 
-    /// Returns the bytes of all results.
+    /// Returns the size of all results, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = |draft: &Draft| match draft {
             Draft::File(file) => file.written().bytes,

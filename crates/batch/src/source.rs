@@ -11,7 +11,7 @@ use crate::format::{Digits, LOOKED_AT, LineReader, Lines, detect, significant, t
 use crate::operand::{Bytes, Operand, operands};
 use crate::{BatchError, Format, Item, Limit, LineProblem, NpyHeader, OperandKind, words};
 
-/// An operand of `count` numbers of one width.
+/// An inspected operand: `count` numbers of one width.
 #[derive(Debug)]
 pub struct Source {
     pub(crate) operand: Operand,
@@ -19,11 +19,11 @@ pub struct Source {
     detected: bool,
     pub(crate) count: u64,
     pub(crate) width: Width,
-    /// The element type of an npy file.
+    /// The element type of an npy file; `None` for other formats.
     pub(crate) item: Option<Item>,
-    /// The offset of the numbers.
+    /// The offset of the first number in the file, in bytes.
     offset: u64,
-    /// The digits of a text.
+    /// What converts the lines of a text to numbers; `None` for other formats.
     digits: Option<Digits>,
 }
 
@@ -37,18 +37,19 @@ pub struct Piece<'a> {
 #[derive(Debug)]
 enum Content<'a> {
     Lines(Lines, &'a Digits),
-    /// width/8 bytes per number, the lowest first.
+    /// The numbers as width/8 bytes each, the lowest byte first.
     Bytes(Vec<u8>),
 }
 
 impl Source {
     /// Inspects the numbers of a file, a pipe or standard input (`-`), or a single number
-    /// ([`crate::expression`]). Text is read once, to count its lines, and to find its widest
-    /// number unless a width is given. A pipe is read to its end. Raw files need a width. The
-    /// default format is given by the extension of the name, otherwise by the content.
+    /// ([`crate::expression`]). Text is read once, to count its lines and, unless a width is given,
+    /// to find its widest number. A pipe is read to its end. Raw files need a width. The default
+    /// format is given by the extension of the name, otherwise by the content.
     ///
     /// # Errors
-    /// The operand cannot be read, or does not contain numbers of that format and width.
+    /// [`BatchError`] if the operand cannot be read, or does not contain numbers of that format and
+    /// width.
     pub fn new(
         path: &Path,
         format: Option<Format>,
@@ -59,8 +60,8 @@ impl Source {
         Self::look(operand, format, width)
     }
 
-    /// Inspects an operand: text is read once, to count its lines, and to find its widest number
-    /// unless a width is given.
+    /// Inspects an operand. Text is read once, to count its lines and, unless a width is given, to
+    /// find its widest number.
     pub(crate) fn look(
         operand: Operand,
         format: Option<Format>,
@@ -133,10 +134,11 @@ impl Source {
         Ok(Self { operand, format, detected: known.is_none(), count, width, item, offset, digits })
     }
 
-    /// Starts reading at number `from`, from 0. In text, the lines before it are skipped.
+    /// Returns a reader that starts at number `from`, counted from 0. In text, the lines before it
+    /// are skipped.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Errors of the operating system.
     pub fn open(&self, from: u64) -> Result<SourceReader<'_>, BatchError> {
         let failed = |source| self.failed(source);
         let mut file = self.operand.open().map_err(failed)?;
@@ -157,25 +159,25 @@ impl Source {
         BatchError::Read { name: self.operand.name.clone(), source }
     }
 
-    /// Returns the name for messages: the path as given, `standard input`, or the number.
+    /// Returns the operand's name in messages: the path as given, `standard input`, or the number.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.operand.name
     }
 
-    /// Returns the kind of operand.
+    /// Returns what the operand is read from.
     #[must_use]
     pub fn kind(&self) -> OperandKind {
         self.operand.kind()
     }
 
-    /// Returns its size in bytes.
+    /// Returns the operand's size in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.operand.bytes
     }
 
-    /// Returns its format.
+    /// Returns the operand's format.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
@@ -187,7 +189,7 @@ impl Source {
         self.detected
     }
 
-    /// Returns the count of numbers.
+    /// Returns the count of the operand's numbers.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
@@ -199,8 +201,8 @@ impl Source {
         self.width
     }
 
-    /// Returns the position of number i, from 0: `FILE: line 1` for text, otherwise `FILE: number
-    /// 1`, or the number of the command line.
+    /// Returns the position of number i, counted from 0: `FILE: line 1` for text, otherwise `FILE:
+    /// number 1`; for a number of the command line, that number.
     #[must_use]
     pub fn name_of(&self, i: u64) -> String {
         let name = &self.operand.name;
@@ -211,18 +213,19 @@ impl Source {
         }
     }
 
-    /// Returns roughly the bytes of memory per number, as limbs and in the form of the file.
+    /// Returns roughly the bytes of memory that a number takes, as limbs and in the form of the
+    /// file together.
     pub(crate) fn bytes_each(&self) -> u64 {
         self.format.bytes_each(self.width)
     }
 }
 
-/// Lines that are processed together.
+/// The largest number of lines that are processed together; the next constant limits their bytes.
 const LINES: usize = 1 << 14;
 const BYTES: usize = 1 << 24;
 
-/// Returns the count of numbers, one per line, and if requested the width of the widest number that
-/// any width can hold.
+/// Returns the count of numbers, one per line. If `wanted`, also returns the least width that holds
+/// all numbers; numbers too wide for any width are ignored.
 fn survey(
     file: Box<dyn Bytes>,
     format: Format,
@@ -280,7 +283,7 @@ fn width_of(format: Format, text: &str) -> Result<Width, IntegerError> {
     Width::new(bits.next_multiple_of(32).max(32))
 }
 
-/// A file that is being read.
+/// A reader of an operand's numbers.
 pub struct SourceReader<'a> {
     pub(crate) source: &'a Source,
     numbers: Numbers<'a>,
@@ -295,7 +298,7 @@ impl<'a> SourceReader<'a> {
     /// Returns exactly the next `count` numbers.
     ///
     /// # Errors
-    /// Errors of the system; [`BatchError::Shortened`] if fewer are left.
+    /// Errors of the operating system; [`BatchError::Shortened`] if fewer are left.
     pub fn next(&mut self, count: usize) -> Result<Piece<'a>, BatchError> {
         let source = self.source;
         let failed = |e| source.failed(e);
@@ -325,7 +328,8 @@ impl<'a> SourceReader<'a> {
 }
 
 impl Piece<'_> {
-    /// Returns the numbers, with zeros for invalid lines, and the invalid lines, ascending.
+    /// Returns the numbers, and the indices of invalid lines with their problems, ascending. An
+    /// invalid line gives the number 0.
     ///
     /// # Errors
     /// The errors of [`UintBatch::from_decimal`], except those of the text.

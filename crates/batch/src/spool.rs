@@ -14,17 +14,17 @@ use crate::{BatchError, words};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
-    /// A FIFO, or a descriptor of one.
+    /// A FIFO, or a descriptor of one; contains its identity.
     Pipe(Id),
     /// `/dev/null`, which is empty as input.
     Null,
-    /// Any other character device.
+    /// Any other character device; contains its identity.
     Device(Id),
     /// An object that is neither read nor written; contains its description.
     Other(&'static str),
 }
 
-/// Device and inode.
+/// The identity of an object: the numbers of its device and of its inode.
 pub(crate) type Id = (u64, u64);
 
 impl Kind {
@@ -53,13 +53,13 @@ impl Kind {
     }
 }
 
-/// Descriptors of standard input, output and error.
+/// The descriptor of standard input; those of standard output and error follow.
 pub(crate) const INPUT: u32 = 0;
 pub(crate) const OUTPUT: u32 = 1;
 pub(crate) const ERRORS: u32 = 2;
 
-/// Returns the descriptor of the standard stream that a path names: `-` is `dash`; `/dev/stdin`,
-/// `/dev/fd/1` and the like, and links to them, are recognised.
+/// Returns the descriptor of the standard stream that a path names; `None` for other paths. `-`
+/// means `dash`. `/dev/stdin`, `/dev/fd/1` and the like, and links to them, are recognised.
 pub(crate) fn standard(path: &Path, dash: u32) -> Option<u32> {
     if path == Path::new("-") {
         return Some(dash);
@@ -85,7 +85,8 @@ pub(crate) fn standard(path: &Path, dash: u32) -> Option<u32> {
     None
 }
 
-/// Stores everything that can be read; returns its size and SHA-256.
+/// Stores everything that can be read from `from` in a temporary file. Returns the file, its size
+/// in bytes and its SHA-256.
 pub(crate) fn keep(mut from: impl Read, name: &str) -> Result<(File, u64, String), BatchError> {
     let mut kept = nameless()?;
     let mut digest = Sha256::new();
@@ -107,7 +108,7 @@ pub(crate) fn keep(mut from: impl Read, name: &str) -> Result<(File, u64, String
     Ok((kept, size, words::hex(&digest.finalize())))
 }
 
-/// Creates a file that disappears with the program.
+/// Creates a temporary file that disappears with the program.
 pub(crate) fn nameless() -> Result<File, BatchError> {
     tempfile::tempfile()
         .map_err(|source| BatchError::Temporary { action: "make a file".into(), source })

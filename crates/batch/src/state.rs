@@ -17,30 +17,31 @@ use crate::partial::{Mark, Partial, is_there, partial_path};
 use crate::words::count;
 use crate::{BatchError, Tally};
 
-/// Changes with the form of the file, and with what the same command writes.
+/// The version of the state file. It changes with the form of the file, and with what the same
+/// command writes.
 const VERSION: u32 = 1;
 
-/// What makes two jobs equal: both write the same bytes.
+/// What identifies a job: two jobs with equal values write the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     /// The operation, its operands with their paths, and the options that change what is written or
     /// how it is checked. Device, threads and size of pieces are not included.
     pub(crate) command: Vec<String>,
-    /// For each operand: its name, which is not compared, and size and time or digest.
+    /// For each operand its name, which is not compared, and its size and time, or its digest.
     pub(crate) inputs: Vec<(String, String)>,
     /// The count of results.
     pub(crate) count: u64,
 }
 
 impl Identity {
-    /// Returns the operation and its operands, and the options.
+    /// Splits the command into the operation with its operands, and the options.
     fn parts(&self) -> (&[String], &[String]) {
         let begin = self.command.iter().position(|word| word.starts_with("--"));
         self.command.split_at(begin.unwrap_or(self.command.len()))
     }
 
-    /// Describes a different job: `another command (mul a.txt 3)`, or, if only options differ, `the
-    /// same command with --check 7 and without --strict`.
+    /// Describes this job to one who asked for the job `new`: `another command (mul a.txt 3)`, or,
+    /// if only options differ, `the same command with --check 7 and without --strict`.
     fn other_than(&self, new: &Self) -> String {
         let ((command, options), (new_command, new_options)) = (self.parts(), new.parts());
         if command != new_command {
@@ -62,9 +63,9 @@ impl Identity {
 pub(crate) struct State {
     version: u32,
     job: Identity,
-    /// Totals after a piece that all files contain.
+    /// The totals after a piece that all files contain.
     pub(crate) tally: Tally,
-    /// The seed of the check.
+    /// The seed that draws the results to check; `None` if none are drawn.
     pub(crate) seed: Option<u64>,
     /// The names of the files of results.
     names: Vec<String>,
@@ -72,7 +73,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Creates the state of files with these paths and marks, in the same order.
+    /// Creates the state of a job whose result files have these paths and marks, in the same order.
     pub(crate) fn new(
         job: &Identity,
         tally: Tally,
@@ -84,12 +85,13 @@ impl State {
         Self { version: VERSION, job: job.clone(), tally, seed, names, files }
     }
 
-    /// Returns whether a path is that of one of the job's files.
+    /// Returns whether a path is that of one of the job's files of results.
     pub(crate) fn names(&self, path: &Path) -> bool {
         self.names.contains(&name_of(path))
     }
 
-    /// Resumes after the existing results; `false` if they are not those that were written.
+    /// Prepares to continue after the existing results. Returns `false` if they are not those that
+    /// were written.
     pub(crate) fn go_on(&self, partials: &mut [Partial]) -> Result<bool, BatchError> {
         if partials.len() != self.files.len() {
             return Ok(false);
@@ -102,13 +104,14 @@ impl State {
         Ok(true)
     }
 
-    /// Formats the progress: `3000 of 10000 numbers`.
+    /// Returns the progress as text: `3000 of 10000 numbers`.
     pub(crate) fn says(&self) -> String {
         format!("{} of {}", self.tally.done, count(self.job.count, "number"))
     }
 
-    /// Compares a job with an earlier one whose data exist. `Ok` gives the reason why they are
-    /// useless; the error says that another command can still use them.
+    /// Compares this state, whose results exist, with the job that is about to run. Returns the
+    /// reason why the results are useless for it, or `None` if it can resume them. The error says
+    /// that another command can still use them.
     pub(crate) fn differs(
         &self,
         job: &Identity,
@@ -131,7 +134,7 @@ impl State {
     }
 }
 
-/// The file of a state.
+/// The path of a job's state file.
 pub(crate) struct StateFile(PathBuf);
 
 impl StateFile {
@@ -144,7 +147,7 @@ impl StateFile {
         &self.0
     }
 
-    /// Reads the state, if one exists.
+    /// Reads the state; `None` if the file does not exist.
     pub(crate) fn read(&self) -> Result<Option<State>, BatchError> {
         if !is_there(&self.0)? {
             return Ok(None);
@@ -170,7 +173,7 @@ impl StateFile {
         if state.version == VERSION { Ok(Some(state)) } else { Err(refused(&"another version")) }
     }
 
-    /// Replaces it; it is on disk when this returns.
+    /// Replaces the file by one with `state`; it is on disk when this returns.
     pub(crate) fn write(&self, state: &State) -> io::Result<()> {
         let state = serde_json::to_string(state)?;
         let text = format!("{{\"sha256\":\"{}\",\"state\":{state}}}\n", sha256(&state));
@@ -194,13 +197,15 @@ impl StateFile {
     }
 }
 
-/// Flushes a rename, which is on disk once its directory is; not every file system supports this.
+/// Flushes the names in the directory of `path`, so that a rename is on disk; not every file system
+/// supports this.
 pub(crate) fn sync_folder(path: &Path) {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     drop(File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()));
 }
 
-/// A directory may have several names.
+/// Returns the last component of a path: it identifies a file even if the directory has several
+/// names.
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

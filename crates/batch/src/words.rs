@@ -1,6 +1,6 @@
 //! Counts and bytes as text.
 
-/// Formats a count: `1 number`, `2 numbers`.
+/// Formats a count with its noun: `1 number`, `2 numbers`.
 pub(crate) fn count(n: u64, thing: &str) -> String {
     if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }

@@ -1,4 +1,4 @@
-//! Numbers as strings of decimal digits.
+//! Serialization of numbers as strings of decimal digits.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ fn parse<T: FromStr, E: Error>(text: &str) -> Result<T, E> {
     number.ok_or_else(|| E::custom("not a number of decimal digits, or too large"))
 }
 
-/// The same for lists of numbers.
+/// Serialization of lists of numbers as lists of such strings.
 pub(crate) mod list {
     use serde::{Deserialize, Deserializer, Serializer};
 

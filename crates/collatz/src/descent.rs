@@ -21,13 +21,13 @@
 //! The lemma is false without its bounds: n = 1 has f = 1 and T²(1) = 1, although 3 < 4. Nor does
 //! it hold at later k: 25 falls below itself at k = 2, and T^8(25) = 26 although 3^5 < 2^8.
 
-/// The smallest start for which the lemma holds.
+/// The smallest start of a path for which the lemma holds.
 pub const LEAST: u128 = 1 << 20;
 
-/// The most steps for which the lemma holds.
+/// The largest number of steps for which the lemma holds.
 pub const MOST_STEPS: u32 = 256;
 
-/// ⌊2^64·log 2/log 3⌋.
+/// The constant ⌊2^64·log 2/log 3⌋.
 const LOG_3_OF_2: u128 = 11_638_599_692_621_310_286;
 
 /// Returns the smallest f with 3^f > 2^k, for k ≤ [`MOST_STEPS`]: a path with fewer odd steps among

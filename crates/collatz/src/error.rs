@@ -7,50 +7,50 @@ use warpint_files::ErrorKind;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CollatzError {
-    /// An empty interval.
+    /// The interval is empty.
     #[error("the range from {from} to {to} is empty: its end must be larger than its start")]
     Empty {
-        /// Its first number.
+        /// The first number of the interval.
         from: u128,
-        /// The number after its last.
+        /// The number after the last of the interval.
         to: u128,
     },
-    /// A residue class that does not exist, or of more bits than supported.
+    /// The residue class does not exist, or has more bits than supported.
     #[error(
         "{residue} modulo 2^{low_bits}, below 2^{bits}, is not a residue class: the residue must be below 2^{low_bits}, and {low_bits} at most {bits}, which is at most 127"
     )]
     Class {
-        /// Numbers are below 2^bits.
+        /// The bits of the numbers, which are below 2^bits.
         bits: u32,
-        /// The modulus is 2^`low_bits`.
+        /// The bits of the modulus, which is 2^`low_bits`.
         low_bits: u32,
-        /// The residue.
+        /// The requested residue.
         residue: u128,
     },
-    /// Numbers too large for the sieve.
+    /// The numbers are too large for the sieve.
     #[error(
         "the sieve does not support {level} low bits and {top_bits} bits above them: use smaller units or classes, or another method"
     )]
     TooLarge {
-        /// Low bits that the tree grows one by one.
+        /// The number of low bits that the tree grows one by one.
         level: u32,
-        /// Bits above them.
+        /// The number of bits above the low bits.
         top_bits: u32,
     },
-    /// A class with more low bits than the sieve.
+    /// The class has more low bits than the sieve.
     #[error(
         "the table method cannot verify a class of {low_bits} low bits with a sieve of {sieve_bits} bits: use fewer low bits, a larger sieve (at most 37 bits) or another method"
     )]
     LowBits {
-        /// The low bits of the class.
+        /// The number of low bits of the class.
         low_bits: u32,
-        /// The bits of the sieve.
+        /// The number of bits of the sieve.
         sieve_bits: u32,
     },
-    /// A parameter of a method out of its bounds.
+    /// A parameter of a method is out of its bounds.
     #[error("{what} must be from {least} to {most}: {value} is not")]
     Parameter {
-        /// Its name, for users.
+        /// The name of the parameter, for users.
         what: &'static str,
         /// The requested value.
         value: u32,
@@ -59,31 +59,30 @@ pub enum CollatzError {
         /// The largest valid value.
         most: u32,
     },
-    /// A range of delays that begins with 0.
+    /// The range of delays begins with 0.
     #[error("0 has no delay, as it never reaches 1: begin with 1 or more")]
     DelayOfZero,
-    /// A range of delays that ends beyond the bound.
+    /// The range of delays ends beyond the bound.
     #[error("delays are computed for numbers below 2^96, but the range ends at {to}")]
     DelayTooLarge {
-        /// The number after its last.
+        /// The number after the last of the range.
         to: u128,
     },
-    /// A path that does not reach 1.
+    /// A path does not reach 1.
     #[error(
         "the path of {n} does not reach 1 within some millions of steps: it may be a counter-example; follow it with collatz path"
     )]
     NoEnd {
-        /// Its start.
+        /// The start of the path.
         n: u128,
     },
-    /// A seed for challenges that could not be drawn.
+    /// The seed for challenges could not be drawn.
     #[error("cannot get random numbers from the operating system: {reason}")]
     Randomness {
         /// The error of the operating system.
         reason: String,
     },
-    /// A result that contradicts the host's computation: a fault of the device, of memory or of a
-    /// core.
+    /// A result contradicts the host's computation: a fault of the device, of memory or of a core.
     #[error(transparent)]
     Refuted(Box<Refutation>),
     /// The device failed, or lacks memory.
@@ -119,11 +118,11 @@ impl CollatzError {
 pub struct Refutation {
     /// The place that computed the result.
     pub place: String,
-    /// The numbers concerned.
+    /// The numbers that the result is about.
     pub region: String,
-    /// The wrong quantity.
+    /// The name of the quantity that is wrong.
     pub what: String,
-    /// The reported value.
+    /// The value that the place reported.
     pub found: String,
     /// The value that the host computed.
     pub expected: String,

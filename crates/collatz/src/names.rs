@@ -1,6 +1,6 @@
 //! Texts for users: large numbers, and reports of unresolved numbers.
 
-/// Formats a power of two from 2^20 up as `2^40`, other numbers in digits.
+/// Returns a number as text: a power of two from 2^20 up as `2^40`, other numbers in digits.
 #[must_use]
 pub fn number(n: u128) -> String {
     if n.is_power_of_two() && n >> 20 != 0 {
@@ -10,7 +10,7 @@ pub fn number(n: u128) -> String {
     }
 }
 
-/// Formats a list: `27, 31, … (7 in all)`.
+/// Returns a list of numbers as text: `27, 31, … (7 in all)`.
 #[must_use]
 pub fn list(numbers: &[u128]) -> String {
     const MOST: usize = 20;
@@ -22,7 +22,7 @@ pub fn list(numbers: &[u128]) -> String {
     }
 }
 
-/// Formats a report of unresolved numbers, which did not fall below their starts.
+/// Returns a report of unresolved numbers, which did not fall below their starts, as text.
 #[must_use]
 pub fn unresolved(numbers: &[u128]) -> String {
     let (they, start) =

@@ -12,7 +12,7 @@ use crate::table::{TableMethod, TableOptions};
 use crate::walk::Walker;
 use crate::{CollatzError, Method, Plain, Region, Verifier};
 
-/// The places to verify on.
+/// The choice of places to verify on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Places {
     /// A GPU if one works and the method supports GPUs, otherwise the CPU.
@@ -23,11 +23,11 @@ pub enum Places {
     Devices(Vec<DeviceId>),
 }
 
-/// The opened verifiers.
+/// The opened verifiers, and the size of units that suits them.
 pub struct Opened {
-    /// One verifier per place.
+    /// The verifiers, one per place.
     pub verifiers: Vec<Box<dyn Verifier>>,
-    /// Units of 2^`unit_bits` numbers take a few seconds to a minute.
+    /// log2 of the count of numbers in a unit; such units take a few seconds to a minute.
     pub unit_bits: u32,
 }
 
@@ -40,7 +40,7 @@ pub enum OpenError {
     NoMethod {
         /// The method that was named.
         method: Option<Method>,
-        /// The kind of place: `the CPU`, `GPUs`.
+        /// The name of the kind of place: `the CPU`, `GPUs`.
         place: &'static str,
     },
     /// A device cannot be used.
@@ -48,10 +48,10 @@ pub enum OpenError {
     On {
         /// The device.
         device: DeviceId,
-        /// The reason.
+        /// The error of the device.
         source: CollatzError,
     },
-    /// A size that does not fit, or a region that no method supports.
+    /// A size does not fit, or no method supports a region.
     #[error(transparent)]
     Collatz(#[from] CollatzError),
 }
@@ -69,7 +69,7 @@ impl OpenError {
 
 type Made = Result<Box<dyn Verifier>, CollatzError>;
 
-/// A method in a kind of place, with its constructor.
+/// A method for a kind of place, with the size of its units and its constructor.
 struct Way<F> {
     method: Method,
     unit_bits: u32,
@@ -79,7 +79,7 @@ struct Way<F> {
 type OnGpu = fn(&Device, &Sizes) -> Made;
 type OnCpu = fn(&Sizes) -> Made;
 
-/// Wraps an engine as the sieve.
+/// Returns the sieve that uses an engine and these sizes.
 fn sieve(engine: impl Backend + 'static, sizes: &Sizes) -> Box<dyn Verifier> {
     let look = sizes.look.map(|look| look.min(engine.most_looking()));
     let step = sizes.step.unwrap_or_default();
@@ -90,7 +90,7 @@ fn table_options(sizes: &Sizes) -> TableOptions {
     TableOptions { table_bits: sizes.table_bits, ..TableOptions::default() }
 }
 
-/// All methods on GPUs, the fastest first.
+/// The methods on GPUs, the fastest first.
 const ON_GPUS: &[Way<OnGpu>] = &[
     Way {
         method: Method::Sieve,
@@ -104,7 +104,7 @@ const ON_GPUS: &[Way<OnGpu>] = &[
     },
 ];
 
-/// All methods on the CPU, the fastest first.
+/// The methods on the CPU, the fastest first.
 const ON_CPU: &[Way<OnCpu>] = &[
     Way {
         method: Method::Sieve,
@@ -119,12 +119,12 @@ const ON_CPU: &[Way<OnCpu>] = &[
     Way { method: Method::Plain, unit_bits: 27, open: |_| Ok(Box::new(Plain::default())) },
 ];
 
-/// Selects the ways of one method, or all.
+/// Returns the ways that use the given method, or all without one.
 fn of<F>(ways: &'static [Way<F>], method: Option<Method>) -> impl Iterator<Item = &'static Way<F>> {
     ways.iter().filter(move |way| method.is_none_or(|method| method == way.method))
 }
 
-/// The ways for a choice of places, the fastest first; at least one.
+/// The possible ways for a choice of places, the fastest first; at least one.
 enum Ways {
     Cpu(Vec<&'static Way<OnCpu>>),
     Devices(Vec<&'static Way<OnGpu>>, Vec<DeviceId>),
@@ -179,15 +179,15 @@ impl Ways {
     }
 }
 
-/// Completes the requested sizes by the stored ones.
+/// Returns the requested sizes, with missing ones taken from the stored sizes.
 fn with_stored(asked: Sizes, method: Method, device: Option<&Device>, tuned: &TunedSizes) -> Sizes {
     let stored = Tunable::of(method).map(|what| tuned.get(what, device));
     asked.or(stored.unwrap_or_default())
 }
 
 /// Opens the fastest method, or a given one, that supports the given regions, in its places, with
-/// tuned sizes. The regions may depend on the opened verifiers. A GPU that does not work becomes a
-/// warning in `tuned`.
+/// tuned sizes. `regions` returns the regions, which may depend on the opened verifiers. A GPU that
+/// does not work becomes a warning in `tuned`.
 ///
 /// # Errors
 /// The method does not exist; a device cannot be used; no method supports the regions; an error of
@@ -227,7 +227,7 @@ pub fn open_with(
     first.unwrap_or_else(|| Err(no_way(method, None)))
 }
 
-/// Returns the error if none of the ways is usable.
+/// Returns the error that says that no way is usable: `refusal` if there is one.
 fn no_way(method: Option<Method>, refusal: Option<CollatzError>) -> OpenError {
     refusal.map_or(OpenError::NoMethod { method, place: "such units" }, OpenError::from)
 }
@@ -255,8 +255,8 @@ pub fn open_at(
     Ok(Some(Opened { verifiers: vec![made?], unit_bits }))
 }
 
-/// Opens the computation of delays on a device, with the tuned shape, which is returned as well, or
-/// on the CPU.
+/// Opens the computation of delays on a device or on the CPU. On a device, it uses the tuned shape,
+/// which is returned as well.
 ///
 /// # Errors
 /// The device fails.
@@ -271,7 +271,7 @@ pub fn delays_on(
     Ok((Box::new(engine), Some(shape)))
 }
 
-/// Returns the GPU if it can be opened.
+/// Returns the id of the GPU if it can be opened; otherwise `None`, and adds a warning to `tuned`.
 fn working(id: DeviceId, tuned: &TunedSizes) -> Option<DeviceId> {
     match device_on(id) {
         Ok(_) => Some(id),

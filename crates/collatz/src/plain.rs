@@ -1,4 +1,4 @@
-//! The slow, obvious method.
+//! The slow, obvious method, which walks every number.
 
 use rayon::prelude::*;
 
@@ -7,21 +7,22 @@ use crate::evidence::{Items, secret};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
-/// Walks every number until it is below its start. Its checksum is the sum of all steps of T.
+/// The method that walks every number until it is below its start. Its checksum is the sum of all
+/// steps of T.
 #[derive(Debug, Clone, Default)]
 pub struct Plain {
-    /// The walker.
+    /// The walker that walks the numbers.
     pub walker: Walker,
     /// The seed of the challenges; by default drawn anew for each region.
     pub seed: Option<u64>,
-    /// Numbers per challenge; 2^12 by default.
+    /// The count of numbers per challenge; 2^12 by default.
     pub every: Option<u64>,
 }
 
-/// A challenge takes about as long as 64 other numbers.
+/// The count of numbers per challenge. A challenge takes about as long as 64 other numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 12;
 
-/// Numbers between two polls of the watch.
+/// The count of numbers between two polls of the watch.
 const CHUNK: u128 = 1 << 16;
 
 impl Plain {

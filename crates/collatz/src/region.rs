@@ -7,26 +7,26 @@ use crate::CollatzError;
 /// A set of numbers that is verified as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Region {
-    /// The interval from ≤ n < to.
+    /// The interval of all n with from ≤ n < to.
     Interval {
-        /// The first number.
+        /// The first number of the interval.
         from: u128,
-        /// The number after the last.
+        /// The number after the last of the interval.
         to: u128,
     },
-    /// The class n < 2^bits with n ≡ residue mod 2^`low_bits`.
+    /// The class of all n < 2^bits with n ≡ residue mod 2^`low_bits`.
     Class {
-        /// At most 127.
+        /// The number of bits of the numbers, at most 127.
         bits: u32,
-        /// At most `bits`.
+        /// The number of bits that the class fixes, at most `bits`.
         low_bits: u32,
-        /// Below 2^`low_bits`.
+        /// The low bits of all numbers of the class, below 2^`low_bits`.
         residue: u128,
     },
 }
 
 impl Region {
-    /// Returns the interval from ≤ n < to.
+    /// Returns the interval of all n with from ≤ n < to.
     ///
     /// # Errors
     /// The interval is empty.
@@ -38,10 +38,10 @@ impl Region {
         }
     }
 
-    /// Returns the class n < 2^bits with n ≡ residue mod 2^`low_bits`.
+    /// Returns the class of all n < 2^bits with n ≡ residue mod 2^`low_bits`.
     ///
     /// # Errors
-    /// bits > 127, `low_bits` > bits or residue ≥ 2^`low_bits`.
+    /// [`CollatzError::Class`] if bits > 127, `low_bits` > bits or residue ≥ 2^`low_bits`.
     pub fn class(bits: u32, low_bits: u32, residue: u128) -> Result<Self, CollatzError> {
         if bits <= 127 && low_bits <= bits && residue >> low_bits == 0 {
             Ok(Self::Class { bits, low_bits, residue })
@@ -50,7 +50,7 @@ impl Region {
         }
     }
 
-    /// Returns the number of elements.
+    /// Returns the count of the region's numbers.
     #[must_use]
     pub fn numbers(&self) -> u128 {
         match *self {
@@ -59,7 +59,7 @@ impl Region {
         }
     }
 
-    /// Returns element `index`, from 0, in ascending order.
+    /// Returns the number with this index, from 0, in ascending order; `None` beyond the last.
     #[must_use]
     pub fn nth(&self, index: u128) -> Option<u128> {
         (index < self.numbers()).then(|| match *self {
@@ -71,7 +71,7 @@ impl Region {
         })
     }
 
-    /// Returns whether n is an element.
+    /// Returns whether n belongs to the region.
     #[must_use]
     pub fn contains(&self, n: u128) -> bool {
         match *self {

@@ -9,7 +9,7 @@ use crate::Method;
 use crate::gpu::{DelayShape, DeviceTable};
 use crate::sieve::{Looking, Step};
 
-/// A tunable size.
+/// A size that can be tuned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tunable {
     /// The bits of a step of the sieve's walk.
@@ -21,10 +21,10 @@ pub enum Tunable {
 }
 
 impl Tunable {
-    /// All of them.
+    /// All tunable sizes.
     pub const ALL: [Self; 3] = [Self::Sieve, Self::Table, Self::Delays];
 
-    /// Returns its name, for users.
+    /// Returns the name for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Tunable {
         }
     }
 
-    /// Returns a short description.
+    /// Returns a short description of the size, for users.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Tunable {
         }
     }
 
-    /// Returns the tunable size of a method of verification.
+    /// Returns the tunable size of a method of verification; `None` if it has none.
     #[must_use]
     pub fn of(method: Method) -> Option<Self> {
         match method {
@@ -58,7 +58,7 @@ impl Tunable {
 /// Chosen sizes; the method chooses those that are `None`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sizes {
-    /// Steps that the sieve's vectors look ahead.
+    /// The number of steps that the sieve's vectors look ahead.
     pub look: Option<Looking>,
     /// The step of the sieve's walk.
     pub step: Option<Step>,
@@ -69,7 +69,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Fills in missing sizes from `others`.
+    /// Returns the sizes, with missing ones taken from `others`.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self {
@@ -92,7 +92,7 @@ pub enum Size {
     Delays(DelayShape),
 }
 
-/// Formats as `step=12`, `d=14`, or as a [`DelayShape`].
+/// Formats a size as `step=12`, `d=14`, or as a [`DelayShape`].
 impl Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,7 +113,7 @@ impl From<Size> for Sizes {
     }
 }
 
-/// Formats as `d=14,t=15,threads=1024,blocks=1`.
+/// Formats a shape as `d=14,t=15,threads=1024,blocks=1`.
 impl Display for DelayShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { step_bits, small_bits, small_shared, threads, blocks, .. } = self;
@@ -141,24 +141,24 @@ pub fn candidates(what: Tunable, device: Option<&Device>) -> Vec<Size> {
     }
 }
 
-/// The stored sizes, by product, driver and version of this program.
+/// The sizes stored from tuning, for each device model, driver and version of this program.
 #[derive(Debug)]
 pub struct TunedSizes {
     store: Option<TuningStore>,
-    /// The warnings so far, each once: devices of one product have the same warnings.
+    /// The warnings so far, each once: devices of one model have the same warnings.
     told: RefCell<Vec<String>>,
     /// The number of warnings already returned.
     taken: Cell<usize>,
 }
 
 impl TunedSizes {
-    /// Opens the store of this user; empty for a user without a home.
+    /// Opens the store of this user; for a user without a home, there is none.
     #[must_use]
     pub fn open() -> Self {
         Self::of(TuningStore::open().ok())
     }
 
-    /// Uses a given store.
+    /// Returns the sizes of a given store, or of none.
     #[must_use]
     pub fn of(store: Option<TuningStore>) -> Self {
         Self { store, told: RefCell::default(), taken: Cell::default() }
@@ -194,7 +194,8 @@ impl TunedSizes {
         }
     }
 
-    /// Stores the fastest size; `microseconds` is the time per million numbers.
+    /// Stores the fastest size for a device or the CPU; `microseconds` is the time per million
+    /// numbers.
     ///
     /// # Errors
     /// No store exists, or it cannot be written.

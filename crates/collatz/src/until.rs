@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use crate::Watch;
 
-/// Counts numbers, and stops when a given count is reached.
+/// A watch that counts numbers, and stops the work when a given count is reached.
 pub(crate) struct Until {
     most: u128,
     seen: Mutex<u128>,

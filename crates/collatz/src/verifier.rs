@@ -18,10 +18,10 @@ pub enum Method {
 }
 
 impl Method {
-    /// All methods.
+    /// All methods of verification.
     pub const ALL: [Self; 3] = [Self::Plain, Self::Table, Self::Sieve];
 
-    /// Returns its name, for users.
+    /// Returns the name of the method, for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl Method {
     }
 }
 
-/// The largest value of a path.
+/// The highest value of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Highest {
     /// The value: a number on the path under n/2 and 3n + 1, as in the published lists (27 rises to
@@ -43,14 +43,14 @@ pub struct Highest {
 }
 
 impl Highest {
-    /// Returns the higher of two; of equal values, the one with the smaller start.
+    /// Returns the higher of two values; of equal values, the one with the smaller start.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         let better = other.value.cmp(&self.value).then(self.start.cmp(&other.start)).is_gt();
         if better { other } else { self }
     }
 
-    /// The same for values that may be unknown.
+    /// Like [`Self::max`], for values that may be unknown.
     #[must_use]
     pub fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
@@ -74,13 +74,13 @@ pub struct Verified {
     pub highest: Option<Highest>,
     /// Numbers that did not come below their start within the walk's limit of steps, ascending.
     pub unresolved: Vec<u128>,
-    /// Evidence of the work, as far as random parts of it can show; `None` for sums of several
+    /// The evidence of the work, as far as random parts of it can show; `None` for sums of several
     /// regions.
     pub evidence: Option<Evidence>,
 }
 
 impl Verified {
-    /// Combines the results of two disjoint regions.
+    /// Adds the result of a disjoint region.
     pub fn add(&mut self, other: Self) {
         self.evidence = None;
         self.numbers += other.numbers;
@@ -92,18 +92,18 @@ impl Verified {
     }
 }
 
-/// A method at a place, with its tables.
+/// A method of verification at a place, with its tables.
 pub trait Verifier: Send {
-    /// Returns the method.
+    /// Returns the method that is used.
     fn method(&self) -> Method;
 
     /// Returns the version of the method, which is incremented when its checksum changes.
     fn version(&self) -> u32;
 
-    /// Returns the other parameters on which the checksum depends: `d=32`; no spaces.
+    /// Returns, as text without spaces, the other parameters on which the checksum depends: `d=32`.
     fn parameters(&self) -> String;
 
-    /// Returns the place: `cpu`, `cuda:0`.
+    /// Returns the name of the place: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 
     /// Returns an error if the method does not support a region.
@@ -114,8 +114,8 @@ pub trait Verifier: Send {
         Ok(())
     }
 
-    /// Verifies a region, given all numbers that are smaller than its largest and not in it; `None`
-    /// if the watch stopped it.
+    /// Verifies a region, given all numbers that are smaller than its largest and not in it, and
+    /// returns the result; `None` if the watch stopped it.
     ///
     /// # Errors
     /// The device fails, or the method does not support the region.

@@ -9,42 +9,43 @@ pub fn step(n: u128) -> Option<u128> {
     if n & 1 == 0 { Some(n / 2) } else { n.checked_add(n / 2 + 1) }
 }
 
-/// The same for numbers of any size.
+/// Returns T(n) for n of any size.
 #[must_use]
 pub fn big_step(n: &BigUint) -> BigUint {
     if n.bit(0) { (n * 3u32 + 1u32) >> 1 } else { n >> 1 }
 }
 
-/// A number's path until it is below its start.
+/// What a walk found about a number's path until it is below its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Descent {
-    /// Steps of T.
+    /// The number of steps of T until then.
     pub steps: u64,
-    /// Odd ones among them.
+    /// The number of odd steps among them.
     pub odd_steps: u64,
     /// The largest number on the path under n/2 and 3n + 1, the start included: an odd step of T
     /// from x passes 3x + 1.
     pub highest: BigUint,
 }
 
-/// The parameters of a walk.
+/// The rules and the limit of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walker {
-    /// A number that is not below its start after this many steps is unresolved.
+    /// The number of steps after which a number that is not below its start is unresolved.
     pub limit: u64,
     /// A changed rule, T(trap) = trap, which gives tests a counter-example.
     pub trap: Option<BigUint>,
 }
 
 impl Default for Walker {
-    /// Known numbers take fewer than 2,000 steps.
+    /// Creates a walker with the usual rules. Known numbers take fewer than 2,000 steps.
     fn default() -> Self {
         Self { limit: 100_000, trap: None }
     }
 }
 
 impl Walker {
-    /// Walks n until the value is below n, or 1; `None` if that exceeds the limit of steps.
+    /// Walks n until the value is below n, or is 1, and returns what it found; `None` if that
+    /// exceeds the limit of steps.
     #[must_use]
     pub fn descend(&self, n: u128) -> Option<Descent> {
         let start = BigUint::from(n);

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of a text, 64 lower-case hexadecimal digits.
+/// Returns the SHA-256 of a text, as 64 lower-case hexadecimal digits.
 #[must_use]
 pub fn sha256(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -10,7 +10,7 @@ use std::path::Path;
 pub enum Step<'a> {
     /// Writes bytes at the file's position.
     Write {
-        /// Its path.
+        /// The path of the file.
         path: &'a Path,
         /// The open file.
         file: &'a File,
@@ -19,26 +19,26 @@ pub enum Step<'a> {
     },
     /// Flushes the contents of a file to disk: `fsync`.
     SyncFile {
-        /// Its path.
+        /// The path of the file.
         path: &'a Path,
     },
     /// Renames a temporary file to its final name and replaces the file that has this name.
     Rename {
-        /// The temporary file.
+        /// The path of the temporary file.
         from: &'a Path,
-        /// The final name.
+        /// The path with the final name.
         to: &'a Path,
     },
     /// Gives a temporary file its final name, which must be free.
     Link {
-        /// The temporary file.
+        /// The path of the temporary file.
         from: &'a Path,
-        /// The final name.
+        /// The path with the final name.
         to: &'a Path,
     },
     /// Flushes the names in a directory to disk: `fsync` of the directory.
     SyncFolder {
-        /// The directory.
+        /// The path of the directory.
         path: &'a Path,
     },
 }
@@ -46,15 +46,15 @@ pub enum Step<'a> {
 /// Executes the steps of a replacement or an append. The program uses [`RealDisk`]. Tests install one
 /// that records the steps or fails below a [`crate::Folder`].
 pub trait Disk: Debug + Send + Sync {
-    /// Executes a step; `go` executes it on the file system. An error ends the operation like an error
-    /// of the file system.
+    /// Executes a step by calling `go`, which performs it on the file system. An error ends the
+    /// operation like an error of the file system.
     ///
     /// # Errors
-    /// Those of `go`, and those injected by a test.
+    /// The errors of `go`, and those that a test injects.
     fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()>;
 }
 
-/// The file system.
+/// The disk of the file system: it executes every step unchanged.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 

@@ -7,15 +7,15 @@ use crate::ErrorKind;
 
 /// An error of a file operation. Each message names the path.
 ///
-/// Converted to an [`io::Error`] (`From`), for callers that name the path themselves, the message
-/// states the reason only. An error of the operating system is converted to itself.
+/// The conversion to an [`io::Error`] (`From`) is for callers that name the path themselves: its
+/// message states only the reason. An error of the operating system is converted to itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
     /// The name belongs to something other than a regular file, which was not opened.
     #[error("{} is {what}, not a regular file", path.display())]
     NotAFile {
-        /// The path.
+        /// The path with that name.
         path: PathBuf,
         /// The kind of object found: `a symbolic link`, `a FIFO`, `a directory` …
         what: &'static str,
@@ -24,15 +24,15 @@ pub enum FileError {
     /// own.
     #[error("{} is {what}, not a directory", path.display())]
     NotAFolder {
-        /// The path.
+        /// The path that is not a directory.
         path: PathBuf,
-        /// The kind of object found.
+        /// The kind of object found, as in [`FileError::NotAFile`].
         what: &'static str,
     },
     /// The user named a path for results at which no file can be created.
     #[error("cannot write {}: {reason}", path.display())]
     Unwritable {
-        /// The path.
+        /// The path that the user named.
         path: PathBuf,
         /// The reason, possibly a message of the operating system.
         reason: String,
@@ -40,9 +40,9 @@ pub enum FileError {
     /// The file is larger than the caller's limit; no memory was allocated for it.
     #[error("{} has {bytes} bytes; at most {most} are read", path.display())]
     TooLarge {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its size, in bytes.
+        /// The size of the file, in bytes.
         bytes: u64,
         /// The limit, in bytes.
         most: u64,
@@ -50,34 +50,34 @@ pub enum FileError {
     /// An error of the operating system.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// `read`, `write`, `lock` …
+        /// The failed action: `read`, `write`, `lock` …
         action: &'static str,
-        /// The file or directory.
+        /// The path of the file or directory.
         path: PathBuf,
-        /// The cause.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// Another process held the lock for longer than the caller would wait.
     #[error("{} is locked by another process", path.display())]
     Locked {
-        /// The lock file.
+        /// The path of the lock file.
         path: PathBuf,
     },
     /// A stop was requested while another process held the lock.
     #[error("stopped while waiting for the lock {}", path.display())]
     Stopped {
-        /// The lock file.
+        /// The path of the lock file.
         path: PathBuf,
     },
 }
 
 impl FileError {
-    /// An error of the operating system for a path.
+    /// Creates the error for a failure of the operating system at a path.
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }
 
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -91,7 +91,7 @@ impl FileError {
         }
     }
 
-    /// The kind of the system's error; for other errors the nearest one.
+    /// Returns the kind of the operating system's error; for other errors, the nearest kind.
     #[must_use]
     pub fn io_kind(&self) -> io::ErrorKind {
         match self {
@@ -104,7 +104,7 @@ impl FileError {
         }
     }
 
-    /// The path of the failed operation.
+    /// Returns the path of the failed operation.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
@@ -118,14 +118,14 @@ impl FileError {
         }
     }
 
-    /// Converts the error to an [`io::Error`] for a message that names `path`: the reason alone if the
-    /// operation was on that path, otherwise the whole message.
+    /// Converts the error to an [`io::Error`] for a message that already names `path`. The result
+    /// is the reason alone if the operation was on that path, otherwise the whole message.
     #[must_use]
     pub fn in_message_of(self, path: &Path) -> io::Error {
         if self.path() == path { self.into() } else { io::Error::new(self.io_kind(), self) }
     }
 
-    /// Whether the file or its directory does not exist.
+    /// Returns whether the error says that the file or its directory does not exist.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         self.io_kind() == io::ErrorKind::NotFound

@@ -36,14 +36,16 @@ pub struct Entry {
 }
 
 impl Folder {
-    /// The directory at a path given by the user. Links are followed. Does not access the disk.
+    /// Returns the directory at a path given by the user. Links are followed. Does not access the
+    /// disk.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         let base = path.into();
         Self { path: base.clone(), base, inner: vec![], disk: default_disk() }
     }
 
-    /// The directory of a file, and the file's name. Links are followed up to the directory.
+    /// Returns the directory of a file, and the file's name. Links are followed up to the
+    /// directory.
     ///
     /// # Errors
     /// The path does not end in a name.
@@ -54,8 +56,8 @@ impl Folder {
         }
     }
 
-    /// The directory at a path. Links are followed, except for the last component, which must not be a
-    /// link. Does not access the disk.
+    /// Returns the directory at a path. Links are followed, except for the last component, which
+    /// must not be a link. Does not access the disk.
     #[must_use]
     pub fn not_linked(path: &Path) -> Self {
         match Self::of(path) {
@@ -65,7 +67,7 @@ impl Folder {
         }
     }
 
-    /// A directory inside this one, which must not be a link. Does not access the disk.
+    /// Returns a directory inside this one; it must not be a link. Does not access the disk.
     #[must_use]
     pub fn inside(&self, name: impl AsRef<OsStr>) -> Self {
         let mut inner = self.clone();
@@ -74,20 +76,20 @@ impl Folder {
         inner
     }
 
-    /// Replaces the disk; used by tests.
+    /// Replaces the disk through which files are written; tests use this.
     #[must_use]
     pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
         self
     }
 
-    /// The path of the directory.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path of a file in it, for messages.
+    /// Returns the path of a file in the directory, for messages.
     #[must_use]
     pub fn file(&self, name: impl AsRef<OsStr>) -> PathBuf {
         self.path.join(name.as_ref())
@@ -132,7 +134,7 @@ impl Folder {
         self.handle().map(|_| made)
     }
 
-    /// The first `depth` inner directories of the outermost one.
+    /// Returns the outermost directory, extended by the first `depth` inner directories.
     fn outer(&self, depth: usize) -> Self {
         let mut outer = Self { disk: Arc::clone(&self.disk), ..Self::at(self.base.clone()) };
         for name in &self.inner[..depth] {
@@ -141,7 +143,7 @@ impl Folder {
         outer
     }
 
-    /// The entries of the directory, in no particular order; none if the directory does not exist.
+    /// Returns the entries of the directory, in no particular order; none if it does not exist.
     ///
     /// # Errors
     /// [`FileError::NotAFolder`]; errors of the operating system.
@@ -153,7 +155,7 @@ impl Folder {
         handle.list().map_err(|e| FileError::io("list", &self.path, e))
     }
 
-    /// Reads a regular file.
+    /// Reads a regular file and returns its bytes.
     ///
     /// # Errors
     /// [`FileError::TooLarge`] for more than `most` bytes, before memory is allocated;
@@ -199,7 +201,8 @@ impl Folder {
         opened.map_err(|trouble| self.trouble(action, name, trouble))
     }
 
-    /// The size of a regular file; `None` if the name is free. Does not open the file.
+    /// Returns the size in bytes of a regular file; `None` if the name is free. Does not open the
+    /// file.
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -212,14 +215,14 @@ impl Folder {
         }
     }
 
-    /// Whether the name is taken by a file, a directory or a link, even a dangling one.
+    /// Returns whether the name is taken by a file, a directory or a link, even a dangling one.
     #[must_use]
     pub fn has(&self, name: impl AsRef<OsStr>) -> bool {
         self.handle().is_ok_and(|handle| handle.has(name.as_ref()))
     }
 
-    /// Whether the name now belongs to this open file. On systems other than Unix, which cannot tell,
-    /// whether the name is taken.
+    /// Returns whether the name now belongs to this open file. Systems other than Unix cannot tell:
+    /// there, returns whether the name is taken.
     #[must_use]
     pub fn is_at(&self, file: &File, name: impl AsRef<OsStr>) -> bool {
         self.handle().is_ok_and(|handle| handle.is_at(file, name.as_ref()))
@@ -264,7 +267,7 @@ impl Folder {
     /// Flushes the names in the directory to disk, so that renames and removals are permanent.
     ///
     /// # Errors
-    /// Errors of the operating system, except that a file system does not support it.
+    /// Errors of the operating system, except where the file system does not support this.
     pub fn sync_names(&self) -> Result<(), FileError> {
         self.sync(&self.handle()?)
     }
@@ -294,8 +297,8 @@ impl Folder {
     }
 
     /// Appends bytes to a regular file in one write and flushes them to disk. A missing file is
-    /// created. The file is open only during the call. A failure or a power failure may leave a part of
-    /// the bytes.
+    /// created. The file is open only during the call. After an error or a power failure, the file
+    /// may end with only a part of the bytes.
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -340,7 +343,7 @@ impl Folder {
         self.step(Step::Write { path, file, bytes }, path, write)
     }
 
-    /// Executes a step of the disk; an error is reported as one of writing `path`.
+    /// Executes a step on the folder's disk. An error is reported as an error of writing `path`.
     pub(crate) fn step(
         &self,
         step: Step<'_>,
@@ -360,7 +363,7 @@ impl Folder {
         })
     }
 
-    /// Opens the directory, which is created if missing.
+    /// Opens the directory, after creating it if it is missing.
     pub(crate) fn handle_made(&self) -> Result<Handle, FileError> {
         match self.handle() {
             Err(error) if error.is_missing() => {
@@ -398,7 +401,7 @@ fn no_name(path: &Path) -> FileError {
     FileError::Io { action: "use", path: path.to_owned(), source }
 }
 
-/// The parent directory of a path; the current directory for a single name.
+/// Returns the parent directory of a path; the current directory for a single name.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -410,7 +413,7 @@ pub(crate) fn trouble_at(action: &'static str, path: &Path, trouble: Trouble) ->
     }
 }
 
-/// Reads an open regular file of at most `most` bytes.
+/// Reads an open regular file of at most `most` bytes and returns its bytes.
 pub(crate) fn read_bounded(file: &File, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let failed = |source| FileError::io("read", path, source);
     let too_large = |bytes| FileError::TooLarge { path: path.to_owned(), bytes, most };

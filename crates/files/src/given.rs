@@ -19,7 +19,7 @@ pub enum Found {
     Device,
 }
 
-/// Determines what a path leads to, without opening it.
+/// Returns what a path leads to, without opening it.
 ///
 /// # Errors
 /// [`FileError::NotAFile`] for any other object; errors of the operating system.
@@ -41,10 +41,11 @@ pub fn open(path: &Path) -> Result<File, FileError> {
     sys::open_given(path, Access::Read).map_err(|trouble| trouble_at("read", path, trouble))
 }
 
-/// Reads a file.
+/// Reads a file of at most `most` bytes and returns its bytes.
 ///
 /// # Errors
-/// [`FileError::TooLarge`] for more than `most` bytes, before memory is allocated; those of [`open`].
+/// [`FileError::TooLarge`] for more than `most` bytes, before memory is allocated; those of
+/// [`open`].
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     read_bounded(&open(path)?, path, most)
 }

@@ -41,9 +41,9 @@ pub enum ErrorKind {
     Other,
 }
 
-/// The kind of an error of the operating system: [`ErrorKind::BadInput`] for a path that is missing, of
-/// the wrong kind or not permitted, otherwise [`ErrorKind::Io`]. If the error contains a [`FileError`],
-/// the kind of that one.
+/// Returns the kind of an error of the operating system: [`ErrorKind::BadInput`] for a path that is
+/// missing, of the wrong kind or not permitted, otherwise [`ErrorKind::Io`]. If the error contains
+/// a [`FileError`], returns the kind of that one.
 impl From<&io::Error> for ErrorKind {
     fn from(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;

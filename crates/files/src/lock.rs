@@ -10,7 +10,8 @@ use crate::{FileError, Folder};
 
 /// The interval at which a lock held by another process is tried again.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How often a file that vanishes between opening and locking is reopened: immediately, and in total.
+/// How often the file to lock is opened again if it vanishes before it is locked: first at once,
+/// then after pauses, up to the total number of attempts.
 const AT_ONCE: u32 = 100;
 const MOST_ATTEMPTS: u32 = 1000;
 const PAUSE: Duration = Duration::from_millis(1);
@@ -29,8 +30,8 @@ pub struct Lock {
 }
 
 impl Folder {
-    /// Tries to lock a file, which is created empty if missing; `None` if the lock is held elsewhere.
-    /// On a file system without locks every attempt succeeds: see [`Lock::enforced`].
+    /// Tries to lock a file, which is created empty if missing. Returns `None` if the lock is held
+    /// elsewhere. On a file system without locks every attempt succeeds: see [`Lock::enforced`].
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -63,8 +64,8 @@ impl Folder {
         Err(FileError::io("make the lock", &self.file(name), source))
     }
 
-    /// Locks a file, waiting for at most `patience`. `stop` is called every 20 ms; the wait ends when
-    /// it returns true.
+    /// Locks a file; waits for the lock for at most `patience`. `stop` is called every 20 ms, and
+    /// the wait ends when it returns true.
     ///
     /// # Errors
     /// [`FileError::Locked`] after `patience`, [`FileError::Stopped`]; those of [`Folder::try_lock`].
@@ -89,8 +90,8 @@ impl Folder {
         }
     }
 
-    /// Whether the lock on a file is held. Does not create the file. Holds a shared lock for an
-    /// instant: a concurrent attempt to lock the file then fails and should be repeated.
+    /// Returns whether the lock on a file is held. Does not create the file. Holds a shared lock
+    /// for an instant: a concurrent attempt to lock the file then fails and should be repeated.
     #[must_use]
     pub fn is_locked(&self, name: impl AsRef<OsStr>) -> bool {
         self.open(name)
@@ -99,10 +100,10 @@ impl Folder {
 }
 
 impl Lock {
-    /// Returns the lock if the file system enforces it.
+    /// Returns the lock itself if the file system enforces it.
     ///
     /// # Errors
-    /// The error of a file system without locks.
+    /// The error with which a file system without locks refused to lock.
     pub fn enforced(mut self) -> Result<Self, FileError> {
         match self.refused.take() {
             Some(e) => Err(FileError::io("lock", &self.folder.file(&self.name), e)),
@@ -110,27 +111,27 @@ impl Lock {
         }
     }
 
-    /// Whether the lock is exclusive; false on file systems without locks.
+    /// Returns whether the lock is exclusive; false on file systems without locks.
     #[must_use]
     pub fn is_enforced(&self) -> bool {
         self.refused.is_none()
     }
 
-    /// The lock file, open for reading and writing, for example to identify the holder.
+    /// Returns the lock file, open for reading and writing, for example to identify the holder.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Whether the locked file still has its name. If it was removed, or its whole directory, another
-    /// process can hold a lock of the same name.
+    /// Returns whether the locked file still has its name. If it was removed, or its whole
+    /// directory, another process can hold a lock of the same name.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.folder.is_at(&self.file, &self.name)
     }
 
-    /// Returns the lock with the request to remove its file when it is dropped. The file is removed
-    /// only if it is empty and the system can tell that it still belongs to this lock (Unix).
+    /// Makes the lock remove its file when it is dropped. The file is removed only if it is empty
+    /// and the system can tell that it still belongs to this lock (Unix).
     #[must_use]
     pub fn with_its_file(mut self) -> Self {
         self.is_removed_with_it = true;

@@ -6,10 +6,11 @@ use std::path::{Component, Path};
 
 /// The ending of a temporary file's name.
 pub(crate) const END: &str = ".tmp";
-/// The number of random letters and digits before the ending.
+/// The number of random letters and digits before the ending of a temporary file's name.
 const DRAWN: usize = 6;
 
-/// Whether a name is one component of a path: no separator, and neither `.` nor `..`.
+/// Returns whether a name is one component of a path: it has no separator, and is neither `.` nor
+/// `..`.
 pub(crate) fn is_single(name: &OsStr) -> bool {
     let mut components = Path::new(name).components();
     let single = matches!(components.next(), Some(Component::Normal(part)) if part == name);
@@ -32,7 +33,8 @@ pub(crate) fn temporary(name: &OsStr) -> OsString {
     temporary
 }
 
-/// The final name of a temporary file; `None` for a name of another form.
+/// Returns the final name that belongs to a temporary file's name; `None` for a name of another
+/// form.
 pub(crate) fn of_temporary(name: &OsStr) -> Option<&str> {
     let (name, drawn) = name.to_str()?.strip_suffix(END)?.rsplit_once('.')?;
     let is_drawn = drawn.len() == DRAWN && drawn.bytes().all(|b| b.is_ascii_alphanumeric());

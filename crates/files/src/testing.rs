@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Disk, Step};
 
-/// Executes every step and records it: `write a.tmp`, `sync a`, `rename a`, `link a`, `sync folder d`,
-/// each with the last component of its path.
+/// A disk that executes every step and records it: `write a.tmp`, `sync a`, `rename a`, `link a`,
+/// `sync folder d`, each with the last component of its path.
 #[derive(Debug, Default)]
 pub struct Recorder(Mutex<Vec<String>>);
 
@@ -45,20 +45,20 @@ pub struct FullDisk {
 }
 
 impl FullDisk {
-    /// A disk that is full for `writes` writes to files whose name begins with `name`; `""` for all
-    /// files.
+    /// Creates a disk that is full for `writes` writes to files whose name begins with `name`; `""`
+    /// stands for all files.
     #[must_use]
     pub fn new(name: &str, writes: u64) -> Self {
         Self { name: name.into(), left: Mutex::new(writes), kind: io::ErrorKind::StorageFull }
     }
 
-    /// The number of writes that it will still refuse.
+    /// Returns the number of writes that the disk will still refuse.
     #[must_use]
     pub fn left(&self) -> u64 {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it refuses a write to this file. Counts the refusal.
+    /// Returns whether the disk refuses a write to this file, and counts the refusal.
     fn refuses(&self, path: &Path) -> bool {
         let is_of = |name: &str| name.starts_with(&self.name);
         if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_of) {
@@ -83,8 +83,8 @@ impl Disk for FullDisk {
     }
 }
 
-/// The disk requested by the environment, for tests of the whole program:
-/// `WARPINT_TEST_DISK=full:NAME:WRITES`, or `denied:…` for one that refuses permission to write.
+/// Returns the disk that the environment requests, for tests of the whole program:
+/// `WARPINT_TEST_DISK=full:NAME:WRITES`, or `denied:…` for a disk that refuses permission to write.
 /// Several are separated by commas.
 #[cfg(feature = "testing")]
 pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
@@ -106,7 +106,7 @@ pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
     DISK.clone().map(|disk| disk as Arc<dyn Disk>)
 }
 
-/// Several full disks, each for its own files.
+/// Several full disks, each of them for its own files.
 #[cfg(feature = "testing")]
 #[derive(Debug)]
 struct Several(Vec<FullDisk>);

@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::sys::{Access, Handle};
 use crate::{FileError, Folder, Step, name};
 
-/// The number of attempts to create a temporary file: its name may be taken, or the file may vanish
-/// before it is locked.
+/// The number of attempts to create a temporary file. An attempt fails if its name is taken, or if
+/// the file vanishes before it is locked.
 const TRIES: usize = 100;
-/// On file systems without locks, a temporary file unchanged for this time has no writer.
+/// The age from which an unchanged temporary file has no writer, on file systems without locks.
 const STALE: Duration = Duration::from_secs(3600);
 
 /// A file that is being written, as `NAME.<six letters and digits>.tmp` in the directory of its final
@@ -33,7 +33,7 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Creates the temporary file, and the directory if missing.
+    /// Creates the temporary file, and the directory if it is missing.
     pub(crate) fn begin(folder: &Folder, name: &OsStr) -> Result<Self, FileError> {
         folder.check(name)?;
         let (path, name) = (folder.file(name), name.to_owned());
@@ -71,7 +71,7 @@ impl Unfinished {
         self.folder.write(&self.file, &self.path, bytes)
     }
 
-    /// The open file: to set its permissions, or to write to it in another way.
+    /// Returns the open file, for example to set its permissions or to write to it in another way.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
@@ -99,8 +99,8 @@ impl Unfinished {
         self.folder.sync(&self.handle)
     }
 
-    /// Like [`Unfinished::finish`], but nothing is flushed to disk: readers find the old file or the
-    /// new one, and after a power failure anything.
+    /// Like [`Unfinished::finish`], but nothing is flushed to disk: readers find the old file or
+    /// the new one, but after a power failure the file may contain anything.
     ///
     /// # Errors
     /// Errors of the operating system.

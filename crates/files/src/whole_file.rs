@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::{FileError, Folder, Unfinished};
 
-/// A path that can be written. An existing file is replaced; for a link, the file that it leads to.
+/// The path of a result file, which can be written. An existing file is replaced; if the path is a
+/// link, the file that it leads to.
 #[derive(Debug)]
 pub struct WholeFile {
     /// The path as given.
@@ -19,7 +20,7 @@ impl WholeFile {
     /// Tests whether a file can be created at the path, and leaves nothing behind.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`].
+    /// [`FileError::Unwritable`] if no file can be created there.
     pub fn new(path: &Path) -> Result<Self, FileError> {
         let refused = |reason: &dyn std::fmt::Display| FileError::Unwritable {
             path: path.to_owned(),
@@ -55,19 +56,19 @@ impl WholeFile {
         Ok(this)
     }
 
-    /// The path as given.
+    /// Returns the path as given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path after following links.
+    /// Returns the path after following links.
     #[must_use]
     pub fn place(&self) -> &Path {
         &self.place
     }
 
-    /// Whether both have the same target.
+    /// Returns whether both paths lead to the same file.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let folder = |file: &Self| fs::canonicalize(folder_of(&file.place)).ok();
@@ -130,12 +131,12 @@ impl Draft {
     }
 }
 
-/// An error of writing at `place`, in a message that names the given path.
+/// Converts an error at `place` to one whose message names the given path.
 fn unwritten(path: &Path, place: &Path, error: FileError) -> FileError {
     FileError::io("write", path, error.in_message_of(place))
 }
 
-/// The folder of a path.
+/// Returns the folder of a path.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -144,7 +145,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Whether a path is written like that of a folder.
+/// Returns whether a path is written like that of a folder, that is, ends in a separator.
 fn ends_as_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(std::path::is_separator)
 }

@@ -8,19 +8,19 @@ use crate::Width;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IntegerError {
-    /// A width that is not supported.
+    /// The requested width is not supported.
     #[error("{bits} bits: a width must be a multiple of 32 from 32 to 1048576")]
     Width {
-        /// The requested width in bits.
+        /// The requested width, in bits.
         bits: u64,
     },
-    /// A width that is not a multiple of 64 bits.
+    /// The width is not a multiple of 64 bits, as an operation on 64-bit limbs needs it.
     #[error("{width} is not a multiple of 64 bits")]
     OddLimbs {
-        /// The width.
+        /// The width of the batch.
         width: Width,
     },
-    /// A slice that does not hold whole numbers.
+    /// A slice does not hold whole numbers.
     #[error("{len} {unit} are not a whole number of integers of {width}")]
     Length {
         /// The length of the slice.
@@ -30,60 +30,60 @@ pub enum IntegerError {
         /// The width of the numbers.
         width: Width,
     },
-    /// A factor, or a result, wider than a product can be.
+    /// A factor or a result is wider than the operation supports.
     #[error("{operation}: {bits} bits, but at most {most} are supported")]
     TooWide {
         /// The requested operation.
         operation: &'static str,
-        /// The width in bits.
+        /// The width that was found, in bits.
         bits: u64,
-        /// The largest width supported.
+        /// The largest width supported, in bits.
         most: u32,
     },
-    /// Two batches of different counts, neither of them 1.
+    /// Two batches have different counts, neither of them 1.
     #[error("batches of {a} and of {b} integers: the counts must be equal, or one of them 1")]
     Counts {
-        /// The count of the first.
+        /// The count of the first batch.
         a: usize,
-        /// The count of the second.
+        /// The count of the second batch.
         b: usize,
     },
-    /// Two batches in different places.
+    /// Two batches are in different places.
     #[error("the batches are on different devices: copy one to the device of the other first")]
     Places,
-    /// A batch that does not fit the result.
+    /// The batch given for a result has another count or width.
     #[error(
         "the result has {count} integers of {width}; the batch given for it has {into_count} of {into_width}"
     )]
     Output {
         /// The count of the result.
         count: usize,
-        /// The width of the result.
+        /// The width of the numbers of the result.
         width: Width,
-        /// The count of the batch given for it.
+        /// The count of the batch given for the result.
         into_count: usize,
-        /// The width of that batch.
+        /// The width of the batch given for the result.
         into_width: Width,
     },
-    /// A text that is not a number of the batch's width.
+    /// A text is not a number of the batch's width.
     #[error("integer {index}: {problem}")]
     Text {
         /// The index of the text, from 0.
         index: usize,
-        /// What is wrong with it.
+        /// What is wrong with the text.
         problem: TextProblem,
     },
-    /// A number wider than the batch.
+    /// A number is wider than the batch.
     #[error("integer {index} has {bits} bits, but the width is {width}")]
     Overflow {
         /// The index of the number, from 0.
         index: usize,
-        /// Its bit length.
+        /// The bit length of the number.
         bits: u64,
         /// The width of the batch.
         width: Width,
     },
-    /// Memory that could not be allocated.
+    /// Memory could not be allocated.
     #[error("not enough memory for {count} integers of {width}")]
     Memory {
         /// The count of the numbers.
@@ -91,7 +91,7 @@ pub enum IntegerError {
         /// The width of the numbers.
         width: Width,
     },
-    /// More numbers than a device supports in one batch.
+    /// There are more numbers than a device supports in one batch.
     #[error("{count} integers, but a batch on a device holds at most {most}")]
     TooMany {
         /// The count of the numbers.
@@ -99,7 +99,7 @@ pub enum IntegerError {
         /// The largest count supported.
         most: u32,
     },
-    /// Factors for which a device has no method.
+    /// A device has no method for factors of these widths.
     #[error(
         "the device {device} has no method for a product of integers of {a} and of {b}: \
          the CPU has"
@@ -109,30 +109,30 @@ pub enum IntegerError {
         device: String,
         /// The width of one factor.
         a: Width,
-        /// The width of the other.
+        /// The width of the other factor.
         b: Width,
     },
-    /// A zero modulus.
+    /// A modulus is 0.
     #[error("modulus {index} is 0")]
     ZeroModulus {
         /// The index of the modulus, from 0.
         index: usize,
     },
-    /// Several numbers where only one is allowed.
+    /// There are several numbers, or none, where exactly one is needed.
     #[error("{what}: {count} integers, but exactly one is needed")]
     NotOne {
-        /// The role of the numbers.
+        /// The role of the numbers: what they are used for.
         what: &'static str,
         /// The count of the numbers.
         count: usize,
     },
-    /// An operation that devices do not support.
+    /// Devices do not support the operation.
     #[error("{operation} is only supported on the CPU: move the batch there with UintBatch::to")]
     OnlyOnCpu {
         /// The requested operation.
         operation: &'static str,
     },
-    /// Threads that could not be started.
+    /// Threads could not be started.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
         /// The requested number of threads.
@@ -140,7 +140,7 @@ pub enum IntegerError {
         /// The error of the operating system.
         reason: String,
     },
-    /// An error of the device.
+    /// The device, its driver or a kernel failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -170,23 +170,23 @@ impl IntegerError {
     }
 }
 
-/// The error in a text that should be a number.
+/// What is wrong with a text that should be a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TextProblem {
-    /// No digits.
+    /// The text has no digits.
     #[error("no digits")]
     Empty,
-    /// A character that is not a digit.
+    /// The text has a character that is not a digit.
     #[error("{character:?} at position {position} is not a {digits} digit")]
     NoDigit {
-        /// The character.
+        /// The first such character.
         character: char,
         /// The position of the character, from 0.
         position: usize,
-        /// `decimal` or `hexadecimal`.
+        /// The kind of digits expected: `decimal` or `hexadecimal`.
         digits: &'static str,
     },
-    /// A number with more bits than the width.
+    /// The number has more bits than the width.
     #[error("more than {width}")]
     TooWide {
         /// The width of the batch.

@@ -13,7 +13,7 @@ use crate::gpu::Gpu;
 pub struct Executor(Arc<Place>);
 
 enum Place {
-    /// The host. Without a thread pool of its own it uses rayon's.
+    /// The host, with a thread pool of its own; `None` means rayon's pool.
     Host(Option<rayon::ThreadPool>),
     /// A device, with the kernels compiled so far.
     Device(Gpu),
@@ -29,16 +29,17 @@ impl Executor {
     /// Returns the CPU with a pool of `threads` threads; 0 means one per core.
     ///
     /// # Errors
-    /// [`IntegerError::Threads`] if they cannot be started.
+    /// [`IntegerError::Threads`] if the threads cannot be started.
     pub fn cpu_with_threads(threads: usize) -> Result<Self, IntegerError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| IntegerError::Threads { threads, reason: e.to_string() })?;
         Ok(Self(Arc::new(Place::Host(Some(pool)))))
     }
 
-    /// Returns a device: a GPU, or the simulator. Kernels are compiled when they are first needed,
-    /// and operations do not wait for the device. The method of a product is chosen by an estimate;
-    /// an executor made from a [`Gpu`] with prices chooses the method measured as the fastest.
+    /// Returns the executor of a device: a GPU, or the simulator. Kernels are compiled when they
+    /// are first needed, and operations do not wait for the device. The method of a product is
+    /// chosen by an estimate; an executor made from a [`Gpu`] with prices chooses the method
+    /// measured as the fastest.
     #[must_use]
     pub fn on(device: Device) -> Self {
         Gpu::new(&device).into()
@@ -59,7 +60,7 @@ impl Executor {
         }
     }
 
-    /// Returns the operations of the device; an error on the CPU.
+    /// Returns the operations of the device, or an error on the CPU.
     pub(crate) fn gpu(&self) -> Result<&Gpu, IntegerError> {
         match &*self.0 {
             Place::Host(_) => Err(IntegerError::Places),
@@ -67,8 +68,8 @@ impl Executor {
         }
     }
 
-    /// Returns whether batches of one can be operands on the other: both are the CPU, on any
-    /// threads, or both are the same device.
+    /// Returns whether batches of one executor can be operands on the other: both are the CPU, on
+    /// any threads, or both are the same device.
     #[must_use]
     pub fn is_same_place(&self, other: &Self) -> bool {
         match (self.device(), other.device()) {
@@ -78,7 +79,8 @@ impl Executor {
         }
     }
 
-    /// Runs `work` on the chosen threads of the CPU, or on rayon's if the executor is a device.
+    /// Runs `work` on the chosen threads of the CPU, or on rayon's if the executor is a device, and
+    /// returns its result.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &*self.0 {
             Place::Host(Some(pool)) => pool.install(work),
@@ -87,7 +89,7 @@ impl Executor {
     }
 }
 
-/// Uses the device and the prices of the [`Gpu`].
+/// Makes an executor that uses the device and the prices of the [`Gpu`].
 impl From<Gpu> for Executor {
     fn from(gpu: Gpu) -> Self {
         Self(Arc::new(Place::Device(gpu)))

@@ -3,9 +3,9 @@
 use crate::storage::Storage;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// One flag for each number of a batch: a carry, a borrow, lost bits, a division by zero, an
-/// inverse that does not exist. A flag of one number affects no other number. Flags stay where
-/// their batch is until they are read.
+/// One flag for each number of a batch. It says that the number's result has a carry, a borrow,
+/// lost bits, a division by zero, or an inverse that does not exist. A flag of one number affects
+/// no other number. Flags stay where their batch is until they are read.
 #[derive(Debug)]
 #[must_use = "a flag may mark a result as invalid: a carry, a zero divisor, no inverse"]
 pub struct Flags {
@@ -29,7 +29,7 @@ impl Flags {
         Ok(Self { executor: executor.clone(), data })
     }
 
-    /// Returns `count` flags, none set, as output of operations that take flags.
+    /// Returns `count` flags, none set, as memory for operations that write flags.
     ///
     /// # Errors
     /// [`IntegerError::Memory`] or [`IntegerError::Device`] if there is no memory for them.
@@ -61,7 +61,7 @@ impl Flags {
         self.len() == 0
     }
 
-    /// Returns all flags; flag i, 0 or 1, belongs to number i. Waits for a device.
+    /// Returns all flags: flag i, 0 or 1, belongs to number i. Waits for a device.
     ///
     /// # Errors
     /// An error of the device.

@@ -5,7 +5,7 @@ use warpint_device::Buffer;
 
 use crate::{Executor, IntegerError, Width};
 
-/// Elements in the place of the executor of their batch.
+/// The elements of a batch, in the place of its executor.
 #[derive(Debug)]
 pub(crate) enum Storage<T> {
     /// In the host's memory.
@@ -46,7 +46,7 @@ impl<T: Pod + Send> Storage<T> {
         Ok(Self::Device(device.alloc(len)?))
     }
 
-    /// Stores elements of the host: those of `count` numbers.
+    /// Stores elements from the host's memory, those of `count` numbers, in the executor's place.
     pub(crate) fn from_vec(
         executor: &Executor,
         count: usize,
@@ -65,7 +65,8 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// Calls `read` with the elements, which are copied to the host first if they are on a device.
+    /// Calls `read` with the elements and returns its result. The elements are copied to the host
+    /// first if they are on a device.
     pub(crate) fn with<R>(&self, read: impl FnOnce(&[T]) -> R) -> Result<R, IntegerError> {
         match self {
             Self::Host(data) => Ok(read(data)),
@@ -73,7 +74,7 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// Moves the elements to the host.
+    /// Returns the elements as a vector in the host's memory.
     pub(crate) fn into_vec(self) -> Result<Vec<T>, IntegerError> {
         match self {
             Self::Host(data) => Ok(data),
@@ -94,7 +95,7 @@ impl<T: Pod + Send> Storage<T> {
     }
 }
 
-/// Returns an error for more numbers than kernels can index.
+/// Returns an error if there are more numbers than kernels can index.
 pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     match u32::try_from(count) {
         Ok(_) => Ok(()),

@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::IntegerError;
 
-/// A width: a multiple of 32 bits, from 32 to 2^20, or to 2^21 for full products.
+/// The width of numbers: a multiple of 32 bits, from 32 to 2^20, or to 2^21 for full products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Width(u32);
 
 impl Width {
-    /// The widest factor, in bits.
+    /// The width of the widest factor, in bits.
     pub const MAX_BITS: u32 = 1 << 20;
 
     /// Returns the width of `bits` bits.
@@ -36,8 +36,8 @@ impl Width {
         Ok(Self::of_limbs(limbs))
     }
 
-    /// Returns the width of `limbs` limbs of 32 bits, at least one, for results, which may be wider
-    /// than a factor.
+    /// Returns the width of `limbs` limbs of 32 bits, at least one. It is for results, which may be
+    /// wider than a factor.
     pub(crate) fn of_limbs(limbs: usize) -> Self {
         debug_assert!((1..=2 * (Self::MAX_BITS / 32) as usize).contains(&limbs));
         Self(limbs as u32)

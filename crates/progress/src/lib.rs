@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct StopToken(Arc<AtomicBool>);
 
 impl StopToken {
-    /// A token without a request to stop.
+    /// Creates a token without a request to stop.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -26,7 +26,7 @@ impl StopToken {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a stop was requested.
+    /// Returns whether a stop was requested.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -35,7 +35,7 @@ impl StopToken {
 
 /// An observer of work that can be counted, or that has named steps.
 pub trait Watch: Sync {
-    /// Whether the work should end early.
+    /// Returns whether the work should end early.
     fn is_stopped(&self) -> bool;
 
     /// Reports that `amount` more of the work is done, in the unit that the work names: numbers, steps,
@@ -50,7 +50,7 @@ pub trait Watch: Sync {
     }
 }
 
-/// Ignores all reports and never stops the work.
+/// A watch that ignores all reports and never stops the work.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 

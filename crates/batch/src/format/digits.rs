@@ -7,8 +7,8 @@ use warpint_integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
 
 use super::Format;
 
-/// The line of a missing result. When read again it stays a missing number, also at the end of a
-/// file, where a blank line would not count as a line.
+/// The text of a line that stands for a missing result. When read again it stays a missing number,
+/// also at the end of a file, where a blank line would not count as a line.
 pub(crate) const NONE: &str = "none";
 
 /// A limit on the width of a file's numbers.
@@ -29,27 +29,27 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The error in a line.
+/// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineProblem {
     /// The line is not a number.
     Text(TextProblem),
-    /// The line is `none`.
+    /// The line is `none`, which stands for a missing number.
     Missing,
-    /// The line is a signed number; this is its beginning.
+    /// The line is a signed number; contains its beginning.
     Signed(String),
     /// The number is wider than the limit.
     TooWide {
-        /// The bits of the number.
+        /// The number of bits of the number.
         bits: u64,
-        /// The limit.
+        /// The limit that was exceeded.
         limit: Limit,
     },
     /// The line is longer than any number within the limit, leading zeros not counted.
     TooLong {
-        /// The bytes after the zeros.
+        /// The length of the line after its leading zeros, in bytes.
         bytes: u64,
-        /// The limit.
+        /// The limit that was exceeded.
         limit: Limit,
     },
 }
@@ -70,15 +70,16 @@ impl fmt::Display for LineProblem {
     }
 }
 
-/// Data about a line that was too long to keep, from its first nonzero digit on.
+/// What is known about a line that was too long to keep, from its first nonzero digit on.
 #[derive(Debug, Default)]
 pub(crate) struct LongLine {
-    /// The characters of the line, without its end.
+    /// The number of characters of the line, without its end.
     characters: u64,
-    /// The digits, without blanks.
+    /// The number of characters other than blanks.
     digits: u64,
     first: Vec<u8>,
-    /// Whether a character is neither a blank nor a digit of this base.
+    /// Whether some character is neither a blank nor a decimal digit; the next field says the same
+    /// about hexadecimal digits.
     not_decimal: bool,
     not_hex: bool,
 }
@@ -95,14 +96,14 @@ impl LongLine {
     }
 }
 
-/// The digits of one width: validates lines, and converts them to numbers.
+/// The digits allowed for numbers of one width: validates lines, and converts them to numbers.
 #[derive(Debug)]
 pub(crate) struct Digits {
     hex: bool,
     pub(crate) limit: Limit,
     /// The number of digits of 2^width − 1.
     most: usize,
-    /// The decimal digits of 2^width − 1, if computed.
+    /// The decimal digits of 2^width − 1; `None` if they were not computed.
     largest: Option<Vec<u8>>,
 }
 
@@ -118,8 +119,8 @@ impl Digits {
         Ok(digits)
     }
 
-    /// Skips computing the largest number: rejects as too wide all decimal numbers with as many
-    /// digits as 2^width − 1.
+    /// Like `new`, but does not compute the largest number: all decimal numbers with as many digits
+    /// as 2^width − 1 are rejected as too wide.
     pub(crate) fn rough(format: Format, limit: Limit) -> Self {
         let hex = format == Format::Hex;
         let bits = limit.width.bits();
@@ -128,19 +129,19 @@ impl Digits {
         Self { hex, limit, most: most as usize, largest: None }
     }
 
-    /// Returns whether a line may be rejected by mistake as too wide.
+    /// Returns whether a line may be rejected as too wide by mistake.
     pub(crate) fn may_mistake(&self, line: &[u8]) -> bool {
         !self.hex && self.largest.is_none() && line.len() >= self.most
     }
 
-    /// Returns the length of the longest line that is kept, leading zeros not counted: a little
-    /// more than twice the length of the longest number, which suffices to describe errors.
+    /// Returns the length in bytes of the longest line that is kept, leading zeros not counted: a
+    /// little more than twice the length of the longest number, which suffices to describe errors.
     pub(crate) fn longest_line(&self) -> usize {
         2 * self.most + (1 << 12)
     }
 
-    /// Returns the digits of a line, without a hexadecimal prefix; their number is no wider than
-    /// the width.
+    /// Returns the digits of a line, without a hexadecimal prefix, if they are a number no wider
+    /// than the width.
     pub(crate) fn of<'a>(&self, line: &'a [u8]) -> Result<&'a str, LineProblem> {
         let begin = if self.hex { prefix(line) } else { 0 };
         let digits = &line[begin..];
@@ -180,7 +181,7 @@ impl Digits {
         Ok(text)
     }
 
-    /// Returns the error in a line that was not kept.
+    /// Returns what is wrong with a line that was not kept.
     pub(crate) fn too_long(&self, line: &LongLine) -> LineProblem {
         let (limit, bytes) = (self.limit, line.characters);
         let is_number = if self.hex { !line.not_hex } else { !line.not_decimal };
@@ -194,7 +195,7 @@ impl Digits {
         LineProblem::TooWide { bits: (log as u64 + 1).max(u64::from(most) + 1), limit }
     }
 
-    /// Converts digits to numbers.
+    /// Converts texts of digits to a batch of numbers.
     pub(crate) fn numbers(
         &self,
         executor: &Executor,
@@ -209,12 +210,13 @@ impl Digits {
     }
 }
 
-/// Returns the length of the hexadecimal prefix: 0x or nothing.
+/// Returns the length of the line's hexadecimal prefix: 2 for 0x, otherwise 0.
 pub(crate) fn prefix(line: &[u8]) -> usize {
     if line.starts_with(b"0x") || line.starts_with(b"0X") { 2 } else { 0 }
 }
 
-/// Returns a line that consists of a sign and digits, truncated if it is long.
+/// Returns a line that consists of a sign and digits, truncated if it is long; `None` for any other
+/// line.
 fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     const MOST: usize = 40;
     let line = str::from_utf8(line).ok()?;
@@ -230,7 +232,7 @@ fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     })
 }
 
-/// Digits that a double represents exactly.
+/// The number of decimal or hexadecimal digits that a double always represents exactly.
 const EXACT: usize = 13;
 
 /// Returns ⌊log2 n⌋ + 1 for the number n > 0 with these digits, which have no leading zero.
@@ -247,7 +249,7 @@ fn bit_length(digits: &[u8], hex: bool) -> u64 {
     log as u64 + 1
 }
 
-/// Returns the logarithm of a number with these leading digits, at most [`EXACT`], and `left` more
+/// Returns log2 of a number with the leading digits `first`, at most [`EXACT`], and `left` more
 /// digits; for hexadecimal digits it is rounded down.
 fn log2(first: &[u8], left: u64, hex: bool) -> f64 {
     let first = str::from_utf8(first).ok();

@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use super::npy::MAGIC;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Bytes that are inspected: they include the end of a line that is a number.
+/// The number of bytes inspected: they include the end of a first line that is a number.
 const LOOKED_AT: u64 = 1 << 20;
 
 const UTF_16: &str = "seems to be UTF-16: convert it to UTF-8, by iconv -f UTF-16 -t UTF-8";
 
-/// Returns the offset of the first line, after the byte order mark that some editors write. The
-/// inner error describes a text that cannot be split into lines.
+/// Returns the offset in bytes of the first line, which follows the byte order mark that some
+/// editors write. The inner error describes a text that cannot be split into lines.
 pub(crate) fn text_begins(file: &mut impl Read) -> io::Result<Result<u64, &'static str>> {
     let mut begin = vec![];
     file.take(LOOKED_AT).read_to_end(&mut begin)?;

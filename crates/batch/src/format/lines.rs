@@ -7,23 +7,23 @@ use warpint_integer::TextProblem;
 
 use super::digits::{Digits, LineProblem, LongLine, prefix, significant};
 
-/// Bytes per read.
+/// The number of bytes per read.
 const BLOCK: usize = 1 << 18;
 
 /// Several lines of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     text: Vec<u8>,
-    /// Their places, or data about lines that were too long to keep.
+    /// The place of each line in `text`, or what is known about a line that was too long to keep.
     places: Vec<Result<Place, LongLine>>,
 }
 
 #[derive(Debug)]
 struct Place {
     line: Range<usize>,
-    /// The number of blanks before it.
+    /// The number of blanks before the line, which were removed.
     blanks: usize,
-    /// The number of leading zeros that were removed.
+    /// The number of the line's leading zeros that were removed.
     left_out: usize,
 }
 
@@ -39,7 +39,7 @@ impl Lines {
         self.text.get(place.line.clone())
     }
 
-    /// Returns the digits of line i.
+    /// Returns the digits of line i, or what is wrong with the line.
     pub(crate) fn digits(&self, i: usize, digits: &Digits) -> Result<&str, LineProblem> {
         let place = match self.places.get(i) {
             Some(Ok(place)) => place,
@@ -58,11 +58,11 @@ impl Lines {
     }
 }
 
-/// Splits a file into lines, which end in LF or CR LF; the last one may have no end. Blank lines
-/// count as lines.
+/// A reader that splits a file into lines, which end in LF or CR LF; the last one may have no end.
+/// Blank lines count as lines.
 pub(crate) struct LineReader<R> {
     file: BufReader<R>,
-    /// The longest line that is kept.
+    /// The length in bytes of the longest line that is kept.
     longest: usize,
 }
 
@@ -71,8 +71,8 @@ impl<R: Read> LineReader<R> {
         Self { file: BufReader::with_capacity(BLOCK, file), longest }
     }
 
-    /// Returns the next lines: `most` of them, or fewer at the end of the file, or once they have
-    /// `enough` bytes; none only at the end.
+    /// Returns the next lines: `most` of them, or fewer once they have `enough` bytes or the file
+    /// ends. No lines are returned only at the end.
     pub(crate) fn next(&mut self, most: usize, enough: usize) -> io::Result<Lines> {
         let mut lines = Lines::default();
         while lines.len() < most && lines.text.len() < enough {
@@ -90,8 +90,8 @@ impl<R: Read> LineReader<R> {
         Ok(())
     }
 
-    /// Appends the next line, if one is left, to the text; the inner error is a line that is too
-    /// long.
+    /// Appends the next line to the text and returns its place; `None` at the end of the file. The
+    /// inner error is a line that is too long.
     fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Result<Place, LongLine>>> {
         let begin = text.len();
         let (mut blanks, mut left_out) = (0, 0);
@@ -127,7 +127,7 @@ impl<R: Read> LineReader<R> {
 }
 
 impl<R: Read> LineReader<R> {
-    /// Reads the rest of a line, records its properties, and discards it.
+    /// Reads the rest of a line, records its properties in `line`, and discards it.
     fn rest(&mut self, line: &mut LongLine) -> io::Result<()> {
         loop {
             let some = self.file.fill_buf()?;

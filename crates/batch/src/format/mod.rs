@@ -29,7 +29,7 @@ pub enum Format {
     Hex,
     /// A NumPy array of shape (count, limbs) of uint32 or uint64, the lowest limb first.
     Npy,
-    /// width/8 bytes per number, the lowest first.
+    /// width/8 bytes per number, the lowest byte first.
     Raw,
 }
 
@@ -37,7 +37,7 @@ impl Format {
     /// All formats.
     pub const ALL: [Self; 4] = [Self::Decimal, Self::Hex, Self::Npy, Self::Raw];
 
-    /// Returns the name: `dec`, `hex`, `npy` or `raw`.
+    /// Returns the name of the format: `dec`, `hex`, `npy` or `raw`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,8 +48,8 @@ impl Format {
         }
     }
 
-    /// Returns the format given by a file name extension: `.txt` or `.dec`, `.hex`, `.npy`, `.bin`
-    /// or `.raw`.
+    /// Returns the format that belongs to a file name extension: `.txt` or `.dec`, `.hex`, `.npy`,
+    /// `.bin` or `.raw`; `None` for other names.
     #[must_use]
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -68,7 +68,8 @@ impl Format {
         matches!(self, Self::Decimal | Self::Hex)
     }
 
-    /// Returns roughly the bytes of memory per number, as limbs and in this format.
+    /// Returns roughly the bytes of memory that a number takes, as limbs and in this format
+    /// together.
     pub(crate) fn bytes_each(self, width: Width) -> u64 {
         let limbs = u64::from(width.bits() / 8);
         // A text, its start and end, and the overhead of an allocation.

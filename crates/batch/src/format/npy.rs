@@ -8,22 +8,22 @@ use warpint_integer::Width;
 use crate::words;
 
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
-/// The longest header accepted; NumPy writes about a hundred bytes.
+/// The length in bytes of the longest header accepted; NumPy writes about a hundred bytes.
 const LONGEST: usize = 1 << 16;
-/// Array data begin at a multiple of this.
+/// The alignment of array data: they begin at a multiple of this many bytes.
 const ALIGNMENT: usize = 64;
 
 /// The element type of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Item {
-    /// `<u4`.
+    /// Elements of 32 bits, in NumPy's notation `<u4`.
     U32,
-    /// `<u8`.
+    /// Elements of 64 bits, in NumPy's notation `<u8`.
     U64,
 }
 
 impl Item {
-    /// Returns the bits of an element.
+    /// Returns the number of bits of an element.
     #[must_use]
     pub fn bits(self) -> u32 {
         match self {
@@ -40,19 +40,20 @@ impl Item {
     }
 }
 
-/// An array of `count` rows of `limbs` elements, row-major, little-endian.
+/// The header of an array of `count` rows of `limbs` elements, row-major, little-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// The type of the elements.
     pub item: Item,
-    /// Rows.
+    /// The number of rows.
     pub count: u64,
-    /// Elements per row.
+    /// The number of elements per row.
     pub limbs: u64,
 }
 
 impl Header {
-    /// Reads a header, and nothing beyond it. The inner error describes an invalid header.
+    /// Reads a header, and nothing beyond it. The inner error describes what is wrong with the
+    /// header.
     ///
     /// # Errors
     /// An error of the reader.
@@ -92,7 +93,7 @@ impl Header {
     /// Returns the width of the numbers.
     ///
     /// # Errors
-    /// The width is not supported.
+    /// A description, if the width is not supported.
     pub fn width(&self) -> Result<Width, String> {
         let (limbs, bits) = (self.limbs, u64::from(self.item.bits()));
         let width = limbs.checked_mul(bits).and_then(|bits| u32::try_from(bits).ok());
@@ -102,7 +103,8 @@ impl Header {
         })
     }
 
-    /// Parses `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2), }`, in any order.
+    /// Parses the header's text, such as `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2),
+    /// }`, with the entries in any order.
     fn parse(text: &[u8]) -> Result<Self, String> {
         let fields = Fields::parse(text).ok_or("its npy header is not a dictionary of an array")?;
         let item = match fields.descr {
@@ -144,7 +146,7 @@ impl Header {
     }
 }
 
-/// Fills `bytes`; returns whether the file had enough bytes.
+/// Fills `bytes` from the file; returns whether the file had enough bytes.
 fn fill(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(bytes) {
         Ok(()) => Ok(true),
@@ -153,7 +155,7 @@ fn fill(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// The entries of the dictionary.
+/// The entries of a header's dictionary.
 struct Fields<'a> {
     descr: &'a [u8],
     fortran_order: bool,
@@ -185,7 +187,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The rest of a Python literal.
+/// A parser of Python literals: the text that is left to parse.
 struct Literal<'a>(&'a [u8]);
 
 impl<'a> Literal<'a> {
@@ -193,7 +195,7 @@ impl<'a> Literal<'a> {
         self.0 = self.0.trim_ascii_start();
     }
 
-    /// Consumes this byte if it is the next one.
+    /// Consumes `byte` if it is the next one after spaces; returns whether it was.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_spaces();
         match self.0.strip_prefix(&[byte]) {
@@ -209,7 +211,8 @@ impl<'a> Literal<'a> {
         self.take(byte).then_some(())
     }
 
-    /// Parses a string in quotes of either kind, without escapes.
+    /// Parses a string in quotes of either kind, without escapes, and returns what is between the
+    /// quotes.
     fn string(&mut self) -> Option<&'a [u8]> {
         let quote = if self.take(b'\'') {
             b'\''
@@ -234,7 +237,7 @@ impl<'a> Literal<'a> {
         None
     }
 
-    /// Parses natural numbers in parentheses.
+    /// Parses natural numbers in parentheses, separated by commas.
     fn tuple(&mut self) -> Option<Vec<u64>> {
         let mut numbers = vec![];
         self.expect(b'(')?;

@@ -4,13 +4,14 @@ use warpint_integer::{Evidence, Executor, Flags, IntegerError, Operation, UintBa
 
 use crate::check::Sample;
 
-/// One of this many powers of a piece is recomputed on the CPU, and at least [`LEAST_POWERS`].
+/// The number of powers of a piece for each one that is recomputed on the CPU; at least
+/// [`LEAST_POWERS`] are.
 const POWERS_PER_SAMPLE: u64 = 1024;
 const LEAST_POWERS: u64 = 16;
 /// The factor by which samples grow after a wrong power, so that a recurring fault is not missed.
 const MORE_POWERS: u64 = 64;
 
-/// The check of results by the identities of [`warpint_integer::check`].
+/// Checks results by the identities of [`warpint_integer::check`].
 #[derive(Debug)]
 pub(crate) struct Identities {
     asked_for: bool,
@@ -18,21 +19,21 @@ pub(crate) struct Identities {
     seed: u64,
 }
 
-/// Results on the host.
+/// The results of a piece, on the host, and what their check found.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) results: Vec<UintBatch>,
-    /// The indices without a result.
+    /// The indices of the numbers without a result.
     pub(crate) none: Vec<usize>,
-    /// The number of checked results; for powers, of recomputed ones.
+    /// The number of checked results; for powers, the number of recomputed ones.
     pub(crate) checked: u64,
-    /// A contradiction in the first computation.
+    /// The contradiction in the first computation, if there was one.
     pub(crate) erred: Option<Contradiction>,
-    /// A contradiction in the second computation.
+    /// The contradiction in the second computation, if there was one.
     pub(crate) wrong: Option<Contradiction>,
 }
 
-/// Results that contradict their operands.
+/// Results that contradict their operands: the index of the first, and their count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Contradiction {
     pub(crate) first: usize,
@@ -50,8 +51,8 @@ impl Identities {
         Self { asked_for, seed }
     }
 
-    /// Computes the results of operands on the host. If some fail their check, all are computed
-    /// once more, from the operands on the host.
+    /// Computes the results of operands on the host. If some results fail their check, all are
+    /// computed once more, from the operands on the host.
     pub(crate) fn compute(
         &mut self,
         operation: Operation,
@@ -84,8 +85,8 @@ impl Identities {
         }
     }
 
-    /// Returns the indices of powers to recompute, ascending: new random ones each time, `times` as
-    /// many as usual, and those in `failed`, which is ascending.
+    /// Returns the indices of powers to recompute, ascending: those in `failed`, which is
+    /// ascending, and random ones, new each time and `times` as many as usual.
     fn sample(&mut self, count: usize, times: u64, failed: &[usize]) -> Vec<usize> {
         let wanted = times * (count as u64 / POWERS_PER_SAMPLE).max(LEAST_POWERS);
         let mut sample = Sample::new(wanted.min(count as u64), count as u64, self.seed);
@@ -94,8 +95,8 @@ impl Identities {
     }
 }
 
-/// Returns the first `wanted` results, copied to the host, and the indices of those that are
-/// missing.
+/// Computes an operation and returns its first `wanted` results, copied to the host, and the
+/// indices of the missing ones.
 fn results(
     operation: Operation,
     executor: &Executor,
@@ -128,7 +129,8 @@ fn set(flags: Option<Flags>) -> Result<Vec<usize>, IntegerError> {
     Ok(flags.filter(|&(_, flag)| flag != 0).map(|(i, _)| i).collect())
 }
 
-/// The inverse of [`set`], for `count` flags.
+/// Returns `count` flags, of which those with the indices in `none` are set: the inverse of
+/// [`set`].
 fn flags(none: &[usize], count: usize) -> Vec<u8> {
     let mut flags = vec![0; count];
     for &i in none {

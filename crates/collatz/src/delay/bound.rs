@@ -4,17 +4,17 @@ use num_bigint::BigUint;
 
 use super::{DelayTable, StepTable};
 
-/// The bounds of cold numbers, by the second lemma of [`super`].
+/// The bounds below which numbers are cold, by the second lemma of [`super`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// Table steps of cold numbers begin below this.
+    /// The limit of table steps: those of cold numbers begin below it.
     pub(crate) limit: u128,
-    /// Cold numbers have at most this many common first steps. `None` if not even 0 is possible, or
-    /// if numbers of the delay table rise too high: then no number is cold.
+    /// The largest number of common first steps of cold numbers. `None` if not even 0 is possible,
+    /// or if numbers of the delay table rise too high: then no number is cold.
     pub(crate) common: Option<u32>,
 }
 
-/// The most common steps of a number: 3^20 < 2^32.
+/// The largest number of common steps of a number: 3^20 < 2^32.
 pub(crate) const MOST_COMMON: u32 = 20;
 
 impl Bound {

@@ -13,31 +13,31 @@ use super::tables::steps;
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     bits: u32,
-    /// Pairs of c + 2^32·f and the residue, ascending.
+    /// Pairs of the key c + 2^32·f and the residue, ascending.
     residues: Vec<(u64, u32)>,
 }
 
 impl Groups {
-    /// Computes the groups for k ≤ 20.
+    /// Computes the groups of the residues modulo 2^k for k = `bits` ≤ 20.
     pub(crate) fn new(bits: u32) -> Self {
         let mut residues: Vec<_> = (0..1u32 << bits).map(|low| (key(low, bits), low)).collect();
         residues.sort_unstable();
         Self { bits, residues }
     }
 
-    /// Returns pairs of the smallest residue of each group and the group's size, flattened; groups
-    /// with the same f are adjacent.
+    /// Returns, for each group, its smallest residue and its size, one after the other. Groups with
+    /// the same f are adjacent.
     pub(crate) fn heads(&self) -> Vec<u32> {
         self.all().flat_map(|(_, _, group)| [group[0].1, group.len() as u32]).collect()
     }
 
-    /// Returns each group: c, f, and its residues with their keys, ascending.
+    /// Returns, for each group, c, f, and its residues with their keys, ascending.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, u32, &[(u64, u32)])> {
         let groups = self.residues.chunk_by(|a, b| a.0 == b.0);
         groups.map(|group| (group[0].0 as u32, (group[0].0 >> 32) as u32, group))
     }
 
-    /// Returns the group of a residue, ascending.
+    /// Returns the residues of the group that contains `residue`, with their keys, ascending.
     pub(crate) fn of(&self, residue: u32) -> &[(u64, u32)] {
         let key = key(residue, self.bits);
         let first = self.residues.partition_point(|other| other.0 < key);

@@ -13,35 +13,36 @@ use super::{
 use crate::CollatzError;
 use crate::walk::step;
 
-/// Computes delays with tables, and with integers of several sizes.
+/// Delays on the CPU, computed with tables, and with integers of several sizes.
 #[derive(Debug, Clone)]
 pub struct Host {
     steps: StepTable,
     small: DelayTable,
-    /// Numbers below 2^narrow are stepped in 64 bits, numbers below 2^wide in 128 bits.
+    /// The bits of numbers that are stepped in 64 bits; the next field says the same about 128
+    /// bits.
     narrow: u32,
     wide: u32,
-    /// Computed when a long range first needs them.
+    /// The groups of residues, computed when a long range first needs them.
     groups: Arc<OnceLock<Groups>>,
 }
 
-/// Numbers per task.
+/// The count of numbers per task.
 const PIECE: u64 = 1 << 18;
-/// In long ranges, residues of this many bits are processed in groups, with `from` and `numbers`
+/// The bits of residues that are processed in groups. Long ranges are, if `from` and `numbers` are
 /// multiples of 2^bits.
 const GROUP_BITS: u32 = 16;
 const GROUPED: u64 = 1 << 20;
 
 impl Default for Host {
-    /// Uses tables of 12-bit steps, and of the delays of 20-bit numbers.
+    /// Creates the computation with tables of 12-bit steps, and of the delays of 20-bit numbers.
     fn default() -> Self {
         Self::new(12, 20)
     }
 }
 
 impl Host {
-    /// Uses tables of d-bit steps and of t-bit numbers, t ≥ d; values out of range are replaced by
-    /// the nearest valid ones.
+    /// Creates the computation with tables of d-bit steps and of the delays of t-bit numbers, t ≥
+    /// d. Values out of range are replaced by the nearest valid ones.
     #[must_use]
     pub fn new(step_bits: u32, small_bits: u32) -> Self {
         let steps = StepTable::new(step_bits);
@@ -51,14 +52,15 @@ impl Host {
         Self { steps, small, narrow: 64 - growth, wide: 128 - growth, groups: Arc::default() }
     }
 
-    /// Test hook: uses words of at most these bits before switching to the next size.
+    /// Limits the bits of words, for tests: numbers of `narrow` bits and more are not stepped in 64
+    /// bits, those of `wide` bits and more not in 128 bits.
     #[must_use]
     pub fn with_words(self, narrow: u32, wide: u32) -> Self {
         Self { narrow: narrow.min(self.narrow), wide: wide.min(self.wide), ..self }
     }
 
-    /// Returns the steps from v to 1, and whether a table step began at `limit` or above; `None` if
-    /// v gets too large.
+    /// Returns the number of steps from v to 1, and whether a table step began at `limit` or above;
+    /// `None` if v gets too large.
     fn walk(&self, v: u128, limit: u128) -> Option<(u32, bool)> {
         if let (Ok(v), limit) = (u64::try_from(v), u64::try_from(limit).unwrap_or(u64::MAX))
             && let Some((count, highest)) = self.walk_narrow(v)
@@ -81,7 +83,8 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest >= limit))
     }
 
-    /// The same in 64 bits; returns the largest number at which a table step began.
+    /// Like `walk`, in 64 bits; returns the number of steps, and the largest number at which a
+    /// table step began.
     fn walk_narrow(&self, v: u64) -> Option<(u32, u64)> {
         let (bits, table) = (self.steps.bits(), self.steps.entries());
         let (mut v, mut count, mut highest) = (v, 0, 0);
@@ -98,7 +101,8 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest))
     }
 
-    /// Calls a function with each number, its delay, and whether it is a candidate, in any order.
+    /// Calls `visit` with the index of each number, its delay, and whether it is a candidate, in
+    /// any order.
     fn scan(
         &self,
         from: u128,
@@ -169,8 +173,8 @@ impl Host {
 }
 
 impl Host {
-    /// The same by groups, for `from` and `numbers` that are multiples of 2^16: in each group, only
-    /// the numbers of the smallest residue are walked.
+    /// Like [`Delays::survey`], by groups, for `from` and `numbers` that are multiples of 2^16. In
+    /// each group, only the numbers of the smallest residue are walked.
     fn survey_groups(
         &self,
         from: u128,
@@ -208,7 +212,8 @@ impl Host {
         Ok(Survey { sum: sum.into(), longest, candidates })
     }
 
-    /// Returns the end of the next piece, and whether it is processed in groups.
+    /// Returns the count of numbers of the next piece, and whether the piece is processed in
+    /// groups.
     fn piece(&self, from: u128, numbers: u64, common: Option<u32>) -> (u64, bool) {
         let block = 1u64 << GROUP_BITS;
         let before = (from % u128::from(block)) as u64;

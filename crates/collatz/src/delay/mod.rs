@@ -45,7 +45,7 @@ pub(crate) use tables::POWERS;
 use crate::path::{Path, path};
 use crate::{CollatzError, Watch};
 
-/// Delays are computed for numbers from 1 to below this.
+/// The end of all ranges: delays are computed for numbers from 1 to below this.
 pub const END: u128 = 1 << 96;
 
 /// A summary of the delays of a range.
@@ -53,9 +53,9 @@ pub const END: u128 = 1 << 96;
 pub struct Survey {
     /// The sum of all delays.
     pub sum: u128,
-    /// The largest delay, and the smallest number with that delay.
+    /// The largest delay, with the smallest number that has it.
     pub longest: DelayRecord,
-    /// All numbers that may exceed the record, ascending.
+    /// All numbers whose paths may rise above the record, ascending.
     pub candidates: Vec<u128>,
 }
 
@@ -66,7 +66,7 @@ impl Survey {
         Self { sum: delay.into(), longest: DelayRecord { n, delay }, candidates: vec![] }
     }
 
-    /// Combines the summaries of two ranges.
+    /// Returns the summary of two ranges together.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.sum += other.sum;
@@ -76,13 +76,13 @@ impl Survey {
     }
 }
 
-/// An implementation of delays at some place. Ranges contain at least one number, start at 1 or
-/// above, and end below [`END`].
+/// A place that computes delays. Ranges contain at least one number, start at 1 or above, and end
+/// below [`END`].
 pub trait Delays: Send {
-    /// Returns the place: `cpu`, `cuda:0`.
+    /// Returns the name of the place: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 
-    /// Returns the number of integers that suits one call: a fraction of a second's work.
+    /// Returns the count of numbers that suits one call: a fraction of a second's work.
     fn chunk(&self) -> u64;
 
     /// Summarises the delays of `from` ≤ n < `from` + `numbers`; with a record, also the candidates
@@ -130,8 +130,8 @@ fn check_numbers(from: u128, numbers: u64) -> Result<(), CollatzError> {
 /// # Errors
 /// The path does not end within some millions of steps.
 pub(crate) fn exact(n: u128) -> Result<Path, CollatzError> {
-    /// A watch that lets the computation continue a fixed number of times, once per some thousand
-    /// steps.
+    /// A watch that lets the computation continue a fixed number of times; it is asked once per
+    /// some thousand steps.
     struct Patience(std::sync::atomic::AtomicU32);
     impl Watch for Patience {
         fn is_stopped(&self) -> bool {

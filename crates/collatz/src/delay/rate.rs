@@ -6,26 +6,27 @@ use super::records::whole;
 use super::{Delays, check_range};
 use crate::CollatzError;
 
-/// A measurement.
+/// A measurement of the rate at which delays are computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// Numbers whose delays were computed.
+    /// The count of numbers whose delays were computed.
     pub numbers: u128,
-    /// The sum of the delays.
+    /// The sum of these delays.
     pub sum: u128,
     /// The elapsed time.
     pub elapsed: Duration,
 }
 
 impl Rate {
-    /// Returns the numbers per second.
+    /// Returns the count of numbers per second.
     #[must_use]
     pub fn per_second(&self) -> f64 {
         self.numbers as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 }
 
-/// Surveys chunks from `from` on until `time` has passed, after one chunk that is not counted.
+/// Surveys chunks from `from` on until `time` has passed, after one chunk that is not counted, and
+/// returns the rate.
 ///
 /// # Errors
 /// The numbers are too large, the device fails, or a path does not end.

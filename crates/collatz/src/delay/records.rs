@@ -10,7 +10,7 @@ use crate::{CollatzError, Watch};
 pub struct DelayRecord {
     /// The number.
     pub n: u128,
-    /// Its delay.
+    /// The delay of the number, in steps n/2 and 3n + 1.
     pub delay: u32,
 }
 
@@ -26,18 +26,19 @@ impl DelayRecord {
 /// A number and the maximum of its path, in steps n/2 and 3n + 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathRecord {
-    /// The number.
+    /// The number at which the path starts.
     pub n: u128,
     /// The largest number on its path, the start included.
     pub maximum: BigUint,
 }
 
-/// The records of all numbers below a range; `None` if the range is considered by itself.
+/// The records of all numbers below a range. A field is `None` if the range is considered by
+/// itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
-    /// The largest delay.
+    /// The largest delay of these numbers.
     pub delay: Option<u32>,
-    /// The largest maximum.
+    /// The largest number on any of their paths.
     pub maximum: Option<BigUint>,
 }
 
@@ -51,29 +52,30 @@ pub struct Records {
     pub paths: Vec<PathRecord>,
 }
 
-/// The results for the delays of `from` ≤ n < `to`.
+/// What a search found about the numbers `from` ≤ n < `to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The first number.
+    /// The first number of the range.
     pub from: u128,
     /// The number after the last one processed; less than the end of the range if the search was
     /// stopped.
     pub to: u128,
     /// The sum of all delays.
     pub sum: u128,
-    /// The largest delay, and the smallest number with that delay.
+    /// The largest delay, with the smallest number that has it.
     pub longest: Option<DelayRecord>,
-    /// Empty if records were not requested.
+    /// The records of the range; empty if they were not requested.
     pub records: Records,
 }
 
-/// Records are searched in this many numbers at first, then in twice as many, and so on: once the
-/// record is high, few numbers may exceed it.
+/// The count of numbers in which records are searched first; then it is twice as many, and so on:
+/// once the record is high, few numbers may exceed it.
 const FIRST: u64 = 1 << 10;
 
-/// Computes all delays of `from` ≤ n < `to`; with a standing, also the records.
+/// Computes all delays of `from` ≤ n < `to` and returns what it found; with a standing, also the
+/// records.
 ///
-/// The watch is polled, and progress reported, between chunks.
+/// Between chunks, asks the watch whether to stop, and reports progress to it.
 ///
 /// # Errors
 /// The range is empty or too large, the device fails, or a path does not end.
@@ -146,8 +148,8 @@ fn delay_records(
     Ok(records)
 }
 
-/// Returns the survey of at least one number, without a record; in parts if there are too many
-/// numbers at once.
+/// Surveys at least one number, without a record, and returns the summary. The numbers are surveyed
+/// in parts if they are too many at once.
 pub(super) fn whole(
     engine: &mut dyn Delays,
     from: u128,

@@ -2,7 +2,7 @@
 
 use crate::walk::step;
 
-/// 3^i.
+/// The powers 3^i for i = 0 … 20.
 pub(crate) const POWERS: [u32; 21] = {
     let mut powers = [1; 21];
     let mut i = 1;
@@ -22,7 +22,7 @@ pub struct StepTable {
 }
 
 impl StepTable {
-    /// The range of d: 3^15 < 2^24.
+    /// The valid values of d: 3^15 < 2^24.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=15;
 
     /// Computes the table for d = `bits`, or for the nearest valid d.
@@ -36,13 +36,13 @@ impl StepTable {
         Self { bits, entries: (0..1 << bits).map(entry).collect() }
     }
 
-    /// d.
+    /// Returns d, the number of bits of a step.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// The words.
+    /// Returns the words of the table.
     #[must_use]
     pub fn entries(&self) -> &[u32] {
         &self.entries
@@ -70,7 +70,7 @@ pub struct DelayTable {
 }
 
 impl DelayTable {
-    /// The range of t: below 2^24, delays are at most 704, and results of T below 2^46.
+    /// The valid values of t: below 2^24, delays are at most 704, and results of T below 2^46.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=24;
 
     /// Computes the table for t = `bits`, or for the nearest valid t. Every number is walked until
@@ -92,26 +92,27 @@ impl DelayTable {
         Self { bits, delays, highest }
     }
 
-    /// t.
+    /// Returns t, the number of bits of the numbers in the table.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Returns the delays; entry n is the delay of n.
+    /// Returns the delays: entry n is the delay of n.
     #[must_use]
     pub fn delays(&self) -> &[u16] {
         &self.delays
     }
 
-    /// Returns the largest result of T on any of these paths.
+    /// Returns the largest result of T on the path of any number below 2^t.
     #[must_use]
     pub fn highest(&self) -> u64 {
         self.highest
     }
 }
 
-/// Computes the delay of n by single steps of T: the oracle. `None` if a value reaches 2^128.
+/// Returns the delay of n, computed by single steps of T, as an oracle for tests. `None` if a value
+/// reaches 2^128.
 #[must_use]
 pub fn plain_delay(n: u128) -> Option<u32> {
     let (mut x, mut count) = (n, 0);

@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use super::{Evidence, Items, Plan, Share};
 use crate::{CollatzError, Region, Verified};
 
-/// Consecutive numbers whose sum is fixed together, and recomputed if one of them is challenged.
+/// The count of consecutive numbers whose sum is fixed together, and recomputed if one of them is
+/// challenged.
 pub(crate) const GROUP: u128 = 64;
 
 /// The challenges of a region, and the answers so far.
@@ -18,12 +19,12 @@ pub(crate) struct Asked {
     items: Items,
     plan: Plan,
     answered: AtomicU64,
-    /// The first wrong answer.
+    /// The error for the first wrong answer, if there was one.
     failure: Mutex<Option<CollatzError>>,
 }
 
 impl Asked {
-    /// Draws one challenge per about `every` numbers.
+    /// Draws about one challenge per `every` items from a seed.
     pub(crate) fn new(place: String, region: Region, items: Items, seed: u64, every: u64) -> Self {
         let plan = Plan::new(seed, items.count(), every);
         let failure = Mutex::new(None);
@@ -34,15 +35,15 @@ impl Asked {
         &self.items
     }
 
-    /// Returns the challenged items, ascending; an item may occur several times.
+    /// Returns the indices of the challenged items, ascending; an item may occur several times.
     pub(crate) fn indices(&self) -> Vec<u128> {
         let mut indices: Vec<u128> = self.plan.indices().collect();
         indices.sort_unstable();
         indices
     }
 
-    /// Compares the sum reported for a group with the sum by the slow rules; the group contains
-    /// this many challenges.
+    /// Compares the sum `found` that was reported for a group with the sum `expected` by the slow
+    /// rules, and records an error if they differ. The group contains `challenges` challenges.
     pub(crate) fn compare(&self, what: &str, challenges: usize, found: u64, expected: u64) {
         self.answered.fetch_add(challenges as u64, Ordering::Relaxed);
         if found != expected {
@@ -68,7 +69,7 @@ impl Asked {
     /// walked.
     ///
     /// # Errors
-    /// The first wrong answer.
+    /// The error for the first wrong answer.
     pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
@@ -87,9 +88,9 @@ impl Asked {
     }
 }
 
-/// Splits a range in order into groups of at most [`GROUP`] with challenged indices, each with the
-/// number of challenges, and the ranges between them. Groups begin at `range.start` + a multiple of
-/// [`GROUP`]; `challenged` is sorted.
+/// Splits a range into groups of at most [`GROUP`] indices, of which some are challenged, and the
+/// ranges between them. Returns all of them in order, each with its number of challenges. Groups
+/// begin at `range.start` + a multiple of [`GROUP`]; `challenged` is sorted.
 pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>, usize)> {
     let (mut parts, mut at, mut rest) = (vec![], range.start, challenged);
     while let Some(&index) = rest.first() {
@@ -108,7 +109,7 @@ pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>
     parts
 }
 
-/// Returns the part of ascending numbers that lies in a range.
+/// Returns those of some ascending numbers that lie in a range.
 pub(crate) fn within(numbers: &[u128], range: Range<u128>) -> &[u128] {
     let from = numbers.partition_point(|&n| n < range.start);
     let to = numbers.partition_point(|&n| n < range.end);

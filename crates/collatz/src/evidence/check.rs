@@ -6,17 +6,18 @@ use super::{Evidence, Items, MOST_CHALLENGES, NODES, NUMBERS, Plan, Share, VERSI
 use crate::CollatzError;
 use crate::runs::Unit;
 
-/// At least this many nodes, or numbers, are recomputed to bound the totals.
+/// The least number of nodes that are recomputed to bound the totals; the next constant is that of
+/// numbers.
 const LEAST_NODES: u64 = 512;
 const LEAST_NUMBERS: u64 = 1 << 14;
 
-/// The tolerance of totals: this many standard errors of the sample's mean, plus a fixed fraction
-/// of it.
+/// The tolerance of totals: this many standard errors of the sample's mean, plus the fraction
+/// 1/[`PARTS`] of the mean.
 const ERRORS: f64 = 10.0;
 const PARTS: f64 = 50.0;
 
-/// The name of a total, its value, the share of it that belongs to no item, and the contribution of
-/// an item.
+/// A total: its name, its value, the share of it that belongs to no item, and the contribution of
+/// an item to it.
 type Pair = (&'static str, u64, u64, fn(&Share) -> u64);
 
 const WALKED: &str = "count of numbers walked";
@@ -25,31 +26,31 @@ const CHECKSUM: &str = "checksum";
 /// A contradiction between a unit and its evidence.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
-    /// Evidence written by a later program.
+    /// The evidence was written by a later program.
     #[error("its evidence is of version {version}, which this program does not know")]
     Version {
-        /// The version found.
+        /// The version of the evidence.
         version: u32,
     },
-    /// A method, version or parameters unknown to this program.
+    /// This program does not know the method, its version or its parameters.
     #[error(
         "this program has no method {method} of version {version} with parameters {parameters}"
     )]
     Unknown {
-        /// The method.
+        /// The name of the method.
         method: String,
-        /// Its version.
+        /// The version of the method.
         version: u32,
-        /// Its parameters.
+        /// The parameters of the method.
         parameters: String,
     },
-    /// A region that does not exist or that the method does not support.
+    /// The region does not exist, or the method does not support it.
     #[error("no such unit can be verified: {reason}")]
     Impossible {
-        /// The reason.
+        /// Why the unit cannot be verified.
         reason: String,
     },
-    /// A wrong count of items.
+    /// The count of items is wrong.
     #[error("it claims {found} items of work (nodes, or numbers walked); there are {expected}")]
     Items {
         /// The claimed count.
@@ -57,22 +58,22 @@ pub enum EvidenceError {
         /// The count by the recurrence.
         expected: u128,
     },
-    /// Too few or too many challenges.
+    /// There are too few or too many challenges.
     #[error("it has {found} challenges, but must have {least} to {most}")]
     Challenges {
-        /// The claimed number.
+        /// The claimed number of challenges.
         found: u64,
         /// The smallest valid number.
         least: u64,
         /// The largest valid number.
         most: u64,
     },
-    /// A sum that the recomputation contradicts.
+    /// The recomputation contradicts a sum.
     #[error(
         "the {what} of its {challenges} challenged items is claimed to be {found}; it is {expected}"
     )]
     Sample {
-        /// The sum: `count of numbers walked` or `checksum`.
+        /// The name of the sum: `count of numbers walked` or `checksum`.
         what: &'static str,
         /// The number of challenged items.
         challenges: u64,
@@ -81,10 +82,10 @@ pub enum EvidenceError {
         /// The recomputed sum.
         expected: u64,
     },
-    /// A total far from the estimate by a sample of its items.
+    /// A total is far from the estimate by a sample of its items.
     #[error("its {what} is {found}, but {sampled} random items imply {least} to {most}")]
     Total {
-        /// The total: `count of numbers walked` or `checksum`.
+        /// The name of the total: `count of numbers walked` or `checksum`.
         what: &'static str,
         /// The claimed total.
         found: u64,
@@ -95,7 +96,7 @@ pub enum EvidenceError {
         /// The largest plausible total.
         most: u128,
     },
-    /// An error of the host.
+    /// An error of the host's computation.
     #[error(transparent)]
     Collatz(#[from] Box<CollatzError>),
 }
@@ -156,7 +157,7 @@ fn total(unit: &Unit) -> Share {
     Share { walked: unit.walked, checksum: unit.checksum }
 }
 
-/// Returns the items of a unit's region for its method.
+/// Returns the items of a unit: those of its region for its method.
 fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
     let impossible = |reason: String| EvidenceError::Impossible { reason };
     let layout = unit.layout().map_err(|error| impossible(error.to_string()))?;
@@ -172,9 +173,9 @@ fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
         .map_err(|error| impossible(error.to_string()))
 }
 
-/// The results of the slow rules.
+/// The results of the slow rules for a unit's sample.
 struct Sample {
-    /// The sum over the challenged items.
+    /// The sum of the contributions of the challenged items.
     challenged: Share,
     /// The contributions of random items, the challenged ones included, or of all items.
     shares: Vec<Share>,
@@ -205,7 +206,7 @@ impl Sample {
         Self { challenged: sum(&shares[..challenges as usize]), shares, is_all }
     }
 
-    /// Compares the sums over the challenged items with the evidence.
+    /// Returns an error unless the sums over the challenged items are those of the evidence.
     fn confirms(&self, evidence: &Evidence) -> Result<(), EvidenceError> {
         let pairs = [
             (WALKED, evidence.walked, self.challenged.walked),
@@ -220,7 +221,8 @@ impl Sample {
         Ok(())
     }
 
-    /// Compares totals with the sum over all items, or with an estimate from a sample.
+    /// Returns an error unless the totals equal the sum over all items, or are near an estimate
+    /// from a sample.
     fn bounds(&self, items: &Items, total: Share) -> Result<(), EvidenceError> {
         let besides = items.besides().map_err(Box::new)?;
         let pairs: [Pair; 2] = [

@@ -12,7 +12,7 @@ pub(crate) fn mix(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The stream of random words of a seed.
+/// The stream x of random words of a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Draw {
     seed: u64,
@@ -23,13 +23,13 @@ impl Draw {
         Self { seed }
     }
 
-    /// Returns x_j.
+    /// Returns word j of the stream, x_j.
     fn word(self, j: u64) -> u128 {
         mix(self.seed.wrapping_add(j.wrapping_mul(GAMMA))).into()
     }
 
-    /// Returns (2^64·x_2j + x_(2j+1)) mod n, for n > 0. For n ≤ 2^110 the probabilities of any two
-    /// values differ by at most a factor 1 ± 2^−18.
+    /// Returns the draw (2^64·x_2j + x_(2j+1)) mod n, for n > 0. For n ≤ 2^110 the probabilities of
+    /// any two values differ by at most a factor 1 ± 2^−18.
     pub(crate) fn below(self, j: u64, n: u128) -> u128 {
         (self.word(2 * j) << 64 | self.word(j.wrapping_mul(2).wrapping_add(1))) % n
     }

@@ -11,18 +11,18 @@ use crate::table::{TableMethod, TableOptions};
 use crate::walk::Walker;
 use crate::{CollatzError, Method, Plain, Region, Unwatched, Verified, Verifier};
 
-/// The items of a region.
+/// The items of a region for a method: the parts of its work, in a fixed order.
 #[derive(Debug, Clone)]
 pub(crate) enum Items {
-    /// Nodes of the last level of the sieve's trees.
+    /// The nodes of the last level of the sieve's trees.
     Sieve(SieveItems),
-    /// Numbers that the table method walks.
+    /// The numbers that the table method walks.
     Table(Box<TableItems>),
     /// All numbers of the region.
     Plain {
-        /// The numbers.
+        /// The region whose numbers are the items.
         region: Region,
-        /// The walker for them.
+        /// The walker that walks the numbers.
         walker: Walker,
     },
 }
@@ -97,7 +97,7 @@ impl Items {
 #[derive(Debug, Clone)]
 pub(crate) struct SieveItems {
     trees: Vec<(Tree, Arc<Counts>)>,
-    /// Numbers walked one by one in addition, and whether each part is counted.
+    /// The parts whose numbers are walked one by one in addition, each with whether it is counted.
     plain: Vec<(Region, bool)>,
     walker: Walker,
 }
@@ -112,7 +112,8 @@ impl SieveItems {
         Ok(Self::of(&pieces(region, shape, most)?, walker, None))
     }
 
-    /// Returns the items of the parts of a region; reuses known counts if they match.
+    /// Returns the items of the parts of a region; reuses the counts in `known` for trees that they
+    /// suit.
     pub(crate) fn of(pieces: &[Piece], walker: &Walker, known: Option<Arc<Counts>>) -> Self {
         let mut items = Self { trees: vec![], plain: vec![], walker: walker.clone() };
         let mut known = known;
@@ -130,7 +131,7 @@ impl SieveItems {
         items
     }
 
-    /// Returns the trees with the number of nodes of their last levels.
+    /// Returns the trees, each with the number of nodes of its last level.
     pub(crate) fn trees(&self) -> impl Iterator<Item = (&Tree, u128)> {
         self.trees.iter().map(|(tree, counts)| (tree, counts.below(&tree.root, tree.root_level)))
     }
@@ -139,7 +140,7 @@ impl SieveItems {
         &self.walker
     }
 
-    /// Returns the counts, for reuse in other regions.
+    /// Returns the counts of the last tree, for reuse in other regions; `None` if there is no tree.
     pub(crate) fn counts(&self) -> Option<Arc<Counts>> {
         self.trees.last().map(|(_, counts)| counts.clone())
     }
@@ -148,7 +149,8 @@ impl SieveItems {
         self.trees().map(|(_, nodes)| nodes).sum()
     }
 
-    /// Returns the index of the tree that contains a node, and the node.
+    /// Returns the node with this index, preceded by the index of the tree that contains it; `None`
+    /// beyond the last node.
     pub(crate) fn place(&self, mut index: u128) -> Option<(usize, Node)> {
         for (i, (tree, counts)) in self.trees.iter().enumerate() {
             let here = counts.below(&tree.root, tree.root_level);

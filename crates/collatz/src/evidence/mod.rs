@@ -71,31 +71,32 @@ pub(crate) use items::{Items, SieveItems};
 
 use crate::{CollatzError, decimal};
 
-/// Incremented when items, draw or sums change their meaning.
+/// The version of the evidence's definition. It is incremented when items, draw or sums change
+/// their meaning.
 const VERSION: u32 = 1;
 
-/// The most challenges of a region.
+/// The largest number of challenges of a region.
 pub const MOST_CHALLENGES: u64 = 1024;
 
-/// With the sieve, a region has one challenge per this many nodes or fewer, up to
-/// [`MOST_CHALLENGES`].
+/// The largest number of nodes per challenge with the sieve, up to [`MOST_CHALLENGES`] challenges
+/// in a region.
 pub const NODES: u64 = 1 << 24;
 
-/// With other methods, a region has one challenge per this many numbers or fewer, up to
-/// [`MOST_CHALLENGES`].
+/// The largest count of numbers per challenge with other methods, up to [`MOST_CHALLENGES`]
+/// challenges in a region.
 pub const NUMBERS: u64 = 1 << 30;
 
 /// The contribution of one or several items to a region's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Share {
-    /// Numbers walked.
+    /// The count of numbers walked.
     pub walked: u64,
     /// The contribution to the method's checksum.
     pub checksum: u64,
 }
 
 impl Share {
-    /// Adds another contribution; the checksum is modulo 2^64.
+    /// Adds another contribution; checksums are added modulo 2^64.
     pub fn add(&mut self, other: Self) {
         self.walked = self.walked.wrapping_add(other.walked);
         self.checksum = self.checksum.wrapping_add(other.checksum);
@@ -107,18 +108,18 @@ impl Share {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Evidence {
-    /// The version of the definition.
+    /// The version of the definition of evidence.
     pub version: u32,
-    /// The seed of the draw.
+    /// The seed from which the challenges are drawn.
     #[serde(with = "decimal")]
     pub seed: u64,
-    /// N, the items of the region.
+    /// N, the number of items of the region.
     #[serde(with = "decimal")]
     pub items: u128,
     /// q, the number of challenges; an item may be challenged several times.
     #[serde(with = "decimal")]
     pub challenges: u64,
-    /// The sum of numbers walked over the challenged items.
+    /// The count of numbers walked, summed over the challenged items.
     #[serde(with = "decimal")]
     pub walked: u64,
     /// The sum modulo 2^64 of the contributions of the challenged items to the method's checksum.
@@ -134,17 +135,17 @@ impl Evidence {
     }
 }
 
-/// The challenges of a region.
+/// The choice of a region's challenges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) items: u128,
-    /// q.
+    /// q, the number of challenges.
     pub(crate) challenges: u64,
 }
 
 impl Plan {
-    /// Draws one challenge per about `every` items from a seed.
+    /// Chooses about one challenge per `every` items, drawn from a seed.
     pub(crate) fn new(seed: u64, items: u128, every: u64) -> Self {
         let every = every.max(1);
         let more = mix(!seed) % every;
@@ -162,10 +163,10 @@ impl Plan {
     }
 }
 
-/// Draws a secret seed.
+/// Returns a new secret seed.
 ///
 /// # Errors
-/// The operating system provides no random numbers.
+/// [`CollatzError::Randomness`] if the operating system provides no random numbers.
 pub fn secret() -> Result<u64, CollatzError> {
     getrandom::u64().map_err(|source| CollatzError::Randomness { reason: source.to_string() })
 }

@@ -11,42 +11,44 @@ use crate::descent::min_odd;
 use crate::sieve::{LAST, Limits, Node, Pattern, Tree, class_count, kill, kill_of, stages};
 use crate::walk::{Walker, big_step, step};
 
-/// The limits of the rules for a tree.
+/// The slow rules for the nodes of a tree: number by number.
 #[derive(Debug, Clone)]
 pub(crate) struct SlowNodes<'a> {
     tree: &'a Tree,
     walker: &'a Walker,
-    /// Limits for the steps that the vectors look ahead.
+    /// The limits of the steps that the vectors look ahead.
     ahead: Vec<Limits>,
-    /// Limits for the steps of each stage of the walk, and the least number of odd steps at its
-    /// start.
+    /// The limits of the steps of each stage of the walk; the next field has the least number of
+    /// odd steps at each stage's start.
     stages: Vec<Vec<Limits>>,
     least: Vec<u32>,
-    /// The table of steps, whose kills take a third of the time of the rules.
+    /// The table of steps, from which kills are read; they take a third of the time of the rules.
+    /// `None` if kills are computed.
     steps: Option<&'a [u32]>,
 }
 
-/// The walked numbers of a node.
+/// The results of walking the numbers of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct NodeWalks {
     /// The number of walked numbers.
     pub walked: u64,
     /// The sum of odd steps of numbers that a rule kills in the stages.
     pub killed_odd: u64,
-    /// The other numbers: their index among the 1,024, and the odd steps until their ends, or
-    /// `None` if unresolved.
+    /// The other walked numbers: for each its index among the 1,024, and its odd steps until its
+    /// end, or `None` if it is unresolved.
     pub long: Vec<(u32, Option<u64>)>,
 }
 
 impl NodeWalks {
-    /// Returns the numbers walked and the sum of odd steps.
+    /// Returns the contribution of the node: the count of numbers walked and the sum of their odd
+    /// steps.
     pub(crate) fn share(&self) -> Share {
         let long = self.long.iter().filter_map(|&(_, odd)| odd);
         let checksum = long.fold(self.killed_odd, u64::wrapping_add);
         Share { walked: self.walked, checksum }
     }
 
-    /// Appends the walks of the numbers that follow.
+    /// Returns these walks followed by those of the numbers that follow.
     fn followed_by(mut self, other: Self) -> Self {
         self.walked += other.walked;
         self.killed_odd += other.killed_odd;
@@ -55,9 +57,10 @@ impl NodeWalks {
     }
 }
 
-/// The numbers of a node.
+/// The count of numbers of a node.
 const NUMBERS: u32 = 1 << LAST;
-/// Numbers of a node per task: about 0.1 ms, so that a few nodes keep many cores busy.
+/// The count of numbers of a node per task. A task takes about 0.1 ms, so that a few nodes keep
+/// many cores busy.
 const PIECE: u32 = 128;
 
 impl<'a> SlowNodes<'a> {
@@ -74,7 +77,8 @@ impl<'a> SlowNodes<'a> {
         }
     }
 
-    /// Reads kills from a table, for use with many nodes; one of the nodes is processed without it.
+    /// Makes the rules read kills from a table, for use with many nodes. One of the nodes is
+    /// processed without it.
     pub(crate) fn with_steps(self, steps: &'a [u32]) -> Self {
         Self { steps: Some(steps), ..self }
     }
@@ -103,7 +107,8 @@ impl<'a> SlowNodes<'a> {
         Some(node)
     }
 
-    /// Walks all numbers of nodes of the last level, node by node, on all cores.
+    /// Walks all numbers of nodes of the last level on all cores, and returns the results node by
+    /// node.
     pub(crate) fn walks_of_all(&self, nodes: &[Node]) -> Vec<NodeWalks> {
         let begins = (0..NUMBERS).step_by(PIECE as usize);
         let pieces: Vec<(&Node, u32)> =
@@ -120,12 +125,13 @@ impl<'a> SlowNodes<'a> {
         nodes.iter().map(of_one).collect()
     }
 
-    /// Walks all numbers of a node of the last level.
+    /// Walks all numbers of a node of the last level and returns the results.
     pub(crate) fn walks(&self, node: &Node) -> NodeWalks {
         self.walks_of_some(node, 0..NUMBERS)
     }
 
-    /// Walks the numbers of a node of the last level whose last bits are in a range.
+    /// Walks the numbers of a node of the last level whose last bits are in a range, and returns
+    /// the results.
     fn walks_of_some(&self, node: &Node, last: Range<u32>) -> NodeWalks {
         let mut walks = NodeWalks::default();
         let power = 3u128.wrapping_pow(node.odd);
@@ -150,7 +156,8 @@ impl<'a> SlowNodes<'a> {
         walks
     }
 
-    /// Returns the odd steps at the start of the stage in which a rule kills a number.
+    /// Returns the number of odd steps at the start of the stage in which a rule kills a number;
+    /// `None` if no rule kills it.
     fn killed(&self, mut x: u128, mut odd: u32) -> Option<u32> {
         let (bits, look) = (self.tree.step.bits(), self.tree.look.bits());
         for (stage, &least) in (1..).zip(&self.least) {
@@ -172,8 +179,8 @@ impl<'a> SlowNodes<'a> {
         None
     }
 
-    /// Returns the odd steps until the first end of a step of the walk at which the value is below
-    /// n.
+    /// Returns the number of odd steps until the first end of a step of the walk at which the value
+    /// is below n; `None` if the number is unresolved.
     fn end(&self, n: u128, x: u128, odd: u32) -> Option<u64> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;

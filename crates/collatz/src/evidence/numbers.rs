@@ -3,7 +3,7 @@
 use super::nodes::Value;
 use crate::walk::Walker;
 
-/// Returns the steps of T until the value is below n, or 1; `None` if the number is unresolved.
+/// Returns the number of steps of T until the value is below n, or is 1; `None` if n is unresolved.
 pub(crate) fn steps(n: u128, walker: &Walker) -> Option<u64> {
     if walker.trap.is_some() {
         return walker.descend(n).map(|descent| descent.steps);

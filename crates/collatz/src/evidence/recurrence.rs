@@ -14,7 +14,7 @@
 use crate::descent::min_odd;
 use crate::sieve::{Limits, Node, Pattern, Rules, Tree};
 
-/// Patterns: run and evens are 0, 1 or 2.
+/// The number of patterns: run and evens are 0, 1 or 2 each.
 const PATTERNS: usize = 9;
 
 /// Numbers of nodes of the last level below any node, for trees with a given last level and rules.
@@ -22,7 +22,7 @@ const PATTERNS: usize = 9;
 pub(crate) struct Counts {
     level: u32,
     rules: Rules,
-    /// N_k by level, odd steps and pattern.
+    /// The numbers N_k, by level k, odd steps and pattern.
     below: Vec<Vec<u128>>,
 }
 

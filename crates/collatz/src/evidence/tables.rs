@@ -7,7 +7,7 @@ use crate::table::{powers, width};
 use crate::walk::Walker;
 use crate::{CollatzError, Region};
 
-/// A region, divided as for the table method.
+/// A region, divided into parts as the table method divides it.
 #[derive(Debug, Clone)]
 pub(crate) struct TableItems {
     cover: Cover,
@@ -17,12 +17,12 @@ pub(crate) struct TableItems {
     powers: [u64; 41],
 }
 
-/// A number that is walked.
+/// A number that the table method walks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TableItem {
-    /// One by one, by the steps of T.
+    /// The number n, which is walked by single steps of T.
     Plain { n: u128 },
-    /// The number residue + high·2^bits.
+    /// The number residue + high·2^bits, which is walked by table steps.
     OfBlocks { blocks: Blocks, residue: Residue, high: u128 },
 }
 
@@ -51,19 +51,21 @@ impl TableItems {
         }
     }
 
-    /// Returns the count of numbers walked.
+    /// Returns the count of numbers that are walked.
     pub(crate) fn count(&self) -> u128 {
         self.cover.parts.iter().map(|part| self.of_part(part)).sum()
     }
 
-    /// Returns number `index`, from 0. Parts ascend; numbers of a plain part ascend. In blocks
-    /// numbers are ordered by residue, where residues below a child whose last step was even
-    /// precede those below its sibling, and for each residue by the multiple of 2^bits.
+    /// Returns the walked number with this index, from 0. Parts ascend; numbers of a plain part
+    /// ascend. In blocks, numbers are ordered by residue, where residues below a child whose last
+    /// step was even precede those below its sibling, and for each residue by the multiple of
+    /// 2^bits.
     pub(crate) fn item(&self, index: u128) -> Option<TableItem> {
         self.place(index).map(|(.., item)| item)
     }
 
-    /// Returns the index of its part, its index in that part, and the item.
+    /// Returns the walked number with this index, preceded by the index of its part and its index
+    /// in that part.
     pub(crate) fn place(&self, mut index: u128) -> Option<(usize, u128, TableItem)> {
         for (i, part) in self.cover.parts.iter().enumerate() {
             let here = self.of_part(part);
@@ -116,9 +118,9 @@ impl TableItems {
         Share { walked: 1, checksum }
     }
 
-    /// Returns the table steps of a number of blocks, up to and including the one that ends below
-    /// the number or with a value too large for the words; and whether the number is left to the
-    /// walker, because of such a value or too many steps.
+    /// Returns the count of table steps of a number of blocks, up to and including the one that
+    /// ends below the number or with a value too large for the words. Also returns whether the
+    /// number is left to the walker, because of such a value or too many steps.
     pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
         let without = if blocks.words >= 3 { LOW_BITS } else { 0 };
         let width = width(blocks.words);

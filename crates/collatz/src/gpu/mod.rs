@@ -9,7 +9,8 @@ use warpint_device::Source;
 pub use delay::{DelayShape, DelaysOnDevice};
 pub use table::{DeviceTable, TableLimits};
 
-/// Returns every kernel as shipped, for devices with `shared_memory` bytes per block.
+/// Returns the source of every kernel as shipped, for devices with `shared_memory` bytes of shared
+/// memory per block.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     let all = [delay::sources, sieve::sources, table::sources];

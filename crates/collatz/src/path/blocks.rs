@@ -29,28 +29,30 @@ use warpint_natural::product::Multiplier;
 use super::{advance, outlook};
 use crate::Watch;
 
-/// Fractional bits of e.
+/// The number of fractional bits of e.
 const FRACTION: u32 = 88;
-/// 1.
+/// The value 1 of e, which is stored times 2^88.
 pub(super) const ONE: i128 = 1 << FRACTION;
-/// ⌊2^88·log2(3)⌋.
+/// The constant ⌊2^88·log2(3)⌋.
 const LOG2_3: i128 = 490_522_135_102_150_661_388_634_898;
-/// The most odd steps for which the lemma holds.
+/// The largest number of odd steps for which the lemma holds.
 const MOST_ODD: u64 = 1 << 34;
-/// The most bits of a number; e of longer numbers exceeds 2^38.
+/// The largest number of bits of a number; e of longer numbers exceeds 2^38.
 const MOST_BITS: u64 = 1 << 36;
 
 /// The position on a path, and the extremes so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
-    /// Steps of T.
+    /// The number of steps of T so far.
     pub(super) steps: u64,
     pub(super) odd: u64,
-    /// e, times 2^88.
+    /// The value of e, times 2^88.
     rise: i128,
-    /// The odd step with the largest e after it: e, and the steps of T up to and including it.
+    /// The odd step after which e is largest: that e, and the number of steps of T up to and
+    /// including it.
     pub(super) top: Option<(i128, u64)>,
-    /// Steps n/2 and 3n + 1 until e is below 0 for the first time.
+    /// The number of steps n/2 and 3n + 1 until e is below 0 for the first time; `None` if it was
+    /// not yet.
     pub(super) glide: Option<u64>,
 }
 
@@ -61,7 +63,7 @@ impl Trace {
         self.odd + steps <= MOST_ODD && bits <= MOST_BITS
     }
 
-    /// Follows the at most 64 steps of T that the low bits of a number determine.
+    /// Follows the steps of T that the low bits of a number determine: `steps`, at most 64.
     fn follow(&mut self, low: u64, steps: u32) {
         let mut x = u128::from(low);
         for _ in 0..steps {
@@ -82,7 +84,7 @@ impl Trace {
         }
     }
 
-    /// Follows even steps.
+    /// Follows `steps` even steps.
     fn halve(&mut self, steps: u64) {
         if steps == 0 {
             return;
@@ -106,12 +108,12 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Returns the image of zero steps.
+    /// Returns the image of any number of even steps of 0.
     fn none() -> Self {
         Self { value: vec![], power: vec![1] }
     }
 
-    /// Applies the steps to a number with the block below the limbs `above`.
+    /// Returns the result of the steps for the number that has the block below the limbs `above`.
     pub(super) fn of_number(&self, above: &[u64], multiplier: &dyn Multiplier) -> Vec<u64> {
         let above = trimmed(above);
         if above.is_empty() {
@@ -126,17 +128,17 @@ impl Image {
     }
 }
 
-/// The computation of images.
+/// The computation of images of blocks.
 pub(super) struct Blocks<'a> {
     pub(super) multiplier: &'a dyn Multiplier,
-    /// Limbs of a block that is processed by passes.
+    /// The number of limbs of a block that is processed by passes.
     pub(super) leaf: usize,
     pub(super) watch: &'a dyn Watch,
 }
 
 impl Blocks<'_> {
-    /// Returns the image of 64 steps for each of some limbs, and updates the trace; `None` if the
-    /// watch stopped it.
+    /// Returns the image of the block `low`, which is that of 64 steps per limb, and updates the
+    /// trace; `None` if the watch stopped it.
     pub(super) fn image(&self, low: &[u64], trace: &mut Trace) -> Option<Image> {
         if trimmed(low).is_empty() {
             trace.halve(64 * low.len() as u64);
@@ -163,7 +165,7 @@ impl Blocks<'_> {
     }
 }
 
-/// The same by passes.
+/// Like [`Blocks::image`], by passes.
 fn leaf(low: &[u64], trace: &mut Trace) -> Image {
     let mut left = 64 * low.len() as u64;
     let (mut value, mut power) = (trimmed(low).to_vec(), vec![1]);

@@ -39,7 +39,7 @@ pub struct Path {
     pub even_steps: u64,
     /// The largest number on the path, the start and results of 3n + 1 included.
     pub maximum: BigUint,
-    /// Steps until the path is below its start for the first time; `None` for 1.
+    /// The number of steps until the path is below its start for the first time; `None` for 1.
     pub glide: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Path {
     }
 }
 
-/// Calls [`path_by`] with products on the caller's thread.
+/// Returns the path of a number like [`path_by`], with products on the caller's thread.
 #[must_use]
 pub fn path(n: &BigUint, watch: &dyn Watch) -> Option<Path> {
     path_by(n, &FastProducts, watch)
@@ -68,7 +68,7 @@ pub fn path_by(n: &BigUint, multiplier: &dyn Multiplier, watch: &dyn Watch) -> O
     path_with(n, Blocks { multiplier, leaf: LEAF, watch }, LONG)
 }
 
-/// The same with blocks for numbers of at least `long` limbs, `long` ≥ 4.
+/// Like [`path_by`], with blocks for numbers of at least `long` limbs, `long` ≥ 4.
 fn path_with(n: &BigUint, blocks: Blocks, long: usize) -> Option<Path> {
     let (watch, mut walk) = (blocks.watch, Walk::new(n)?);
     let mut told = Told { bits: n.bits(), watch };
@@ -85,9 +85,9 @@ fn path_with(n: &BigUint, blocks: Blocks, long: usize) -> Option<Path> {
     Some(path)
 }
 
-/// Progress not yet reported to the watch.
+/// The progress already reported to the watch.
 struct Told<'a> {
-    /// The fewest bits so far.
+    /// The least number of bits of the number so far.
     bits: u64,
     watch: &'a dyn Watch,
 }
@@ -102,7 +102,7 @@ impl Told<'_> {
     }
 }
 
-/// The same, step by step: the oracle.
+/// Returns the path like `path`, computed step by step, as an oracle for tests.
 #[must_use]
 pub fn plain_path(n: &BigUint) -> Option<Path> {
     (*n != BigUint::ZERO).then(|| {

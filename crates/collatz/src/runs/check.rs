@@ -8,10 +8,10 @@ use crate::runs::sample::Sample;
 use crate::walk::Walker;
 use crate::{Method, Region};
 
-/// An error in a unit.
+/// What is wrong with a unit.
 #[derive(Debug, thiserror::Error)]
 pub enum Flaw {
-    /// A wrong sum over the sample.
+    /// The sum over the sample is wrong.
     #[error("its sample has {expected} odd steps, but the file says {found}")]
     Sample {
         /// The sum in the file.
@@ -19,33 +19,33 @@ pub enum Flaw {
         /// The recomputed sum.
         expected: u64,
     },
-    /// A missing unresolved number.
+    /// An unresolved number is not listed.
     #[error(
         "{number} of its sample does not come below its start, but is not listed as unresolved"
     )]
     Hidden {
-        /// The number.
+        /// The number that is missing from the list.
         number: u128,
     },
-    /// A number listed as unresolved that comes below its start.
+    /// A number is listed as unresolved, but comes below its start.
     #[error("{number} is listed as unresolved, but comes below its start after {steps} steps of T")]
     Resolved {
-        /// The number.
+        /// The number that is listed.
         number: u128,
-        /// Steps of T.
+        /// The number of steps of T until it is below its start.
         steps: u64,
     },
-    /// A highest value that contradicts the path of its start.
+    /// The highest value contradicts the path of its start.
     #[error("its file gives {value} as the highest value, but the path of {start} {really}")]
     Highest {
-        /// The value in the file.
+        /// The highest value according to the file.
         value: BigUint,
-        /// The start in the file.
+        /// The start according to the file.
         start: u128,
-        /// The behaviour of the path: `rises to 9232`.
+        /// What the path does: `rises to 9232`.
         really: String,
     },
-    /// An error in method, parameters, totals or evidence.
+    /// The method, parameters, totals or evidence are wrong.
     #[error(transparent)]
     Work(#[from] Box<EvidenceError>),
 }
@@ -95,8 +95,8 @@ impl Unit {
         Ok(())
     }
 
-    /// Checks the highest value. The sieve sees paths only after some steps, so its value must only
-    /// be on the path; other methods report the highest value of the path.
+    /// Checks the highest value. The sieve sees paths only after some steps, so a value that it
+    /// reports must only be on the path; other methods report the highest value of the path.
     fn check_highest(&self) -> Result<(), Flaw> {
         let Some(highest) = &self.highest else { return Ok(()) };
         let (value, start) = (highest.value.clone(), highest.start);
@@ -116,7 +116,7 @@ impl Unit {
     }
 }
 
-/// The most steps of T until a path is at 1; known numbers take fewer than 3,000.
+/// The largest number of steps of T until a path is at 1; known numbers take fewer than 3,000.
 const MOST_STEPS: u32 = 200_000;
 
 /// Returns whether a value is on a path under n/2 and 3n + 1. The path continues with 4, 2, 1 after

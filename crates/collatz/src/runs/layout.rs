@@ -15,44 +15,44 @@ use warpint_files::ErrorKind;
 
 use crate::Region;
 
-/// Shorter powers of two are not divided.
+/// log2 of the size of the smallest powers of two into which ends of ranges are divided.
 const GRAIN_BITS: u32 = 20;
 
 /// Why a range cannot be divided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// An empty interval.
+    /// The interval is empty.
     #[error("the range from {from} to {to} is empty: its end must be larger than its start")]
     Empty {
-        /// Its first number.
+        /// The first number of the interval.
         from: u128,
-        /// The number after its last.
+        /// The number after the last of the interval.
         to: u128,
     },
-    /// A range beyond 2^127.
+    /// The range ends beyond 2^127.
     #[error("{to} is too large: the end of a range is at most 2^127")]
     TooLarge {
-        /// The number after the last.
+        /// The number after the last of the range.
         to: u128,
     },
-    /// Units that are too large.
+    /// The units are too large.
     #[error("units of 2^{bits} numbers are too large: use at most 127 bits")]
     UnitBits {
-        /// The requested size.
+        /// The requested size of units, as log2 of their count of numbers.
         bits: u32,
     },
-    /// More units than supported.
+    /// There are more units than supported.
     #[error(
         "the range from {from} to {to} has more than {} units of 2^{bits} numbers: use more bits per unit",
         Layout::MOST_UNITS
     )]
     TooMany {
-        /// The requested size.
+        /// The requested size of units, as log2 of their count of numbers.
         bits: u32,
-        /// The first number.
+        /// The first number of the range.
         from: u128,
-        /// The number after the last.
+        /// The number after the last of the range.
         to: u128,
     },
 }
@@ -65,7 +65,7 @@ impl LayoutError {
     }
 }
 
-/// Units 0 … n − 1 of a range.
+/// The division of a range into units 0 … n − 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     from: u128,
@@ -76,20 +76,21 @@ pub struct Layout {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
-    /// n < 2^bits by residue mod 2^`low_bits`.
+    /// The units are the classes of n < 2^bits by residue mod 2^`low_bits`.
     Classes { bits: u32, low_bits: u32 },
-    /// Windows from `first` on, and the parts before and after them.
+    /// The units are windows from `first` on, preceded and followed by smaller parts.
     Windows { head: Vec<(u128, u128)>, first: u128, windows: u64, tail: Vec<(u128, u128)> },
 }
 
 impl Layout {
-    /// The most units of a layout.
+    /// The largest number of units of a layout.
     pub const MOST_UNITS: u64 = 1 << 24;
 
     /// Divides [from, to) into units of 2^`unit_bits` numbers each, fewer at the ends.
     ///
     /// # Errors
-    /// from ≥ to, to > 2^127, `unit_bits` > 127, or more than [`Self::MOST_UNITS`] units.
+    /// [`LayoutError`] if from ≥ to, to > 2^127, `unit_bits` > 127, or there are more than
+    /// [`Self::MOST_UNITS`] units.
     pub fn new(from: u128, to: u128, unit_bits: u32) -> Result<Self, LayoutError> {
         if from >= to {
             return Err(LayoutError::Empty { from, to });
@@ -125,25 +126,25 @@ impl Layout {
         Ok(Self { from, to, unit_bits, shape })
     }
 
-    /// Returns the first number.
+    /// Returns the first number of the range.
     #[must_use]
     pub fn from(&self) -> u128 {
         self.from
     }
 
-    /// Returns the number after the last.
+    /// Returns the number after the last of the range.
     #[must_use]
     pub fn to(&self) -> u128 {
         self.to
     }
 
-    /// Returns log2 of the numbers of a unit.
+    /// Returns log2 of the count of numbers in a unit.
     #[must_use]
     pub fn unit_bits(&self) -> u32 {
         self.unit_bits
     }
 
-    /// Returns the number of units.
+    /// Returns the number of units of the range.
     #[must_use]
     pub fn units(&self) -> u64 {
         match &self.shape {
@@ -169,7 +170,8 @@ impl Layout {
         }
     }
 
-    /// Returns the numbers of unit `unit`, from 0; `None` if `unit` ≥ [`Self::units`].
+    /// Returns the set of numbers of unit `unit`, counted from 0; `None` if `unit` ≥
+    /// [`Self::units`].
     #[must_use]
     pub fn region(&self, unit: u64) -> Option<Region> {
         match &self.shape {
@@ -192,8 +194,8 @@ impl Layout {
     }
 }
 
-/// Divides [from, to) into aligned powers of two of at most 2^`most`, as large as possible,
-/// ascending.
+/// Divides [from, to) into aligned powers of two of at most 2^`most` numbers, as large as possible,
+/// and returns their bounds, ascending.
 fn pieces(from: u128, to: u128, most: u32) -> Vec<(u128, u128)> {
     let grain = most.min(GRAIN_BITS);
     let (mut pieces, mut at) = (vec![], from);

@@ -5,16 +5,16 @@ use std::path::Path;
 
 use crate::runs::Layout;
 
-/// The ending of a unit's file.
+/// The ending of the name of a unit's file.
 const UNIT: &str = ".json";
 
-/// The ending of a lock's file.
+/// The ending of the name of a unit's lock.
 pub(crate) const LOCK: &str = ".json.lock";
 
-/// The ending of an unfinished file.
+/// The ending of the name of an unfinished file.
 pub(crate) const UNFINISHED: &str = ".tmp";
 
-/// Random letters and digits before that ending.
+/// The number of random letters and digits before the ending of an unfinished file.
 const RANDOM: usize = 6;
 
 /// The name of a unit of a layout: `below-2p40-u32-007`, `from-5-to-700-u32-0`.
@@ -24,7 +24,7 @@ pub(crate) struct Name {
     pub(crate) to: u128,
     pub(crate) unit_bits: u32,
     pub(crate) unit: u64,
-    /// Units of the range.
+    /// The number of units of the range.
     units: u64,
 }
 
@@ -35,7 +35,7 @@ impl Name {
         Self { from, to, unit_bits: layout.unit_bits(), unit, units: layout.units() }
     }
 
-    /// Parses exactly such a name of an existing unit.
+    /// Parses a name in exactly this form, of a unit that its layout has; `None` for other texts.
     fn parse(text: &str) -> Option<Self> {
         let (range, unit) = text.rsplit_once("-u")?;
         let (unit_bits, unit) = unit.split_once('-')?;
@@ -53,24 +53,24 @@ impl Name {
         (name.to_string() == text).then_some(name)
     }
 
-    /// Parses the name of a unit's file.
+    /// Parses the name of a unit's file; `None` for other files.
     pub(crate) fn of_unit(path: &Path) -> Option<Self> {
         Self::parse(name(path)?.strip_suffix(UNIT)?)
     }
 
-    /// Parses the name of a lock's file.
+    /// Parses the name of a unit's lock; `None` for other files.
     pub(crate) fn of_lock(path: &Path) -> Option<Self> {
         Self::parse(name(path)?.strip_suffix(LOCK)?)
     }
 
-    /// Parses the name of an unfinished file.
+    /// Parses the name of an unfinished file; `None` for other files.
     pub(crate) fn of_unfinished(path: &Path) -> Option<Self> {
         let (unit, random) = name(path)?.strip_suffix(UNFINISHED)?.rsplit_once('.')?;
         let drawn = random.len() == RANDOM && random.bytes().all(|b| b.is_ascii_alphanumeric());
         Self::parse(unit.strip_suffix(UNIT)?).filter(|_| drawn)
     }
 
-    /// Returns whether the name belongs to this layout.
+    /// Returns whether the name is that of a unit of this layout.
     pub(crate) fn is_of(&self, layout: &Layout) -> bool {
         (self.from, self.to, self.unit_bits) == (layout.from(), layout.to(), layout.unit_bits())
     }

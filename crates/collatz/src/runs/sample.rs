@@ -22,32 +22,33 @@ use rayon::prelude::*;
 use crate::Region;
 use crate::evidence::draw::{GAMMA, mix};
 
-/// Incremented when the definition changes.
+/// The version of the checksum's definition. It is incremented when the definition changes.
 pub const VERSION: u32 = 1;
 
-/// The most numbers that are walked.
+/// The largest count of numbers that are walked.
 pub(super) const NUMBERS: u128 = 1 << 20;
 
-/// Numbers per task.
+/// The count of numbers per task.
 const CHUNK: u64 = 1 << 12;
 
-/// The odd steps after which a number is unresolved; as for [`Walker`](crate::walk::Walker).
+/// The number of odd steps after which a number is unresolved, as for
+/// [`Walker`](crate::walk::Walker).
 const LIMIT: u64 = 100_000;
 
 /// The result of the sample of a region.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sample {
-    /// The number of walked numbers.
+    /// The count of walked numbers.
     pub numbers: u64,
-    /// The sum of their odd steps until they were below their starts.
+    /// The sum of the odd steps of these numbers until they were below their starts.
     pub odd_steps: u64,
-    /// Numbers that did not come below their starts within the limit of steps; ascending, each
+    /// The numbers that did not come below their starts within the limit of steps: ascending, each
     /// once. They do not contribute to the sum.
     pub unresolved: Vec<u128>,
 }
 
 impl Sample {
-    /// Walks the sample of a region.
+    /// Walks the sample of a region and returns the result.
     #[must_use]
     pub fn of(region: &Region) -> Self {
         let choice = Choice::new(region);
@@ -80,10 +81,10 @@ impl Sample {
 /// The numbers of a region's sample.
 struct Choice<'a> {
     region: &'a Region,
-    /// The size of the region.
+    /// The count of numbers of the region.
     count: u128,
     seed: u64,
-    /// The size of the sample.
+    /// The count of numbers of the sample.
     numbers: u64,
 }
 
@@ -100,7 +101,7 @@ impl<'a> Choice<'a> {
         Self { region, count, seed, numbers: count.min(NUMBERS) as u64 }
     }
 
-    /// Returns number i of the sample.
+    /// Returns number i of the sample, counted from 0.
     fn number(&self, i: u64) -> Option<u128> {
         if self.count <= NUMBERS {
             return self.region.nth(u128::from(i));
@@ -110,7 +111,7 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// 3^k for k ≤ 80, below 2^127.
+/// The powers 3^k for k ≤ 80, below 2^127.
 const POWERS: [u128; 81] = {
     let mut powers = [1; 81];
     let mut k = 1;
@@ -121,7 +122,7 @@ const POWERS: [u128; 81] = {
     powers
 };
 
-/// Returns the odd steps of T until the value is below n; `None` if there are too many.
+/// Returns the number of odd steps of T until the value is below n; `None` if there are too many.
 ///
 /// From x = 2^a·y − 1 with y odd, a ≥ 1 odd steps lead to 3^a·y − 1, which is even. Only even steps
 /// decrease the value, so a comparison after each run of them finds the first descent (Barina 2021,
@@ -148,7 +149,8 @@ fn odd_steps(n: u128) -> Option<u64> {
     None
 }
 
-/// Continues from an odd x on the path of n, after `steps` odd steps.
+/// Returns the number of odd steps like [`odd_steps`], continuing from an odd x on the path of n,
+/// after `steps` odd steps. Values may have any size.
 fn big_odd_steps(n: u128, x: u128, mut steps: u64) -> Option<u64> {
     let (mut x, start) = (BigUint::from(x), BigUint::from(n));
     while steps <= LIMIT {

@@ -13,9 +13,9 @@ pub(super) struct Challenged {
     region: Region,
     items: SieveItems,
     plan: Plan,
-    /// Challenged nodes by tree.
+    /// The challenged nodes of each tree.
     nodes: Vec<Vec<Node>>,
-    /// The number of trees begun.
+    /// The number of trees whose walk has begun.
     begun: usize,
     found: Share,
 }
@@ -37,7 +37,8 @@ impl Challenged {
     }
 
     /// Lets an engine walk the next tree, passing it the low bits of the challenged nodes, and
-    /// recomputes these nodes at the same time; `None` if the walk was stopped.
+    /// recomputes these nodes at the same time. Returns the totals of the tree; `None` if the walk
+    /// was stopped.
     ///
     /// # Errors
     /// The walk fails, or its tally is wrong.

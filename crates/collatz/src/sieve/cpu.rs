@@ -18,33 +18,34 @@ use crate::evidence::Share;
 use crate::walk::Walker;
 use crate::{CollatzError, Watch};
 
-/// The sieve on all cores.
+/// The engine that walks the sieve's trees on all cores of the CPU.
 #[derive(Debug, Clone, Default)]
 pub struct CpuSieve {
     /// The walker for long numbers.
     pub walker: Walker,
-    /// Nodes per challenge; [`NODES_OF_A_CHALLENGE`] by default.
+    /// The number of nodes per challenge; `None` means [`NODES_OF_A_CHALLENGE`].
     every: Option<u64>,
     /// The last vectors computed, by their tree's level, rules and steps.
     vectors: HashMap<String, Arc<Vectors>>,
 }
 
-/// A challenge takes as long as about 25 other nodes.
+/// The number of nodes per challenge. A challenge takes as long as about 25 other nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 11;
 
-/// Nodes to grow before the cores share the work.
+/// The number of nodes that are grown before the cores share the work.
 const SHARED: usize = 1 << 14;
-/// A vector of more bits takes longer to compute than it saves on a CPU, and exceeds its caches.
+/// The largest number of steps looked ahead. A vector of more bits takes longer to compute than it
+/// saves on a CPU, and exceeds its caches.
 const MOST_LOOKING: u32 = 24;
 
 impl CpuSieve {
-    /// Uses another walker.
+    /// Creates the engine with another walker.
     #[must_use]
     pub fn with_walker(walker: Walker) -> Self {
         Self { walker, ..Self::default() }
     }
 
-    /// Uses one challenge per `nodes` nodes.
+    /// Makes the engine draw one challenge per `nodes` nodes.
     #[must_use]
     pub fn with_nodes_of_a_challenge(self, nodes: u64) -> Self {
         Self { every: Some(nodes), ..self }
@@ -135,7 +136,7 @@ impl Backend for CpuSieve {
     }
 }
 
-/// The data shared by the walks of a tree.
+/// What the walks of a tree's nodes share.
 struct Walk<'a> {
     tree: &'a Tree,
     powers: &'a [u128],
@@ -149,8 +150,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Processes all numbers of a node at a level; records the contributions of the nodes in
-    /// `wanted`.
+    /// Processes all numbers of a node at a level and adds their totals to `tally`. Records the
+    /// contributions of the nodes in `wanted`.
     fn grow(&self, node: &Node, level: u32, wanted: &[u128], tally: &mut Tally) {
         if level == self.tree.level {
             tally.nodes += 1;
@@ -171,7 +172,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Processes all numbers of a node of the last level.
+    /// Processes all numbers of a node of the last level and adds their totals to `tally`.
     fn last(&self, node: &Node, tally: &mut Tally) {
         let power = self.powers[node.odd as usize];
         let base = node.path + self.tree.top * power;

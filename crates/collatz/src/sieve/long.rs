@@ -9,7 +9,7 @@ use super::steps::{RISES, rise_of, value_of};
 use crate::Highest;
 use crate::walk::{Walker, big_step, step};
 
-/// The parameters of an exact walk.
+/// What an exact walk needs.
 #[derive(Debug)]
 pub(crate) struct Long<'a> {
     /// The table of a step: see [`super::Steps`].
@@ -22,15 +22,17 @@ pub(crate) struct Long<'a> {
 /// The end of a long number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
-    /// Odd steps until the first end of a step of the walk at which the value is below the start.
+    /// The number of odd steps until the first end of a step of the walk at which the value is
+    /// below the start.
     pub odd: u64,
-    /// Whether the value at the end of a step was at least the given threshold.
+    /// Whether the value at the end of some step was at least the given threshold.
     pub tall: bool,
 }
 
 impl Long<'_> {
     /// Walks n from its value x, after `odd` odd steps, until a value at the end of a step is below
-    /// n; `None` if that exceeds the walker's limit of steps.
+    /// n, and returns that end; `None` if that exceeds the walker's limit of steps. `tall` is the
+    /// threshold for [`End::tall`].
     pub(crate) fn end(&self, n: u128, x: u128, odd: u32, tall: u128) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -56,7 +58,8 @@ impl Long<'_> {
         Some(end)
     }
 
-    /// The same from n itself, after `level` steps; intermediate values may have any size.
+    /// Like [`Self::end`], from n itself, with `level` steps first; intermediate values may have
+    /// any size.
     pub(crate) fn whole(&self, n: u128, level: u32) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -72,7 +75,7 @@ impl Long<'_> {
         }
     }
 
-    /// The same in numbers of any size, step by step.
+    /// Like [`Self::end`], from the value y, step by step, in numbers of any size.
     fn big_end(&self, n: u128, mut y: BigUint, mut end: End, mut steps: u64) -> Option<End> {
         let start = BigUint::from(n);
         end.tall = true;
@@ -99,7 +102,7 @@ pub(crate) fn highest_from(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     Some(highest_of_t(n, level, limit)? << 1u32)
 }
 
-/// Returns the largest T^j(n) from j = `level` on.
+/// Returns the largest T^j(n) with `level` ≤ j; `None` if the path exceeds the limit of steps.
 fn highest_of_t(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     let (mut x, mut highest, mut steps) = (n, 0, 0);
     let next = loop {
@@ -151,7 +154,7 @@ pub(crate) struct Tallest {
 }
 
 impl Tallest {
-    /// Starts with a value known from elsewhere.
+    /// Creates the collection; `known` is a value known from elsewhere.
     pub(crate) fn new(step: u32, known: Option<&BigUint>) -> Self {
         let this =
             Self { step, highest: Mutex::new(None), threshold: [const { AtomicU64::new(0) }; 2] };
@@ -180,8 +183,8 @@ impl Tallest {
         upper << 64 | u128::from(lower.load(Ordering::Relaxed))
     }
 
-    /// Walks a number exactly, and keeps its highest value from `T^level(n)` on if that is the
-    /// highest so far.
+    /// Walks a number exactly, and keeps its highest value from `T^level(n)` on if no value so far
+    /// is higher.
     pub(crate) fn take(&self, n: u128, level: u32, walker: &Walker) {
         let Some(value) = highest_from(n, level, walker.limit) else { return };
         let this = Highest { value, start: n };
@@ -194,7 +197,7 @@ impl Tallest {
         *highest = Some(best);
     }
 
-    /// Returns the highest value.
+    /// Returns the highest value collected; `None` if there is none.
     pub(crate) fn end(self) -> Option<Highest> {
         self.highest.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -12,10 +12,10 @@ use crate::descent::min_odd;
 pub struct Looking(u32);
 
 impl Looking {
-    /// The fewest steps.
+    /// The least number of steps.
     pub(crate) const LEAST: Self = Self(10);
 
-    /// Returns a number of steps from 10 to 32; `None` outside that range.
+    /// Returns the value for a number of steps from 10 to 32; `None` outside that range.
     #[must_use]
     pub fn new(steps: u32) -> Option<Self> {
         (10..=32).contains(&steps).then_some(Self(steps))
@@ -33,7 +33,7 @@ impl Looking {
         })
     }
 
-    /// Returns the steps.
+    /// Returns the number of steps, which is log2 of a vector's bits.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.0
@@ -46,13 +46,13 @@ impl Looking {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Vectors {
     pub words: Vec<u32>,
-    /// The odd steps of the first vector.
+    /// The number of odd steps of the nodes that the first vector serves.
     pub least: u32,
     /// The number of vectors.
     pub count: u32,
 }
 
-/// Computes one word of a vector by the rules.
+/// Returns one word of a vector, computed by the rules.
 pub(crate) fn vector_word(tree: &Tree, class: u32, word: u32) -> u32 {
     let limits = tree.limits(0, tree.look.bits());
     let odd = min_odd(tree.level) + class;
@@ -93,8 +93,8 @@ impl Vectors {
         Self { words: vectors.collect(), least, count }
     }
 
-    /// Returns 32 bits of a vector from `index` on; all ones if no vector exists for this number of
-    /// odd steps.
+    /// Returns 32 bits from `index` on of the vector for nodes with `odd` odd steps; all ones if no
+    /// vector serves them.
     pub(crate) fn bits(&self, odd: u32, index: u32, look: u32) -> u32 {
         let class = odd - self.least;
         if class >= self.count {

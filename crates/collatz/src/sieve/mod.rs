@@ -40,16 +40,16 @@ use crate::{CollatzError, Highest, Method, Plain, Region, Verified, Verifier, Wa
 /// The parameters of the sieve, on which the checksum depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shape {
-    /// The rules that prune.
+    /// The rules by which numbers are pruned.
     pub rules: Rules,
     /// The number of steps that the vectors look ahead; by default chosen by the size of the
     /// region.
     pub look: Option<Looking>,
-    /// Bits of a step of the walk, 8 to 13.
+    /// The number of bits of a step of the walk.
     pub step: Step,
 }
 
-/// Bits of a step of the walk.
+/// The number of bits of a step of the walk, 8 to 13.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step(u32);
 
@@ -60,13 +60,14 @@ impl Default for Step {
 }
 
 impl Step {
-    /// Returns a step of `bits` bits if tables support it: 8 to 13.
+    /// Returns a step of `bits` bits, from 8 to 13; `None` outside that range, which tables do not
+    /// support.
     #[must_use]
     pub fn new(bits: u32) -> Option<Self> {
         (8..=13).contains(&bits).then_some(Self(bits))
     }
 
-    /// Bits.
+    /// Returns the number of bits.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.0
@@ -76,15 +77,15 @@ impl Step {
 /// The totals of the walks of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Nodes of the last level.
+    /// The number of nodes of the last level.
     pub nodes: u128,
-    /// Numbers walked.
+    /// The count of numbers walked.
     pub walked: u64,
-    /// The sum of odd steps until their ends.
+    /// The sum of the odd steps of the walked numbers until their ends.
     pub checksum: u64,
     /// The highest value of the long numbers' paths.
     pub highest: Option<Highest>,
-    /// Numbers that did not come below their starts.
+    /// The numbers that did not come below their starts.
     pub unresolved: Vec<u128>,
     /// The answers for the challenged nodes, in any order.
     pub answers: Vec<Answer>,
@@ -106,14 +107,14 @@ impl Tally {
 pub struct Answer {
     /// The node's low bits.
     pub low: u128,
-    /// Its contribution to `walked` and `checksum`.
+    /// The contribution of the node to `walked` and `checksum`.
     pub share: Share,
 }
 
-/// A tree to walk, and requirements on its tally.
+/// A tree to walk, and what its tally must contain.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
-    /// The tree.
+    /// The tree to walk.
     pub tree: &'a Tree,
     /// The low bits of nodes of the last level, possibly repeated, whose contributions must be in
     /// the tally. A device must not learn them before it has walked their numbers.
@@ -123,28 +124,30 @@ pub struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// A tree alone: without challenges, and with no value known from other trees.
+    /// Creates the task of a tree alone: without challenges, and with no value known from other
+    /// trees.
     #[must_use]
     pub fn new(tree: &'a Tree) -> Self {
         Self { tree, challenges: &[], highest: None }
     }
 }
 
-/// A place that verifies trees.
+/// An engine that verifies trees at a place.
 pub trait Backend: Send {
-    /// Walks all numbers of a tree that survive its rules; `None` if the watch stopped it.
+    /// Walks all numbers of a tree that survive its rules, and returns their totals; `None` if the
+    /// watch stopped it.
     ///
     /// # Errors
     /// The device fails, lacks memory, or contradicts the host.
     fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError>;
 
-    /// Returns the most steps that its vectors can look ahead.
+    /// Returns the largest number of steps that the engine's vectors can look ahead.
     fn most_looking(&self) -> Looking;
 
     /// Returns the average number of nodes per challenge for which challenges cost little.
     fn nodes_of_a_challenge(&self) -> u64;
 
-    /// Returns its place: `cpu`, `cuda:0`.
+    /// Returns the name of the engine's place: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 }
 
@@ -166,27 +169,28 @@ impl<B: Backend + ?Sized> Backend for Box<B> {
     }
 }
 
-/// The recursive sieve at a place.
+/// The sieve, with an engine at some place.
 #[derive(Debug, Clone)]
 pub struct Sieve<B> {
     /// The engine that walks.
     pub backend: B,
-    /// Its parameters.
+    /// The parameters of the sieve.
     pub shape: Shape,
-    /// For numbers outside the trees, and for challenges; the backend's walker must be the same.
+    /// The walker for numbers outside the trees, and for challenges; the backend's walker must be
+    /// the same.
     pub walker: Walker,
     /// The seed of the challenges; by default drawn anew for each region.
     pub seed: Option<u64>,
-    /// Data that later regions reuse.
+    /// The data of earlier regions that later ones reuse.
     pub kept: Kept,
 }
 
-/// Counts of the nodes of the last tree, which other trees of the same level share.
+/// The counts of the nodes of the last tree, which other trees of the same level share.
 #[derive(Debug, Clone, Default)]
 pub struct Kept(Option<Arc<Counts>>);
 
 impl<B: Backend> Sieve<B> {
-    /// Uses all rules.
+    /// Creates the sieve of an engine, with all rules.
     pub fn new(backend: B) -> Self {
         let (shape, walker) = (Shape::default(), Walker::default());
         Self { backend, shape, walker, seed: None, kept: Kept::default() }
@@ -267,7 +271,7 @@ impl<B: Backend> Verifier for Sieve<B> {
 }
 
 impl<B: Backend> Sieve<B> {
-    /// Draws the challenges of a region.
+    /// Draws the challenges of a region and returns them.
     fn challenged(
         &mut self,
         region: &Region,
@@ -284,7 +288,7 @@ impl<B: Backend> Sieve<B> {
     }
 }
 
-/// A watch that reports numbers only if they count.
+/// A watch that passes on the numbers done only if they count.
 struct Quiet<'a> {
     watch: &'a dyn Watch,
     counted: bool,

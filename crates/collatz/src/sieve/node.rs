@@ -2,25 +2,25 @@
 
 use super::rules::{Limits, Pattern};
 
-/// All numbers n ≡ low mod 2^k: T^k(low + a·2^k) = path + a·3^odd.
+/// A node at level k: all numbers n ≡ low mod 2^k, with T^k(low + a·2^k) = path + a·3^odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// Below 2^k.
+    /// The low bits of the numbers, below 2^k.
     pub low: u128,
-    /// T^k(low), below 3^odd.
+    /// The value T^k(low), below 3^odd.
     pub path: u128,
-    /// Odd steps among the first k.
+    /// The number of odd steps among the first k.
     pub odd: u32,
     /// The pattern of the steps so far.
     pub pattern: Pattern,
 }
 
 impl Node {
-    /// The root of all numbers, k = 0.
+    /// The root of the tree, at level k = 0, which contains all numbers.
     pub(crate) const ROOT: Self = Self { low: 0, path: 0, odd: 0, pattern: Pattern::UNKNOWN };
 
-    /// Returns the numbers of this node whose bit k is `bit`, unless a rule says that none of them
-    /// need be walked. `power` is 3^odd.
+    /// Returns the child with the numbers of this node whose bit k is `bit`; `None` if a rule says
+    /// that none of them need be walked. `power` is 3^odd.
     pub(crate) fn child(&self, k: u32, bit: u32, power: u128, limits: &Limits) -> Option<Self> {
         let low = self.low | u128::from(bit) << k;
         let path = if bit == 1 { self.path + power } else { self.path };

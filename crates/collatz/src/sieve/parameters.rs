@@ -3,7 +3,8 @@
 
 use super::{LAST, Looking, Rules, Shape, Step};
 
-/// Formats the parameters of a shape at a place whose vectors look ahead at most `most` steps.
+/// Returns the parameters of a shape as text, at a place whose vectors look ahead at most `most`
+/// steps.
 pub(super) fn text(shape: Shape, most: Looking) -> String {
     let look = match shape.look {
         Some(look) => look.bits().to_string(),
@@ -12,8 +13,8 @@ pub(super) fn text(shape: Shape, most: Looking) -> String {
     format!("last={LAST},look={look},step={},rules={}", shape.step.bits(), shape.rules)
 }
 
-/// Parses such a text to the shape and the most steps that vectors look ahead; `None` for any other
-/// text.
+/// Parses such a text and returns the shape, and the most steps that vectors look ahead; `None` for
+/// any other text.
 pub(crate) fn parse(parameters: &str) -> Option<(Shape, Looking)> {
     let values = parameters.split(',').map(|part| part.split_once('=').map(|(_, value)| value));
     let [_, look, step, rules] = values.collect::<Option<Vec<_>>>()?.try_into().ok()?;

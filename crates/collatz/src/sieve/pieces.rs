@@ -1,4 +1,4 @@
-//! Division of a region into trees, and numbers too few for trees.
+//! Division of a region into trees, and into numbers that are too few for a tree.
 
 use super::last::LAST;
 use super::node::Node;
@@ -8,24 +8,24 @@ use super::{Looking, Shape, powers};
 use crate::descent::LEAST;
 use crate::{CollatzError, Region};
 
-/// A part of a region.
+/// A part of a region: a tree, or numbers walked one by one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     Tree(Tree),
-    /// Numbers walked one by one; not counted if they also belong to a tree.
+    /// Numbers that are walked one by one; they are not counted if they also belong to a tree.
     Plain {
         region: Region,
         counted: bool,
     },
 }
 
-/// An interval of fewer than 2^this numbers is not worth a tree.
+/// log2 of the least count of numbers in an interval that is worth a tree.
 const LEAST_BITS: u32 = 16;
 
 /// Returns the parts of a region, in ascending order.
 ///
 /// # Errors
-/// Numbers too large for the kernels' 128 bits.
+/// [`CollatzError::TooLarge`] if numbers are too large for the kernels' 128 bits.
 pub(crate) fn pieces(
     region: &Region,
     shape: Shape,
@@ -72,7 +72,7 @@ pub(crate) fn pieces(
     Ok(pieces)
 }
 
-/// Returns the node of a residue, unless a rule kills it.
+/// Returns the node of a residue modulo 2^`low_bits`; `None` if a rule kills it.
 fn root(low_bits: u32, residue: u128, shape: Shape) -> Option<Node> {
     let powers = powers(low_bits + 1);
     (0..low_bits).try_fold(Node::ROOT, |node, k| {
@@ -107,8 +107,8 @@ fn fits(level: u32, top: u128) -> Result<(), CollatzError> {
     Ok(())
 }
 
-/// Divides [from, to) into aligned intervals of 2^bits numbers, as large as possible: (first
-/// number, bits).
+/// Divides [from, to) into aligned intervals of 2^bits numbers, as large as possible, and returns
+/// the pairs (first number, bits).
 fn windows(from: u128, to: u128) -> Vec<(u128, u32)> {
     let (mut windows, mut at) = (vec![], from);
     while at < to {

@@ -4,14 +4,15 @@ use std::fmt;
 
 use crate::descent::min_odd;
 
-/// The rules in use besides descent.
+/// Which rules are in use besides descent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// A value 2 mod 3 below 3n/2.
+    /// Whether numbers with a value 2 mod 3 below 3n/2 on their path are pruned.
     pub preimages: bool,
-    /// A run of odd steps and two even ones from a value below 2n + 1.
+    /// Whether numbers with a run of odd steps and two even ones from a value below 2n + 1 are
+    /// pruned.
     pub runs: bool,
-    /// n mod 9 is 2, 4, 5 or 8.
+    /// Whether numbers n with n mod 9 equal to 2, 4, 5 or 8 are pruned.
     pub mod_9: bool,
 }
 
@@ -33,11 +34,12 @@ impl fmt::Display for Rules {
 /// limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// After an even step: T^(k+1)(n) < n.
+    /// The limit after an even step, by descent: T^(k+1)(n) < n.
     pub descent: u32,
-    /// Before an odd step: if this run of odd steps is followed by two even ones.
+    /// The limit before an odd step, which applies if the run of odd steps with this one is
+    /// followed by two even ones.
     pub run: u32,
-    /// After an even number of even steps ending with this one.
+    /// The limit after an even number of even steps that ends with this step.
     pub preimage: u32,
 }
 
@@ -58,10 +60,10 @@ impl Limits {
     }
 }
 
-/// No odd step yet: the steps before are unknown, or do not exist.
+/// The value of `evens` before any odd step: the steps before are unknown, or do not exist.
 const NONE: u32 = 2;
 
-/// The state of the steps so far that recognises the rules' patterns.
+/// What the rules need to know of the steps so far to recognise their patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pattern {
     /// 1 in a run of odd steps to which the rule of runs applies, 2 after one even step following
@@ -75,13 +77,13 @@ impl Pattern {
     /// The pattern of unknown steps.
     pub(crate) const UNKNOWN: Self = Self { run: 0, evens: NONE };
 
-    /// Returns the pattern after an odd step; the number had `odd` odd steps before it.
+    /// Returns the pattern after an odd step. `odd` counts the odd steps before it.
     pub(crate) fn odd(self, odd: u32, limits: &Limits) -> Self {
         Self { run: u32::from(self.run == 1 || odd < limits.run), evens: 0 }
     }
 
     /// Returns the pattern after an even step; `None` if a rule says that the number need not be
-    /// walked.
+    /// walked. `odd` counts the odd steps so far.
     pub(crate) fn even(self, odd: u32, limits: &Limits) -> Option<Self> {
         let evens = if self.evens == NONE { NONE } else { self.evens ^ 1 };
         let dead = self.run == 2 || odd < limits.descent || evens == 0 && odd < limits.preimage;
@@ -89,9 +91,9 @@ impl Pattern {
     }
 }
 
-/// Follows `residue` for as many steps as there are limits. Returns the value at the end, mod
-/// 2^128; the odd steps; and the least number of odd steps before the residue with which no rule
-/// kills a number of that residue modulo 2^(number of steps).
+/// Follows `residue` for as many steps as there are limits. Returns three numbers: the value at the
+/// end, mod 2^128; the number of odd steps; and the least number of odd steps before the residue
+/// with which no rule kills a number of that residue modulo 2^(number of steps).
 pub(crate) fn threshold(residue: u128, limits: &[Limits]) -> (u128, u32, i32) {
     let (mut x, mut odd, mut least) = (residue, 0i32, 0i32);
     // For a run: with fewer odd steps before the residue, the rule applies to it.

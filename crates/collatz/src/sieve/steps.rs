@@ -3,12 +3,12 @@
 use super::rules::{Limits, threshold};
 use super::tree::Tree;
 
-/// Returns how many steps of `step` bits 96 low bits determine.
+/// Returns the number of steps of `step` bits that 96 low bits determine.
 pub(crate) const fn stages(step: u32) -> u32 {
     96 / step
 }
 
-/// 3^0, …, 3^15.
+/// The powers 3^0, …, 3^15.
 pub(crate) const RISES: [u128; 16] = {
     let mut rises = [1; 16];
     let mut i = 1;
@@ -27,10 +27,10 @@ pub(crate) const RISES: [u128; 16] = {
 /// `step` steps, in every stage of the walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Steps {
-    /// Bits of a step.
+    /// The number of bits of a step.
     pub step: u32,
     pub words: Vec<u32>,
-    /// The least numbers of odd steps at the levels where stages begin.
+    /// The least number of odd steps at the level where each stage begins.
     pub least: Vec<u32>,
 }
 
@@ -50,9 +50,9 @@ impl Steps {
         Self { step, words: (0..1 << step).map(word).collect(), least }
     }
 
-    /// Walks a number by the low 96 bits of its value x, after `odd` odd steps. Returns the odd
-    /// steps when it was killed, or `None` for a long number, which no rule kills in any stage.
-    /// Kills within the first `look` steps are ignored.
+    /// Walks a number by the low 96 bits of its value x, after `odd` odd steps. Returns the number
+    /// of odd steps when a rule killed it, or `None` for a long number, which no rule kills in any
+    /// stage. Kills within the first `look` steps are ignored.
     pub(crate) fn walk(&self, mut x: u128, mut odd: u32, look: u32) -> Option<u32> {
         let mask = (1 << self.step) - 1;
         for (stage, &least) in (1..).zip(&self.least) {
@@ -68,9 +68,9 @@ impl Steps {
     }
 }
 
-/// Returns the kill of a residue, given the limits of the steps of each stage and the least odd
-/// steps at its start: the largest v, 0 to 15, such that a number with fewer than m + v odd steps
-/// before it is killed in every stage.
+/// Returns the kill of a residue: the largest v, 0 to 15, such that a number with fewer than m + v
+/// odd steps before it is killed in every stage. `limits` are those of the steps of each stage, and
+/// `least` has the least number m of odd steps at each stage's start.
 pub(crate) fn kill(residue: u128, limits: &[Vec<Limits>], least: &[u32]) -> u32 {
     let kills = limits
         .iter()
@@ -79,17 +79,17 @@ pub(crate) fn kill(residue: u128, limits: &[Vec<Limits>], least: &[u32]) -> u32 
     kills.min().unwrap_or(0).clamp(0, 15) as u32
 }
 
-/// Returns T^step of a word's residue.
+/// Returns T^step(r) of the residue r of a table word.
 pub(crate) fn value_of(word: u32) -> u128 {
     (word >> 10).into()
 }
 
-/// Returns its odd steps.
+/// Returns the number of odd steps of a table word's residue.
 pub(crate) fn rise_of(word: u32) -> usize {
     (word >> 2 & 15) as usize
 }
 
-/// Returns its kill.
+/// Returns the kill v of a table word's residue.
 pub(crate) fn kill_of(word: u32) -> u32 {
     word >> 6 & 15
 }

@@ -9,14 +9,14 @@ use super::tree::Tree;
 /// The tables of a tree, and of all trees that differ from it only in the root.
 #[derive(Debug, Clone)]
 pub(crate) struct Tables {
-    /// The tree, without a root.
+    /// The tree that the tables belong to, without a root.
     of: Tree,
-    /// 3^i mod 2^128, the lowest word first.
+    /// The powers 3^i mod 2^128, each with the lowest word first.
     pub powers: Vec<[u32; 4]>,
-    /// 3^(−i) mod 2^32.
+    /// The inverse powers 3^(−i) mod 2^32.
     pub inverses: Vec<u32>,
     pub steps: Steps,
-    /// See [`mod_9`].
+    /// The bits of residues modulo 9, as [`mod_9`] returns them.
     pub mod_9: Vec<u32>,
     /// The limits of the steps that the vectors look ahead.
     pub limits: Vec<[u32; 4]>,

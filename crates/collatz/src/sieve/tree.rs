@@ -6,13 +6,13 @@ use super::rules::Limits;
 use super::{Looking, Rules, Step};
 use crate::descent::min_odd;
 
-/// The numbers n ≡ low mod 2^`root_level` of an aligned interval [H·2^m, (H + 1)·2^m), m = `level`
-/// + 10: all numbers below 2^m for H = 0.
+/// The tree of the numbers n ≡ low mod 2^`root_level` in an aligned interval [H·2^m, (H + 1)·2^m)
+/// with m = `level` + 10. For H = 0 these are all such numbers below 2^m.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
     pub(crate) root: Node,
     pub(crate) root_level: u32,
-    /// Low bits that are grown one by one; the last ones are processed at once.
+    /// The number of low bits that are grown one by one; the last 10 are processed at once.
     pub(crate) level: u32,
     /// The bits above the low bits of the interval's first number: H·2^10.
     pub(crate) top: u128,
@@ -22,13 +22,13 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Returns the count of its numbers, including those that the rules kill.
+    /// Returns the count of the tree's numbers, including those that the rules kill.
     #[must_use]
     pub fn numbers(&self) -> u128 {
         1 << (self.level + LAST - self.root_level)
     }
 
-    /// Describes these numbers, for messages.
+    /// Returns a description of the tree's numbers, for messages.
     pub(crate) fn described(&self) -> String {
         let (bits, first) = (self.level + LAST, self.top >> LAST);
         let Self { root, root_level, .. } = self;
@@ -63,7 +63,7 @@ impl Tree {
         self.step
     }
 
-    /// Returns the least number of odd steps at the last level.
+    /// Returns the least number of odd steps of nodes at the last level.
     pub(crate) fn least(&self) -> u32 {
         min_odd(self.level)
     }
@@ -73,7 +73,7 @@ impl Tree {
         class_count(self.level, self.look.bits())
     }
 
-    /// Returns number a of a node of the last level.
+    /// Returns the number with index a of the node of the last level with these low bits.
     pub(crate) fn number(&self, low: u128, a: u32) -> u128 {
         low + ((self.top + u128::from(a)) << self.level)
     }

@@ -6,7 +6,7 @@ use crate::evidence::tables::{TableItem, TableItems};
 use crate::evidence::{Evidence, Items, NUMBERS, secret};
 use crate::{CollatzError, Region, Verified};
 
-/// The challenges of a region.
+/// The challenges of a region, and their distribution over its parts.
 #[derive(Debug)]
 pub(crate) struct Challenged {
     pub(crate) asked: Asked,
@@ -17,14 +17,14 @@ pub(crate) struct Challenged {
 /// The challenges of a part, ascending; a number may occur several times.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OfPart {
-    /// Indices in a plain part.
+    /// The indices of challenged numbers in a plain part.
     pub(crate) plain: Vec<u128>,
-    /// Residues and multiples of 2^bits in blocks.
+    /// The challenged numbers of blocks: pairs of the residue and the multiple of 2^bits.
     pub(crate) blocks: Vec<(Residue, u128)>,
 }
 
 impl Challenged {
-    /// Draws one challenge per about `every` numbers, from a given seed or from a new one.
+    /// Draws one challenge per about `every` numbers, from the method's seed or from a new one.
     pub(crate) fn new(
         method: &TableMethod,
         place: String,
@@ -57,22 +57,23 @@ impl Challenged {
         &self.parts[part]
     }
 
-    /// Returns the steps of T of a number of a plain part, by the slow rules.
+    /// Returns the number of steps of T of a number of a plain part, by the slow rules.
     pub(crate) fn plain_steps(&self, n: u128) -> u64 {
         self.items.share(&TableItem::Plain { n }).checksum
     }
 
-    /// Returns the table steps of a number of blocks, by the slow rules.
+    /// Returns the number of table steps of a number of blocks, by the slow rules.
     pub(crate) fn table_steps(&self, residue: &Residue, high: u128, blocks: Blocks) -> u64 {
         self.walk(u128::from(residue.low) + (high << blocks.bits), blocks).0
     }
 
-    /// The same, and whether the number is left to the walker.
+    /// Returns the number of table steps of a number of blocks, by the slow rules, and whether the
+    /// number is left to the walker.
     pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
         self.items.walk(n, blocks)
     }
 
-    /// Returns the evidence, if all challenges were answered.
+    /// Returns the evidence if all challenges were answered rightly; otherwise an error.
     pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
         self.asked.end(verified)
     }

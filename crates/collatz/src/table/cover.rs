@@ -5,25 +5,25 @@ use num_bigint::BigUint;
 use super::residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue};
 use crate::{CollatzError, Region, descent};
 
-/// The bits by which the sieve of the ends is smaller.
+/// The number of bits by which the sieve of an interval's ends is smaller.
 const FEWER: u32 = 8;
 
-/// Numbers below 2^40 use at most two words, whose comparison with the start is exact, and a sieve
-/// of at most 30 bits.
+/// The bound of small numbers: numbers below 2^40 use at most two words, whose comparison with the
+/// start is exact, and a sieve of at most 30 bits.
 const SMALL: u128 = 1 << 40;
 const SMALL_WORDS: u32 = 2;
 const SMALL_SIEVE: u32 = 30;
 
-/// Bits by which a path rarely rises.
+/// The number of bits by which a path rarely rises.
 const RISE: u32 = 22;
 
-/// Returns the width: numbers of `words` words are below 2^width, because devices store them
-/// multiplied by four.
+/// Returns the width of numbers of `words` words, in bits: they are below 2^width, because devices
+/// store them multiplied by four.
 pub(crate) const fn width(words: u32) -> u32 {
     32 * words - 2
 }
 
-/// The numbers of a region that are `low` modulo 2^bits: all of an interval, for 0 bits.
+/// The numbers that are `low` modulo 2^bits; with 0 bits, for an interval, these are all numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Class {
     pub(crate) bits: u32,
@@ -31,12 +31,12 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// Returns the count of its numbers in [from, to).
+    /// Returns the count of the class's numbers in [from, to).
     pub(crate) fn count(self, from: u128, to: u128) -> u128 {
         self.below(to) - self.below(from)
     }
 
-    /// Returns the count of its numbers below `end`.
+    /// Returns the count of the class's numbers below `end`.
     fn below(self, end: u128) -> u128 {
         match end.checked_sub(self.low) {
             None | Some(0) => 0,
@@ -45,7 +45,7 @@ impl Class {
         }
     }
 
-    /// Returns number `index` of its numbers in [from, …).
+    /// Returns the class's number with this index, from 0, among those from `from` on.
     pub(crate) fn nth(self, from: u128, index: u128) -> u128 {
         self.low + ((self.below(from) + index) << self.bits)
     }
@@ -54,18 +54,18 @@ impl Class {
 /// A part of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// from ≤ n < to, one by one.
+    /// The numbers from ≤ n < to of the class, which are walked one by one.
     Plain { from: u128, to: u128 },
     /// Blocks [h·2^bits, (h + 1)·2^bits) for `count` values h from `first` on; all numbers are at
     /// least 2^20.
     Blocks(Blocks),
 }
 
-/// Blocks of 2^bits numbers.
+/// A range of blocks of 2^bits numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
     pub(crate) bits: u32,
-    /// 32-bit words per number.
+    /// The number of 32-bit words per number.
     pub(crate) words: u32,
     pub(crate) first: u128,
     pub(crate) count: u128,
@@ -81,18 +81,18 @@ impl Blocks {
     }
 }
 
-/// A region, divided into parts.
+/// The division of a region into parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cover {
     pub(crate) class: Class,
-    /// The most words of a number.
+    /// The largest number of words of a number.
     pub(crate) words: u32,
     pub(crate) parts: Vec<Part>,
 }
 
 impl Cover {
-    /// Divides a region with these bits of the sieve and words, or with those derived from its
-    /// size.
+    /// Divides a region. The bits of the sieve and the words per number are the given ones, or are
+    /// derived from the region's size.
     pub(crate) fn new(
         region: &Region,
         bits: Option<u32>,
@@ -130,7 +130,7 @@ impl Cover {
         }
     }
 
-    /// Adds whole blocks, and both ends by a smaller sieve.
+    /// Adds the whole blocks of an interval, and divides both ends by a smaller sieve.
     fn inside(&mut self, from: u128, to: u128, bits: u32, words: u32) {
         if from >= to {
             return;
@@ -164,7 +164,7 @@ impl Cover {
         u64::try_from(self.class.low).ok().and_then(|low| Residue::of(low, self.class.bits, powers))
     }
 
-    /// Returns the numbers of the region in a part.
+    /// Returns the count of the region's numbers in a part.
     pub(crate) fn numbers(&self, part: &Part) -> u128 {
         match *part {
             Part::Plain { from, to } => self.class.count(from, to),

@@ -60,53 +60,53 @@ use crate::evidence::asked::{split, within};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
-/// Incremented when the checksum changes.
+/// The version of the method. It is incremented when the checksum changes.
 const VERSION: u32 = 1;
 
-/// The most words of a number.
+/// The largest number of 32-bit words of a number.
 pub const MOST_WORDS: u32 = 4;
 
 /// The parameters of the table method.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// s, bits of the sieve, 8 to 37. The default is 10 less than the bits of the interval's size,
-    /// within these bounds, and no less than the low bits of a class.
+    /// The number s of bits of the sieve, 8 to 37. The default is 10 less than the bits of the
+    /// interval's size, within these bounds, and no less than the low bits of a class.
     pub sieve_bits: Option<u32>,
-    /// d, bits of the tables, 2 to 15, on devices 8 to 15. The default is 12 on CPUs and 14 on
-    /// devices.
+    /// The number d of bits of the tables, 2 to 15, on devices 8 to 15. The default is 12 on CPUs
+    /// and 14 on devices.
     pub table_bits: Option<u32>,
-    /// 32-bit words of a number, 1 to 4. The default is enough for 22 bits more than the largest
-    /// number, and at least 2. Numbers below 2^40 use at most 2.
+    /// The number of 32-bit words of a number, 1 to 4. The default is enough for 22 bits more than
+    /// the largest number, and at least 2. Numbers below 2^40 use at most 2.
     pub words: Option<u32>,
     /// The walker that finishes numbers.
     pub walker: Walker,
 }
 
-/// The table method on all cores.
+/// The table method on all cores of the CPU.
 #[derive(Debug, Clone)]
 pub struct TableMethod {
     pub(crate) options: TableOptions,
     pub(crate) tables: Tables,
     /// The seed of the challenges; by default drawn anew for each region.
     pub(crate) seed: Option<u64>,
-    /// Numbers per challenge.
+    /// The count of numbers per challenge; `None` means the default.
     pub(crate) every: Option<u64>,
     powers: [u64; 41],
 }
 
-/// A challenge takes as long as about 2,000 other numbers.
+/// The count of numbers per challenge. A challenge takes as long as about 2,000 other numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 17;
 
-/// Bits of the tables of CPUs, which fit in the first-level cache.
+/// The number of bits of the tables of CPUs, which fit in the first-level cache.
 const TABLE_BITS: u32 = 12;
 
-/// Bits between the residues that are listed and those grown from them.
+/// The number of bits between the residues that are listed and those grown from them.
 pub(crate) const GROWN: u32 = 13;
 
-/// High parts between two polls of the watch.
+/// The number of high parts between two polls of the watch.
 const HIGHS: u128 = 1 << 12;
 
-/// Plain numbers between two polls of the watch.
+/// The count of plain numbers between two polls of the watch.
 const CHUNK: u128 = 1 << 14;
 
 pub(crate) fn bounded(
@@ -160,25 +160,26 @@ impl TableMethod {
         Ok(Self { options, tables, seed: None, every: None, powers: powers() })
     }
 
-    /// Draws challenges from a seed, one per `numbers` numbers.
+    /// Makes the method draw challenges from a seed, one per `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { seed: Some(seed), every: Some(numbers), ..self }
     }
 
-    /// Divides a region into parts.
+    /// Returns the division of a region into parts.
     pub(crate) fn cover(&self, region: &Region) -> Result<Cover, CollatzError> {
         Cover::new(region, self.options.sieve_bits, self.options.words)
     }
 
-    /// Formats as `s=37,d=12,words=3`, with `auto` for values derived from the region.
+    /// Returns the parameters as text: `s=37,d=12,words=3`, with `auto` for values derived from the
+    /// region.
     pub(crate) fn described(&self) -> String {
         let said = |x: Option<u32>| x.map_or("auto".into(), |x| x.to_string());
         let TableOptions { sieve_bits, words, .. } = self.options;
         format!("s={},d={},words={}", said(sieve_bits), self.tables.bits(), said(words))
     }
 
-    /// Verifies a part of a region; `None` if the watch stopped it.
+    /// Verifies a part of a region and returns the result; `None` if the watch stopped it.
     pub(crate) fn part(
         &self,
         cover: &Cover,
@@ -196,7 +197,7 @@ impl TableMethod {
         }
     }
 
-    /// Walks numbers one by one.
+    /// Walks the numbers of a plain part one by one.
     fn plain(
         &self,
         (class, from, to): (Class, u128, u128),
@@ -244,7 +245,7 @@ impl TableMethod {
         verified.try_reduce(Verified::default, |a, b| Some(sum(a, b)))
     }
 
-    /// Processes blocks by the sieve.
+    /// Processes the blocks of a part by the sieve.
     fn blocks(
         &self,
         cover: &Cover,
@@ -317,7 +318,7 @@ impl TableMethod {
         Nodes { bits: middle, residues: grown.unwrap_or_default() }
     }
 
-    /// Walks starts exactly.
+    /// Walks starts exactly and returns the result for them.
     pub(crate) fn finish(&self, starts: &[u128]) -> Verified {
         let one = |mut all: Verified, &start: &u128| {
             match self.options.walker.descend(start) {
@@ -332,7 +333,7 @@ impl TableMethod {
         verified.reduce(Verified::default, sum)
     }
 
-    /// Keeps a highest value only if it is the highest of all paths.
+    /// Removes the highest value of a result unless it is the highest of all paths.
     pub(crate) fn confirm_highest(&self, cover: &Cover, verified: &mut Verified) {
         let has_blocks = cover.parts.iter().any(|part| matches!(part, Part::Blocks(_)));
         let bits = width(cover.words) + self.tables.bits().div_ceil(2);
@@ -383,7 +384,7 @@ impl Verifier for TableMethod {
     }
 }
 
-/// Residues to grow from.
+/// Mandatory residues modulo 2^bits, from which those of the sieve are grown.
 #[derive(Debug)]
 pub(crate) struct Nodes {
     pub(crate) bits: u32,
@@ -402,7 +403,7 @@ fn keep(highest: &mut Option<Highest>, other: Highest) {
     });
 }
 
-/// A count divided into shares that differ by one at most.
+/// A count of numbers divided into shares that differ by one at most.
 #[derive(Debug)]
 pub(crate) struct Shares {
     numbers: u128,
@@ -424,7 +425,7 @@ impl Shares {
         self.numbers / shares + u128::from(u128::from(index) < self.numbers % shares)
     }
 
-    /// Returns everything if the number of shares is 0, otherwise 0.
+    /// Returns the whole count if the number of shares is 0, otherwise 0.
     pub(crate) fn rest(&self) -> u128 {
         if self.shares == 0 { self.numbers } else { 0 }
     }

@@ -2,10 +2,10 @@
 
 use crate::descent::min_odd;
 
-/// Fewest bits of the sieve.
+/// The least number of bits of the sieve.
 pub const LEAST_SIEVE_BITS: u32 = 8;
 
-/// Most bits of the sieve.
+/// The largest number of bits of the sieve.
 pub const MOST_SIEVE_BITS: u32 = 37;
 
 /// A mandatory residue modulo 2^k: after each j ≤ k steps its coefficient 3^f/2^j is above 1. All
@@ -14,9 +14,9 @@ pub const MOST_SIEVE_BITS: u32 = 37;
 pub struct Residue {
     /// The residue, below 2^k.
     pub low: u64,
-    /// `T^k(low)`, below 3^odd.
+    /// The value `T^k(low)`, below 3^odd.
     pub value: u64,
-    /// Odd steps among the first k.
+    /// The number of odd steps among the first k.
     pub odd: u32,
 }
 
@@ -24,7 +24,7 @@ impl Residue {
     /// The residue of all numbers, k = 0.
     pub const ROOT: Self = Self { low: 0, value: 0, odd: 0 };
 
-    /// Returns the residue `low` modulo 2^bits, if it is mandatory.
+    /// Returns the residue `low` modulo 2^bits if it is mandatory; otherwise `None`.
     #[must_use]
     pub fn of(low: u64, bits: u32, powers: &[u64; 41]) -> Option<Self> {
         (0..bits).try_fold(Self::ROOT, |residue, k| {
@@ -39,8 +39,8 @@ impl Residue {
         })
     }
 
-    /// Returns the children: of low and low + 2^k, one is odd at step k and stays mandatory, the
-    /// other is even.
+    /// Calls `each` with the mandatory ones of the two children, the residues low and low + 2^k
+    /// modulo 2^(k + 1). One of them is odd at step k and stays mandatory, the other is even.
     #[inline]
     pub(crate) fn children(self, k: u32, powers: &[u64; 41], mut each: impl FnMut(Self)) {
         let Self { low, value, odd } = self;
@@ -68,7 +68,7 @@ impl Residue {
         }
     }
 
-    /// Returns the same residues as a list.
+    /// Returns the residues of [`Self::grow`] as a list.
     #[must_use]
     pub fn grown(self, from: u32, to: u32, powers: &[u64; 41]) -> Vec<Self> {
         let mut list = vec![];
@@ -77,9 +77,9 @@ impl Residue {
     }
 }
 
-/// Returns, for each f, the number of mandatory residues modulo 2^to that are congruent to a given
-/// one modulo 2^from with f odd steps; it is the same for all such residues. Costs (to − from)·to
-/// additions.
+/// Returns, for each f, the number of mandatory residues modulo 2^to that are congruent modulo
+/// 2^from to a given one with f odd steps. The number is the same for all such residues. Costs (to
+/// − from)·to additions.
 #[must_use]
 pub fn descendants(from: u32, to: u32) -> Vec<u64> {
     // After one more step the odd steps are f or f + 1, the former only if they suffice.

@@ -2,13 +2,13 @@
 
 use crate::walk::step;
 
-/// Fewest bits of a table.
+/// The least number of bits of a table.
 pub const LEAST_TABLE_BITS: u32 = 2;
 
-/// Most bits of a table: 3^15 < 2^24, so that an entry is one word.
+/// The largest number of bits of a table: 3^15 < 2^24, so that an entry is one word.
 pub const MOST_TABLE_BITS: u32 = 15;
 
-/// The position of f in an entry.
+/// The position, in bits, of f in an entry.
 const ODD_SHIFT: u32 = 26;
 
 /// A table with, for each l < 2^d, the odd steps f among its first d, and T^d(l): T^d(l + h·2^d) =
@@ -37,31 +37,31 @@ impl Tables {
         Self { bits, entries: (0..1 << bits).map(entry).collect(), powers: powers() }
     }
 
-    /// Returns d.
+    /// Returns d, the number of bits of the tables.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Returns f; only the low d bits of `low` count.
+    /// Returns f, the number of odd steps; only the low d bits of `low` count.
     #[must_use]
     pub fn odd_steps(&self, low: u32) -> u32 {
         self.entry(low) >> ODD_SHIFT
     }
 
-    /// Returns B: 3^f; only the low d bits of `low` count.
+    /// Returns B = 3^f; only the low d bits of `low` count.
     #[must_use]
     pub fn factor(&self, low: u32) -> u64 {
         self.powers[self.odd_steps(low) as usize]
     }
 
-    /// Returns C: `T^d(low)`; only the low d bits of `low` count.
+    /// Returns C = `T^d(low)`; only the low d bits of `low` count.
     #[must_use]
     pub fn constant(&self, low: u32) -> u32 {
         self.entry(low) & ((1 << ODD_SHIFT) - 1)
     }
 
-    /// Returns B and C.
+    /// Returns B and C; only the low d bits of `low` count.
     #[inline]
     pub(super) fn both(&self, low: u32) -> (u64, u64) {
         let entry = self.entry(low);

@@ -2,18 +2,18 @@
 
 use super::{Residue, TableMethod, width};
 
-/// A number that is not below its start after this many table steps is walked exactly.
+/// The number of table steps after which a number that is not below its start is walked exactly.
 pub(crate) const MOST_STEPS: u64 = 10_000;
 
-/// Low bits that are ignored when numbers of three words and more are compared: devices store
-/// numbers multiplied by four, and ignore their lowest word.
+/// The number of low bits that are ignored when numbers of three words and more are compared:
+/// devices store numbers multiplied by four, and ignore their lowest word.
 pub(crate) const LOW_BITS: u32 = 30;
 
 impl TableMethod {
     /// Walks residue + h·2^bits for `highs.1` values h from `highs.0` on, and returns the sum of
     /// their table steps. The starts that need more words, or too many steps, are added to `over`.
     ///
-    /// T^bits of each number fits in the words.
+    /// T^bits of each number must fit in the words.
     pub(super) fn walk(
         &self,
         residue: Residue,
@@ -43,8 +43,9 @@ impl TableMethod {
         steps
     }
 
-    /// Returns the table steps, and whether the last one ended below the start, where both are
-    /// compared without some low bits. `WIDE`: more than 96 bits.
+    /// Returns the number of table steps of a number, and whether the last one ended below the
+    /// start. Both are compared without their `without` low bits. `WIDE` says that values may have
+    /// more than 96 bits.
     #[inline]
     fn descend<const WIDE: bool>(
         &self,

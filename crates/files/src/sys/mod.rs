@@ -31,7 +31,7 @@ pub(crate) enum Access {
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Io(io::Error),
-    /// It is an object of this kind.
+    /// The name belongs to an object of this kind.
     Special(&'static str),
 }
 
@@ -41,7 +41,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// The name for a regular file that is in the way.
+/// The word in messages for a regular file that is in the way.
 pub(crate) const FILE: &str = "a file";
-/// The name for `/dev/null` and similar devices.
+/// The word in messages for `/dev/null` and similar devices.
 pub(crate) const CHARACTER_DEVICE: &str = "a character device";

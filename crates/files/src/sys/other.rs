@@ -1,5 +1,5 @@
-//! Systems other than Unix: the standard library, by paths. Each check precedes the use that it
-//! protects.
+//! The operations on systems other than Unix: by paths, with the standard library. Each check
+//! precedes the use that it protects.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, OpenOptions};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use super::{Access, FILE, Trouble};
 use crate::Entry;
 
-/// The path of a directory that was found.
+/// A directory that was found, as its path.
 #[derive(Debug)]
 pub(crate) struct Handle(PathBuf);
 
 impl Handle {
     /// Checks that the directory at `base` exists, following links, and that the inner directories
-    /// exist and are not links. An error comes with the path that it is about.
+    /// exist and are not links. An error contains the path that failed.
     pub(crate) fn open(base: &Path, inner: &[OsString]) -> Result<Self, (PathBuf, Trouble)> {
         let mut path = if base.as_os_str().is_empty() { ".".into() } else { base.to_owned() };
         check(fs::metadata(&path)).map_err(|trouble| (path.clone(), trouble))?;
@@ -26,7 +26,7 @@ impl Handle {
         Ok(Self(path))
     }
 
-    /// Creates an inner directory. Returns whether it was missing.
+    /// Creates an inner directory if it is missing. Returns whether it was.
     pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<bool> {
         match fs::create_dir(self.0.join(name)) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -46,7 +46,7 @@ impl Handle {
         open(&path, access)
     }
 
-    /// The size of a regular file; `None` if the name is free.
+    /// Returns the size in bytes of a regular file; `None` if the name is free.
     pub(crate) fn size(&self, name: &OsStr) -> Result<Option<u64>, Trouble> {
         match fs::symlink_metadata(self.0.join(name)) {
             Ok(found) => match special(found.file_type()) {
@@ -58,12 +58,12 @@ impl Handle {
         }
     }
 
-    /// Whether the name is taken.
+    /// Returns whether the name is taken.
     pub(crate) fn has(&self, name: &OsStr) -> bool {
         fs::symlink_metadata(self.0.join(name)).is_ok()
     }
 
-    /// The entries of the directory.
+    /// Returns the entries of the directory.
     pub(crate) fn list(&self) -> io::Result<Vec<Entry>> {
         fs::read_dir(&self.0)?
             .map(|entry| {
@@ -75,7 +75,7 @@ impl Handle {
             .collect()
     }
 
-    /// Replaces the object named `to`.
+    /// Renames `from` to `to`, and replaces an object with the new name.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(from), self.0.join(to))
     }
@@ -90,18 +90,19 @@ impl Handle {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Directories cannot be flushed here; the file system orders its own changes.
+    /// Does nothing: directories cannot be flushed here, and the file system orders its own
+    /// changes.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Whether a file of that name exists: its identity cannot be checked here.
+    /// Returns whether a file of that name exists: its identity cannot be checked here.
     pub(crate) fn is_at(&self, _file: &File, name: &OsStr) -> bool {
         self.has(name)
     }
 }
 
-/// The kind of object that a path leads to, following links.
+/// Returns the kind of object that a path leads to, following links.
 pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
     Ok(special(fs::metadata(path)?.file_type()).unwrap_or(FILE))
 }
@@ -140,7 +141,7 @@ fn check(found: io::Result<fs::Metadata>) -> Result<(), Trouble> {
     Err(Trouble::Special(special(found.file_type()).unwrap_or(FILE)))
 }
 
-/// The kind of an object other than a regular file; `None` for a regular file.
+/// Returns the kind of an object other than a regular file; `None` for a regular file.
 fn special(kind: FileType) -> Option<&'static str> {
     match kind {
         kind if kind.is_file() => None,

@@ -1,4 +1,4 @@
-//! Unix: all operations are relative to the handle of a directory.
+//! The operations on Unix, all relative to the handle of a directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,8 +18,8 @@ use crate::Entry;
 pub(crate) struct Handle(OwnedFd);
 
 impl Handle {
-    /// Opens the directory at `base`, following links, and then the inner directories, not following
-    /// links. An error comes with the path that it is about.
+    /// Opens the directory at `base`, following links, and then the inner directories, not
+    /// following links. An error contains the path that failed.
     pub(crate) fn open(base: &Path, inner: &[OsString]) -> Result<Self, (PathBuf, Trouble)> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut path = base.to_owned();
@@ -47,7 +47,7 @@ impl Handle {
         Ok(folder)
     }
 
-    /// Creates an inner directory. Returns whether it was missing.
+    /// Creates an inner directory if it is missing. Returns whether it was.
     pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<bool> {
         match sys::mkdirat(&self.0, name, Mode::from_bits_truncate(0o777)) {
             Ok(()) => Ok(true),
@@ -82,7 +82,8 @@ impl Handle {
         }
     }
 
-    /// The size of a regular file; `None` if the name is free. An error for any other object.
+    /// Returns the size in bytes of a regular file; `None` if the name is free. Any other object is
+    /// an error.
     pub(crate) fn size(&self, name: &OsStr) -> Result<Option<u64>, Trouble> {
         match sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => match what(&found) {
@@ -94,7 +95,7 @@ impl Handle {
         }
     }
 
-    /// Whether the name is taken.
+    /// Returns whether the name is taken.
     pub(crate) fn has(&self, name: &OsStr) -> bool {
         self.what(name).is_some()
     }
@@ -103,7 +104,7 @@ impl Handle {
         sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|found| what(&found))
     }
 
-    /// The entries of the directory.
+    /// Returns the entries of the directory.
     pub(crate) fn list(&self) -> io::Result<Vec<Entry>> {
         let mut entries = vec![];
         for entry in sys::Dir::read_from(&self.0)? {
@@ -122,7 +123,7 @@ impl Handle {
         Ok(entries)
     }
 
-    /// Renames; a link named `to` is replaced, not followed.
+    /// Renames `from` to `to`; a link named `to` is replaced, not followed.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(sys::renameat(&self.0, from, &self.0, to)?)
     }
@@ -145,7 +146,7 @@ impl Handle {
         }
     }
 
-    /// Whether the name belongs to this open file.
+    /// Returns whether the name belongs to this open file.
     pub(crate) fn is_at(&self, file: &File, name: &OsStr) -> bool {
         let there = sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
         let (Ok(there), Ok(here)) = (there, sys::fstat(file)) else { return false };
@@ -153,7 +154,7 @@ impl Handle {
     }
 }
 
-/// The kind of object that a path leads to, following links.
+/// Returns the kind of object that a path leads to, following links.
 pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
     Ok(what(&sys::stat(path)?))
 }
@@ -175,10 +176,11 @@ pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
 }
 
 const FOLDER: &str = "a directory";
-/// Opening never blocks, and never makes a terminal the controlling one.
+/// The flags of every opening: it never blocks, and never makes a terminal the controlling one.
 const CAREFUL: OFlags = OFlags::NONBLOCK.union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
-/// Returns the opened file if its kind is wanted. Later reads and writes block as usual.
+/// Converts a descriptor to a file if `is_wanted` accepts its kind. Later reads and writes block as
+/// usual.
 fn opened(fd: OwnedFd, is_wanted: impl Fn(&'static str) -> bool) -> Result<File, Trouble> {
     let found = what(&sys::fstat(&fd).map_err(io::Error::from)?);
     if !is_wanted(found) {
@@ -206,7 +208,7 @@ fn describe(kind: FileType) -> &'static str {
     }
 }
 
-/// The empty path means the current directory.
+/// Returns the path, or `.` for the empty path, which means the current directory.
 fn or_here(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }

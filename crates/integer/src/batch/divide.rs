@@ -84,7 +84,7 @@ pub(super) fn rows(batch: Option<&mut UintBatch>) -> Result<Rows<'_>, IntegerErr
 }
 
 impl UintBatch {
-    /// Allocates results of an operation on `self`: numbers of `width`, and flags.
+    /// Allocates results of an operation on `self`: a batch of numbers of `width`, and flags.
     pub(super) fn flagged_output(
         &self,
         count: usize,

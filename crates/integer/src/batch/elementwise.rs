@@ -17,18 +17,18 @@ enum Unary {
     Negate,
     Not,
     Shift(Shift, u32),
-    /// A product with a word, which is wider than the number.
+    /// The product of the number and a word; the result is wider than the number.
     MultiplyWord(u64),
 }
 
-/// An operation on two numbers, limb by limb.
+/// An operation on two numbers.
 #[derive(Debug, Clone, Copy)]
 enum Binary {
     Choose(Extreme),
     Bitwise(Bitwise),
 }
 
-/// Applies the operation to each number of a and writes the results to r.
+/// Applies the operation `what` to each number of a and writes the results to r.
 fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerError> {
     match (&a.data, &mut r.data) {
         (Storage::Host(x), Storage::Host(out)) => {
@@ -55,7 +55,8 @@ fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
     Ok(())
 }
 
-/// Applies the operation to pairs of numbers of a and b; r has the larger width.
+/// Applies the operation `what` to pairs of numbers of a and b and writes the results, of the
+/// larger width, to r.
 fn binary(
     what: Binary,
     a: &UintBatch,
@@ -84,7 +85,7 @@ fn binary(
     Ok(())
 }
 
-/// Computes one word for each of `count` numbers on a device and copies the words to the host.
+/// Computes one value for each of `count` numbers on a device and returns the values on the host.
 fn words<T: Pod>(
     gpu: &Gpu,
     count: usize,
@@ -95,7 +96,7 @@ fn words<T: Pod>(
     Ok(out.download()?)
 }
 
-/// Compares `count` pairs: −1, 0 or 1 for each.
+/// Compares `count` pairs of numbers and returns −1, 0 or 1 for a < b, a = b or a > b.
 fn compare(a: &UintBatch, b: &UintBatch, count: usize) -> Result<Vec<i8>, IntegerError> {
     match (&a.data, &b.data) {
         (Storage::Host(x), Storage::Host(y)) => {
@@ -163,8 +164,8 @@ impl UintBatch {
         self.unary(Unary::Negate, self.width)
     }
 
-    /// Compares each number of a with the corresponding number of b. The results are in the memory
-    /// of the host. Waits for a device.
+    /// Compares each number of a with the corresponding number of b. Returns the results in the
+    /// memory of the host. Waits for a device.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

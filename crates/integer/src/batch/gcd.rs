@@ -11,7 +11,7 @@ use crate::{Flagged, Flags, IntegerError, UintBatch, cpu, gpu};
 /// and signs.
 #[derive(Debug)]
 pub struct GcdExt {
-    /// g = gcd(a, b), of the larger width.
+    /// g = gcd(a, b), of the larger of the two widths.
     pub gcd: UintBatch,
     /// |x|, of the width of b.
     pub x: UintBatch,
@@ -47,7 +47,7 @@ fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerErr
     }
 }
 
-/// Like [`gcd`], with the cofactors.
+/// Like [`gcd`], but computes the cofactors too.
 fn gcd_ext(a: &UintBatch, b: &UintBatch, r: &mut GcdExt) -> Result<(), IntegerError> {
     match (&a.data, &b.data) {
         (Storage::Host(x), Storage::Host(y)) => {

@@ -56,7 +56,8 @@ impl UintBatch {
         Ok(Self { executor: executor.clone(), count, width, data })
     }
 
-    /// Returns the numbers with these limbs of 32 bits.
+    /// Returns a batch of the numbers with these limbs of 32 bits: limb j of number i is at
+    /// i·limbs + j.
     ///
     /// # Errors
     /// [`IntegerError::Length`] unless `limbs` holds whole numbers; out of memory.
@@ -87,7 +88,8 @@ impl UintBatch {
         Ok(Self { executor: executor.clone(), count, width, data })
     }
 
-    /// Returns the numbers with these limbs of 64 bits, the lowest first.
+    /// Returns a batch of the numbers with these limbs of 64 bits, the lowest limb of each number
+    /// first.
     ///
     /// # Errors
     /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; the errors of
@@ -108,7 +110,7 @@ impl UintBatch {
         Self::from_vec(executor, width, halves.collect())
     }
 
-    /// Returns all limbs: limb j of number i at i·limbs + j. Waits for a device.
+    /// Returns all limbs of 32 bits: limb j of number i is at i·limbs + j. Waits for a device.
     ///
     /// # Errors
     /// An error of the device.
@@ -116,7 +118,7 @@ impl UintBatch {
         self.data.with(<[u32]>::to_vec)
     }
 
-    /// Returns all limbs of 64 bits.
+    /// Returns all limbs of 64 bits, the lowest limb of each number first. Waits for a device.
     ///
     /// # Errors
     /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; an error of the device.
@@ -127,7 +129,7 @@ impl UintBatch {
         self.with_limbs(|limbs| limbs.chunks_exact(2).map(cpu::join).collect())
     }
 
-    /// Returns all limbs without a copy; `None` on a device.
+    /// Returns all limbs of 32 bits without a copy; `None` on a device.
     #[must_use]
     pub fn as_limbs(&self) -> Option<&[u32]> {
         match &self.data {
@@ -136,7 +138,8 @@ impl UintBatch {
         }
     }
 
-    /// Calls `read` with all limbs, which are copied to the host first if they are on a device.
+    /// Calls `read` with all limbs and returns its result. The limbs are copied to the host first
+    /// if they are on a device.
     pub(crate) fn with_limbs<R>(&self, read: impl FnOnce(&[u32]) -> R) -> Result<R, IntegerError> {
         self.data.with(read)
     }
@@ -153,7 +156,7 @@ impl UintBatch {
         self.with_limbs(|limbs| limbs.chunks_exact(self.width.limbs()).nth(i).map(<[_]>::to_vec))
     }
 
-    /// Returns the number of integers.
+    /// Returns the number of integers in the batch.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
@@ -201,7 +204,8 @@ impl UintBatch {
         }
     }
 
-    /// Moves the numbers to another place. From host to host nothing is copied.
+    /// Moves the numbers to another place and returns the batch there. From host to host nothing is
+    /// copied.
     ///
     /// # Errors
     /// Out of memory, or an error of the device.

@@ -40,8 +40,8 @@ fn square(part: Part, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
     Ok(())
 }
 
-/// Computes out ← the requested part of a·b, or of a², by the method that the device uses for these
-/// widths.
+/// Computes out ← the requested part of a·b, or of a² without a b, by the method that the device
+/// uses for these widths.
 fn on_device(
     part: Part,
     a: &UintBatch,
@@ -105,8 +105,8 @@ impl UintBatch {
         self.product(b, Part::Full)
     }
 
-    /// Returns a·b mod 2^w, w the larger width. About half the work of [`Self::mul`] for numbers of
-    /// up to a few thousand bits.
+    /// Returns a·b mod 2^w, where w is the larger width. This takes about half the work of
+    /// [`Self::mul`] for numbers of up to a few thousand bits.
     ///
     /// # Errors
     /// As [`Self::mul`].
@@ -114,9 +114,9 @@ impl UintBatch {
         self.product(b, Part::Low)
     }
 
-    /// Returns ⌊a·b/2^w⌋, w the larger width. The result has the smaller width, which always
-    /// suffices. So a·b = mul_high·2^w + mul_low. About half the work of [`Self::mul`] for numbers
-    /// of up to a few thousand bits.
+    /// Returns ⌊a·b/2^w⌋, where w is the larger width. The result has the smaller width, which
+    /// always suffices. So a·b = mul_high·2^w + mul_low. This takes about half the work of
+    /// [`Self::mul`] for numbers of up to a few thousand bits.
     ///
     /// # Errors
     /// As [`Self::mul`].

@@ -19,8 +19,8 @@ impl UintBatch {
         }
     }
 
-    /// Returns an error unless `into` can hold `count` results of `width` of an operation on
-    /// `self`.
+    /// Returns an error unless `into` has the place of `self`, and the count and width of the
+    /// result of an operation on it.
     pub(super) fn fits(&self, count: usize, width: Width, into: &Self) -> Result<(), IntegerError> {
         if !self.executor.is_same_place(&into.executor) {
             return Err(IntegerError::Places);
@@ -32,18 +32,18 @@ impl UintBatch {
         Err(IntegerError::Output { count, width, into_count, into_width })
     }
 
-    /// Allocates a batch for a result, in the place of `self`.
+    /// Allocates a batch for a result of `count` numbers, in the place of `self`.
     pub(super) fn output(&self, count: usize, width: Width) -> Result<Self, IntegerError> {
         let data = Storage::for_results(&self.executor, count, width.limbs(), width)?;
         Ok(Self { executor: self.executor.clone(), count, width, data })
     }
 
-    /// Returns `self` as an operand for `count` numbers on the CPU.
+    /// Returns `self`, with its limbs, as an operand on the CPU.
     pub(super) fn host<'a>(&self, limbs: &'a [u32]) -> cpu::Operand<'a> {
         cpu::Operand::new(limbs, self.width.limbs(), self.count == 1)
     }
 
-    /// Returns `self` as an operand on a device.
+    /// Returns `self`, with its limbs, as an operand on a device.
     pub(super) fn on_device<'a>(&self, data: &'a Buffer<u32>) -> gpu::Operand<'a> {
         gpu::Operand::new(data, self.width.limbs(), self.count == 1)
     }
@@ -65,7 +65,7 @@ pub(super) fn result_width(operation: &'static str, limbs: usize) -> Result<Widt
     Ok(Width::of_limbs(limbs))
 }
 
-/// Returns an error for numbers wider than a factor can be.
+/// Returns an error if numbers of this width are wider than a factor can be.
 pub(super) fn as_factor(operation: &'static str, width: Width) -> Result<(), IntegerError> {
     if width.bits() > Width::MAX_BITS {
         let bits = u64::from(width.bits());

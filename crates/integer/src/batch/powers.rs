@@ -8,7 +8,7 @@ use super::divide::{buffer, rows};
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, Width, cpu, gpu};
 
-/// An operation modulo a number.
+/// An operation modulo a number: a^b or a·b mod m.
 #[derive(Debug, Clone, Copy)]
 enum Modular {
     Power,
@@ -49,7 +49,7 @@ fn root(a: &UintBatch, k: NonZeroU32, root: &mut UintBatch) -> Result<(), Intege
     }
 }
 
-/// Computes x ← a^b or a·b mod m, of the width of m. A flag is set where m = 0.
+/// Computes x ← a^b mod m or a·b mod m, of the width of m. A flag is set where m = 0.
 fn modular(
     what: Modular,
     [a, b, m]: [&UintBatch; 3],
@@ -79,7 +79,7 @@ fn modular(
     }
 }
 
-/// Computes out ← a·b mod n: the product, then its remainder.
+/// Computes out ← a·b mod n on a device: the product, then its remainder.
 fn product_on_device(
     [a, b]: [&UintBatch; 2],
     n: gpu::Operand<'_>,

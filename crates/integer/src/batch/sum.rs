@@ -32,7 +32,7 @@ fn sum(
     Ok(())
 }
 
-/// Computes a ← a ± b mod 2^width(a), with the carries or borrows.
+/// Computes a ← a ± b mod 2^width(a) and returns the carries or borrows.
 fn sum_assign(sum: Sum, a: &mut UintBatch, b: &UintBatch) -> Result<Flags, IntegerError> {
     let (count, width) = (a.count_with(b)?, a.width.max(b.width));
     b.fits(count, width, a)?;
@@ -95,7 +95,8 @@ impl UintBatch {
         sum(what, self, b, into, carries)
     }
 
-    /// Returns a + b mod 2^w, w the larger width. The flag is set where a carry of 2^w is lost.
+    /// Returns a + b mod 2^w, where w is the larger width. The flag is set where a carry of 2^w is
+    /// lost.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -103,7 +104,7 @@ impl UintBatch {
         self.sum_of(b, Sum::Add)
     }
 
-    /// Returns a − b mod 2^w, w the larger width. The flag is set where a < b.
+    /// Returns a − b mod 2^w, where w is the larger width. The flag is set where a < b.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -111,7 +112,7 @@ impl UintBatch {
         self.sum_of(b, Sum::Subtract)
     }
 
-    /// Returns a + b mod 2^w, w the larger width.
+    /// Returns a + b mod 2^w, where w is the larger width.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -119,7 +120,7 @@ impl UintBatch {
         self.wrapping_sum(b, Sum::Add)
     }
 
-    /// Returns a − b mod 2^w, w the larger width.
+    /// Returns a − b mod 2^w, where w is the larger width.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -1,11 +1,12 @@
-//! Greatest common divisors.
+//! The check of greatest common divisors.
 
 use super::residue::{add, mul, sub};
 use super::{Numbers, as_many, failing};
 use crate::{Executor, IntegerError, UintBatch};
 
-/// Checks g = gcd(a, b): g divides both, and x·a + y·b = g, so every common divisor divides g. For
-/// a = b = 0 only g = 0 passes.
+/// Checks g = gcd(a, b) and returns the indices of the results that fail. It checks that g divides
+/// both, and that x·a + y·b = g, so every common divisor divides g. For a = b = 0 only g = 0
+/// passes.
 ///
 /// The witnesses a/g, b/g, x and y are computed by `on`: two exact divisions and the cofactors. On
 /// a device they take about two to four times as long as the divisors themselves.

@@ -1,12 +1,13 @@
-//! Inverses modulo numbers.
+//! The check of inverses modulo numbers.
 
 use super::residue::{add, mul};
 use super::{Numbers, as_many, failing};
 use crate::cpu::compare_limbs;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// Checks a·x ≡ 1 mod m and x < m, and x = 0 where m = 1. Where the flag says that no inverse
-/// exists, checks that x = 0, and that m = 0 or a number above 1 divides a and m.
+/// Checks inverses x of a modulo m and returns the indices of the results that fail: a·x ≡ 1 mod m
+/// and x < m, and x = 0 where m = 1. Where the flag in `none` says that no inverse exists, checks
+/// that x = 0, and that m = 0 or a number above 1 divides a and m.
 ///
 /// The witnesses are computed by `on`: ⌊a·x/m⌋ for all numbers, which takes a product and a
 /// quotient; where the flag is set, also g = gcd(a, m), a/g and m/g.
@@ -48,8 +49,8 @@ pub fn inverses(
     }))
 }
 
-/// Returns the numbers among `some` with m > 0 for which no common divisor above 1 of a and m is
-/// shown.
+/// Returns the indices in `which` for which m > 0 and no common divisor above 1 of a and m is
+/// found.
 fn without_common_divisor(
     a: &Numbers<'_>,
     a_width: Width,

@@ -54,7 +54,7 @@ pub use sums::{differences, sums};
 use crate::cpu::Operand;
 use crate::{IntegerError, UintBatch};
 
-/// A batch in the host's memory, with the residue of its number if it has a single one.
+/// A batch in the host's memory; if it has a single number, also the residue of that number.
 #[derive(Debug, Clone, Copy)]
 struct Numbers<'a> {
     rows: Operand<'a>,
@@ -62,7 +62,7 @@ struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// Prepares a batch as operand or result of `count` results.
+    /// Prepares a batch as an operand or result of an operation with `count` results.
     ///
     /// # Errors
     /// [`IntegerError::Places`] for a batch on a device; [`IntegerError::Counts`] unless it has

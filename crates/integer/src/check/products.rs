@@ -1,10 +1,10 @@
-//! Products and squares.
+//! The checks of products and squares.
 
 use super::residue::{add, mul, power_of_limbs};
 use super::{Numbers, failing};
 use crate::{Executor, IntegerError, UintBatch};
 
-/// Checks r = a·b.
+/// Checks r = a·b and returns the indices of the results that fail.
 ///
 /// # Errors
 /// As [`super::sums`].
@@ -14,7 +14,7 @@ pub fn products(a: &UintBatch, b: &UintBatch, r: &UintBatch) -> Result<Vec<usize
     Ok(failing(count, |i| mul(a.residue(i), b.residue(i)) == r.residue(i)))
 }
 
-/// Checks r = a².
+/// Checks r = a² and returns the indices of the results that fail.
 ///
 /// # Errors
 /// As [`super::sums`].
@@ -27,8 +27,9 @@ pub fn squares(a: &UintBatch, r: &UintBatch) -> Result<Vec<usize>, IntegerError>
     }))
 }
 
-/// Checks r = a·b mod 2^w, w the larger width. The witnesses are the high parts ⌊a·b/2^w⌋, computed
-/// by `on`, which take about as long as the low parts.
+/// Checks r = a·b mod 2^w, where w is the larger width, and returns the indices of the results that
+/// fail. The witnesses are the high parts ⌊a·b/2^w⌋, computed by `on`, which take about as long as
+/// the low parts.
 ///
 /// # Errors
 /// As [`super::sums`], and those of [`UintBatch::mul_high`].

@@ -1,12 +1,12 @@
-//! Quotients and remainders.
+//! The check of quotients and remainders.
 
 use super::residue::{add, mul};
 use super::{Numbers, as_many, failing};
 use crate::cpu::compare_limbs;
 use crate::{IntegerError, UintBatch};
 
-/// Checks a = q·d + r and r < d. Where d = 0, checks that the flag is 1 and q = r = 0; elsewhere,
-/// that the flag is 0.
+/// Checks a = q·d + r and r < d, and returns the indices of the results that fail. Where d = 0,
+/// checks that the flag in `by_zero` is 1 and q = r = 0; elsewhere, that the flag is 0.
 ///
 /// # Errors
 /// As [`super::sums`].

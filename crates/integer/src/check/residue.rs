@@ -2,20 +2,21 @@
 
 use crate::cpu::join;
 
-/// M.
+/// M = 2^61 − 1.
 pub(super) const MODULUS: u64 = (1 << 61) - 1;
 
-/// Returns a number congruent to x: x mod M or M more, below 2^61 + 2^6 for x < 2^122.
+/// Returns x mod M or a number congruent to it, below 2^61 + 2^6 for x < 2^122.
 fn fold(x: u128) -> u64 {
     // 2^61 ≡ 1. The first sum is below 2^67 + 2^61.
     let once = (x & u128::from(MODULUS)) + (x >> 61);
     (once as u64 & MODULUS) + (once >> 61) as u64
 }
 
-/// Returns the residue, 0 ≤ x mod M < M, of a number in limbs of 32 bits, the lowest first.
+/// Returns the residue x mod M, 0 ≤ x mod M < M, of the number x with these limbs of 32 bits, the
+/// lowest first.
 ///
-/// Adds eight limbs of 64 bits at a time: 2^64 ≡ 2^3, so limb j has the weight 2^(3j). About four
-/// instructions per 64 bits.
+/// Adds eight limbs of 64 bits at a time: 2^64 ≡ 2^3, so limb j has the weight 2^(3j). This takes
+/// about four instructions per 64 bits.
 #[must_use]
 pub fn residue(limbs: &[u32]) -> u64 {
     const GROUP: usize = 16;
@@ -33,28 +34,28 @@ pub fn residue(limbs: &[u32]) -> u64 {
     canonical(all)
 }
 
-/// Reduces x ≤ 2M to 0 ≤ x < M.
+/// Returns x mod M, 0 ≤ x mod M < M, for x ≤ 2M.
 fn canonical(x: u64) -> u64 {
     let x = (x & MODULUS) + (x >> 61);
     if x >= MODULUS { x - MODULUS } else { x }
 }
 
-/// a + b, for residues.
+/// Returns a + b mod M, for residues a and b.
 pub(super) fn add(a: u64, b: u64) -> u64 {
     canonical(a + b)
 }
 
-/// a − b.
+/// Returns a − b mod M, for residues a and b.
 pub(super) fn sub(a: u64, b: u64) -> u64 {
     canonical(a + MODULUS - b)
 }
 
-/// a·b.
+/// Returns a·b mod M, for residues a and b.
 pub(super) fn mul(a: u64, b: u64) -> u64 {
     canonical(fold(u128::from(a) * u128::from(b)))
 }
 
-/// 2^(32·limbs).
+/// Returns 2^(32·limbs) mod M.
 pub(super) fn power_of_limbs(limbs: usize) -> u64 {
     1 << (32 * limbs % 61)
 }

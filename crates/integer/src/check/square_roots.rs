@@ -1,4 +1,4 @@
-//! Square roots and their remainders.
+//! The check of square roots and their remainders.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,8 @@ use super::residue::{add, mul};
 use super::{Numbers, failing};
 use crate::{IntegerError, UintBatch};
 
-/// Checks a = s² + r and r ≤ 2s, which implies s = ⌊√a⌋.
+/// Checks a = s² + r and r ≤ 2s, which implies s = ⌊√a⌋, and returns the indices of the results
+/// that fail.
 ///
 /// # Errors
 /// As [`super::sums`].

@@ -1,10 +1,11 @@
-//! Sums and differences.
+//! The checks of sums and differences.
 
 use super::residue::{add, mul, power_of_limbs};
 use super::{Numbers, as_many, failing};
 use crate::{IntegerError, UintBatch};
 
-/// Checks r = a + b − c·2^w, w the width of r, for the carries c, 0 or 1. Without carries, c = 0.
+/// Checks r = a + b − c·2^w, where w is the width of r and c the carry, 0 or 1; without `carries`,
+/// c = 0. Returns the indices of the results that fail.
 ///
 /// # Errors
 /// [`IntegerError::Places`] for batches on a device; [`IntegerError::Counts`] for counts that do
@@ -18,7 +19,8 @@ pub fn sums(
     balanced([a, b], r, carries, |[a, b], r, carry| add(a, b) == add(r, carry))
 }
 
-/// Checks r = a − b + c·2^w, w the width of r, for the borrows c, 0 or 1. Without borrows, c = 0.
+/// Checks r = a − b + c·2^w, where w is the width of r and c the borrow, 0 or 1; without `borrows`,
+/// c = 0. Returns the indices of the results that fail.
 ///
 /// # Errors
 /// As [`sums`].

@@ -5,8 +5,8 @@ use warpint_natural::division::Divider;
 use super::rows::{Rows, for_rows};
 use super::{Operand, load, rows_at_a_time, store};
 
-/// Computes q_i ← ⌊a_i/d_i⌋ and r_i ← a_i mod d_i, of the limbs of a and of d; either may be
-/// omitted. flags_i is 1 where d_i = 0; both results are 0 there.
+/// Computes q_i ← ⌊a_i/d_i⌋, with the limbs of a, and r_i ← a_i mod d_i, with the limbs of d;
+/// either may be omitted. flags_i is 1 where d_i = 0; both results are 0 there.
 pub(crate) fn divide(a: Operand, d: Operand, q: Rows, r: Rows, flags: &mut [u8]) {
     for_quotients(a, d, [q, r], flags, |space, [q, r]| {
         store(q, &space.quotient);
@@ -29,7 +29,7 @@ pub(crate) fn divide_exactly(a: Operand, d: Operand, q: Rows, flags: &mut [u8]) 
     });
 }
 
-/// Temporary memory of one core: its numbers in limbs of 64 bits.
+/// The temporary memory of one core: its numbers in limbs of 64 bits.
 struct Space {
     a: Vec<u64>,
     d: Vec<u64>,
@@ -57,7 +57,8 @@ impl Space {
     }
 }
 
-/// Divides all numbers and passes the results to `keep`, which stores them.
+/// Divides all numbers. `keep` stores the results of each from the temporary memory, and returns
+/// its flag.
 fn for_quotients<const N: usize>(
     a: Operand,
     d: Operand,

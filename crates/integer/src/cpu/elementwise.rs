@@ -34,7 +34,7 @@ pub(crate) fn neg(a: Operand, out: &mut [u32]) {
     });
 }
 
-/// Compares a_i with b_i: −1, 0 or 1 for less, equal or greater.
+/// Computes out_i ← −1, 0 or 1 for a_i less than, equal to or greater than b_i.
 pub(crate) fn compare(a: Operand, b: Operand, out: &mut [i8]) {
     for_rows(out, 1, a.width().max(b.width()), |i, out| {
         out[0] = compare_limbs(a.row(i), b.row(i)) as i8;
@@ -177,7 +177,8 @@ pub(crate) fn mul_word(a: Operand, word: u64, out: &mut [u32], limbs: usize) {
     });
 }
 
-/// out_i ← the row of the table that `rows` says for e_i, of as many limbs.
+/// Computes out_i ← the row of the table that `rows` selects for e_i; out_i has as many limbs as a
+/// row.
 pub(crate) fn take(table: Operand, e: Operand, rows: TableRows, out: &mut [u32]) {
     let limbs = table.width();
     for_rows(out, limbs, limbs, |i, out| {
@@ -189,8 +190,8 @@ pub(crate) fn take(table: Operand, e: Operand, rows: TableRows, out: &mut [u32])
     });
 }
 
-/// out_i ← u_i − p_i less m_i as often as it can be subtracted, for 0 ≤ u_i − p_i < 4·m_i; of as many limbs as
-/// m_i.
+/// Computes out_i ← u_i − p_i − k·m_i with k such that 0 ≤ out_i < m_i, for 0 ≤ u_i − p_i < 4·m_i.
+/// out_i has as many limbs as m_i.
 pub(crate) fn reduce(u: Operand, p: Operand, m: Operand, out: &mut [u32]) {
     let limbs = m.width();
     for_rows(out, limbs, limbs, |i, out| {

@@ -8,7 +8,7 @@ use warpint_natural::product::Products;
 use super::rows::{Rows, for_rows};
 use super::{Operand, load, rows_at_a_time, store};
 
-/// g_i ← gcd(a_i, b_i), of the limbs of the longer.
+/// Computes g_i ← gcd(a_i, b_i), with the limbs of the longer operand.
 pub(crate) fn gcd(a: Operand, b: Operand, count: usize, g: Rows) {
     for_rows(
         count,
@@ -27,9 +27,9 @@ pub(crate) fn gcd(a: Operand, b: Operand, count: usize, g: Rows) {
     );
 }
 
-/// g_i ← gcd(a_i, b_i) = x_i·a_i + y_i·b_i, with the sizes of x_i in the limbs of b and of y_i in
-/// the limbs of a, and whether they are negative: x_i is what
-/// [`Euclid::gcd_with_cofactor`] says, y_i = 1 for a_i = 0, b_i ≠ 0.
+/// Computes g_i ← gcd(a_i, b_i) = x_i·a_i + y_i·b_i. The results are g, |x| with the limbs of b,
+/// and |y| with the limbs of a; the signs are 1 where x_i or y_i is negative.
+/// [`Euclid::gcd_with_cofactor`] defines x_i; y_i = 1 for a_i = 0, b_i ≠ 0.
 pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [u8]; 2]) {
     let count = signs[0].len();
     for_rows(
@@ -42,7 +42,7 @@ pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [
     );
 }
 
-/// Computes x_i ← the inverse of a_i mod m_i, of the limbs of m. flags_i is 1 where no inverse
+/// Computes x_i ← the inverse of a_i mod m_i, with the limbs of m. flags_i is 1 where no inverse
 /// exists; the result is 0 there.
 pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, m);
@@ -51,18 +51,19 @@ pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     });
 }
 
-/// Returns how many numbers one core processes at a time: each takes as long as many sums.
+/// Returns how many numbers one core processes at a time. One takes as long as many sums, so they
+/// are fewer than there.
 fn at_a_time(a: Operand, b: Operand) -> usize {
     rows_at_a_time(a.width().max(b.width())).div_ceil(16)
 }
 
-/// Temporary memory of one core: its numbers in limbs of 64 bits.
+/// The temporary memory of one core: its numbers in limbs of 64 bits.
 struct Space {
     a: Vec<u64>,
     b: Vec<u64>,
-    /// As long as the longer operand, for the divisor.
+    /// Memory for the divisor, as long as the longer operand.
     wide: Vec<u64>,
-    /// One limb longer than the product of a and a cofactor.
+    /// Memory for the product of a and a cofactor, one limb longer than that.
     product: Vec<u64>,
     quotient: Vec<u64>,
     remainder: Vec<u64>,
@@ -72,7 +73,7 @@ struct Space {
 }
 
 impl Space {
-    /// Allocates memory for operands of the limbs of a and b.
+    /// Allocates memory for operands with the limbs of a and b.
     fn new(a: Operand, b: Operand) -> Self {
         let (n, m) = (a.width().div_ceil(2), b.width().div_ceil(2));
         let zeros = |limbs| vec![0; limbs];

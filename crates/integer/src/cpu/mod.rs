@@ -30,11 +30,11 @@ pub(crate) use powers::{mul_mod, pow_mod, root, sqrt_rem};
 pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};
 
-/// Bytes of results for which handing work to another core pays off.
+/// The number of bytes of results for which handing work to another core pays off.
 const CHUNK_BYTES: usize = 1 << 14;
 
-/// An operand: numbers of `width` limbs of 32 bits, row-major, or one such number for all
-/// instances.
+/// An operand: numbers of `width` limbs of 32 bits, row-major, or one such number that every
+/// instance uses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operand<'a> {
     limbs: &'a [u32],
@@ -47,7 +47,7 @@ impl<'a> Operand<'a> {
         Self { limbs, width, broadcast }
     }
 
-    /// Returns the limbs per number.
+    /// Returns the number of limbs per number.
     fn width(&self) -> usize {
         self.width
     }

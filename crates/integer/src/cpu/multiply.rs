@@ -39,7 +39,7 @@ pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
     });
 }
 
-/// Temporary memory of one core: its numbers in limbs of 64 bits.
+/// The temporary memory of one core: its numbers in limbs of 64 bits.
 struct Space {
     a: Vec<u64>,
     b: Vec<u64>,
@@ -62,7 +62,7 @@ impl Space {
     }
 }
 
-/// Calls `row(space, i, out_i)` for all rows.
+/// Calls `row(space, i, out_i)` for all rows of `limbs` limbs of `out`, on all cores.
 fn for_rows(
     out: &mut [u32],
     limbs: usize,
@@ -77,7 +77,8 @@ fn for_rows(
     });
 }
 
-/// Copies the part to `out`. The limbs of a high part begin at bit 64·⌊longest/2⌋ of the product.
+/// Copies the requested part of the product to `out`. The limbs of a high part begin at bit
+/// 64·⌊longest/2⌋ of the product, where `longest` is the limbs of the longer factor.
 fn store_part(part: Part, longest: usize, out: &mut [u32], product: &mut [u64]) {
     if part == Part::High && longest % 2 == 1 {
         let mut above = 0;

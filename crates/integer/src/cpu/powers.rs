@@ -41,7 +41,8 @@ pub(crate) fn root(a: Operand, k: NonZeroU32, count: usize, root: Rows) {
     });
 }
 
-/// Temporary memory of one core: its numbers in limbs of 64 bits, and a context for the modulus.
+/// The temporary memory of one core: its numbers in limbs of 64 bits, and a context for the
+/// modulus.
 struct Space<T> {
     a: Vec<u64>,
     b: Vec<u64>,
@@ -51,7 +52,7 @@ struct Space<T> {
 }
 
 impl<T: Default> Space<T> {
-    /// Allocates memory; passes a modulus common to all instances to `set`.
+    /// Allocates memory. If all instances have one modulus, passes it to `set`.
     fn new(a: Operand, b: Operand, m: Operand, set: impl Fn(&mut T, &[u64])) -> Self {
         let [a, b, mut modulus, result] =
             [a, b, m, m].map(|operand| vec![0; operand.width().div_ceil(2)]);
@@ -63,8 +64,8 @@ impl<T: Default> Space<T> {
         Self { a, b, m: modulus, result, work }
     }
 
-    /// Loads the numbers of instance i; passes the modulus of that instance to `set` unless it is
-    /// common to all.
+    /// Loads the numbers of instance i. Passes its modulus to `set` unless all instances have one
+    /// modulus.
     fn load(&mut self, [a, b, m]: [Operand; 3], i: usize, set: impl Fn(&mut T, &[u64])) {
         load(&mut self.a, a.row(i));
         load(&mut self.b, b.row(i));
@@ -75,7 +76,7 @@ impl<T: Default> Space<T> {
     }
 }
 
-/// Computes x_i ← a_i^e_i mod m_i, of the limbs of m. flags_i is 1 where m_i = 0; the result is 0
+/// Computes x_i ← a_i^e_i mod m_i, with the limbs of m. flags_i is 1 where m_i = 0; the result is 0
 /// there.
 pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, e, m, PowMod::set);
@@ -90,7 +91,7 @@ pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [
     });
 }
 
-/// Successive products modulo one number.
+/// The context of successive products modulo one number.
 #[derive(Default)]
 struct MulMod {
     product: Vec<u64>,
@@ -105,7 +106,7 @@ impl MulMod {
     }
 }
 
-/// Computes x_i ← a_i·b_i mod m_i, of the limbs of m. flags_i is 1 where m_i = 0; the result is 0
+/// Computes x_i ← a_i·b_i mod m_i, with the limbs of m. flags_i is 1 where m_i = 0; the result is 0
 /// there.
 pub(crate) fn mul_mod(a: Operand, b: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, b, m, MulMod::set);

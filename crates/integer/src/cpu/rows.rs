@@ -15,7 +15,7 @@ impl<'a> Rows<'a> {
         Self { limbs, width }
     }
 
-    /// Splits off the first `count` rows.
+    /// Splits off the first `count` rows and returns them.
     fn split_off(&mut self, count: usize) -> Self {
         let limbs = std::mem::take(&mut self.limbs);
         let (first, rest) = limbs.split_at_mut(count * self.width);
@@ -23,13 +23,13 @@ impl<'a> Rows<'a> {
         Self { limbs: first, width: self.width }
     }
 
-    /// Splits off the next row.
+    /// Splits off the next row and returns its limbs.
     fn next(&mut self) -> &'a mut [u32] {
         self.split_off(1).limbs
     }
 }
 
-/// The share of one core.
+/// The instances that one core processes at a time, with their results and flags.
 struct Task<'a, const N: usize, const F: usize> {
     first: usize,
     count: usize,

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{Operand, join, rows_at_a_time};
 use crate::operation::Sum;
 
-/// Computes out_i ← a_i ± b_i mod 2^(32·limbs), where limbs is at least that of a and of b;
+/// Computes out_i ← a_i ± b_i mod 2^(32·limbs), where `limbs` is at least the limbs of a and of b.
 /// carries_i is 1 where 2^(32·limbs) is carried out or borrowed.
 pub(crate) fn sum(
     sum: Sum,
@@ -24,13 +24,13 @@ pub(crate) fn sum(
     for_rows(out, limbs, carries, row);
 }
 
-/// Computes out_i ← out_i ± b_i mod 2^(32·limbs), where limbs is at least that of b; carries as in
-/// [`sum`].
+/// Computes out_i ← out_i ± b_i mod 2^(32·limbs), where `limbs` is at least the limbs of b. The
+/// carries are those of [`sum`].
 pub(crate) fn sum_assign(sum: Sum, out: &mut [u32], b: Operand, limbs: usize, carries: &mut [u8]) {
     for_rows(out, limbs, Some(carries), |i, out| accumulate(sum, out, b.row(i)));
 }
 
-/// Calls `row(i, out_i)` for all rows and stores the returned flags.
+/// Calls `row(i, out_i)` for all rows of `limbs` limbs and stores the returned flags.
 fn for_rows(
     out: &mut [u32],
     limbs: usize,
@@ -69,7 +69,7 @@ pub(super) fn accumulate(sum: Sum, x: &mut [u32], y: &[u32]) -> bool {
     }
 }
 
-/// Computes x ← step(x, y) limb by limb, in limbs of 64 bits as far as both have them; returns the
+/// Computes x ← step(x, y) limb by limb, in limbs of 64 bits as far as both have them. Returns the
 /// last carry.
 #[inline]
 fn chain(x: &mut [u32], y: &[u32], step: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {

@@ -5,7 +5,7 @@ use warpint_device::{DeviceError, Source, common};
 use super::product::{Factors, Product};
 use super::{Gpu, Part, Shape, occupancy};
 
-/// A specialisation of `karatsuba.cu`.
+/// A version of the kernel `karatsuba.cu`, compiled for given factors and levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Karatsuba {
     product: Product,
@@ -23,8 +23,8 @@ const MAX_LEAF: usize = 40;
 pub(super) const MAX_LEVELS: u32 = 5;
 
 impl Karatsuba {
-    /// Returns the specialisation for factors of `a_limbs` and `b_limbs` limbs (`None` for a
-    /// square). `None` if a product of the lowest level would be empty or longer than the registers
+    /// Returns the version for factors of `a_limbs` and `b_limbs` limbs (`None` for a square).
+    /// Returns `None` if a product of the lowest level would be empty or longer than the registers
     /// of a thread hold.
     #[must_use]
     pub fn new(part: Part, a_limbs: usize, b_limbs: Option<usize>, levels: u32) -> Option<Self> {
@@ -55,7 +55,7 @@ impl Karatsuba {
         Some(Self { product, levels, leaf, numbers, threads, blocks })
     }
 
-    /// Returns the limbs of the products that one thread computes.
+    /// Returns the number of limbs of the products that one thread computes.
     #[must_use]
     pub fn leaf(&self) -> usize {
         self.leaf
@@ -103,7 +103,7 @@ impl Shape for Karatsuba {
 
 impl Gpu {
     /// Computes the limbs of a_i·b_i that the shape selects. The results may overwrite a or b if
-    /// that operand has as many limbs and is not broadcast.
+    /// that operand has as many limbs and is not one number for all instances.
     ///
     /// # Errors
     /// An error of the device or of the kernel's compilation.

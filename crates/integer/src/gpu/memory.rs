@@ -5,10 +5,11 @@ use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, View, assert_room}
 
 use super::{Operand, Results};
 
-/// The most limbs of a number; kernels count them in 32 bits.
+/// The largest number of limbs of a number; kernels count them in 32 bits.
 pub(super) const MOST_LIMBS: usize = 1 << 20;
 
-/// Returns an error unless the operands have `count` numbers and as many results fit.
+/// Returns an error unless each operand has `count` numbers, or one for all, and `out` has room for
+/// `count` results.
 pub(super) fn fits(
     count: usize,
     operands: &[Operand<'_>],
@@ -27,7 +28,7 @@ pub(super) fn operands_fit(count: usize, operands: &[Operand<'_>]) -> Result<(),
     })
 }
 
-/// Returns an error unless memory of `len` words holds `count` numbers.
+/// Returns an error unless memory of `len` words holds `count` numbers of `limbs` limbs.
 pub(super) fn has(len: usize, count: usize, limbs: usize) -> Result<(), DeviceError> {
     let needed = count.checked_mul(limbs).filter(|_| (1..=MOST_LIMBS).contains(&limbs));
     if needed.is_some_and(|needed| needed <= len) {
@@ -56,7 +57,8 @@ fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
     })
 }
 
-/// Returns memory for at least `len` elements. The same memory is reused until more is needed.
+/// Returns memory for at least `len` elements, which is kept in `kept` and reused until more is
+/// needed.
 pub(super) fn at_least<'a, T: Pod>(
     kept: &'a mut Option<Buffer<T>>,
     device: &Device,
@@ -73,7 +75,7 @@ pub(super) fn pointer(to: Option<impl Into<Arg>>) -> Arg {
     to.map_or(Arg::NULL, Into::into)
 }
 
-/// Views of words.
+/// A view of words in a device's memory.
 pub(super) trait Words: Copy + Into<Arg> {
     fn len(self) -> usize;
     fn address(self) -> u64;
@@ -109,8 +111,8 @@ impl Words for Cells<'_, u32> {
     }
 }
 
-/// `limbs` limbs of each instance's number, `stride` limbs from one number to the next, for the
-/// kernels of multi-step operations.
+/// `limbs` limbs of the number of each instance, with `stride` limbs from one number to the next.
+/// The kernels of operations in several steps use them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows<W> {
     pub(super) words: W,
@@ -125,12 +127,12 @@ pub(super) type Numbers<'a> = Rows<View<'a, u32>>;
 pub(super) type Places<'a> = Rows<Cells<'a, u32>>;
 
 impl<W: Words> Rows<W> {
-    /// Numbers of `limbs` limbs, stored contiguously.
+    /// Creates a view of numbers of `limbs` limbs, stored contiguously.
     pub(super) fn new(words: W, limbs: usize) -> Self {
         Self { words, stride: limbs as u64, limbs }
     }
 
-    /// Selects `limbs` limbs of each number from limb `first` on.
+    /// Returns a view of `limbs` limbs of each number, from limb `first` on.
     ///
     /// # Panics
     /// If the numbers have fewer limbs.
@@ -139,7 +141,7 @@ impl<W: Words> Rows<W> {
         Self { words: self.words.beginning(first), limbs, ..self }
     }
 
-    /// Skips the first numbers.
+    /// Returns a view of the numbers from index `first` on.
     ///
     /// # Panics
     /// If there are fewer.
@@ -182,7 +184,7 @@ impl<W: Words> Rows<W> {
 }
 
 impl<'a> Places<'a> {
-    /// Views the same numbers for a kernel that reads them.
+    /// Returns a view of the same numbers for a kernel that only reads them.
     pub(super) fn numbers(self) -> Numbers<'a> {
         Rows { words: self.words.view(), stride: self.stride, limbs: self.limbs }
     }

@@ -1,5 +1,5 @@
-//! The methods for products and the choice among them. (Honda 2017, chapter 3, compares such
-//! methods on an earlier GPU: one thread or the lanes of a warp per number, and Toom-k above them.)
+//! The methods for products and the choice among them. Honda 2017, chapter 3, compares such methods
+//! on an earlier GPU: one thread or the lanes of a warp per number, and Toom-k above them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,11 +11,11 @@ use super::memory::{Numbers, fits};
 use super::product::{Factors, Product};
 use super::{Algorithm, Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape};
 
-/// A way to multiply.
+/// A method to multiply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// A number of levels of Karatsuba's identity, then one thread per product; 0: one thread per
-    /// number.
+    /// Karatsuba's identity with this number of levels, and one thread per product of the lowest
+    /// level; with 0 levels, one thread per number.
     Karatsuba(u32),
     /// Number-theoretic transforms modulo the given number of primes.
     Ntt(usize),
@@ -58,7 +58,7 @@ impl Method {
         matches!(self, Self::Ntt(_))
     }
 
-    /// Returns the methods for numbers of a and b limbs (without b: squares of a-limb numbers) on a
+    /// Returns the methods for numbers of `a_limbs` and `b_limbs` limbs (`None` for squares) on a
     /// device with `shared_memory` bytes of shared memory per block.
     pub fn possible(
         a_limbs: usize,
@@ -103,16 +103,17 @@ impl Method {
 pub struct Choice {
     /// The method.
     pub method: Method,
-    /// Approximate nanoseconds of a product in a large batch.
+    /// The price: the approximate nanoseconds of a product in a large batch.
     pub price: f64,
     /// Whether the price was measured; otherwise it is an estimate.
     pub measured: bool,
 }
 
 impl Gpu {
-    /// Returns the method that [`Self::multiply`] uses for numbers of a and b limbs, or, without b,
-    /// that [`Self::square`] uses for those of a: the cheapest by [`Prices`], and the first among
-    /// equals. `None` if no method supports them. All methods give the same results.
+    /// Returns the method that [`Self::multiply`] uses for factors of `a_limbs` and `b_limbs`
+    /// limbs, or, without `b_limbs`, that [`Self::square`] uses for numbers of `a_limbs`. It is the
+    /// cheapest by [`Prices`], and the first among equals. `None` if no method supports them. All
+    /// methods give the same results.
     ///
     /// [`Prices`]: super::Prices
     #[must_use]
@@ -120,7 +121,7 @@ impl Gpu {
         self.choice_with(a_limbs, b_limbs, self.device().info().shared_memory_per_block)
     }
 
-    /// The same with a given number of bytes of shared memory per block.
+    /// Like [`Self::choice`], with a given number of bytes of shared memory per block.
     pub(super) fn choice_with(
         &self,
         a_limbs: usize,
@@ -138,7 +139,7 @@ impl Gpu {
     }
 
     /// Computes `out_i` = the limbs of a_i·b_i that `part` selects. `out` may alias a or b if that
-    /// operand has as many limbs and is not broadcast. Asynchronous.
+    /// operand has as many limbs and is not one number for all instances. Asynchronous.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
@@ -170,7 +171,8 @@ impl Gpu {
         self.multiply_by(choice.method, part, a, None, count, out)
     }
 
-    /// Computes a_i·b_i of numbers with any strides; writes the products contiguously to `out`.
+    /// Computes the products a_i·b_i of numbers with any strides and writes them contiguously to
+    /// `out`.
     ///
     /// # Errors
     /// The device fails, the kernel cannot be compiled, or no method supports such numbers.
@@ -186,7 +188,7 @@ impl Gpu {
         self.product_by(choice.method, product, Factors { a, b, count, out })
     }
 
-    /// Computes [`Self::multiply`], or without a b [`Self::square`], by a given method.
+    /// Computes [`Self::multiply`], or [`Self::square`] without a b, by a given method.
     ///
     /// # Errors
     /// As [`Self::multiply`].

@@ -40,15 +40,15 @@ pub use timer::ProductTimer;
 
 pub use crate::operation::{Part, Sum};
 
-/// An operand: `count` numbers of `limbs` limbs of 32 bits, row-major, little-endian, or one such
-/// number for all instances.
+/// An operand: numbers of `limbs` limbs of 32 bits, row-major, little-endian, one per instance, or
+/// one such number that every instance uses.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand<'a> {
     /// The limbs: limb j of number i is at `i·limbs + j`.
     pub data: View<'a, u32>,
-    /// Limbs per number.
+    /// The number of limbs per number.
     pub limbs: usize,
-    /// Whether a single number serves every instance.
+    /// Whether there is a single number, which every instance uses.
     pub broadcast: bool,
 }
 
@@ -57,12 +57,13 @@ pub struct Operand<'a> {
 pub struct Results<'a> {
     /// The limbs: limb j of number i is at `i·limbs + j`.
     pub data: Cells<'a, u32>,
-    /// Limbs per number, at least one.
+    /// The number of limbs per number, at least one.
     pub limbs: usize,
 }
 
 impl<'a> Operand<'a> {
-    /// Numbers of `limbs` limbs, or one for all instances.
+    /// Creates an operand of numbers of `limbs` limbs. If `broadcast` is true, it has one number,
+    /// which every instance uses.
     pub fn new(data: impl Into<View<'a, u32>>, limbs: usize, broadcast: bool) -> Self {
         Self { data: data.into(), limbs, broadcast }
     }
@@ -74,7 +75,7 @@ impl<'a> Operand<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Memory for numbers of `limbs` limbs.
+    /// Creates memory for results of `limbs` limbs each.
     pub fn new(data: impl Into<Cells<'a, u32>>, limbs: usize) -> Self {
         Self { data: data.into(), limbs }
     }
@@ -86,18 +87,18 @@ impl<'a> Results<'a> {
     }
 }
 
-/// A specialisation of a kernel, which distinguishes it from others of its file.
+/// A version of a kernel: what distinguishes it from the others of its file.
 trait Shape: std::fmt::Debug {
-    /// Returns the file, its constants, and the kernel's name.
+    /// Returns the source: the file, its constants, and the kernel's name.
     ///
     /// # Errors
-    /// If the constants cannot be computed.
+    /// [`DeviceError`] if the constants cannot be computed.
     fn source(&self) -> Result<Source, DeviceError>;
-    /// Returns the bytes of dynamic shared memory per block.
+    /// Returns the number of bytes of dynamic shared memory per block.
     fn shared_bytes(&self) -> u32;
-    /// Returns the threads per block.
+    /// Returns the number of threads per block.
     fn threads(&self) -> u32;
-    /// Returns the instances per block.
+    /// Returns the number of instances per block.
     fn numbers(&self) -> u32;
 }
 
@@ -111,13 +112,13 @@ type Bases = Arc<power::residues::Bases>;
 #[derive(Debug, Clone)]
 pub struct Gpu {
     device: Device,
-    /// The key is the debug output of the shape.
+    /// The compiled kernels, by the debug output of their shapes.
     kernels: Arc<Mutex<HashMap<String, Kernel>>>,
-    /// Tables of roots of unity, by the number of primes and of points.
+    /// The tables of roots of unity, by the number of primes and the number of points.
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
     /// Temporary memory of the blocks of wide products, used by one launch at a time.
     scratch: Arc<Mutex<Option<Buffer<f64>>>>,
-    /// Bases of residues, by the number of words and of rows of their matrices.
+    /// The bases of residues, by the number of words and the number of rows of their matrices.
     bases: Arc<Mutex<HashMap<(usize, usize), Bases>>>,
     /// Temporary memory of long divisions, used by one division at a time.
     division: Arc<Mutex<divide::Space>>,
@@ -126,7 +127,8 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Starts without compiled kernels, and with estimated prices only.
+    /// Creates the operations of a device, without compiled kernels, and with estimated prices
+    /// only.
     #[must_use]
     pub fn new(device: &Device) -> Self {
         Self {
@@ -140,8 +142,8 @@ impl Gpu {
         }
     }
 
-    /// Uses the same kernels, with methods chosen by these prices, which were measured on this
-    /// device.
+    /// Returns the operations with the same kernels, but with methods chosen by these prices, which
+    /// were measured on this device.
     #[must_use]
     pub fn with_prices(self, prices: Prices) -> Self {
         Self { prices: Arc::new(prices), ..self }
@@ -159,7 +161,7 @@ impl Gpu {
         &self.device
     }
 
-    /// Returns a kernel; compiles it on first use.
+    /// Returns the kernel of a shape, which is compiled on first use.
     fn kernel(&self, shape: &dyn Shape) -> Result<Kernel, DeviceError> {
         let key = format!("{shape:?}");
         if let Some(kernel) = lock(&self.kernels).get(&key) {
@@ -173,7 +175,7 @@ impl Gpu {
         Ok(lock(&self.kernels).entry(key).or_insert(kernel).clone())
     }
 
-    /// Returns a table of roots; computes it on first use.
+    /// Returns a table of roots of unity, which is computed on first use.
     fn roots(
         &self,
         key: (usize, usize),
@@ -188,8 +190,8 @@ impl Gpu {
         Ok(table)
     }
 
-    /// Calls a function with memory for at least `len` doubles. The same memory is reused until
-    /// more is needed.
+    /// Calls a function with memory for at least `len` doubles and returns its result. The same
+    /// memory is reused until more is needed.
     fn with_scratch(
         &self,
         len: usize,
@@ -213,7 +215,7 @@ impl Gpu {
         unsafe { self.launch_blocks(shape, blocks, count, args) }
     }
 
-    /// The same with a given number of blocks.
+    /// Like [`Self::launch`], with a given number of blocks.
     ///
     /// # Safety
     /// As for [`Self::launch`].

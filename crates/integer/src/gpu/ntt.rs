@@ -9,31 +9,33 @@ use warpint_transform::gpu as transform;
 use super::product::{Factors, Product};
 use super::{Gpu, Part, Shape};
 
-/// A specialisation of `ntt.cu`.
+/// A version of the kernel `ntt.cu`, compiled for a product, a number of primes and a length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ntt {
     product: Product,
     primes: usize,
     log_head: u32,
-    /// 0, or the tail has the points of the head divided by 2^share.
+    /// 0 if the transform has no tail; otherwise the tail has the points of the head divided by
+    /// 2^share.
     share: u32,
     digit_bits: usize,
-    /// Whether residues are in the device's memory.
+    /// Whether residues are in the device's memory, because they do not fit in shared memory.
     wide: bool,
 }
 
-/// Points that a thread holds.
+/// The number of points that a thread holds.
 const HOLDS: usize = 16;
 
-/// The logarithm of the head's points, and the share of a tail: lengths of 2^k, 5/4·2^k and 3/2·2^k
-/// points, at most 2^13, which is the limit of a block's shared memory and threads.
+/// The possible lengths of transforms, the shorter ones first: log2 of the head's points, and the
+/// share of the tail. They are 2^k, 5/4·2^k and 3/2·2^k points, at most 2^13, which is the limit of
+/// a block's shared memory and threads.
 #[rustfmt::skip]
 const LENGTHS: [(u32, u32); 16] = [
     (8, 0), (8, 2), (8, 1), (9, 0), (9, 2), (9, 1), (10, 0), (10, 2), (10, 1), (11, 0), (11, 2), (11, 1),
     (12, 0), (12, 2), (12, 1), (13, 0),
 ];
 
-/// Returns the points of head and tail of all lengths.
+/// Returns the number of points of the head and of the tail of every length.
 #[cfg(test)]
 pub(super) fn lengths() -> impl Iterator<Item = (usize, usize)> {
     LENGTHS
@@ -41,12 +43,12 @@ pub(super) fn lengths() -> impl Iterator<Item = (usize, usize)> {
         .map(|(log, share)| (1 << log, if share == 0 { 0 } else { 1 << log >> share }))
 }
 
-/// The number of primes and the bits of a digit. Twice the bits of a digit, plus 12 for the number
-/// of terms, are less than the bits of the product of the primes (140.998, 199.98, 249.97, 299.97,
-/// 399.97, 549.96).
+/// The supported numbers of primes, each with the bits of a digit. Twice the bits of a digit, plus
+/// 12 for the number of terms, are less than the bits of the product of the primes (140.998,
+/// 199.98, 249.97, 299.97, 399.97, 549.96).
 const DIGITS: [(usize, usize); 6] = [(3, 64), (4, 92), (5, 114), (6, 142), (8, 192), (11, 268)];
 
-/// Returns the number of primes and the bits of a digit.
+/// Returns the supported numbers of primes, each with the bits of a digit.
 #[cfg(test)]
 pub(super) fn digits() -> impl Iterator<Item = (usize, usize)> {
     DIGITS.into_iter()
@@ -118,7 +120,7 @@ impl Ntt {
         if self.share == 0 { 0 } else { self.head() >> self.share }
     }
 
-    /// Returns the points of a transform.
+    /// Returns the number of points of a transform.
     #[must_use]
     pub fn points(&self) -> usize {
         self.head() + self.tail()
@@ -128,7 +130,8 @@ impl Ntt {
         self.points() / HOLDS
     }
 
-    /// Returns the products per block, for about 128 threads; the threads of tails fill a warp.
+    /// Returns the number of products per block, for about 128 threads; the threads of tails fill a
+    /// warp.
     fn products(&self) -> usize {
         if self.wide {
             return 1;
@@ -137,18 +140,19 @@ impl Ntt {
         (128 / self.team() / warp_of_tails).max(1) * warp_of_tails
     }
 
-    /// Returns the blocks per multiprocessor: a thread uses 128 of its 65,536 registers.
+    /// Returns the number of blocks per multiprocessor: a thread uses 128 of its 65,536 registers.
     fn blocks(&self) -> usize {
         (512 / self.threads_of_block()).max(1)
     }
 
-    /// Returns the doubles that a wide product stores in the device's memory: SCRATCH of `ntt.cu`.
+    /// Returns the number of doubles that a wide product stores in the device's memory: SCRATCH of
+    /// `ntt.cu`.
     fn scratch(&self) -> usize {
         let words = self.points() * self.digit_bits / 32;
         self.primes * self.places() + (words + words / 32 + 2 * self.team()).div_ceil(2)
     }
 
-    /// Returns the places of points in a plane.
+    /// Returns the number of places for the points of one plane; some stay empty.
     fn places(&self) -> usize {
         self.points() + self.points() / 16
     }
@@ -157,8 +161,8 @@ impl Ntt {
         self.team() * self.products()
     }
 
-    /// Returns the stages of the passes. The first pass leaves blocks of at most 512 points, one
-    /// per warp.
+    /// Returns the number of stages of each pass. The first pass leaves blocks of at most 512
+    /// points, one per warp.
     fn radices(&self) -> &'static [u32] {
         match self.log_head {
             8 => &[4, 4],
@@ -170,8 +174,8 @@ impl Ntt {
         }
     }
 
-    /// Returns the bits of the primes. Three narrow primes suffice for digits of 64 bits, and with
-    /// them sums rarely need a reduction.
+    /// Returns the number of bits of the primes. Three narrow primes suffice for digits of 64 bits,
+    /// and with them sums rarely need a reduction.
     fn bits(&self) -> u32 {
         if self.primes == NARROW.len() { 47 } else { 50 }
     }
@@ -181,7 +185,7 @@ impl Ntt {
         primes.iter().map(|&(p, ..)| F50::new(p).map_err(failed)).collect()
     }
 
-    /// Returns the macros FIELDS, RAISED, MIXED and JOINED of `ntt.cu`.
+    /// Returns the values of the macros FIELDS, RAISED, MIXED and JOINED of `ntt.cu`.
     fn constants(&self) -> Result<[String; 4], DeviceError> {
         let fields = self.fields()?;
         let pieces = self.digit_bits.div_ceil(64) as u64;
@@ -220,8 +224,8 @@ impl Ntt {
         ])
     }
 
-    /// Returns, for each prime, the tables of all passes, POINTS roots, then the same of their
-    /// inverses.
+    /// Returns the roots for each prime: the tables of all passes, which have POINTS roots, then
+    /// the tables of their inverses.
     ///
     /// The root of block x is a power of a root of unity of order 2·HEAD; its exponent is x with
     /// its log2(HEAD) bits reversed. A pass of R stages on B blocks stores the roots of their parts
@@ -269,12 +273,12 @@ fn failed(why: impl std::fmt::Display) -> DeviceError {
     }
 }
 
-/// Formats a pair as `{x,y}`, with enough digits to reproduce the numbers exactly.
+/// Returns a pair as the text `{x,y}`, with enough digits to reproduce the numbers exactly.
 fn pair([x, y]: [f64; 2]) -> String {
     format!("{{{x:e},{y:e}}}")
 }
 
-/// Formats a list as `{a,b,…}`.
+/// Returns a list as the text `{a,b,…}`.
 fn list(items: impl Iterator<Item = String>) -> String {
     let mut text = String::from("{");
     for (i, item) in items.enumerate() {
@@ -325,7 +329,7 @@ impl Shape for Ntt {
 
 impl Gpu {
     /// Computes the limbs of a_i·b_i that the shape selects. The results may overwrite a or b if
-    /// that operand has as many limbs and is not broadcast.
+    /// that operand has as many limbs and is not one number for all instances.
     ///
     /// # Errors
     /// The device fails, the kernel cannot be compiled, or shared memory is too small.

@@ -5,20 +5,21 @@ use warpint_device::{Cells, Source, assert_room};
 use super::Part;
 use super::memory::Numbers;
 
-/// The sizes of the factors and the limbs to compute.
+/// A product: the sizes of the factors and the part to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Product {
     pub(super) part: Part,
     pub(super) a_limbs: usize,
-    /// `None` for a square.
+    /// The number of limbs of b; `None` for a square.
     pub(super) b_limbs: Option<usize>,
 }
 
-/// `count` pairs of factors with any strides, and contiguous memory for the results.
+/// The memory of a batch of products: `count` pairs of factors with any strides, and contiguous
+/// results.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Factors<'a> {
     pub(super) a: Numbers<'a>,
-    /// `a` for squares.
+    /// The second factors, which are `a` for squares.
     pub(super) b: Numbers<'a>,
     pub(super) count: usize,
     pub(super) out: Cells<'a, u32>,
@@ -29,18 +30,18 @@ impl Product {
         self.b_limbs.is_none()
     }
 
-    /// Limbs of both factors.
+    /// Returns the number of limbs of both factors.
     fn limbs(self) -> [usize; 2] {
         [self.a_limbs, self.b_limbs.unwrap_or(self.a_limbs)]
     }
 
-    /// Returns the first limb to compute and the number of limbs.
+    /// Returns the index of the first limb to compute, and the number of limbs from there on.
     pub(super) fn computed(self) -> (usize, usize) {
         let [a_limbs, b_limbs] = self.limbs();
         self.part.limbs(a_limbs, b_limbs)
     }
 
-    /// Defines the kernel's constants for this product.
+    /// Returns the source with the kernel's constants for this product defined.
     pub(super) fn define(self, source: Source) -> Source {
         let ([a_limbs, b_limbs], (first, out_limbs)) = (self.limbs(), self.computed());
         source

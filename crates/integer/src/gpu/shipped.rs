@@ -12,12 +12,12 @@ use super::{
     take,
 };
 
-/// Returns the sources of all kernels, one of each kind: sums in chunks of every size, products
-/// with every number of levels and leaves of all sizes, transforms of every kind of length.
-/// `shared_memory` is the bytes per block.
+/// Returns the sources of representative kernels, one of each kind: sums in chunks of every size,
+/// products with every number of levels and leaves of all sizes, transforms of every kind of
+/// length. `shared_memory` is the number of bytes of shared memory per block.
 ///
 /// # Errors
-/// If the constants cannot be computed.
+/// [`DeviceError`] if the constants of a kernel cannot be computed.
 pub fn sources(shared_memory: u32) -> Result<Vec<Source>, DeviceError> {
     let mut shapes: Vec<Box<dyn Shape>> = vec![];
     for sum in [Sum::Add, Sum::Subtract] {

@@ -10,22 +10,23 @@ use super::{Shape, occupancy};
 /// The distribution of a number over the lanes of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Split {
-    /// Lanes per number.
+    /// The number of lanes per number.
     pub(super) lanes: usize,
-    /// Limbs per lane.
+    /// The number of limbs per lane.
     pub(super) limbs: usize,
-    /// Threads per block.
+    /// The number of threads per block.
     pub(super) threads: usize,
 }
 
-/// Possible lanes per number within a warp.
+/// The possible numbers of lanes per number within a warp.
 pub(super) const OF_WARPS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// The same, and blocks with one number each.
+/// The possible numbers of lanes per number within a warp, followed by those of blocks with one
+/// number each.
 pub(super) const OF_BLOCKS: [usize; 9] = [1, 2, 4, 8, 16, 32, 128, 256, 512];
 
-/// Bytes of shared memory through which the warps of a block with one number exchange words, and
-/// some more.
+/// The number of bytes of shared memory through which the warps of a block with one number exchange
+/// words, rounded up.
 pub(super) const EXCHANGED: u32 = 512;
 
 impl Split {
@@ -36,8 +37,8 @@ impl Split {
         threads.into_iter().map(move |threads| Self { lanes, limbs, threads })
     }
 
-    /// Uses more lanes for numbers of `limbs` limbs, in even shares, as long as `count` numbers are
-    /// too few to keep a device of `multiprocessors` multiprocessors busy.
+    /// Returns a split of numbers of `limbs` limbs over more lanes, in even shares, as long as
+    /// `count` numbers are too few to keep a device of `multiprocessors` multiprocessors busy.
     pub(super) fn spread(self, limbs: usize, count: usize, multiprocessors: u32) -> Self {
         let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
         let mut split = self;
@@ -48,41 +49,43 @@ impl Split {
         split
     }
 
-    /// Returns the numbers per block.
+    /// Returns the number of numbers per block.
     fn numbers(self) -> usize {
         self.threads / self.lanes
     }
 }
 
-/// Returns the limbs per lane: an even number, and at least four, because carries between lanes
+/// Returns the number of limbs per lane: even, and at least four, because carries between lanes
 /// need more than two.
 pub(super) fn even_share(limbs: usize, lanes: usize) -> usize {
     limbs.div_ceil(lanes).next_multiple_of(2).max(4)
 }
 
-/// A kernel that keeps numbers in registers of lanes.
+/// A kernel that keeps numbers in the registers of lanes.
 pub(super) trait InLanes: Copy + Debug {
-    /// Pairs of limbs and registers: a thread with at most that many limbs uses about that many
-    /// registers. With more limbs than in the last pair it uses 255.
+    /// Pairs of a number of limbs and a number of registers: a thread with at most that many limbs
+    /// uses about that many registers. With more limbs than in the last pair it uses 255.
     const REGISTERS: [(usize, usize); 5];
 
-    /// Returns how the kernel splits numbers.
+    /// Returns how the kernel splits numbers among lanes.
     fn split(&self) -> Split;
 
-    /// Returns its file, with headers besides `lanes.cuh` and constants besides those of the split.
+    /// Returns the kernel's file, with headers besides `lanes.cuh` and constants besides those of
+    /// the split.
     fn file(&self) -> Source;
 
-    /// Returns the words of shared memory per number.
+    /// Returns the number of words of shared memory per number.
     fn words(&self) -> usize;
 
-    /// Returns the blocks per multiprocessor that fit in its registers.
+    /// Returns the number of blocks per multiprocessor that fit in its registers.
     fn blocks(&self) -> usize {
         let Split { limbs, threads, .. } = self.split();
         let pair = Self::REGISTERS.iter().find(|&&(most, _)| limbs <= most);
         occupancy::blocks(pair.map_or(255, |&(_, registers)| registers), threads)
     }
 
-    /// Returns the warps per multiprocessor; `shared_memory` is the most that one block may use.
+    /// Returns the number of warps per multiprocessor; `shared_memory` is the most bytes that one
+    /// block may use.
     fn warps(&self, shared_memory: u32) -> usize {
         occupancy::warps(self.blocks(), self.split().threads, self.shared_bytes(), shared_memory)
     }
@@ -114,8 +117,8 @@ impl<S: InLanes> Shape for S {
     }
 }
 
-/// Returns the first shape, in the order of `lanes`, with at most `most` limbs per lane and at most
-/// `shared_memory` bytes per block.
+/// Returns the first shape, in the order of `lanes`, that needs at most `most` limbs per lane and
+/// at most `shared_memory` bytes of shared memory per block; `None` if there is none.
 pub(super) fn fitting<S: InLanes, I: Iterator<Item = S>>(
     lanes: &[usize],
     of_lanes: impl Fn(usize) -> I,

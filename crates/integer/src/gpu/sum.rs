@@ -5,26 +5,27 @@ use warpint_device::{Buffer, Cells, DeviceError, Source, assert_room, common};
 use super::memory::{Numbers, Places, fits, has, pointer};
 use super::{Gpu, Operand, Results, Shape, Sum, elementwise};
 
-/// A specialisation of `sum.cu`.
+/// A version of the kernel `sum.cu`, compiled for given limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SumShape {
     sum: Sum,
     a_limbs: usize,
     b_limbs: usize,
     out_limbs: usize,
-    /// Limbs per thread.
+    /// The number of limbs per thread.
     chunk: usize,
     numbers: usize,
     windows: usize,
     threads: usize,
 }
 
-/// Windows per warp and threads per block, the preferred one first among those equally full.
+/// The possible numbers of windows per warp; those of threads per block follow. Among equally full
+/// blocks, the first is preferred.
 const WINDOWS: [usize; 6] = [4, 2, 3, 1, 6, 8];
 const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
 
 impl SumShape {
-    /// Returns the blocks with the smallest share of idle threads, treating shares up to 1/32 as
+    /// Returns the shape with the smallest share of idle threads, where shares up to 1/32 count as
     /// equal; `None` for numbers too long for a block.
     pub(super) fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Option<Self> {
         let all = a_limbs | b_limbs | out_limbs;
@@ -100,7 +101,7 @@ impl Gpu {
         self.sum_of(sum, [a.into(), b.into()], count, out, carries.map(Cells::from))
     }
 
-    /// The same for numbers with any strides.
+    /// Like [`Self::add`], for numbers with any strides.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.

@@ -6,7 +6,7 @@ use super::memory::{has, operands_fit};
 use super::{Gpu, Operand, Shape};
 use crate::operation::TableRows;
 
-/// The only version of `take.cu`: it has no parameters.
+/// The only version of the kernel `take.cu`: it has no parameters.
 #[derive(Debug)]
 struct Take;
 
@@ -37,8 +37,9 @@ pub(super) fn source() -> Source {
 }
 
 impl Gpu {
-    /// Computes `out_i` = row d·step + first of a table, d the bits `bit` to `bit + window` − 1 of
-    /// `e_i`. The table has 2^window·step rows of as many limbs as the results. Asynchronous.
+    /// Computes `out_i` = row d·step + first of a table, where d is the number in the bits `bit` to
+    /// `bit + window` − 1 of `e_i`. The table has 2^window·step rows of as many limbs as the
+    /// results. Asynchronous.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.

@@ -7,20 +7,21 @@ use warpint_device::{Buffer, DeviceError, Effort};
 
 use super::{Gpu, Operand, Part, Step};
 
-/// Limbs of each operand in a batch.
+/// The largest number of limbs of each operand in a batch.
 const LIMBS: usize = 1 << 25;
 
-/// The same on the simulator, where times have no meaning.
+/// The largest number of limbs of each operand on the simulator, where times have no meaning.
 const FEW_LIMBS: usize = 1 << 10;
 
 /// The duration of a run, if the batch has enough products. The device first works untimed for the
 /// same duration, which brings it to its clock rate.
 const RUN: Duration = Duration::from_millis(20);
 
-/// Timed runs.
+/// The number of timed runs.
 const RUNS: usize = 5;
 
-/// Times products of random numbers, in batches of up to 128 MiB, as far as free memory allows.
+/// A timer of products of random numbers, in batches of up to 128 MiB, as far as free memory
+/// allows.
 #[derive(Debug)]
 pub struct ProductTimer {
     factors: Factors,
@@ -28,7 +29,7 @@ pub struct ProductTimer {
     effort: Effort,
 }
 
-/// Random numbers on a device.
+/// Random numbers on a device, as factors of the timed products.
 #[derive(Debug)]
 struct Factors {
     gpu: Gpu,
@@ -37,7 +38,7 @@ struct Factors {
 }
 
 impl Factors {
-    /// Submits `count` products.
+    /// Starts `count` products of a step on the device.
     fn submit(&self, step: &Step, count: usize, out: &mut Buffer<u32>) -> Result<(), DeviceError> {
         let operand = |data| Operand::new(data, step.last, false);
         let b = (!step.way.square).then(|| operand(&self.b));
@@ -104,7 +105,7 @@ impl ProductTimer {
     }
 }
 
-/// A lower bound on times, in case of a coarse clock.
+/// The lower bound on a run's time, in case of a coarse clock.
 const LEAST: Duration = Duration::from_micros(1);
 
 /// Returns how often `time` fits in `of`.

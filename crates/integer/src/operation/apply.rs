@@ -4,9 +4,10 @@ use super::Operation;
 use crate::{Executor, Flagged, Flags, IntegerError, UintBatch, check};
 
 impl Operation {
-    /// Returns the results, of [`Operation::widths`], and flags of the numbers without a result if
-    /// the operation can lack results. Each operand may have a single number for all of the others.
-    /// b and m are ignored where the operation does not use them.
+    /// Computes the operation. Returns the results, of the widths [`Operation::widths`], and, if
+    /// the operation can lack results, flags of the numbers without one. Each operand may have a
+    /// single number for all of the others. b and m are ignored where the operation does not use
+    /// them.
     ///
     /// # Errors
     /// The errors of the corresponding method of [`UintBatch`]: operands on different devices or of
@@ -45,6 +46,7 @@ impl Operation {
     /// or 1 per number; they are ignored if the operation has none. Operations with
     /// [`Evidence::Sample`](super::Evidence) are recomputed for the indices in `sample`, which are
     /// ascending. Witnesses are computed on `on`.
+    ///
     /// # Errors
     /// The errors of the corresponding function of [`check`].
     pub fn failing(

@@ -33,9 +33,9 @@ pub enum Role {
 /// The way in which [`Operation::failing`] compares results with their operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
-    /// All results, by an identity modulo 2^61 − 1.
+    /// All results are compared by an identity modulo 2^61 − 1.
     Identity,
-    /// A sample, recomputed on the CPU, for operations without a cheap identity.
+    /// A sample is recomputed on the CPU, for operations without a cheap identity.
     Sample,
 }
 
@@ -43,7 +43,7 @@ pub enum Evidence {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Cost {
     Products(f64),
-    /// One product per bit of this operand.
+    /// One product per bit of the operand with this index.
     ProductsPerBit(usize),
 }
 
@@ -51,8 +51,8 @@ enum Cost {
 struct Entry {
     name: &'static str,
     operands: &'static [Role],
-    /// The reason why some numbers have no result, if any can lack one, and the operand whose zeros
-    /// are the reason.
+    /// If some numbers have no result: the reason, and the index of the operand whose zeros are the
+    /// reason, unless the reason involves several operands.
     no_result: Option<(&'static str, Option<usize>)>,
     evidence: Option<Evidence>,
     cost: Cost,
@@ -86,7 +86,7 @@ const fn total(name: &'static str, operands: &'static [Role]) -> Entry {
     Entry { name, operands, no_result: None, evidence, cost }
 }
 
-/// Like `total`, but some operands have no result.
+/// Like `total`, but some operands have no result, for the reason `no_result`.
 const fn partial(
     name: &'static str,
     operands: &'static [Role],
@@ -99,13 +99,13 @@ const ONE: &[Role] = &[Role::Number];
 const TWO: &[Role] = &[Role::Number, Role::Number];
 
 list! {
-    /// a + b, one limb wider for the carry.
+    /// a + b, one limb wider than the operands, for the carry.
     Add = total("add", TWO);
     /// a − b, where a ≥ b.
     Subtract = partial("sub", TWO, ("a < b", None));
     /// a·b.
     Multiply = total("mul", TWO);
-    /// a·b mod 2^w, w the wider of the two widths.
+    /// a·b mod 2^w, where w is the larger of the two widths.
     MultiplyLow = total("mullo", TWO);
     /// a².
     Square = total("sqr", ONE);
@@ -133,7 +133,7 @@ list! {
 }
 
 impl Operation {
-    /// Returns the name on the command line: `add`, `mullo`, `powm` …
+    /// Returns the operation's name on the command line: `add`, `mullo`, `powm` …
     #[must_use]
     pub fn name(self) -> &'static str {
         self.entry().name

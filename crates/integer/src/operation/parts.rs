@@ -1,6 +1,6 @@
 //! Types that the CPU and devices share to describe operations.
 
-/// A sum or a difference.
+/// The choice between a sum and a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sum {
     /// a + b.
@@ -9,7 +9,7 @@ pub enum Sum {
     Subtract,
 }
 
-/// The part of a product to compute. With w the limbs of the wider factor:
+/// The part of a product to compute. w is the number of limbs of the wider factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
     /// All limbs of the product, as many as both factors have together.
@@ -62,8 +62,9 @@ pub enum Shift {
     Right,
 }
 
-/// Describes which rows of a table are read for exponents: row d·step + first, with d the `window`
-/// bits, at most 31, from `bit` on. The table has 2^window·step rows, and first < step.
+/// The rows of a table that exponents select: an exponent selects row d·step + first, where d is
+/// the number in the `window` bits, at most 31, from `bit` on. The table has 2^window·step rows,
+/// and first < step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableRows {
     pub(crate) bit: usize,

@@ -26,7 +26,7 @@ impl UintBatch {
         Self::from_vec(executor, width, limbs)
     }
 
-    /// Returns all numbers. Waits for a device.
+    /// Returns all numbers of the batch. Waits for a device.
     ///
     /// # Errors
     /// An error of the device.

@@ -3,7 +3,8 @@
 use crate::{Executor, IntegerError, UintBatch, Width};
 
 impl UintBatch {
-    /// Returns the numbers of width/8 bytes each, the lowest byte first.
+    /// Returns a batch of the numbers in `bytes`: width/8 bytes each, the lowest byte of each
+    /// number first.
     ///
     /// # Errors
     /// [`IntegerError::Length`] unless `bytes` holds whole numbers; out of memory.
@@ -18,7 +19,8 @@ impl UintBatch {
         Self::from_vec(executor, width, limbs.collect())
     }
 
-    /// Returns the numbers of width/8 bytes each, the highest byte of each number first.
+    /// Returns a batch of the numbers in `bytes`: width/8 bytes each, the highest byte of each
+    /// number first.
     ///
     /// # Errors
     /// As [`Self::from_bytes_le`].

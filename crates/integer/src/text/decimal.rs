@@ -8,23 +8,23 @@ use super::check;
 use crate::cpu::{limbs_of, store};
 use crate::{TextProblem, Width};
 
-/// Computes the powers of ten needed to write numbers of a width.
+/// Returns the powers of ten needed to write numbers of a width.
 pub(super) fn powers_for_width(width: Width) -> Powers {
     Powers::new(most_digits(width))
 }
 
-/// Computes the powers of ten needed to read `digits` digits, and no more than numbers of a width
+/// Returns the powers of ten needed to read `digits` digits, and no more than numbers of a width
 /// need.
 pub(super) fn powers_for_digits(digits: usize, width: Width) -> Powers {
     Powers::new(digits.min(most_digits(width)))
 }
 
-/// Returns an upper bound of the digits of any number of a width: log10 2 < 0.30103.
+/// Returns an upper bound of the number of digits of any number of a width: log10 2 < 0.30103.
 fn most_digits(width: Width) -> usize {
     (u64::from(width.bits()) * 30_103 / 100_000 + 1) as usize
 }
 
-/// Reads the number into `row`.
+/// Reads the number with these decimal digits into `row`.
 pub(super) fn read(
     text: &str,
     row: &mut [u32],
@@ -51,7 +51,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Returns the digits of a number.
+/// Returns the decimal digits of a number.
 pub(super) fn write(row: &[u32], powers: &Powers) -> String {
     format(&limbs_of(row), powers)
 }

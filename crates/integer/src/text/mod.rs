@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use crate::{Executor, IntegerError, TextProblem, UintBatch, Width};
 
 impl UintBatch {
-    /// Reads numbers from hexadecimal digits, the highest first, in lower or upper case, with any
-    /// number of leading zeros. Uses all cores.
+    /// Reads numbers from their hexadecimal digits, the highest first, in lower or upper case, with
+    /// any number of leading zeros, and returns their batch. Uses all cores.
     ///
     /// # Errors
     /// [`IntegerError::Text`] for the first text that is not a number or is wider than the width;
@@ -26,8 +26,9 @@ impl UintBatch {
         from_texts(executor, width, &texts, |text, row| hex::read(text, row, width))
     }
 
-    /// Reads numbers from decimal digits, the highest first, with any number of leading zeros. Uses
-    /// all cores. A long number costs about log(length) times the products of half its length.
+    /// Reads numbers from their decimal digits, the highest first, with any number of leading
+    /// zeros, and returns their batch. Uses all cores. A long number costs about log(length) times
+    /// the products of half its length.
     ///
     /// # Errors
     /// As [`Self::from_hex`].
@@ -74,7 +75,7 @@ impl UintBatch {
     }
 }
 
-/// Reads each text into its row; returns the error of the first bad one.
+/// Reads each text into its number and returns the batch, or the error of the first bad text.
 fn from_texts(
     executor: &Executor,
     width: Width,
@@ -96,7 +97,7 @@ fn from_texts(
     }
 }
 
-/// Returns an error for a text without digits, or with a character that is not a digit.
+/// Returns an error if a text has no digits, or a character that is not a digit.
 fn check(
     text: &str,
     digits: &'static str,

@@ -19,21 +19,22 @@ pub use shape::DelayShape;
 use shape::Kind;
 pub(super) use shape::sources;
 
-/// Words of a list of candidates, and the counters before it in the buffer of results.
+/// The number of words of the list of candidates; the next constant counts the words of the
+/// counters before it in the buffer of results.
 const LIST: usize = 1 << 16;
 const HEAD: usize = 4;
-/// Marks a number in the list whose delay the host computes.
+/// The bit that marks a number in the list whose delay the host computes.
 const UNKNOWN: u64 = 1 << 63;
 const OFFSET_BITS: u32 = 44;
 const TOO_LONG: u16 = u16::MAX;
-/// Numbers of a residue that one lane processes at a time.
+/// The count of numbers of a residue that one lane processes at a time.
 const EACH: u32 = 256;
-/// Groups are used if each residue has at least this many numbers.
+/// The least count of numbers per residue for which groups are used.
 const WORTH_GROUPS: u64 = 8;
-/// Numbers whose delays are written by one launch.
+/// The count of numbers whose delays are written by one launch.
 const WRITTEN: usize = 1 << 26;
 
-/// Computes delays on a device; short ranges and ranges with small numbers are left to the CPU.
+/// Delays on a device; short ranges and ranges with small numbers are left to the CPU.
 #[derive(Debug)]
 pub struct DelaysOnDevice {
     device: Device,
@@ -46,15 +47,15 @@ pub struct DelaysOnDevice {
     small_there: Buffer<u16>,
     results: Buffer<u64>,
     written: Option<Buffer<u16>>,
-    /// The bits of the groups of residues; the groups, and their smallest residues and sizes on the
-    /// device.
+    /// The bits of the residues in groups; the next field has the groups, and on the device their
+    /// smallest residues and sizes.
     group_bits: u32,
     groups: Option<(Groups, Buffer<u32>)>,
-    /// Numbers per launch of a survey.
+    /// The count of numbers per launch of a survey.
     chunk: u64,
-    /// Ranges of fewer numbers are left to the CPU.
+    /// The least count of numbers that is not left to the CPU.
     least: u64,
-    /// The smallest number of 32-bit words of an intermediate value.
+    /// The least number of 32-bit words of an intermediate value.
     words: u32,
 }
 
@@ -68,7 +69,8 @@ struct Range {
 }
 
 impl DelaysOnDevice {
-    /// Uses the shape for the device's shared memory. Compiles nothing yet.
+    /// Creates the computation on a device, with the shape for its shared memory. Compiles nothing
+    /// yet.
     ///
     /// # Errors
     /// The device fails.
@@ -76,7 +78,7 @@ impl DelaysOnDevice {
         Self::with_shape(device, DelayShape::for_memory(device.info().shared_memory_per_block))
     }
 
-    /// Uses a shape, or the nearest valid one.
+    /// Creates the computation with a shape, or the nearest valid one. Compiles nothing yet.
     ///
     /// # Errors
     /// The device fails.
@@ -103,15 +105,15 @@ impl DelaysOnDevice {
         })
     }
 
-    /// For measurements and tests: uses launches of `chunk` numbers, leaves ranges of fewer than
-    /// `least` numbers to the CPU, and uses at least `words` words of 32 bits for intermediate
-    /// values.
+    /// Changes sizes, for measurements and tests: launches have `chunk` numbers, ranges of fewer
+    /// than `least` numbers are left to the CPU, and intermediate values have at least `words`
+    /// words of 32 bits.
     #[must_use]
     pub fn with_sizes(self, chunk: u64, least: u64, words: u32) -> Self {
         Self { chunk: chunk.clamp(1, 1 << 30), least, words: words.clamp(2, 4), ..self }
     }
 
-    /// Uses groups of residues of `bits` bits, at most 20, or no groups.
+    /// Makes surveys use groups of residues of `bits` bits, at most 20, or no groups.
     #[must_use]
     pub fn with_groups(self, bits: Option<u32>) -> Self {
         Self {
@@ -127,7 +129,8 @@ impl DelaysOnDevice {
         numbers < self.least.max(1) || from >> self.shape.small_bits == 0
     }
 
-    /// Returns the words and the common first steps of a launch.
+    /// Returns the parameters of a launch for all these numbers, with at most `common` common first
+    /// steps.
     fn range(&self, from: u128, numbers: u64, common: u32, kind: Kind) -> Range {
         let last = from + u128::from(numbers - 1);
         // About one number in 2^10 rises by 10 bits, and is then walked twice.
@@ -142,8 +145,8 @@ impl DelaysOnDevice {
         Range { from, numbers, words, common, kind }
     }
 
-    /// Returns the parameters of a launch for at most this many of the numbers from `first` on,
-    /// with at most `common` common steps.
+    /// Returns the parameters of a launch for at most `numbers` of the numbers from `first` on,
+    /// with at most `common` common first steps.
     fn part(&self, first: u128, numbers: u64, common: u32) -> Range {
         let common = common.min(first.ilog2());
         // Few residues with many numbers each would leave most of the device idle.
@@ -162,7 +165,7 @@ impl DelaysOnDevice {
         }
     }
 
-    /// Returns the groups; computes them on first use.
+    /// Returns the groups, which are computed on first use.
     fn groups(&mut self) -> Result<&(Groups, Buffer<u32>), DeviceError> {
         if self.groups.is_none() {
             let groups = Groups::new(self.group_bits);
@@ -185,7 +188,7 @@ impl DelaysOnDevice {
         Ok(kernel)
     }
 
-    /// Launches the kernel; numbers with table steps at `limit` or above are candidates.
+    /// Launches the kernel. Numbers with table steps that begin at `limit` or above are candidates.
     ///
     /// # Panics
     /// If the delays to write do not fit.

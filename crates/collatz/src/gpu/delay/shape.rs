@@ -1,23 +1,23 @@
-//! Specialisations of the kernel of delays.
+//! The versions of the kernel of delays.
 
 use warpint_device::{Source, common};
 
 use crate::delay::{DelayTable, POWERS, StepTable};
 
-/// A specialisation of `delay.cu`, for numbers of any size.
+/// A version of the kernel `delay.cu`, for numbers of any size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DelayShape {
-    /// d: bits of a table step, 2 to 15.
+    /// d, the number of bits of a table step, from 2 to 15.
     pub step_bits: u32,
-    /// t: bits of the numbers in the table of delays, d to 24.
+    /// t, the number of bits of the numbers in the table of delays, from d to 24.
     pub small_bits: u32,
-    /// Whether that table is in shared memory; otherwise it is in global memory.
+    /// Whether the table of delays is in shared memory; otherwise it is in global memory.
     pub small_shared: bool,
-    /// Table steps between two tests whether a number is done.
+    /// The number of table steps between two tests whether a number is done.
     pub unroll: u32,
-    /// Threads per block, a multiple of 32.
+    /// The number of threads per block, a multiple of 32.
     pub threads: u32,
-    /// Blocks per multiprocessor.
+    /// The number of blocks per multiprocessor.
     pub blocks: u32,
 }
 
@@ -45,8 +45,8 @@ impl DelayShape {
         Self::ALL.into_iter().find(fits).unwrap_or(Self { small_shared: false, ..Self::ALL[2] })
     }
 
-    /// Returns the shapes worth measuring on devices with `shared_memory` bytes per block,
-    /// [`Self::for_memory`] first.
+    /// Returns the shapes worth measuring on devices with `shared_memory` bytes of shared memory
+    /// per block, [`Self::for_memory`] first.
     #[must_use]
     pub fn candidates(shared_memory: u32) -> Vec<Self> {
         let first = Self::for_memory(shared_memory);
@@ -56,8 +56,8 @@ impl DelayShape {
         std::iter::once(first).chain(others).collect()
     }
 
-    /// Returns the bytes of shared memory per block: 32 copies of the powers of three, steps, and
-    /// small delays.
+    /// Returns the number of bytes of shared memory per block, for 32 copies of the powers of
+    /// three, the table of steps, and that of small delays.
     #[must_use]
     pub fn shared_bytes(&self) -> u32 {
         let small = if self.small_shared { 2u32 << self.small_bits } else { 0 };
@@ -71,7 +71,8 @@ impl DelayShape {
         Self { step_bits, small_bits, unroll: self.unroll.clamp(1, 8), ..self }
     }
 
-    /// Returns the bits by which a table step may lengthen a number: the g with 3^d < 2^(d + g).
+    /// Returns the number of bits by which a table step may lengthen a number: the g with 3^d <
+    /// 2^(d + g).
     ///
     /// In words of w ≥ 64 bits, a step from v < 2^(w − g) is exact. Its result is less than
     /// (v/2^d + 1)·3^d ≤ 2^w·3^d/2^(d + g) + 3^d. Since 3^d ≤ 2^(d + g) − 1,
@@ -80,7 +81,7 @@ impl DelayShape {
         POWERS[self.step_bits as usize].ilog2() + 1 - self.step_bits
     }
 
-    /// Returns the bit of the top word from which on a number may overflow its words.
+    /// Returns the bit of the highest word from which on a number may overflow its words.
     pub(super) fn lost(&self) -> u32 {
         32 - self.growth()
     }
@@ -101,20 +102,20 @@ impl DelayShape {
     }
 }
 
-/// Returns the kernels as shipped.
+/// Returns the sources of the kernels as shipped.
 pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     let shape = DelayShape::for_memory(shared_memory);
     let kinds = [Kind::Merged, Kind::Survey, Kind::Write];
     kinds.into_iter().flat_map(|kind| [2, 3, 4].map(|words| shape.source(words, kind))).collect()
 }
 
-/// The output of a launch.
+/// What a launch computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// Summarises each residue.
+    /// A summary of each residue.
     Survey,
-    /// Summarises each group of residues.
+    /// A summary of each group of residues.
     Merged,
-    /// Writes each delay.
+    /// Each delay.
     Write,
 }

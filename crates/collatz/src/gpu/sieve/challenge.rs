@@ -25,12 +25,12 @@ use crate::evidence::nodes::{NodeWalks, SlowNodes};
 use crate::sieve::{Answer, LAST, Node, Tables, Tree};
 use crate::walk::Walker;
 
-/// Nodes per tally.
+/// The number of nodes per tally.
 pub(super) const TAKE: usize = 32;
-/// The end of a number that the device gave up.
+/// The value in place of the end of a number that the device gave up.
 const GIVEN_UP: u64 = 0xffff;
 
-/// Returns the low bits of a node in the device's format.
+/// Returns the low bits of a node, given in the device's format.
 fn low(words: &NodeWords) -> u128 {
     words[..3].iter().rev().fold(0, |low, &word| low << 32 | u128::from(word))
 }
@@ -38,22 +38,22 @@ fn low(words: &NodeWords) -> u128 {
 /// Device memory for challenges, shared by all trees.
 #[derive(Debug)]
 pub(super) struct Asked {
-    /// Low bits of nodes.
+    /// The low bits of the nodes to search.
     keys: Buffer<[u32; 4]>,
-    /// For each key, its place and the number of matches.
+    /// The place of each key's node in the list, and the number of nodes that match.
     found: Buffer<u32>,
-    /// The answers about nodes that were found.
+    /// The answers of the device about nodes that were found.
     answers: Buffer<u64>,
 }
 
-/// Keys per scan of a list.
+/// The largest number of keys per scan of a list.
 const KEYS: usize = 1024;
-/// Keys whose answers are read back together.
+/// The number of keys whose answers are read back together.
 const ANSWERS: usize = 8;
-/// Long numbers of 32 nodes for which these answers have room, five times the average; an answer
-/// alone has room for all.
+/// The count of long numbers of 32 nodes for which each of these answers has room, five times the
+/// average. An answer read back alone has room for all.
 const ROOM: usize = 1024;
-/// Numbers of 32 nodes.
+/// The count of numbers of 32 nodes.
 const ALL: usize = TAKE << LAST;
 
 impl Asked {
@@ -66,7 +66,7 @@ impl Asked {
     }
 }
 
-/// The part of the host that queries the device.
+/// The part of the host that asks the device about challenged nodes.
 #[derive(Debug)]
 pub(super) struct Examiner<'a> {
     kernels: &'a Kernels,
@@ -76,21 +76,22 @@ pub(super) struct Examiner<'a> {
 /// The nodes of one tally, with everything that the device reports about them.
 #[derive(Debug)]
 pub(super) struct Taken {
-    /// The challenged nodes among them.
+    /// The low bits of the challenged nodes among them.
     lows: HashSet<u128>,
-    /// The index of the first node.
+    /// The index of the first of the nodes.
     first: usize,
     nodes: Vec<NodeWords>,
     tally: [u32; 4],
     mark: u32,
-    /// The number of long numbers, and the entries of the list with their ends, two words each.
+    /// The count of long numbers; the next field has the entries of the list with their ends, two
+    /// words each.
     long: u64,
     ends: Vec<u64>,
-    /// Numbers that the host finished.
+    /// The numbers that the device gave up and the host finished.
     given_up: Vec<u128>,
 }
 
-/// The part of the host that recomputes nodes.
+/// The part of the host that recomputes nodes and compares the results.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
     device: &'a Device,
@@ -111,10 +112,10 @@ impl Verdicts {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an error if a challenge was answered wrongly so far, so that work can stop early.
+    /// Returns an error if an answer was wrong so far, so that work can stop early.
     ///
     /// # Errors
-    /// The wrong answer.
+    /// The error for the wrong answer.
     pub(super) fn check(&self) -> Result<(), CollatzError> {
         let mut list = self.list();
         let wrong = list.iter().find_map(|(&number, verdict)| verdict.is_err().then_some(number));
@@ -124,14 +125,14 @@ impl Verdicts {
     /// Returns the answers so far, in the order of the challenges.
     ///
     /// # Errors
-    /// The first wrong answer.
+    /// The error for the first wrong answer.
     pub(super) fn take(&self) -> Verdict {
         let verdicts = std::mem::take(&mut *self.list());
         verdicts.into_values().collect::<Result<Vec<_>, _>>().map(|answers| answers.concat())
     }
 }
 
-/// Judges challenges while the device continues.
+/// Judges answers to challenges on other threads while the device continues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Court<'a, 'scope> {
     pub scope: &'a Scope<'scope>,
@@ -140,7 +141,7 @@ pub(super) struct Court<'a, 'scope> {
 }
 
 impl Court<'_, '_> {
-    /// Judges a challenge on another thread.
+    /// Judges the answer to challenge `number` on another thread.
     pub(super) fn submit(self, number: usize, taken: Taken) {
         let Self { scope, judge, verdicts } = self;
         scope.spawn(move |_| {
@@ -154,11 +155,11 @@ impl Court<'_, '_> {
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     pub memory: &'a LastMemory,
-    /// Nodes walked.
+    /// The indices of the walked nodes.
     pub range: Range<usize>,
     /// The number of places in the list of long numbers.
     pub places: usize,
-    /// Numbers that the host finished.
+    /// The numbers that the device gave up and the host finished.
     pub given_up: &'a [u128],
 }
 
@@ -167,8 +168,8 @@ impl<'a> Examiner<'a> {
         Self { kernels, judge }
     }
 
-    /// Returns the indices in a list of nodes of a level that lie above challenged nodes, given by
-    /// their low bits, if the list contains them.
+    /// Returns, for each challenged node, the index in a list of the node of level `level` above
+    /// it; `None` if the list does not contain it. Challenged nodes are given by their low bits.
     pub(super) fn find(
         &self,
         asked: &mut Asked,
@@ -192,7 +193,7 @@ impl<'a> Examiner<'a> {
         Ok(challenged.iter().map(|low| places.get(&key(low)).copied()).collect())
     }
 
-    /// Starts a search for nodes with at most [`KEYS`] keys, which ascend.
+    /// Starts a search for nodes with the given keys, which ascend; there are at most [`KEYS`].
     fn look_for(
         &self,
         asked: &mut Asked,
@@ -209,7 +210,8 @@ impl<'a> Examiner<'a> {
         self.kernels.find(nodes, range, keys, found)
     }
 
-    /// Returns the index of a key; a key occurs at most once.
+    /// Returns the index `place` of the node with a key, `None` if it was not found, or an error if
+    /// it was found several times.
     fn place(
         &self,
         place: u32,
@@ -227,7 +229,8 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Like `find`, but all nodes must be in the list.
+    /// Like `find`, but returns pairs of index and low bits, and an error if a node is missing from
+    /// the list.
     pub(super) fn find_all(
         &self,
         asked: &mut Asked,
@@ -281,7 +284,7 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    /// Reads the device's answers about keys that were searched.
+    /// Returns the device's answers about keys that were searched.
     fn take(
         &self,
         asked: &mut Asked,
@@ -297,7 +300,8 @@ impl<'a> Examiner<'a> {
         Ok(answers.chunks_exact(words).map(<[u64]>::to_vec).collect())
     }
 
-    /// Returns the index of the first node of an answer, if the answer has nodes.
+    /// Returns the index of the first node of the tally that an answer is about; `None` if the
+    /// challenged node was not walked.
     fn first(
         &self,
         work: &Work<'_>,
@@ -352,7 +356,7 @@ impl<'a> Judge<'a> {
         Self { device, tree, slow }
     }
 
-    /// Builds the error for a result of the device that differs from the host's.
+    /// Returns the error for a result of the device that differs from the host's.
     pub(super) fn refuted(
         &self,
         what: impl Into<String>,
@@ -368,15 +372,16 @@ impl<'a> Judge<'a> {
         self.refuted(format!("the node {key} mod 2^{level}"), "missing", "one of the list")
     }
 
-    /// Returns the answers to the challenges of some nodes, if all results of the device for these
-    /// nodes are right.
+    /// Returns the contributions of the challenged nodes among some nodes, if all results of the
+    /// device for these nodes are right; otherwise an error.
     fn judge(&self, taken: &Taken) -> Verdict {
         let walks = self.walks(taken)?;
         let wanted = walks.into_iter().filter(|(low, _)| taken.lows.contains(low));
         Ok(wanted.map(|(low, walks)| Answer { low, share: walks.share() }).collect())
     }
 
-    /// Recomputes nodes: their low bits and walks must all be as the device reports.
+    /// Recomputes nodes and returns their low bits and walks. It is an error if the nodes or their
+    /// tally are not as the device reports.
     fn walks(&self, taken: &Taken) -> Result<Vec<(u128, NodeWalks)>, CollatzError> {
         let Taken { first, nodes, tally, .. } = taken;
         let mut true_nodes: Vec<Node> = vec![];
@@ -404,7 +409,8 @@ impl<'a> Judge<'a> {
         Ok(all)
     }
 
-    /// Checks that the long numbers of some nodes are listed exactly once each, with their ends.
+    /// Returns an error unless the long numbers of some nodes are listed exactly once each, with
+    /// their ends.
     fn compare_ends(&self, taken: &Taken, nodes: &[(u128, NodeWalks)]) -> Result<(), CollatzError> {
         let long = nodes.iter().map(|(_, walks)| walks.long.len()).sum::<usize>() as u64;
         if taken.long != long {

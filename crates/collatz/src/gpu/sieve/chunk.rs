@@ -16,17 +16,16 @@ use crate::evidence::recurrence;
 use crate::sieve::{Long, Tables, Tallest, Tally, Tree};
 use crate::walk::Walker;
 
-/// Numbers that fit in a list of `sieve_long.cu`.
+/// The count of numbers that fit in a list of `sieve_long.cu`.
 const LIST: usize = 4096;
-/// Words of such a list.
+/// The number of words of such a list.
 const LIST_WORDS: usize = 1 + 2 * LIST;
-/// Places of the list that are examined first.
+/// The number of places of the list that are examined first.
 const FIRST: usize = 1 << 14;
-/// The most levels grown at once.
+/// The largest number of levels grown at once.
 const LEVELS: usize = 32;
 
-/// The tables of a tree on the device and its output buffers, shared by all trees with these
-/// tables.
+/// The tables of a tree on the device, and output buffers. All trees with these tables share them.
 #[derive(Debug)]
 pub(super) struct TreeMemory {
     tables: Arc<Tables>,
@@ -35,14 +34,15 @@ pub(super) struct TreeMemory {
     steps: Buffer<u32>,
     mod_9: Buffer<u32>,
     least: Buffer<u32>,
-    /// The number of nodes of each level; then the index of the next node, and the number of places
+    /// The number of nodes of each level, then the index of the next node, and the number of places
     /// of long numbers.
     counters: Buffer<u32>,
-    /// Sums over the walks: numbers walked, and odd steps of the killed ones. Sums over the
-    /// tallies: the same two, long numbers, tallies.
+    /// The sums over the walks: the count of numbers walked, and the odd steps of killed ones. Then
+    /// the sums over the tallies: the same two, the count of long numbers, and the number of
+    /// tallies.
     sums: Buffer<u64>,
-    /// The sum of odd steps of long numbers and their count; the list of tall numbers and that of
-    /// numbers given up.
+    /// The sum of odd steps of long numbers, their count, and the same sum again; then the list of
+    /// tall numbers and that of numbers given up.
     long: Buffer<u64>,
 }
 
@@ -76,26 +76,26 @@ impl TreeMemory {
     }
 }
 
-/// The state shared by all chunks of a tree, and their sums.
+/// The state that all chunks of a tree share, and the sums over them.
 #[derive(Debug)]
 pub(super) struct Chunks<'a, 'scope> {
     tree: &'a Tree,
     kernels: &'a Kernels,
     of_tree: &'a mut TreeMemory,
     walker: &'a Walker,
-    /// Steps of the walk after which the host takes over a number.
+    /// The number of steps of the walk after which the host takes over a number.
     pub most_steps: u32,
     vectors: &'a Buffer<u32>,
     tallest: Tallest,
     tally: Tally,
     pub examiner: Examiner<'a>,
     court: Court<'a, 'scope>,
-    /// Challenges submitted.
+    /// The number of challenges submitted.
     submitted: usize,
     strike: Option<&'a dyn Strike>,
-    /// Nodes grown so far, per level from the root's on.
+    /// The number of nodes grown so far, per level from the root's on.
     grown: Vec<u128>,
-    /// Numbers of the last launch that the host finished.
+    /// The numbers of the last launch that the device gave up and the host finished.
     given_up: Vec<u128>,
 }
 
@@ -107,13 +107,13 @@ const LONG_SUMS: usize = 3;
 /// The results of `sieve_long.cu` for a range of its list.
 struct Found {
     sum: u64,
-    /// Long numbers, including those given up.
+    /// The count of long numbers, including those given up.
     numbers: u64,
     tall: Listed,
     given_up: Listed,
 }
 
-/// The numbers of a list, and how many there would be without its limit.
+/// A list of numbers, and how many there would be without its limit.
 struct Listed {
     count: u64,
     numbers: Vec<u128>,
@@ -268,8 +268,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         }
     }
 
-    /// Walks the numbers of some nodes; returns the number of places in the list, or `None` if the
-    /// list is too short.
+    /// Walks the numbers of some nodes; returns the number of places of long numbers in the list,
+    /// or `None` if the list is too short.
     fn launch(
         &mut self,
         memory: &mut LastMemory,
@@ -323,7 +323,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(fits.then_some(places))
     }
 
-    /// Adds the sums of the last launch; returns the number of long numbers in its tallies.
+    /// Adds the sums of the last launch to those of the tree; returns the count of long numbers in
+    /// its tallies.
     fn sums(&mut self, nodes: usize) -> Result<u64, CollatzError> {
         if let Some(strike) = self.strike {
             strike.strike(Memory::Sums(&mut self.of_tree.sums))?;
@@ -345,7 +346,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(long)
     }
 
-    /// Walks the long numbers in `places` places of the list; returns their number.
+    /// Walks the long numbers in `places` places of the list; returns their count.
     fn long(&mut self, memory: &mut LastMemory, places: usize) -> Result<u64, CollatzError> {
         // A short range first: all numbers count as tall while the highest value is unknown.
         let first = if self.tallest.threshold() == 0 { places.min(FIRST) } else { places } as u32;
@@ -436,7 +437,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         }
     }
 
-    /// Returns the sums of all walks, if each level had the right number of nodes.
+    /// Returns the totals of all walks, or an error if a level had the wrong number of nodes.
     pub(super) fn end(mut self) -> Result<Tally, CollatzError> {
         let expected = recurrence::levels(self.tree);
         for ((level, found), expected) in (self.tree.root_level()..).zip(&self.grown).zip(expected)

@@ -9,32 +9,33 @@ use warpint_device::{
 use super::challenge::{TAKE, Work, takes};
 use super::{LastMemory, NodeWords};
 
-/// Threads per block.
+/// The sizes of the sieve's launches: threads per block, and blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks {
-    /// For the kernels that grow nodes and compute vectors.
+    /// The number of threads per block of the kernels that grow nodes and compute vectors.
     pub grow: u32,
-    /// For the kernel that walks the numbers of nodes.
+    /// The number of threads per block of the kernel that walks the numbers of nodes.
     pub last: u32,
-    /// Blocks per multiprocessor of that kernel.
+    /// The number of blocks per multiprocessor of the kernel that walks the numbers of nodes.
     pub last_blocks: u32,
-    /// For the kernel that walks long numbers.
+    /// The number of threads per block of the kernel that walks long numbers.
     pub long: u32,
 }
 
-/// Places of the list of long numbers that a warp reserves at a time.
+/// The number of places of the list of long numbers that a warp reserves at a time.
 pub(super) const PLACES: usize = 256;
-/// Words of an answer before the ends.
+/// The number of words of an answer before the ends of long numbers.
 pub(super) const HEAD: usize = 4 + 4 * TAKE;
-/// Powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most 72 levels.
+/// The number of powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most
+/// 72 levels.
 const POWERS: u32 = 96;
-/// A bound on the odd steps of a node, which kernels use as the modulus.
+/// A bound on the number of odd steps of a node, which kernels use as the modulus.
 const ODD_STEPS: usize = 128;
-/// Blocks per multiprocessor.
+/// The largest number of blocks per multiprocessor.
 const OF_A_MULTIPROCESSOR: u32 = 8;
 
 impl Blocks {
-    /// Returns the sizes for devices with `shared_memory` bytes per block.
+    /// Returns the sizes for devices with `shared_memory` bytes of shared memory per block.
     #[must_use]
     pub fn new(shared_memory: u32) -> Self {
         // Registers suffice for 1,536 threads per multiprocessor, if shared memory does.
@@ -48,7 +49,8 @@ impl Blocks {
     }
 }
 
-/// The kernels, compiled for (bits of a step, steps looked ahead, vectors).
+/// The kernels of the sieve, compiled for a number of bits of a step, of steps looked ahead, and of
+/// vectors.
 #[derive(Debug, Clone)]
 pub(super) struct Kernels {
     pub of: (u32, u32, u32),
@@ -65,13 +67,13 @@ pub(super) struct Kernels {
     long_bytes: u32,
 }
 
-/// Returns the bytes of shared memory per block of `sieve_last.cu`.
+/// Returns the number of bytes of shared memory per block of `sieve_last.cu`.
 fn last_bytes(threads: u32, step: u32) -> u32 {
     let warps = threads / 32;
     4 * (1 << step) + 4 * 16 + 4 * 9 * 32 + warps * (32 * 32 + 2 * 8 + 2 * (1024 + 32))
 }
 
-/// Returns the bytes of shared memory per block of `sieve_long.cu`.
+/// Returns the number of bytes of shared memory per block of `sieve_long.cu`.
 fn long_bytes(step: u32) -> u32 {
     4 * (1 << step) + 16 * POWERS
 }
@@ -130,7 +132,8 @@ fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 5
     ]
 }
 
-/// Returns the sources as shipped: with default steps and vectors, for small and for large trees.
+/// Returns the sources of the kernels as shipped: with default steps and vectors, for small and for
+/// large trees.
 pub(super) fn shipped(blocks: Blocks) -> Vec<Source> {
     let step = crate::sieve::Step::default().bits();
     let mut all = vec![];
@@ -142,12 +145,12 @@ pub(super) fn shipped(blocks: Blocks) -> Vec<Source> {
     all
 }
 
-/// Splits x into arguments of 32 bits, the lowest first.
+/// Returns the `count` lowest 32-bit words of x as arguments, the lowest first.
 fn words(x: u128, count: u32) -> impl Iterator<Item = Arg> {
     (0..count).map(move |i| Arg::U32((x >> (32 * i)) as u32))
 }
 
-/// The tables of `sieve_last.cu`.
+/// The tables that `sieve_last.cu` reads.
 #[derive(Debug)]
 pub(super) struct LastTables<'a> {
     pub vectors: &'a Buffer<u32>,
@@ -160,8 +163,8 @@ pub(super) struct LastTables<'a> {
 }
 
 impl LastTables<'_> {
-    /// Asserts that no table is too short for kernels compiled for (bits of a step, steps looked
-    /// ahead, vectors).
+    /// Asserts that no table is too short for kernels compiled for `step` bits of a step, `look`
+    /// steps looked ahead and `classes` vectors.
     fn fit(&self, (step, look, classes): (u32, u32, u32)) {
         assert_room("vectors", self.vectors.len(), (classes as usize) << (look - 5));
         assert_room("powers of 3", self.powers.len(), ODD_STEPS);
@@ -183,14 +186,15 @@ pub(super) struct LongCall<'a> {
     pub top: u128,
     pub threshold: u128,
     pub most: u32,
-    /// The list of tall numbers, and that of numbers given up: a count, then two words per number.
+    /// The list of tall numbers; the next field is that of numbers given up. Each has a count, then
+    /// two words per number.
     pub tall: Cells<'a, u64>,
     pub given_up: Cells<'a, u64>,
-    /// The three sums.
+    /// Memory for the three sums.
     pub sums: Cells<'a, u64>,
 }
 
-/// Returns the number of integers for which a list has room.
+/// Returns the count of numbers for which a list has room.
 fn numbers_of(list: Cells<'_, u64>) -> Arg {
     Arg::U32((list.len().saturating_sub(1) / 2) as u32)
 }
@@ -283,8 +287,8 @@ impl Kernels {
         unsafe { self.look.launch(Launch::linear(blocks, self.blocks.grow), &args) }
     }
 
-    /// Walks the numbers of some nodes. The counters are the end of the nodes, the next node, and
-    /// the places of long numbers.
+    /// Walks the numbers of some nodes. The counters are the end of the nodes, the index of the
+    /// next node, and the number of places of long numbers.
     ///
     /// # Panics
     /// If a buffer is too short for the nodes, or a table is too short.
@@ -335,7 +339,7 @@ impl Kernels {
         unsafe { self.last.launch(shape, &args) }
     }
 
-    /// Walks the long numbers of a range of places.
+    /// Walks the long numbers in a range of places of the list.
     ///
     /// # Panics
     /// If the list has fewer places, or a table is too short.
@@ -384,7 +388,7 @@ impl Kernels {
         Launch::linear(blocks.min(most) as u32, self.blocks.grow)
     }
 
-    /// Adds the tallies, counting those with a given mark, to four sums.
+    /// Adds up the tallies to four sums. The last sum counts the tallies with a given mark.
     ///
     /// # Panics
     /// If there are fewer tallies, or not four sums.
@@ -406,8 +410,8 @@ impl Kernels {
         unsafe { self.sum.launch(shape, &args) }
     }
 
-    /// Searches for nodes with these keys, which ascend: writes for each key the index and the
-    /// number of matches.
+    /// Searches for nodes with these keys, which ascend. Writes for each key the index of its node
+    /// and the number of matches.
     ///
     /// # Panics
     /// If there are fewer nodes, or not two words for each key.
@@ -432,8 +436,8 @@ impl Kernels {
         unsafe { self.find.launch(self.scan(range.len()), &args) }
     }
 
-    /// Collects data about nodes that [`Kernels::find`] has found, in answers of [`HEAD`] +
-    /// 2·`room` words: see `sieve_take`.
+    /// Collects what is known about nodes that [`Kernels::find`] has found, in answers of
+    /// [`HEAD`] + 2·`room` words: see `sieve_take`.
     ///
     /// # Panics
     /// If a buffer is shorter than the work requires, or the answers do not fit.

@@ -24,7 +24,7 @@ use crate::sieve::{
 use crate::walk::Walker;
 use crate::{CollatzError, Region, Watch};
 
-/// A node: low bits, odd steps and pattern, and the path (see `sieve_grow.cu`).
+/// A node on the device: low bits, odd steps and pattern, and the path (see `sieve_grow.cu`).
 type NodeWords = [u32; 8];
 
 /// The sieve on a device.
@@ -33,11 +33,11 @@ pub struct GpuSieve {
     device: Device,
     walker: Walker,
     blocks: Blocks,
-    /// The most nodes of a buffer, a power of two.
+    /// The largest number of nodes of a buffer, a power of two.
     nodes: usize,
-    /// Steps of the walk after which the host takes over a number.
+    /// The number of steps of the walk after which the host takes over a number.
     most_steps: u32,
-    /// Nodes per challenge.
+    /// The number of nodes per challenge.
     every: u64,
     strike: Option<Arc<dyn Strike>>,
     kernels: Option<Kernels>,
@@ -46,7 +46,7 @@ pub struct GpuSieve {
     of_tree: Option<TreeMemory>,
 }
 
-/// Vectors, and the key of the tree for which they were computed.
+/// The look-ahead vectors, and the key of the tree for which they were computed.
 #[derive(Debug)]
 struct Vectors {
     key: String,
@@ -56,22 +56,22 @@ struct Vectors {
 /// Memory that successive trees reuse.
 #[derive(Debug)]
 struct Space {
-    /// Buffers between levels.
+    /// The buffers for nodes between levels.
     scratch: [Buffer<NodeWords>; 2],
     last: LastMemory,
     asked: Asked,
-    /// Buffers of stages that are not in use.
+    /// The buffers of stages that are not in use.
     spare: Vec<Buffer<NodeWords>>,
 }
 
-/// Memory of the last level.
+/// The memory for walks of the last level.
 #[derive(Debug)]
 struct LastMemory {
     nodes: Buffer<NodeWords>,
-    /// Places of long numbers, and the ends of these numbers.
+    /// The places of long numbers; the next field has the ends of these numbers.
     listed: Buffer<u64>,
     ends: Buffer<u16>,
-    /// Tallies of 32 nodes each, with the mark of the launch that wrote them.
+    /// The tallies of 32 nodes each, with the mark of the launch that wrote them.
     tallies: Buffer<[u32; 4]>,
     /// The mark of the last launch; each launch has its own, also across trees.
     mark: u32,
@@ -84,13 +84,13 @@ impl Space {
     }
 }
 
-/// A chunk begins with at most 2^-this of the nodes of a buffer.
+/// log2 of the smallest ratio of a buffer's nodes to the nodes with which a chunk begins.
 const LEVELS_OF_A_CHUNK: u32 = 10;
-/// Reserved long numbers per node of the last level; the average is about six.
+/// The count of long numbers reserved per node of the last level; the average is about six.
 const LONG_OF_A_NODE: usize = 10;
-/// A challenge takes about as long as 2^17 other nodes.
+/// The number of nodes per challenge. A challenge takes about as long as 2^17 other nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 24;
-/// Ends of long numbers have 16 bits; one value marks numbers given up.
+/// The largest end of a long number. Ends have 16 bits, and one value marks numbers given up.
 const MOST_ODD_STEPS: u32 = 0xff00;
 
 impl GpuSieve {
@@ -117,13 +117,14 @@ impl GpuSieve {
         }
     }
 
-    /// Uses blocks of another size.
+    /// Makes the sieve use blocks of another size.
     #[must_use]
     pub fn with_blocks(self, blocks: Blocks) -> Self {
         Self { blocks, kernels: None, space: None, ..self }
     }
 
-    /// Uses buffers of at most `nodes` nodes, rounded down to a power of two, at least 2^10.
+    /// Makes the sieve use buffers of at most `nodes` nodes, rounded down to a power of two, at
+    /// least 2^10.
     #[must_use]
     pub fn with_nodes(self, nodes: usize) -> Self {
         Self { nodes: 1 << nodes.max(1 << 10).ilog2(), space: None, ..self }
@@ -135,13 +136,13 @@ impl GpuSieve {
         Self { most_steps, ..self }
     }
 
-    /// Uses one challenge per `nodes` nodes.
+    /// Makes the sieve draw one challenge per `nodes` nodes.
     #[must_use]
     pub fn with_nodes_of_a_challenge(self, nodes: u64) -> Self {
         Self { every: nodes, ..self }
     }
 
-    /// Test hook: injects faults into the device's memory.
+    /// Injects faults into the device's memory, for tests.
     #[must_use]
     pub fn with_strike(self, strike: Arc<dyn Strike>) -> Self {
         Self { strike: Some(strike), ..self }
@@ -156,7 +157,8 @@ impl GpuSieve {
         Ok(self.kernels.insert(kernels).clone())
     }
 
-    /// Returns the tables of a tree; reuses those of the last one if they match.
+    /// Returns the memory of a tree, with its tables; reuses that of the last tree if the tables
+    /// match.
     fn of_tree(&mut self, tree: &Tree) -> Result<TreeMemory, DeviceError> {
         match self.of_tree.take() {
             Some(mut of_tree) if of_tree.tables().suit(tree) => {
@@ -191,7 +193,7 @@ impl GpuSieve {
         })
     }
 
-    /// Returns the vectors of a tree; computes them unless the last ones match.
+    /// Returns the vectors of a tree; computes them unless those of the last tree match.
     fn vectors(
         &mut self,
         tree: &Tree,
@@ -224,8 +226,9 @@ impl GpuSieve {
 }
 
 impl GpuSieve {
-    /// Returns words of the vectors of a region's first tree, each for (vector, word) as (computed
-    /// by the kernel, computed by the rules), so that vectors too long for a CPU can be tested.
+    /// Returns words of the vectors of a region's first tree, so that vectors too long for a CPU
+    /// can be tested. For each pair (vector, word), returns the word as computed by the kernel and
+    /// as computed by the rules.
     ///
     /// # Errors
     /// The device fails; the region has no tree, or no such vector or word.
@@ -293,8 +296,8 @@ impl Backend for GpuSieve {
 }
 
 impl GpuSieve {
-    /// Grows and walks a tree. Challenges are judged on other threads at the same time; all are
-    /// judged when the function returns.
+    /// Grows and walks a tree and returns its totals. Challenges are judged on other threads at the
+    /// same time; all are judged when the function returns.
     fn grow(
         &self,
         task: Task<'_>,
@@ -376,7 +379,7 @@ impl GpuSieve {
     }
 }
 
-/// Returns every kernel as shipped.
+/// Returns the source of every kernel as shipped.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     kernels::shipped(Blocks::new(shared_memory))
 }

@@ -4,16 +4,16 @@ use warpint_device::{Buffer, View};
 
 use super::NodeWords;
 
-/// Nodes of one level, some of them processed.
+/// The waiting nodes of one level, some of them already processed.
 #[derive(Debug)]
 pub(super) struct Stage {
     nodes: Buffer<NodeWords>,
     pub level: u32,
     count: usize,
     next: usize,
-    /// The share of all these nodes in the tree.
+    /// The share of the tree that belongs to all nodes of the stage.
     share: f64,
-    /// The indices of nodes above challenged nodes, and the low bits of the challenged nodes;
+    /// The indices of nodes above challenged nodes, each with the low bits of a challenged node;
     /// ascending.
     challenged: Vec<(usize, u128)>,
 }
@@ -23,13 +23,13 @@ impl Stage {
         Self { nodes, level, count, next: 0, share, challenged: vec![] }
     }
 
-    /// Sets the nodes above challenged nodes.
+    /// Stores which nodes are above challenged nodes.
     pub(super) fn challenged(self, mut challenged: Vec<(usize, u128)>) -> Self {
         challenged.sort_unstable();
         Self { challenged, ..self }
     }
 
-    /// Returns the challenged nodes below some of its nodes.
+    /// Returns the low bits of the challenged nodes below `count` nodes from index `first` on.
     pub(super) fn below(&self, first: usize, count: usize) -> Vec<u128> {
         let from = self.challenged.partition_point(|&(place, _)| place < first);
         let to = self.challenged.partition_point(|&(place, _)| place < first + count);
@@ -40,8 +40,8 @@ impl Stage {
         self.next == self.count
     }
 
-    /// Takes at most `most` of the next nodes; returns the first index, the count, and their share
-    /// of the tree.
+    /// Takes at most `most` of the next nodes. Returns the index of the first, their count, and
+    /// their share of the tree.
     pub(super) fn take(&mut self, most: usize) -> (usize, usize, f64) {
         let (first, count) = (self.next, most.max(1).min(self.count - self.next));
         self.next += count;
@@ -54,7 +54,7 @@ impl Stage {
     }
 }
 
-/// The stages, and the share of the tree's numbers that is done.
+/// The stages of a tree, and the share of its numbers that is done.
 #[derive(Debug)]
 pub(super) struct Stages {
     stages: Vec<Stage>,
@@ -81,7 +81,8 @@ impl Stages {
         self.stages.pop().map(|stage| stage.nodes)
     }
 
-    /// Adds a share of the tree; returns the numbers done since the last call.
+    /// Adds a share of the tree to what is done; returns the count of numbers done since the last
+    /// call.
     pub(super) fn done(&mut self, share: f64) -> u128 {
         self.share += share;
         let done = ((self.numbers as f64 * self.share) as u128).clamp(self.told, self.numbers);
@@ -90,7 +91,7 @@ impl Stages {
         more
     }
 
-    /// Returns the numbers not yet reported.
+    /// Returns the count of numbers not yet reported.
     pub(super) fn rest(&mut self) -> u128 {
         self.numbers - std::mem::replace(&mut self.told, self.numbers)
     }

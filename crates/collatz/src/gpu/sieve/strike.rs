@@ -1,4 +1,4 @@
-//! Test hook: faults of a device's memory.
+//! Faults of a device's memory, which tests inject.
 
 use std::fmt::Debug;
 
@@ -11,15 +11,15 @@ pub enum Memory<'a> {
     Vectors(&'a mut Buffer<u32>),
     /// The number of nodes of each of some levels, after they were grown.
     Counters(&'a mut Buffer<u32>),
-    /// Nodes of the last level, before they are walked, and their number.
+    /// The nodes of the last level, before they are walked, and their number.
     Nodes(&'a mut Buffer<[u32; 8]>, usize),
     /// The tallies of 32 nodes each, after the walks, and their number.
     Tallies(&'a mut Buffer<[u32; 4]>, usize),
-    /// Sums of all tallies: first the two of the walks, then the four of the tallies.
+    /// The sums of all tallies: first the two of the walks, then the four of the tallies.
     Sums(&'a mut Buffer<u64>),
     /// The number of places of long numbers, in the last word.
     Places(&'a mut Buffer<u32>),
-    /// Places of long numbers, and their number.
+    /// The places of long numbers, and their number.
     Listed(&'a mut Buffer<u64>, usize),
     /// The ends of long numbers by place, and the number of places.
     Ends(&'a mut Buffer<u16>, usize),
@@ -31,7 +31,7 @@ pub enum Memory<'a> {
 
 /// Changes the contents of a device's memory, as a fault would.
 pub trait Strike: Debug + Send + Sync {
-    /// Called at each of the moments.
+    /// Changes the memory; called at each of the moments.
     ///
     /// # Errors
     /// The device fails.

@@ -23,25 +23,25 @@ pub(super) struct Examiner {
     device: Device,
     find: Kernel,
     sum: Kernel,
-    /// Steps by item.
+    /// The sum of table steps of each item.
     pub(super) tallies: Buffer<u32>,
 }
 
-/// A completed launch.
+/// A completed launch, as far as challenges need it.
 #[derive(Debug)]
 pub(super) struct Launched<'a> {
     pub blocks: Blocks,
-    /// The residues, two words each.
+    /// The residues of the launch, two words each.
     pub residues: View<'a, u64>,
     pub highs: Range<u128>,
-    /// The values h per item, and the items per residue.
+    /// The number of values h per item; the field `chunks` has the number of items per residue.
     pub item: u64,
     pub chunks: u64,
-    /// Starts left to the host.
+    /// The starts that the device left to the host.
     pub left: &'a [u128],
 }
 
-/// The challenges of a list: residue and h.
+/// The challenged numbers of a list: pairs of the residue and h.
 pub(super) type Asked = Vec<(Residue, u128)>;
 
 impl Examiner {
@@ -62,7 +62,7 @@ impl Examiner {
         Launch::linear(blocks as u32, GROW_THREADS)
     }
 
-    /// Adds the tallies of `items` items to a sum of one word.
+    /// Adds the tallies of `items` items to `sum`, which has one word.
     ///
     /// # Panics
     /// If there are fewer tallies.
@@ -74,7 +74,7 @@ impl Examiner {
         unsafe { self.sum.launch(self.scan(items), &args) }
     }
 
-    /// Returns the indices of residues in the list of a launch.
+    /// Returns the indices of challenged residues in the list of a launch.
     fn find(
         &self,
         challenged: &Challenged,

@@ -1,4 +1,4 @@
-//! The kernels of the table method: their specialisations and tables.
+//! The kernels of the table method: their versions and tables.
 
 use warpint_device::{
     Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,
@@ -7,22 +7,22 @@ use warpint_device::{
 use crate::descent::min_odd;
 use crate::table::{MOST_TABLE_BITS, Tables, powers};
 
-/// The default bits of the tables.
+/// The default number of bits of the tables.
 pub(super) const TABLE_BITS: u32 = 14;
 
-/// The fewest bits of the tables.
+/// The least number of bits of the tables.
 pub(super) const LEAST_TABLE_BITS: u32 = 8;
 
-/// Threads per block of the kernel that grows residues.
+/// The number of threads per block of the kernel that grows residues.
 pub(super) const GROW_THREADS: u32 = 256;
 
-/// The most threads per block of the kernel that walks.
+/// The largest number of threads per block of the kernel that walks.
 const MOST_THREADS: u32 = 1024;
 
-/// Shared memory that a multiprocessor reserves per block.
+/// The shared memory that a multiprocessor reserves per block, in bytes.
 const RESERVED: u32 = 1 << 10;
 
-/// A specialisation of `table_walk.cu`.
+/// A version of the kernel `table_walk.cu`, compiled for given tables and words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Walk {
     pub(super) table_bits: u32,
@@ -33,7 +33,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Returns the bytes of shared memory per block: entries, 16 powers, and two words per thread.
+    /// Returns the number of bytes of shared memory per block: for entries, 16 powers, and two
+    /// words per thread.
     pub(super) fn shared_bytes(table_bits: u32, threads: u32) -> u32 {
         4 * ((1 << table_bits) + 16 + 2 * threads)
     }
@@ -116,7 +117,7 @@ pub(super) fn challenge_source() -> Source {
     .define("THREADS", GROW_THREADS)
 }
 
-/// Returns the kernels as shipped.
+/// Returns the sources of the kernels as shipped.
 pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     let table_bits = largest_table(shared_memory).min(TABLE_BITS);
     let (threads, blocks) = shape(table_bits, shared_memory);
@@ -126,13 +127,14 @@ pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     [grow_source(), challenge_source()].into_iter().chain(walks).collect()
 }
 
-/// Returns the most bits of a table that fits in a block's shared memory.
+/// Returns the largest number of bits of a table that fits in a block's shared memory.
 pub(super) fn largest_table(shared_memory: u32) -> u32 {
     let fits = |&bits: &u32| Walk::shared_bytes(bits, MOST_THREADS) <= shared_memory;
     (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
 }
 
-/// Returns the threads per block, and the blocks per multiprocessor, for `shared_memory` bytes.
+/// Returns the number of threads per block, and of blocks per multiprocessor, for `shared_memory`
+/// bytes of shared memory per block.
 pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
     match shared_memory / (Walk::shared_bytes(table_bits, MOST_THREADS / 2) + RESERVED) {
         0 | 1 => (MOST_THREADS, 1),
@@ -140,7 +142,8 @@ pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
     }
 }
 
-/// Returns the entries, 4·f in the low 6 bits and 4·C above; then 4·3^0 … 4·3^15.
+/// Returns the words of the table for the device: the entries, with 4·f in the low 6 bits and 4·C
+/// above, then 4·3^0 … 4·3^15.
 pub(super) fn entries(tables: &Tables) -> Vec<u32> {
     let entry = |low| tables.constant(low) << 8 | tables.odd_steps(low) << 2;
     let powers = powers().into_iter().take(16).map(|power| 4 * power as u32);

@@ -11,24 +11,25 @@ use super::{DeviceTable, List, portion};
 use crate::table::{Blocks, Challenged};
 use crate::{CollatzError, Verified, Watch};
 
-/// The most values h of an item: lanes that begin together end within a few percent of each other.
+/// The largest number of values h of an item: lanes that begin together end within a few percent of
+/// each other.
 const ITEM: u64 = 1 << 12;
 
-/// Items per thread, if there are enough numbers.
+/// The number of items per thread, if there are enough numbers.
 const ITEMS: u64 = 16;
 
-/// The bounds of the intended duration of a launch.
+/// The bounds of the duration that a launch should have.
 const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
 
 /// The results of a launch.
 struct Answer {
     /// The sum of steps over all numbers.
     steps: u64,
-    /// The same sum, by the tallies.
+    /// The sum of steps according to the tallies, which must be the same.
     tallies: u64,
-    /// The number of starts left to the host, counted twice.
+    /// The count of starts left to the host, counted in two ways.
     left: [u64; 2],
-    /// These starts, if all of them fit.
+    /// The starts left to the host; `None` if they do not all fit.
     starts: Option<Vec<u128>>,
 }
 
@@ -114,7 +115,7 @@ impl DeviceTable {
         }
     }
 
-    /// Adapts the size of the next launch.
+    /// Adapts the size of the next launch to the duration `took` of one with `numbers` numbers.
     fn adapt(&mut self, took: Duration, numbers: u64) {
         if took > LAUNCH[1] {
             self.budget = (self.budget / 2).max(self.limits.left as u64);
@@ -124,7 +125,7 @@ impl DeviceTable {
     }
 
     /// Launches the walk of some residues of a list, with a range of values h, by a kernel for
-    /// numbers of `words` words; returns the values h per item, and the items per residue.
+    /// numbers of `words` words. Returns the number of values h per item, and of items per residue.
     /// Asynchronous.
     ///
     /// # Panics
@@ -169,7 +170,7 @@ impl DeviceTable {
         Ok((item, chunks))
     }
 
-    /// Reads the results of the last launch, for numbers of `words` words.
+    /// Reads the results of the last launch, of a kernel for numbers of `words` words.
     fn launched(&self, words: u32) -> Result<Answer, DeviceError> {
         let state = self.state.download()?;
         let [_, left, steps, tallies, left_again] = <[u64; 5]>::try_from(state).unwrap_or_default();

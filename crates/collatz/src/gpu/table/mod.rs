@@ -22,20 +22,21 @@ use crate::table::{
 };
 use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
 
-/// The position of f in a packed residue.
+/// The position, in bits, of f in a packed residue.
 const ODD_SHIFT: u32 = 40;
 
-/// A challenge takes about as long as 10^7 numbers.
+/// The count of numbers per challenge. A challenge takes about as long as 10^7 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 29;
 
 /// Limits on the work that [`DeviceTable`] does at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableLimits {
-    /// Residues in a list, 2^13 to 2^28: a list must hold the descendants of one node.
+    /// The number of residues in a list, 2^13 to 2^28: a list must hold the descendants of one
+    /// node.
     pub residues: usize,
-    /// The most starts that a launch can leave to the host, 1 to 2^28.
+    /// The largest number of starts that a launch can leave to the host, 1 to 2^28.
     pub left: usize,
-    /// Parts with fewer numbers are processed on the CPU.
+    /// The least count of numbers of a part that is not processed on the CPU.
     pub numbers: u128,
 }
 
@@ -66,7 +67,7 @@ enum List<'a> {
 }
 
 impl<'a> List<'a> {
-    /// Returns some residues of the list.
+    /// Returns the residues of the list with indices in a range.
     fn residues<'b>(self, lists: &'b [Buffer<u64>; 2], range: Range<u64>) -> View<'b, u64>
     where
         'a: 'b,
@@ -91,7 +92,7 @@ pub struct DeviceTable {
     threads: u32,
     blocks: u32,
     limits: TableLimits,
-    /// Numbers per launch.
+    /// The count of numbers per launch.
     budget: u64,
     entries: Buffer<u32>,
     powers: Buffer<u64>,
@@ -107,18 +108,20 @@ impl DeviceTable {
     /// allows.
     ///
     /// # Errors
-    /// An option out of its bounds, out of memory, or a kernel that does not compile.
+    /// An option is out of its bounds, memory is too small, or a kernel does not compile.
     pub fn new(device: &Device, options: TableOptions) -> Result<Self, CollatzError> {
         Self::with_limits(device, options, TableLimits::default())
     }
 
-    /// Returns the most bits of a table on a device with `shared_memory` bytes per block.
+    /// Returns the largest number of bits of a table on a device with `shared_memory` bytes of
+    /// shared memory per block.
     #[must_use]
     pub fn most_table_bits(shared_memory: u32) -> u32 {
         largest_table(shared_memory)
     }
 
-    /// The same with other limits, or the nearest valid ones; for tests and measurements.
+    /// Like [`DeviceTable::new`], with other limits, or the nearest valid ones; for tests and
+    /// measurements.
     ///
     /// # Errors
     /// As [`DeviceTable::new`].
@@ -158,7 +161,7 @@ impl DeviceTable {
         })
     }
 
-    /// Draws challenges from a seed, one per `numbers` numbers.
+    /// Makes the method draw challenges from a seed, one per `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { cpu: self.cpu.with_challenges(seed, numbers), ..self }
@@ -236,8 +239,8 @@ impl DeviceTable {
         Ok(Some(verified))
     }
 
-    /// Returns how many nodes from index `first` on, at least one, have descendants that fit in a
-    /// list, and the number of descendants. No level before the last has more.
+    /// Returns how many nodes from index `first` on, at least one, have descendants that fit
+    /// together in a list, and the number of these descendants. No level before the last has more.
     fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
         let counts = descendants(nodes.bits, bits);
         let (mut some, mut count) = (0, 0);
@@ -353,7 +356,7 @@ impl Verifier for DeviceTable {
     }
 }
 
-/// Packs r and f, then `T^s(r)`.
+/// Packs a residue into two words: r and f, then `T^s(r)`.
 fn pack(residue: Residue) -> [u64; 2] {
     [residue.low | u64::from(residue.odd) << ODD_SHIFT, residue.value]
 }

@@ -20,7 +20,7 @@ use warpint_files::{ErrorKind, FileError, Lock};
 use crate::runs::name::{LOCK, Name, UNFINISHED};
 use crate::runs::{Layout, Unit, UnitError};
 
-/// The most bytes of a unit's file.
+/// The largest size of a unit's file, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Why a directory of units cannot be used.
@@ -30,45 +30,45 @@ pub enum FolderError {
     /// The path is not a directory.
     #[error("{} is not a directory: give one for the files of units", path.display())]
     NotADirectory {
-        /// The path.
+        /// The path that was given.
         path: PathBuf,
     },
     /// The directory cannot be created or listed.
     #[error("cannot use the directory {}: {source}", path.display())]
     Directory {
-        /// The path.
+        /// The path of the directory.
         path: PathBuf,
-        /// The reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file cannot be written.
     #[error("cannot write {}: {source}; finished units are kept; run the same command again to continue", path.display())]
     Write {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The lock of a unit is not a regular file.
     #[error("the lock of a unit, {}, is not a regular file: move it away", path.display())]
     NoLock {
-        /// The path.
+        /// The path of the lock.
         path: PathBuf,
     },
-    /// A file that this program must not change.
+    /// A file was written by a later program, and this program must not change it.
     #[error("{}: {source}: left as it is; use the newer program or another directory", path.display())]
     Later {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The reason.
+        /// Why the file is not known to this program.
         source: UnitError,
     },
 }
@@ -88,16 +88,16 @@ impl FolderError {
     }
 }
 
-/// The contents of a place.
+/// What a unit's place contains.
 #[derive(Debug)]
 pub(crate) enum Found {
     Nothing,
     Sound(Box<Unit>),
-    /// Damaged, or not a unit.
+    /// A file that is damaged, or not a unit; contains the reason.
     Bad(String),
 }
 
-/// A directory of units.
+/// A directory of unit files.
 #[derive(Debug, Clone)]
 pub struct Folder {
     files: warpint_files::Folder,
@@ -137,7 +137,7 @@ impl Folder {
         }
     }
 
-    /// Returns its path.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.files.path()
@@ -149,8 +149,8 @@ impl Folder {
         self.files.file(Name::new(layout, unit).file())
     }
 
-    /// Returns log2 of the size of units of a range, by the names of the files; if sizes differ,
-    /// the one of most files.
+    /// Returns log2 of the size of the units of a range, according to the names of the files. If
+    /// sizes differ, returns that of most files; `None` if there are no files of the range.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -164,7 +164,7 @@ impl Folder {
         Ok(files.into_iter().max_by_key(|(_, count)| *count).map(|(bits, _)| bits))
     }
 
-    /// Returns every file that may be a unit, by its name.
+    /// Returns the path of every file that may be a unit, by its name.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -184,7 +184,7 @@ impl Folder {
         Ok(files)
     }
 
-    /// Returns the unit in a file.
+    /// Reads a file and returns the unit in it.
     ///
     /// # Errors
     /// [`FolderError::Read`] for errors of the file system. The inner error says why the file is
@@ -197,7 +197,7 @@ impl Folder {
         Ok(Unit::from_text(&text))
     }
 
-    /// Returns the contents of a unit's place.
+    /// Returns what a unit's place contains.
     pub(crate) fn find(&self, layout: &Layout, unit: u64) -> Result<Found, FolderError> {
         let path = self.place(layout, unit);
         match Self::read(&path) {
@@ -281,7 +281,7 @@ impl Folder {
     }
 }
 
-/// `below-2p40-u32-007.json.lock`
+/// Returns the name of a unit's lock: `below-2p40-u32-007.json.lock`.
 fn lock_of(name: &Name) -> String {
     format!("{name}{LOCK}")
 }

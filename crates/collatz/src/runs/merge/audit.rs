@@ -10,7 +10,7 @@ use crate::sieve::{CpuSieve, Sieve};
 use crate::table::{TableMethod, TableOptions};
 use crate::{Method, Plain, Region, Verified, Verifier, Watch};
 
-/// Returns log2 of the numbers that a method verifies on a few cores in a few seconds.
+/// Returns log2 of the count of numbers that a method verifies on a few cores in a few seconds.
 fn affordable_bits(method: Method) -> u32 {
     match method {
         Method::Sieve => 34,
@@ -22,7 +22,7 @@ fn affordable_bits(method: Method) -> u32 {
 /// A unit, or a part of one, and its second verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audit {
-    /// The unit's file.
+    /// The path of the unit's file.
     pub path: PathBuf,
     /// The numbers of the unit, or some of them.
     pub region: Region,
@@ -30,27 +30,28 @@ pub struct Audit {
     pub is_whole: bool,
     /// The method of the audit, different from the unit's.
     pub method: Method,
-    /// The result.
+    /// The result of the audit.
     pub outcome: AuditOutcome,
-    /// The index of the unit.
+    /// The index of the unit among the files that were read.
     unit: usize,
 }
 
-/// The result of an audit.
+/// What an audit found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditOutcome {
-    /// Not done yet.
+    /// The audit is not done yet.
     Planned,
     /// Everything that can be compared agrees.
     Agrees,
-    /// The named quantity differs.
+    /// A quantity differs; contains its name.
     Differs(&'static str),
-    /// The audit failed.
+    /// The audit failed; contains the reason.
     Failed(String),
 }
 
 impl Files {
-    /// Chooses the units to audit: `count` at random, or all if there are fewer.
+    /// Chooses the units to audit, `count` at random or all if there are fewer, and returns the
+    /// planned audits.
     ///
     /// The choice depends only on the seed and the files.
     #[must_use]
@@ -77,8 +78,8 @@ impl Files {
         (0..count).map(one).collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// Performs an audit on the CPU; `None` if the watch stopped it. Numbers that are done are
-    /// reported to the watch.
+    /// Performs an audit on the CPU and returns it with its result; `None` if the watch stopped it.
+    /// Numbers that are done are reported to the watch.
     ///
     /// A unit that agrees as a whole no longer counts as lacking evidence.
     #[must_use]
@@ -107,9 +108,10 @@ fn verifier(method: Method) -> Result<Box<dyn Verifier>, crate::CollatzError> {
     })
 }
 
-/// Chooses the method for the audit of a unit, and the part of the unit that it can verify: sieve
-/// for table and vice versa, otherwise plain. A unit of the plain method is verified by the sieve
-/// or the table method.
+/// Returns the method for the audit of a unit, and the part of the unit that it verifies; `None` if
+/// no method supports it. A unit of the sieve is verified by the table method, and vice versa, or
+/// by the plain method if the other one does not support the part. A unit of the plain method is
+/// verified by the sieve or the table method.
 fn choose(
     method: &str,
     region: &Region,
@@ -129,7 +131,7 @@ fn choose(
         .next()
 }
 
-/// Returns at most 2^bits numbers of a region, chosen by draws below a number.
+/// Returns at most 2^bits numbers of a region. `draw` returns a random number below its argument.
 fn part(region: &Region, bits: u32, mut draw: impl FnMut(u128) -> u128) -> Region {
     if region.numbers() >> bits <= 1 {
         return *region;
@@ -148,7 +150,8 @@ fn part(region: &Region, bits: u32, mut draw: impl FnMut(u128) -> u128) -> Regio
     }
 }
 
-/// Returns the first contradiction between a unit and the second verification of it, or of a part.
+/// Returns the name of the first quantity in which a unit and the second verification, of it or of
+/// a part, contradict each other; `None` if they agree.
 fn compare(unit: &Unit, audit: &Audit, verified: Verified) -> Option<&'static str> {
     let sample = Sample::of(&audit.region);
     let mut unresolved = verified.unresolved;

@@ -1,6 +1,6 @@
 //! Unions of intervals and of residue classes.
 
-/// Returns the union of intervals: ascending, disjoint and not adjacent.
+/// Returns the union of intervals [from, to): ascending, disjoint and not adjacent.
 pub(super) fn union(mut intervals: Vec<(u128, u128)>) -> Vec<(u128, u128)> {
     intervals.sort_unstable();
     let mut union: Vec<(u128, u128)> = vec![];
@@ -13,7 +13,7 @@ pub(super) fn union(mut intervals: Vec<(u128, u128)>) -> Vec<(u128, u128)> {
     union
 }
 
-/// Returns the parts of [from, to) outside a union.
+/// Returns the parts of [from, to) outside a union of intervals.
 pub(super) fn gaps(union: &[(u128, u128)], from: u128, to: u128) -> Vec<(u128, u128)> {
     let (mut gaps, mut at) = (vec![], from);
     for &(begin, end) in union {
@@ -28,13 +28,13 @@ pub(super) fn gaps(union: &[(u128, u128)], from: u128, to: u128) -> Vec<(u128, u
     gaps
 }
 
-/// Residue classes of the numbers below a power of two.
+/// A set of residue classes of the numbers below a power of two.
 ///
 /// Write the numbers below 2^bits from the lowest bit to the highest. Those that are r mod 2^u
 /// begin with the u bits of r, and form one interval. So classes are united as intervals are.
 pub(super) struct Classes {
     bits: u32,
-    /// The low bits of the finest class.
+    /// The number of low bits of the finest class.
     low_bits: u32,
     intervals: Vec<(u128, u128)>,
 }
@@ -42,13 +42,14 @@ pub(super) struct Classes {
 /// The residue classes missing from all those below 2^bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// The classes are of numbers below 2^bits.
+    /// The number of bits of the numbers, which are below 2^bits.
     pub bits: u32,
-    /// The classes are modulo 2^`low_bits`, the finest modulus of the files.
+    /// The number of low bits of the classes, which are modulo 2^`low_bits`, the finest modulus of
+    /// the files.
     pub low_bits: u32,
-    /// The number of missing classes, of 2^`low_bits`.
+    /// The number of missing classes; there are 2^`low_bits` classes in all.
     pub classes: u128,
-    /// Residues of some of them, ascending.
+    /// The residues of some of the missing classes, ascending.
     pub some: Vec<u128>,
 }
 
@@ -67,7 +68,8 @@ impl Classes {
         self.intervals.push((from, from + (1 << (self.bits - low_bits))));
     }
 
-    /// Returns the missing classes, `most` of them by residue; `None` if none is missing.
+    /// Returns the missing classes, with the residues of at most `most` of them; `None` if none is
+    /// missing.
     pub(super) fn missing(&self, most: usize) -> Option<Missing> {
         let gaps = gaps(&union(self.intervals.clone()), 0, 1 << self.bits);
         let high_bits = self.bits - self.low_bits;
@@ -82,7 +84,7 @@ impl Classes {
     }
 }
 
-/// Returns the lowest `bits` bits in reverse order.
+/// Returns the lowest `bits` bits of n in reverse order.
 pub(super) fn reversed(n: u128, bits: u32) -> u128 {
     n.reverse_bits().checked_shr(128 - bits).unwrap_or(0)
 }

@@ -10,21 +10,21 @@ use super::Rejected;
 use crate::Watch;
 use crate::runs::{Folder, FolderError, Unit};
 
-/// Files of units, each once.
+/// The unit files that were read, each once.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// The sound files.
+    /// The sound files, with their paths.
     pub(super) units: Vec<(PathBuf, Unit)>,
-    /// The indices in `units` of those that lack evidence.
+    /// The indices in `units` of the units that lack evidence.
     pub(super) lacking: Vec<usize>,
     pub(super) unusable: Vec<Rejected>,
     pub(super) refused: Vec<Rejected>,
-    /// Unresolved numbers of units that are refused for another reason.
+    /// The unresolved numbers of units that are refused for another reason.
     pub(super) unresolved: Vec<u128>,
     pub(super) is_checked: bool,
 }
 
-/// The result of reading a file.
+/// What reading a file found.
 enum Read {
     Sound(Box<Unit>, HasEvidence),
     Unusable(String),
@@ -52,8 +52,9 @@ impl Files {
         Ok(paths)
     }
 
-    /// Reads files, and with `check` recomputes what can be recomputed ([`Unit::check_work`]);
-    /// `None` if the watch stopped it. Files that are done are reported to the watch.
+    /// Reads files and returns their contents; with `check`, also recomputes what can be recomputed
+    /// ([`Unit::check_work`]). Returns `None` if the watch stopped it. Files that are done are
+    /// reported to the watch.
     #[must_use]
     pub fn read(paths: &[PathBuf], check: bool, watch: &dyn Watch) -> Option<Self> {
         let one = |path: &PathBuf| {

@@ -20,79 +20,81 @@ pub use files::Files;
 use overlap::Compared;
 pub use overlap::Overlap;
 
-/// The most gaps and missing classes that are listed; all are counted.
+/// The largest number of gaps and missing classes that are listed; all are counted.
 const MOST_LISTED: usize = 10;
 
 /// Two files that contradict each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disagreement {
-    /// One of the two files.
+    /// The path of one of the two files.
     pub first: PathBuf,
-    /// The other, with the same numbers.
+    /// The path of the other file, which has the same numbers.
     pub second: PathBuf,
-    /// The difference.
+    /// The name of the quantity that differs.
     pub what: &'static str,
 }
 
-/// A file that does not count.
+/// A file that does not count for the union.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The reason.
+    /// Why the file does not count.
     pub reason: String,
 }
 
 /// The union of what several directories cover.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Merged {
-    /// Files that are sound.
+    /// The number of sound files.
     pub units: u64,
-    /// Sound files whose numbers another file has too.
+    /// The number of sound files whose numbers another file has too.
     pub duplicates: u64,
-    /// Files that cannot be read, are not units or contradict themselves.
+    /// The files that cannot be read, are not units or contradict themselves.
     pub unusable: Vec<Rejected>,
-    /// Well-formed files with wrong samples, evidence or other statements; they do not count.
+    /// The well-formed files with wrong samples, evidence or other statements; they do not count.
     pub refused: Vec<Rejected>,
-    /// Sound files that lack evidence; they count. Empty if nothing was checked.
+    /// The sound files that lack evidence; they count. Empty if nothing was checked.
     pub lacking: Vec<PathBuf>,
     /// Whether samples and evidence were recomputed.
     pub is_checked: bool,
-    /// Sound files of the same numbers that contradict each other.
+    /// The sound files of the same numbers that contradict each other.
     pub disagreements: Vec<Disagreement>,
-    /// Layouts whose units have common numbers and cannot be compared.
+    /// The layouts whose units have common numbers and cannot be compared.
     pub overlaps: Vec<Overlap>,
-    /// Places where units of different layouts were compared.
+    /// The number of places where units of different layouts were compared.
     pub compared: u64,
-    /// Maximal intervals [from, to) of verified numbers, ascending, disjoint and not adjacent.
+    /// The maximal intervals [from, to) of verified numbers, ascending, disjoint and not adjacent.
     /// Complete sets of residue classes are included.
     pub covered: Vec<(u128, u128)>,
-    /// The number of gaps between these, and up to the ends of the ranges of the files.
+    /// The number of gaps between the intervals of `covered`, and up to the ends of the ranges of
+    /// the files.
     pub gaps: u64,
-    /// The first gaps.
+    /// The first of the gaps, as intervals [from, to).
     pub first_gaps: Vec<(u128, u128)>,
-    /// Ranges [0, 2^bits) whose residue classes are incomplete, and that no intervals cover.
+    /// The missing residue classes of ranges [0, 2^bits) whose classes are incomplete, and that no
+    /// intervals cover.
     pub missing: Vec<Missing>,
     /// The highest value of any path.
     pub highest: Option<Highest>,
-    /// Numbers that did not come below their starts: ascending, each once.
+    /// The numbers that did not come below their starts: ascending, each once.
     pub unresolved: Vec<u128>,
-    /// Sound files by method, version and parameters.
+    /// The number of sound files by method, version and parameters.
     pub methods: BTreeMap<(String, u32, String), u64>,
-    /// Computing time of all sound files.
+    /// The computing time of all sound files, in seconds.
     pub seconds: f64,
 }
 
 impl Merged {
-    /// Returns the single interval that all files cover, if they do. Requires that no gap, missing
-    /// class, disagreement, incomparable overlap, unusable or refused file, file without evidence,
-    /// or unresolved number exists.
+    /// Returns the interval that the files cover together, if it is a single one and nothing is in
+    /// doubt. Requires that no gap, missing class, disagreement, incomparable overlap, unusable or
+    /// refused file, file without evidence, or unresolved number exists.
     #[must_use]
     pub fn complete(&self) -> Option<(u128, u128)> {
         self.covers().filter(|_| self.lacking.is_empty() && self.overlaps.is_empty())
     }
 
-    /// The same, but units may lack evidence and overlaps may be incomparable.
+    /// Like [`Self::complete`], but units may lack evidence and overlaps may be incomparable.
     #[must_use]
     pub fn covers(&self) -> Option<(u128, u128)> {
         let trouble = self.gaps > 0
@@ -109,7 +111,7 @@ impl Merged {
 }
 
 impl Files {
-    /// Computes what these files cover together.
+    /// Returns what these files cover together.
     #[must_use]
     pub fn merged(self) -> Merged {
         let lacking = self.lacking.iter().map(|&place| self.units[place].0.clone()).collect();
@@ -134,12 +136,13 @@ impl Files {
     }
 }
 
-/// The data collected so far.
+/// What is known from the files read so far.
 #[derive(Default)]
 struct Known {
-    /// For each set of numbers, the first file of each method, version and parameters.
+    /// For each set of numbers, the first file of each combination of method, version and
+    /// parameters.
     units: HashMap<RegionText, Vec<(PathBuf, Unit)>>,
-    /// The ends of the ranges of files with intervals.
+    /// The smallest start and the largest end of the ranges of files with intervals.
     meant: Option<(u128, u128)>,
 }
 
@@ -206,7 +209,7 @@ impl Known {
     }
 }
 
-/// Converts a class of all numbers below a power of two to an interval.
+/// Returns the region; a class of all numbers below a power of two becomes an interval.
 fn plain(region: RegionText) -> RegionText {
     match region {
         RegionText::Class { bits, low_bits: 0, .. } => {

@@ -17,27 +17,28 @@ use crate::{Highest, Method};
 /// Overlapping units of two layouts whose totals cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlap {
-    /// A unit of one layout.
+    /// The file of a unit of one layout.
     pub first: PathBuf,
-    /// A unit of the other layout, with common numbers.
+    /// The file of a unit of the other layout, with common numbers.
     pub second: PathBuf,
     /// The number of places where units of these layouts overlap.
     pub places: u64,
 }
 
-/// The result of comparing units of different layouts.
+/// What the comparison of units of different layouts found.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     pub(super) overlaps: Vec<Overlap>,
     pub(super) disagreements: Vec<Disagreement>,
-    /// Places where totals were compared.
+    /// The number of places where totals were compared.
     pub(super) places: u64,
 }
 
-/// A layout: the bounds of the range, and log2 of the size of its units.
+/// A layout: the first number of the range, the number after its last, and log2 of the size of its
+/// units.
 type Cut = (u128, u128, u32);
 
-/// The elements of intervals: numbers, or residues below 2^bits with their bits reversed.
+/// What the elements of intervals are: numbers, or residues below 2^bits with their bits reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Space {
     Numbers,
@@ -49,7 +50,8 @@ enum Space {
 struct Piece<'a> {
     cut: Cut,
     region: RegionText,
-    /// Its interval in its space.
+    /// The first element of the region's interval in its space; the next field is the end of the
+    /// interval.
     from: u128,
     to: u128,
     files: Vec<&'a (PathBuf, Unit)>,
@@ -95,7 +97,7 @@ impl Compared {
     }
 }
 
-/// Returns a region as an interval of its space.
+/// Returns the space of a region, and the region's interval [from, to) in it.
 fn place(region: RegionText) -> (Space, u128, u128) {
     match region {
         RegionText::Interval { from, to } => (Space::Numbers, from, to),
@@ -157,8 +159,8 @@ impl Found {
         }
     }
 
-    /// Compares the units of two layouts, given two that overlap, and whether both contain the same
-    /// numbers.
+    /// Compares the units (a, b) of two layouts. `meet` are two of them that overlap; `equal` says
+    /// whether both contain the same numbers.
     fn pair(&mut self, meet: (&Piece, &Piece), (a, b): (&[&Piece], &[&Piece]), equal: bool) {
         let names = |(x, y): (&Piece, &Piece)| (x.files[0].0.clone(), y.files[0].0.clone());
         let (first, second) = names(meet);
@@ -215,8 +217,8 @@ fn ends(pieces: &[&Piece]) -> Vec<(u128, u128)> {
     union(pieces.iter().map(|piece| (piece.from, piece.to)).collect())
 }
 
-/// Returns two units with a common number, the first one of classes of one layout, the second one
-/// of another space.
+/// Returns two units with a common number, if there are any. The first one is of the classes of one
+/// layout, the second one of another space.
 fn common<'a>(
     classes: &[&'a Piece<'a>],
     others: &[&'a Piece<'a>],
@@ -258,7 +260,7 @@ fn common<'a>(
     })
 }
 
-/// Sums over units of the plain method.
+/// The sums of the totals of units of the plain method.
 struct Totals {
     walked: u128,
     checksum: u64,
@@ -266,7 +268,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Returns the sums; `None` if a unit was not verified by the plain method.
+    /// Returns the sums over these units; `None` if a unit was not verified by the plain method.
     fn of(pieces: &[&Piece]) -> Option<Self> {
         let mut totals = Self { walked: 0, checksum: 0, highest: None };
         for piece in pieces {

@@ -24,17 +24,17 @@ use crate::runs::sample::Sample;
 use crate::runs::{Folder, FolderError, Layout, Unit};
 use crate::{CollatzError, Verifier, Watch};
 
-/// The interval between two checks of a unit that another process is verifying.
+/// The time between two checks of a unit that another process is verifying.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A run: the selected units of a layout, and the directory of their files.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
-    /// The range.
+    /// The division of the range into units.
     pub layout: &'a Layout,
-    /// The directory of its units.
+    /// The directory of the unit files.
     pub folder: &'a Folder,
-    /// The selected units.
+    /// The units to verify.
     pub selection: Selection,
 }
 
@@ -43,32 +43,33 @@ struct Shared<'a> {
     run: Run<'a>,
     queue: Mutex<Queue>,
     outcome: Mutex<Outcome>,
-    /// Units with a sound file that was reported.
+    /// The numbers of the units with a sound file that was reported.
     finished: Mutex<HashSet<u64>>,
     is_without_locks: AtomicBool,
     watch: &'a dyn Watch,
     events: Sender<Event>,
 }
 
-/// The result for a unit.
+/// How the work on a unit ended.
 enum End {
-    /// Reported; the worker continues.
+    /// The result was reported, and the worker continues.
     Settled,
-    /// Another process is verifying it.
+    /// Another process is verifying the unit.
     Elsewhere,
-    /// The watch stopped it.
+    /// The watch stopped the work.
     Stopped,
-    /// The device is unusable.
+    /// The device is unusable, and the worker ends.
     Retired,
 }
 
 impl Run<'_> {
     /// Verifies the units that are not done, each verifier in a thread of its own, until none is
-    /// left. Waits for units that other processes are verifying, and takes them over if these die.
-    /// Reads the other files in the directory, which may contain unresolved numbers. A unit whose
-    /// device fails or returns a wrong result stays undone, and that device gets no more units;
-    /// other devices continue. If a file cannot be written or the directory cannot be used, the run
-    /// ends early. Finished units are kept in any case, and running again does the rest.
+    /// left, and returns the outcome. Waits for units that other processes are verifying, and takes
+    /// them over if these die. Reads the other files in the directory, which may contain unresolved
+    /// numbers. A unit whose device fails or returns a wrong result stays undone, and that device
+    /// gets no more units; other devices continue. If a file cannot be written or the directory
+    /// cannot be used, the run ends early. Finished units are kept in any case, and running again
+    /// does the rest.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -311,7 +312,8 @@ impl Shared<'_> {
     }
 }
 
-/// A panicking thread leaves the data consistent.
+/// Locks a mutex, even if a thread panicked while it held the lock: the data are consistent then
+/// too.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

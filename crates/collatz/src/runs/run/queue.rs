@@ -5,35 +5,35 @@ use std::time::{Duration, Instant};
 
 use warpint_files::ErrorKind;
 
-/// The interval between two checks of a unit that another process is verifying.
+/// The time between two checks of a unit that another process is verifying.
 const AGAIN_AFTER: Duration = Duration::from_millis(300);
 
 /// Why a selection is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// Units beyond the last one.
+    /// The selection has units beyond the last one.
     #[error("unit {last} does not exist: the range has units 0 to {most}")]
     Units {
-        /// The requested unit.
+        /// The number of the last unit requested.
         last: u64,
-        /// The last unit of the range.
+        /// The number of the last unit of the range.
         most: u64,
     },
-    /// An empty selection.
+    /// The selection is empty.
     #[error(
         "the selection from unit {first} to unit {last} is empty: the last must not be smaller than the first"
     )]
     Empty {
-        /// The first.
+        /// The number of the first unit requested.
         first: u64,
-        /// The last.
+        /// The number of the last unit requested.
         last: u64,
     },
-    /// A part that does not exist.
+    /// The part does not exist.
     #[error("part {index} of {parts} does not exist: parts are numbered from 0")]
     Shard {
-        /// The requested part.
+        /// The number of the requested part, from 0.
         index: u64,
         /// The number of parts.
         parts: u64,
@@ -48,7 +48,7 @@ impl SelectionError {
     }
 }
 
-/// `count` consecutive units from `first` on.
+/// A selection of `count` consecutive units from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     first: u64,
@@ -65,7 +65,7 @@ impl Selection {
     /// Selects units first … last of `units`.
     ///
     /// # Errors
-    /// first > last, or last ≥ units.
+    /// [`SelectionError`] if first > last, or last ≥ units.
     pub fn range(first: u64, last: u64, units: u64) -> Result<Self, SelectionError> {
         if first > last {
             return Err(SelectionError::Empty { first, last });
@@ -83,7 +83,7 @@ impl Selection {
     /// once, so all parts take about the same time.
     ///
     /// # Errors
-    /// index ≥ parts.
+    /// [`SelectionError`] if index ≥ parts.
     pub fn shard(index: u64, parts: u64, units: u64) -> Result<Self, SelectionError> {
         if index >= parts {
             return Err(SelectionError::Shard { index, parts });
@@ -92,7 +92,7 @@ impl Selection {
         Ok(Self { first: begin(index), count: begin(index + 1) - begin(index) })
     }
 
-    /// Returns the number of units.
+    /// Returns the number of selected units.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
@@ -104,21 +104,21 @@ impl Selection {
         (self.first..self.first + self.count).contains(&unit)
     }
 
-    /// Returns the units, ascending.
+    /// Returns the numbers of the selected units, ascending.
     pub fn units(self) -> impl Iterator<Item = u64> {
         self.first..self.first + self.count
     }
 }
 
-/// The units left to do.
+/// The selected units that are left to do.
 pub(super) struct Queue {
     selection: Selection,
     given: u64,
-    /// Units locked by other processes, and when to check again.
+    /// The units that other processes have locked, each with the time at which to check again.
     later: VecDeque<(u64, Instant)>,
 }
 
-/// The next action.
+/// What a worker does next.
 pub(super) enum Next {
     Unit(u64),
     /// Only units of other processes are left, and none is due for a check.

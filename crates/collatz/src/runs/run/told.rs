@@ -13,10 +13,10 @@ pub enum Event {
     Begun {
         /// The unit's number.
         unit: u64,
-        /// The place.
+        /// The place of the verifier.
         place: String,
     },
-    /// A unit is verified and its file written.
+    /// A unit is verified and its file is written.
     Done(Box<Unit>),
     /// A unit already has a sound file, from an earlier run or another process.
     Before(Box<Unit>),
@@ -24,36 +24,37 @@ pub enum Event {
     SetAside {
         /// The unit's number.
         unit: u64,
-        /// Its new path.
+        /// The new path of the file.
         path: PathBuf,
-        /// The error in it.
+        /// What was wrong with the file.
         reason: String,
     },
-    /// Numbers that did not come below their starts: possible counter-examples. Reported before
-    /// their unit is written, and again when a later run reads the unit.
+    /// A unit has numbers that did not come below their starts: possible counter-examples. They are
+    /// reported before their unit is written, and again when a later run reads the unit.
     Unresolved {
         /// The unit's number.
         unit: u64,
-        /// The numbers.
+        /// The unresolved numbers, ascending.
         numbers: Vec<u128>,
     },
-    /// The same for another file in the directory, which the run did not write.
+    /// Another file in the directory, which the run did not write, has numbers that did not come
+    /// below their starts.
     UnresolvedFile {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The numbers.
+        /// The unresolved numbers, ascending.
         numbers: Vec<u128>,
     },
     /// The file system does not support locks, so other processes may verify the same units.
     /// Reported once.
     NoLocks,
-    /// A unit that stays undone.
+    /// A unit could not be verified and stays undone.
     Failed {
         /// The unit's number.
         unit: u64,
-        /// The place.
+        /// The place of the verifier.
         place: String,
-        /// The reason.
+        /// Why the unit failed.
         reason: String,
     },
 }
@@ -61,39 +62,39 @@ pub enum Event {
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
-    /// Units of the range.
+    /// The number of units of the range.
     pub units: u64,
-    /// Selected units.
+    /// The number of selected units.
     pub selected: u64,
-    /// Units done by this run.
+    /// The number of units done by this run.
     pub done: u64,
-    /// Units done earlier, or by another process meanwhile.
+    /// The number of units done earlier, or by another process meanwhile.
     pub before: u64,
-    /// Units that failed, ascending.
+    /// The numbers of the units that failed, ascending.
     pub failed: Vec<u64>,
-    /// Numbers of the units done by this run.
+    /// The count of numbers in the units done by this run.
     pub numbers: u128,
-    /// Numbers of the units done earlier.
+    /// The count of numbers in the units done earlier.
     pub numbers_before: u128,
-    /// Wall-clock time of the computation.
+    /// The wall-clock time of the computation, in seconds.
     pub seconds: f64,
     /// The highest value of all finished units of the range, selected or not.
     pub highest: Option<Highest>,
     /// The unresolved numbers of all unit files in the directory, selected or not: ascending, each
     /// once.
     pub unresolved: Vec<u128>,
-    /// Unit files of the range by method, version and parameters, selected or not.
+    /// The number of unit files of the range by method, version and parameters, selected or not.
     pub methods: BTreeMap<(String, u32, String), u64>,
     /// Whether the watch stopped the run.
     pub stopped: bool,
-    /// The reason of an early end other than the watch: units cannot be read or written.
+    /// Why the run ended early, if the watch did not stop it: units cannot be read or written.
     pub broken: Option<String>,
     /// Whether every unit of the range, selected or not, has a sound file.
     pub complete: bool,
 }
 
 impl Outcome {
-    /// Returns the numbers verified per second.
+    /// Returns the count of numbers verified per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         if self.seconds > 0.0 { self.numbers as f64 / self.seconds } else { 0.0 }

@@ -14,27 +14,28 @@ use crate::runs::Layout;
 use crate::runs::sample::{self, Sample};
 use crate::{Method, Region, Verified, Verifier, decimal};
 
-/// The format name in the files of this program.
+/// The name of the format, which is in each file of this program.
 const FORMAT: &str = "warpint-collatz-unit";
 
-/// Incremented when older programs cannot read the file: units of version 1 have no evidence.
+/// The version of the format. It is incremented when older programs cannot read the file: units of
+/// version 1 have no evidence.
 const FORMAT_VERSION: u32 = 2;
 
-/// A verified unit.
+/// The result for a verified unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Unit {
     format: String,
     format_version: u32,
-    /// `warpint 0.1.0`.
+    /// The name and version of the program that verified the unit: `warpint 0.1.0`.
     pub program: String,
-    /// The method's name.
+    /// The name of the method.
     pub method: String,
-    /// Its version.
+    /// The version of the method.
     pub method_version: u32,
-    /// Its parameters.
+    /// The parameters of the method.
     pub parameters: String,
-    /// The place: the device's name.
+    /// The name of the device that verified the unit.
     pub place: String,
     /// The first number of the range.
     #[serde(with = "decimal")]
@@ -42,21 +43,21 @@ pub struct Unit {
     /// The number after the last of the range.
     #[serde(with = "decimal")]
     pub to: u128,
-    /// log2 of the numbers of a unit.
+    /// log2 of the count of numbers in a unit.
     pub unit_bits: u32,
     /// The number of this unit, from 0.
     pub unit: u64,
     /// The number of units of the range.
     pub units: u64,
-    /// The numbers of this unit.
+    /// The set of numbers of this unit.
     pub region: RegionText,
-    /// The count of these numbers.
+    /// The count of numbers of this unit.
     #[serde(with = "decimal")]
     pub numbers: u128,
     /// The count of numbers walked one by one.
     #[serde(with = "decimal")]
     pub walked: u64,
-    /// The highest value of their paths, if the method reports it.
+    /// The highest value of the walked paths, if the method reports it.
     pub highest: Option<HighestText>,
     /// The method's checksum.
     #[serde(with = "decimal")]
@@ -66,41 +67,41 @@ pub struct Unit {
     /// The size of the sample.
     #[serde(with = "decimal")]
     pub sample_numbers: u64,
-    /// The sum of their odd steps until they were below their starts.
+    /// The sum of odd steps of the sample's numbers until they were below their starts.
     #[serde(with = "decimal")]
     pub sample_odd_steps: u64,
-    /// Numbers that did not come below their start within the limit of steps, ascending.
+    /// The numbers that did not come below their starts within the limit of steps, ascending.
     #[serde(with = "decimal::list")]
     pub unresolved: Vec<u128>,
-    /// Evidence of the work; units of format version 1 have none.
+    /// The evidence of the work; units of format version 1 have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<Evidence>,
-    /// Computing time in seconds.
+    /// The computing time in seconds.
     pub seconds: f64,
     /// The time of completion: `2026-11-22T19:44:54Z`.
     pub finished: String,
 }
 
-/// The numbers of a unit.
+/// The set of numbers of a unit, as in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum RegionText {
-    /// The interval from ≤ n < to.
+    /// The interval of all n with from ≤ n < to.
     Interval {
-        /// The first number.
+        /// The first number of the interval.
         #[serde(with = "decimal")]
         from: u128,
-        /// The number after the last.
+        /// The number after the last of the interval.
         #[serde(with = "decimal")]
         to: u128,
     },
-    /// The class n < 2^bits with n ≡ residue mod 2^`low_bits`.
+    /// The class of all n < 2^bits with n ≡ residue mod 2^`low_bits`.
     Class {
-        /// At most 127.
+        /// The number of bits of the numbers, at most 127.
         bits: u32,
-        /// At most `bits`.
+        /// The number of bits that the class fixes, at most `bits`.
         low_bits: u32,
-        /// Below 2^`low_bits`.
+        /// The low bits of all numbers of the class, below 2^`low_bits`.
         #[serde(with = "decimal")]
         residue: u128,
     },
@@ -115,7 +116,7 @@ impl From<Region> for RegionText {
     }
 }
 
-/// The highest value of a path.
+/// The highest value of a path, as in a unit's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HighestText {
@@ -137,18 +138,18 @@ pub enum UnitError {
     /// The text was changed after it was written.
     #[error("its checksum does not match: it is damaged")]
     Damaged,
-    /// A version or method unknown to this program: written by a later one.
+    /// The version or the method is unknown to this program: a later one wrote the unit.
     #[error("it was made by {program}, and this program does not know its {what}")]
     Later {
-        /// The program that wrote it.
+        /// The name and version of the program that wrote the unit.
         program: String,
-        /// The unknown part: `method 'x'`.
+        /// The part that is unknown: `method 'x'`.
         what: String,
     },
-    /// A well-formed unit with impossible contents.
+    /// The unit is well-formed, but its contents are impossible.
     #[error("it contradicts itself: {what}")]
     Contradiction {
-        /// The contradiction.
+        /// A description of the contradiction.
         what: &'static str,
     },
 }
@@ -161,7 +162,7 @@ impl UnitError {
     }
 }
 
-/// The contents of a file other than the digest.
+/// The entries of a unit's text that name its format and its program.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Head {
@@ -216,19 +217,20 @@ impl Unit {
         }
     }
 
-    /// Returns the line of a file, with its newline.
+    /// Returns the line of text of the unit's file, with its newline.
     ///
     /// # Errors
-    /// None known: JSON can represent every unit.
+    /// No error is known to occur: JSON can represent every unit.
     pub fn to_text(&self) -> Result<String, serde_json::Error> {
         let unit = serde_json::to_string(self)?;
         Ok(format!("{{\"sha256\":\"{}\",\"unit\":{unit}}}\n", sha256(&unit)))
     }
 
-    /// Parses the line of a file, and checks that it is complete and consistent.
+    /// Parses the line of a unit's file, checks that it is complete and consistent, and returns the
+    /// unit.
     ///
     /// # Errors
-    /// The text is not a valid unit.
+    /// [`UnitError`] if the text is not a valid unit.
     pub fn from_text(text: &[u8]) -> Result<Self, UnitError> {
         let (digest, unit) = std::str::from_utf8(text)
             .ok()
@@ -281,7 +283,7 @@ impl Unit {
         }
     }
 
-    /// Checks that the contents are consistent.
+    /// Returns an error unless the contents are consistent.
     pub(crate) fn check(&self) -> Result<(), UnitError> {
         let wrong = |what| UnitError::Contradiction { what };
         let layout =
@@ -325,28 +327,29 @@ impl Unit {
         Ok(())
     }
 
-    /// Returns the evidence, if the unit has it; [`Evidence::check`] recomputes it.
+    /// Returns the evidence; `None` if the unit has none. [`Evidence::check`] recomputes it.
     #[must_use]
     pub fn evidence(&self) -> Option<&Evidence> {
         self.evidence.as_ref()
     }
 
-    /// Returns its range and the division into units.
+    /// Returns the layout: the unit's range and its division into units.
     ///
     /// # Errors
-    /// The layout does not exist; impossible for units that were read or computed.
+    /// [`LayoutError`](crate::runs::LayoutError) if the layout does not exist, which is impossible
+    /// for units that were read or computed.
     pub fn layout(&self) -> Result<Layout, crate::runs::LayoutError> {
         Layout::new(self.from, self.to, self.unit_bits)
     }
 
-    /// Returns whether this is the given unit of the given layout.
+    /// Returns whether this is unit `unit` of the given layout.
     #[must_use]
     pub fn is(&self, layout: &Layout, unit: u64) -> bool {
         (self.from, self.to, self.unit_bits, self.unit)
             == (layout.from(), layout.to(), layout.unit_bits(), unit)
     }
 
-    /// Returns its method, version and parameters.
+    /// Returns the method, its version and its parameters.
     pub(crate) fn how(&self) -> (String, u32, String) {
         (self.method.clone(), self.method_version, self.parameters.clone())
     }

@@ -26,27 +26,27 @@ use super::ones;
 use crate::operation::Shift;
 use crate::{IntegerError, Width};
 
-/// Moduli of one bit length, and their reciprocals.
+/// Moduli of one bit length, with their reciprocals.
 #[derive(Debug)]
 pub(super) struct Barrett {
-    /// β.
+    /// The bit length β of the moduli.
     bits: u32,
-    /// m, of n limbs.
+    /// The moduli m, of n limbs each.
     modulus: UintBatch,
-    /// M, of n limbs.
+    /// The shifted moduli M, of n limbs each.
     shifted: UintBatch,
-    /// v, of n limbs.
+    /// The reciprocals v, of n limbs each.
     reciprocal: UintBatch,
 }
 
-/// Temporary memory for remainders of `count` numbers.
+/// Temporary memory for `count` remainders.
 #[derive(Debug)]
 pub(super) struct Space {
-    /// h, ⌊h·v/B^n⌋ and q, of n limbs.
+    /// Memory for h, ⌊h·v/B^n⌋ and q, in this order, of n limbs each.
     high: UintBatch,
     part: UintBatch,
     quotient: UintBatch,
-    /// q·m.
+    /// Memory for q·m.
     product: UintBatch,
 }
 
@@ -140,7 +140,7 @@ impl Barrett {
         Ok(r)
     }
 
-    /// Repeats a single number once per modulus; returns `None` if u already has as many numbers as
+    /// Repeats a single number once per modulus. Returns `None` if u already has as many numbers as
     /// there are results.
     fn repeated(&self, u: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
         let count = u.count_with(&self.modulus)?;
@@ -150,7 +150,7 @@ impl Barrett {
         UintBatch::zeros(&u.executor, count, u.width)?.or(u).map(Some)
     }
 
-    /// Returns whether all numbers of that width are below m·B^n, for m ≥ 2^(β − 1).
+    /// Returns whether all numbers of that width are below m·B^n. Uses only m ≥ 2^(β − 1).
     fn is_below(&self, width: Width) -> bool {
         u64::from(width.bits()) < u64::from(self.bits) + u64::from(self.modulus.bits())
     }

@@ -1,4 +1,4 @@
-//! Powers of one base.
+//! Powers of one base modulo one number, by a table.
 
 use super::Modulus;
 use super::products::Products;
@@ -26,22 +26,23 @@ pub struct FixedBase<'m> {
     exponents: Width,
     window: usize,
     windows: usize,
-    /// T(k, d) is row d·windows + k.
+    /// The table of residues: T(k, d) is row d·windows + k.
     table: UintBatch,
 }
 
 /// The largest size in bytes of a table with w > 1.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Returns the largest window for exponents of `bits` bits and residues of `limbs` limbs.
+/// Returns the largest window w, in bits, for exponents of `bits` bits and residues of `limbs`
+/// limbs.
 fn window(bits: usize, limbs: usize) -> usize {
     let bytes = |w: usize| bits.div_ceil(w).saturating_mul(4 * limbs) << w;
     (1..=6).rev().find(|&w| bytes(w) <= MOST_BYTES).unwrap_or(1)
 }
 
 impl<'m> FixedBase<'m> {
-    /// Computes the table for a base of up to twice the width of m, and exponents of up to the
-    /// given bits.
+    /// Computes the table for a base of up to twice the width of m. Exponents may have up to the
+    /// width `exponents`.
     pub(super) fn new(
         modulus: &'m Modulus,
         base: &UintBatch,

@@ -1,4 +1,4 @@
-//! Precomputation for a modulus that is used many times.
+//! Reductions modulo a number that is used many times, with precomputed data.
 
 mod barrett;
 mod fixed_base;
@@ -26,13 +26,14 @@ pub enum Reduction {
 /// shorter ones.
 const LONG_ON_CPU: u32 = 65_536;
 
-/// The same on devices. Shorter divisors fit in the registers of a few lanes. There, a remainder of
-/// a 32,768-bit number takes an H200 70 ns, and two products 32 ns. Devices have separate kernels
-/// for powers modulo numbers of up to this many bits.
+/// The bit length from which moduli on devices are reduced by reciprocals. Shorter divisors fit in
+/// the registers of a few lanes. There, a remainder of a 32,768-bit number takes an H200 70 ns, and
+/// two products 32 ns. Devices have separate kernels for powers modulo numbers of up to this many
+/// bits.
 const LONG_ON_DEVICES: u32 = 16_384;
 
-/// `Modulus` precomputes reciprocals of a modulus m > 0, or of one modulus per number of a batch,
-/// for reuse across many reductions.
+/// A modulus m > 0, or one modulus per number of a batch, with precomputed reciprocals for many
+/// reductions.
 ///
 /// Long moduli of one bit length use a reciprocal: a remainder then takes two products of m's
 /// length and a few passes over memory, and no division. Long means from 65,536 bits on the CPU and
@@ -45,7 +46,7 @@ const LONG_ON_DEVICES: u32 = 16_384;
 #[derive(Debug)]
 pub struct Modulus {
     m: UintBatch,
-    /// `None` for divisions.
+    /// The reciprocals; `None` if remainders are computed by division.
     barrett: Option<Barrett>,
     /// Whether powers with a common exponent are computed by [`Products`].
     powers: bool,
@@ -57,8 +58,8 @@ fn ones(executor: &Executor, count: usize, width: Width) -> Result<UintBatch, In
 }
 
 impl Modulus {
-    /// Prepares m, by the method that suits its width. Costs one division, for which it waits for a
-    /// device.
+    /// Prepares the modulus m for the method that suits its width. Costs one division, for which it
+    /// waits for a device.
     ///
     /// # Errors
     /// [`IntegerError::ZeroModulus`] if a modulus is 0; [`IntegerError::TooWide`] for more than
@@ -72,7 +73,8 @@ impl Modulus {
         Ok(Self { powers, ..prepared })
     }
 
-    /// Prepares m for this method. Moduli of different bit lengths use division in any case.
+    /// Prepares the modulus m for the given method. Moduli of different bit lengths use division in
+    /// any case.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -92,13 +94,13 @@ impl Modulus {
         Ok(Self { m, powers: barrett.is_some(), barrett })
     }
 
-    /// Returns m.
+    /// Returns the modulus m, or all moduli.
     #[must_use]
     pub fn modulus(&self) -> &UintBatch {
         &self.m
     }
 
-    /// Returns the method for remainders.
+    /// Returns the method by which remainders are computed.
     #[must_use]
     pub fn reduction(&self) -> Reduction {
         if self.barrett.is_some() { Reduction::Barrett } else { Reduction::Division }
@@ -176,7 +178,7 @@ impl Modulus {
         FixedBase::new(self, base, exponents)
     }
 
-    /// Returns an error for operands wider than twice m.
+    /// Returns an error if `bits`, the width of an operand, is more than twice the width of m.
     fn narrow(&self, operation: &'static str, bits: u32) -> Result<(), IntegerError> {
         let most = 2 * self.m.bits();
         if bits > most {
@@ -185,12 +187,12 @@ impl Modulus {
         Ok(())
     }
 
-    /// Returns the width of residues during a computation.
+    /// Returns the width that residues have during a computation.
     fn residues(&self) -> Width {
         self.barrett.as_ref().map_or(self.m.width, Barrett::width)
     }
 
-    /// Extends residues to the width of m.
+    /// Returns the residues, extended by zeros to the width of m.
     fn widened(&self, x: UintBatch) -> Result<UintBatch, IntegerError> {
         if x.width == self.m.width { Ok(x) } else { Ok(x.resized(self.m.width)?.0) }
     }

@@ -5,8 +5,8 @@ use super::barrett::{Barrett, Space};
 use crate::operation::Shift;
 use crate::{Flags, IntegerError, UintBatch, Width};
 
-/// Temporary memory for products of `count` residues. A residue is less than m, of the width of
-/// [`Modulus::residues`].
+/// What successive products of `count` residues need: the modulus and temporary memory. A residue
+/// is less than m and has the width [`Modulus::residues`].
 pub(super) struct Products<'m> {
     modulus: &'m Modulus,
     count: usize,
@@ -14,13 +14,14 @@ pub(super) struct Products<'m> {
     by: By<'m>,
 }
 
-/// The method that reduces a product.
+/// The method that reduces a product, with its temporary memory.
 enum By<'m> {
     Division { zero_divisors: Flags },
     Reciprocal { barrett: &'m Barrett, space: Box<Space> },
 }
 
-/// A step of a left-to-right power: `squares` squarings, then a product with x^(2·odd + 1).
+/// A step of a left-to-right power of x: `squares` squarings, then a product with x^(2·odd + 1)
+/// unless `odd` is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) squares: usize,
@@ -38,12 +39,12 @@ impl<'m> Products<'m> {
         Ok(Self { modulus, count, product, by })
     }
 
-    /// Allocates memory for residues.
+    /// Allocates memory for `count` residues.
     pub(super) fn numbers(&self) -> Result<UintBatch, IntegerError> {
         self.modulus.m.output(self.count, self.modulus.residues())
     }
 
-    /// Returns 1 mod m.
+    /// Returns `count` times the residue 1 mod m.
     pub(super) fn one(&self) -> Result<UintBatch, IntegerError> {
         let ones = vec![1; self.count];
         let ones = UintBatch::from_vec(&self.modulus.m.executor, Width::of_limbs(1), ones)?;
@@ -58,7 +59,7 @@ impl<'m> Products<'m> {
         Ok(residue)
     }
 
-    /// Computes r ← x·y mod m; x has as many numbers as r or y.
+    /// Computes r ← x·y mod m. x has as many numbers as r or y.
     pub(super) fn mul(
         &mut self,
         x: &UintBatch,
@@ -85,8 +86,8 @@ impl<'m> Products<'m> {
         }
     }
 
-    /// Returns how many powers of each number may be stored: they take at most an eighth of the
-    /// device's memory.
+    /// Returns how many powers of each number may be stored, so that they take at most an eighth of
+    /// the device's memory.
     fn most_powers(&self) -> Result<usize, IntegerError> {
         let Some(device) = self.modulus.m.executor.device() else { return Ok(usize::MAX) };
         let bytes = (4 * self.count * self.modulus.residues().limbs()).max(1);
@@ -139,16 +140,17 @@ fn bit_length(e: &[u32]) -> usize {
     (0..32 * e.len()).rev().find(|&i| bit(e, i) == 1).map_or(0, |i| i + 1)
 }
 
-/// Returns the window size in bits that needs the fewest products, for odd powers and windows of an
-/// exponent of `bits` bits, if at most `most_powers` powers can be stored.
+/// Returns the window size in bits that needs the fewest products for an exponent of `bits` bits:
+/// for its odd powers and its windows. At most `most_powers` powers are stored.
 fn window(bits: usize, most_powers: usize) -> usize {
     let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
     let fits = |w: &usize| *w == 1 || 1 << (w - 1) <= most_powers;
     (1..=5).filter(fits).min_by_key(|&w| products(w)).unwrap_or(1)
 }
 
-/// Splits e into sliding windows of up to `window` bits (Knuth 1997, TAOCP 2, §4.6.3). The first
-/// step has no squarings. Returns no steps for e = 0.
+/// Splits an exponent e into sliding windows of up to `window` bits (Knuth 1997, TAOCP 2, §4.6.3)
+/// and returns the steps of the power. The first step has no squarings. There are no steps for e =
+/// 0.
 pub(super) fn steps(e: &[u32], window: usize) -> Vec<Step> {
     let mut steps = vec![];
     let mut left = bit_length(e);

@@ -1,5 +1,6 @@
-//! Divisions of long numbers: aligned, in blocks of the quotient, by guesses from divisions of
-//! their upper halves (Burnikel and Ziegler 1998). The kernels prove that the results are exact.
+//! Divisions of long numbers. Numbers are aligned, and the quotient is computed in blocks, by
+//! guesses from divisions of their upper halves (Burnikel and Ziegler 1998). The kernels prove that
+//! the results are exact.
 
 use warpint_device::{Arg, Buffer, Cells, DeviceError, assert_room};
 
@@ -10,7 +11,7 @@ use crate::gpu::memory::{Numbers, Places, at_least, pointer};
 use crate::gpu::method::no_method;
 use crate::gpu::{Gpu, Operand, Quotients, lock};
 
-/// Memory that is reused by successive divisions.
+/// Device memory that successive divisions reuse.
 #[derive(Debug, Default)]
 pub(in crate::gpu) struct Space {
     u_lengths: Option<Buffer<u32>>,
@@ -18,8 +19,8 @@ pub(in crate::gpu) struct Space {
     work: Option<Buffer<u32>>,
 }
 
-/// Returns the limbs of the longest divisor, and those of the longest quotient less one, from the
-/// bit lengths. Divisions by 0 do not count.
+/// Returns, from the bit lengths of dividends and divisors, the limbs of the longest divisor, and
+/// one less than those of the longest quotient. Divisions by 0 do not count.
 pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, usize) {
     let of = |bits: &[u32], i: usize| bits.get(i).or(bits.first()).copied().unwrap_or(0);
     let pairs = (0..count).map(|i| (of(u_bits, i), of(v_bits, i))).filter(|&(_, v)| v > 0);
@@ -29,8 +30,9 @@ pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, u
     (divisor.div_ceil(32) as usize, quotient.saturating_sub(32).div_ceil(32) as usize)
 }
 
-/// Returns the numbers per slice of memory with `bytes` bytes each: as many as fit in an eighth of
-/// the free memory and in 1 GiB, unless those are too few to keep a device busy.
+/// Returns how many of `count` numbers are divided at a time, if each needs `bytes` bytes: as many
+/// as fit in an eighth of the `free` memory and in 1 GiB, unless those are too few to keep a device
+/// busy.
 pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
     let most = (1 << 30).max(16_384 * bytes as u64).min(free / 8) / bytes as u64;
     let most = usize::try_from(most).unwrap_or(count).clamp(1, count.max(1));
@@ -39,8 +41,8 @@ pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
 
 impl Gpu {
     /// Computes ⌊u_i/v_i⌋ and u_i mod v_i in blocks, by a plan for the longest divisor and the
-    /// longest quotient of the batch. `plan` gets their limbs, for the quotient less one; without a
-    /// plan the kernel alone divides. Waits for the device once.
+    /// longest quotient of the batch. `plan` gets the limbs of that divisor, and one less than
+    /// those of that quotient; without a plan the kernel alone divides. Waits for the device once.
     ///
     /// # Errors
     /// The device fails, a kernel cannot be compiled, or no method supports the numbers.
@@ -91,8 +93,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Returns the cheapest plan, or `None` if the kernel alone is cheaper for quotients of
-    /// `quotient` + 1 limbs.
+    /// Returns the cheapest plan for divisors of `divisor` limbs and quotients of `quotient` + 1
+    /// limbs; `None` if the kernel alone is cheaper.
     pub(super) fn plan(
         &self,
         shape: Option<&Divide>,
@@ -109,9 +111,9 @@ impl Gpu {
     }
 }
 
-/// One step: the quotient ⌊X/V'⌋ of the window X of n + m limbs from limb `at` on by the n upper
-/// limbs V' of V. It has m limbs, written from limb `digit` on, and an overflow. X mod V'
-/// overwrites the lower n limbs of X.
+/// One step of a division. The window X is the n + m limbs of U from limb `at` on, and V' the n
+/// upper limbs of V. The step computes the quotient ⌊X/V'⌋, which has m limbs, written from limb
+/// `digit` on, and an overflow. X mod V' overwrites the lower n limbs of X.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     at: usize,
@@ -120,26 +122,27 @@ struct Step {
     m: usize,
 }
 
-/// A division in progress.
+/// The numbers of a batch of divisions in progress.
 struct Long<'a> {
     gpu: &'a Gpu,
     plan: Plan,
     count: usize,
-    /// Bits of the divisors.
+    /// The bit lengths of the divisors.
     lengths: Numbers<'a>,
-    /// U = 2^s·u, at the end the remainder.
+    /// The dividends U = 2^s·u; at the end the remainders.
     dividends: Places<'a>,
-    /// V = 2^s·v.
+    /// The divisors V = 2^s·v.
     divisors: Places<'a>,
     quotients: Places<'a>,
-    /// One product per number, stored contiguously.
+    /// Memory for one product per number, stored contiguously.
     products: Cells<'a, u32>,
-    /// One word per number for each level of guesses.
+    /// Memory for the overflows: one word per number for each level of guesses.
     overflows: Cells<'a, u32>,
 }
 
 impl<'a> Long<'a> {
-    /// Divides the memory, which holds [`Plan::words`] per number.
+    /// Splits the memory `work`, which holds [`Plan::words`] words per number, among the numbers of
+    /// the division.
     fn new(
         gpu: &'a Gpu,
         plan: Plan,
@@ -160,7 +163,7 @@ impl<'a> Long<'a> {
         Self { gpu, plan, count, lengths, dividends, divisors, quotients, products, overflows }
     }
 
-    /// Launches a kernel for all numbers.
+    /// Launches a kernel for `limbs` limbs of every number.
     ///
     /// # Safety
     /// As for [`Gpu::launch`].
@@ -175,7 +178,7 @@ impl<'a> Long<'a> {
         self.overflows.part(first..first + self.count)
     }
 
-    /// Computes U and V.
+    /// Computes U and V from u and v.
     fn align(&self, u: Numbers<'_>, v: Numbers<'_>) -> Result<(), DeviceError> {
         self.lengths.assert_holds(self.count);
         for (is_divisor, a, out) in [(1_u32, v, self.divisors), (0, u, self.dividends)] {
@@ -200,7 +203,7 @@ impl<'a> Long<'a> {
         Ok(())
     }
 
-    /// Computes the whole quotient, from the highest limb on.
+    /// Computes the whole quotients, from the highest limb on.
     fn divide(&self) -> Result<(), DeviceError> {
         let Plan { whole, block, blocks, guesses } = self.plan;
         let step = |at, m| Step { at, digit: at, n: whole, m };
@@ -214,7 +217,8 @@ impl<'a> Long<'a> {
         Ok(())
     }
 
-    /// Performs a step by a guess. Its overflow is stored if one is possible.
+    /// Performs a step: guesses its quotient, and corrects the guess. Its overflow is stored if one
+    /// is possible.
     fn step(
         &self,
         step: Step,
@@ -237,8 +241,8 @@ impl<'a> Long<'a> {
         self.correct(Kernel::Correct, step, of_guess, overflows)
     }
 
-    /// Performs a step with as many limbs as its divisor, in two steps of half as many, or by the
-    /// kernel.
+    /// Performs a step with m = n, in two steps of half as many limbs, or by the kernel
+    /// `divide.cu`.
     fn guess(
         &self,
         step: Step,
@@ -256,14 +260,14 @@ impl<'a> Long<'a> {
         self.step(Step { at, digit, n, m: half }, level + 1, None)
     }
 
-    /// Performs a step by `divide.cu`.
+    /// Performs a step by the kernel `divide.cu` alone.
     fn at_once(&self, step: Step, overflows: Option<Cells<'_, u32>>) -> Result<(), DeviceError> {
         let (dividends, divisors, quotients) = self.places(step);
         let windows = Windows { dividends, divisors, quotients, overflows };
         self.gpu.divide_windows(windows, self.count)
     }
 
-    /// Completes a step after its guess; reads and writes overflows.
+    /// Corrects the quotient of a step after its guess; reads and writes overflows.
     fn correct(
         &self,
         kernel: Kernel,
@@ -299,7 +303,7 @@ impl<'a> Long<'a> {
         unsafe { self.launch(kernel, step.n, &args) }
     }
 
-    /// Returns the window, divisor and digits of a step.
+    /// Returns the window, the divisor and the quotient's limbs of a step.
     fn places(&self, Step { at, digit, n, m }: Step) -> (Places<'a>, Numbers<'a>, Places<'a>) {
         (
             self.dividends.part(at, n + m),
@@ -308,7 +312,7 @@ impl<'a> Long<'a> {
         )
     }
 
-    /// Writes the results from number `first` on.
+    /// Writes the quotients and remainders of u and v to the results, from number `first` on.
     fn unalign(
         &self,
         u_limbs: usize,

@@ -16,7 +16,7 @@ use super::method::no_method;
 use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
 use super::{Gpu, Operand};
 
-/// A specialisation of `divide.cu`.
+/// A version of the kernel `divide.cu`, compiled for given limbs and results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Divide {
     u_limbs: usize,
@@ -24,39 +24,39 @@ pub struct Divide {
     quotient: bool,
     remainder: bool,
     exact: bool,
-    /// Whether the limbs of a quotient are those of the dividend less those of the divisor, plus an
-    /// overflow.
+    /// Whether the kernel divides parts of longer numbers: then a quotient has the limbs of the
+    /// dividend less those of the divisor, plus an overflow.
     window: bool,
-    /// How divisors are split.
+    /// How a divisor is split among lanes.
     split: Split,
 }
 
-/// The requested results of a division; at least one.
+/// Memory for the requested results of a division; at least one is requested.
 #[derive(Debug, Default)]
 pub struct Quotients<'a> {
-    /// ⌊u/v⌋, with as many limbs as u.
+    /// Memory for ⌊u/v⌋, with as many limbs as u.
     pub quotient: Option<&'a mut Buffer<u32>>,
-    /// u mod v, with as many limbs as v.
+    /// Memory for u mod v, with as many limbs as v.
     pub remainder: Option<&'a mut Buffer<u32>>,
-    /// 1 where v is 0; the results are 0 there.
+    /// Memory for the flags, which are 1 where v is 0; the results are 0 there.
     pub flags: Option<&'a mut Buffer<u8>>,
     /// Whether the flag is also 1, and the results 0, where v does not divide u.
     pub exact: bool,
 }
 
-/// The most limbs of a divisor, and of a remainder, in the registers of a lane.
+/// The largest number of limbs of a divisor, and of a remainder, in the registers of a lane.
 const MAX_LIMBS: usize = 64;
 
-/// The limbs of a lane up to which more lanes are not worth it.
+/// The number of limbs of a lane up to which more lanes are not worth it.
 const FEW_LIMBS: usize = 32;
 
-/// Up to this many limbs, dividends are divided by `divide.cu` alone wherever it can.
+/// The number of limbs up to which dividends are divided by `divide.cu` alone wherever it can.
 const SHORT: usize = 256;
 
 impl Divide {
-    /// Returns the specialisation for dividends and divisors of these limbs. `None` if the divisors
-    /// are longer than the registers of a warp hold, or the dividends longer than the shared memory
-    /// of a block, which has `shared_memory` bytes.
+    /// Returns the version for dividends of `u_limbs` limbs and divisors of `v_limbs`. `None` if
+    /// the divisors are longer than the registers of a warp hold, or the dividends longer than the
+    /// shared memory of a block, which has `shared_memory` bytes.
     #[must_use]
     pub fn new(u_limbs: usize, v_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| {
@@ -78,13 +78,13 @@ impl Divide {
         fitting(&OF_WARPS, of_lanes, most, shared_memory)
     }
 
-    /// The same for parts of longer numbers.
+    /// Returns the version that divides parts of longer numbers.
     pub(super) fn of_windows(self) -> Self {
         Self { window: true, ..self }
     }
 
-    /// Uses more lanes per number, as long as `count` numbers are too few to keep a device of
-    /// `multiprocessors` multiprocessors busy.
+    /// Returns a version with more lanes per number, as long as `count` numbers are too few to keep
+    /// a device of `multiprocessors` multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
         Self { split: self.split.spread(self.v_limbs, count, multiprocessors), ..self }
     }
@@ -121,16 +121,16 @@ struct Windows<'a> {
     dividends: Places<'a>,
     divisors: Numbers<'a>,
     quotients: Places<'a>,
-    /// Memory for the limbs by which quotients overflow, if that is possible.
+    /// Memory for the limbs by which quotients overflow; `None` if they cannot.
     overflows: Option<Cells<'a, u32>>,
 }
 
 impl Gpu {
-    /// Computes ⌊u_i/v_i⌋ and u_i mod v_i.
+    /// Computes ⌊u_i/v_i⌋ and u_i mod v_i for `count` numbers.
     ///
     /// With divisors of up to a few hundred limbs, costs O(l·m) for quotients of l limbs and
-    /// divisors of m, and is asynchronous. With longer divisors, waits for the device once, for the
-    /// bit lengths of the numbers, and costs a few times as much as products of that length
+    /// divisors of m limbs, and is asynchronous. With longer divisors, waits for the device once,
+    /// for the bit lengths of the numbers, and costs a few times as much as products of that length
     /// (Burnikel and Ziegler 1998, Fast recursive division).
     ///
     /// # Errors
@@ -167,8 +167,8 @@ impl Gpu {
         }
     }
 
-    /// Computes `a_i` mod `m_i` if a has more limbs than m; otherwise returns `None`, and a can be
-    /// used as it is.
+    /// Returns `a_i` mod `m_i` if a has more limbs than m; otherwise `None`, and a can be used as
+    /// it is.
     ///
     /// # Errors
     /// As [`Self::divide`].
@@ -187,7 +187,7 @@ impl Gpu {
         Ok(Some(folded))
     }
 
-    /// The same by `divide.cu` alone.
+    /// Like [`Self::divide`], but by `divide.cu` alone.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.
@@ -227,7 +227,7 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// The same for parts of numbers.
+    /// Like [`Self::divide_by_limbs`], but for parts of longer numbers.
     ///
     /// # Errors
     /// The device fails, the kernel cannot be compiled, or no method supports such numbers.

@@ -7,55 +7,56 @@ use super::Divide;
 use crate::gpu::split::InLanes;
 use crate::gpu::{Algorithm, Gpu, Method};
 
-/// A division of numbers aligned to a divisor V of `whole` limbs: one limb of the quotient, then
-/// `blocks` blocks of `block` limbs. All are multiples of 4 limbs.
+/// The plan of a division by a divisor V of `whole` limbs, to which numbers are aligned. One limb
+/// of the quotient is computed first, then `blocks` blocks of `block` limbs. `whole` and `block`
+/// are multiples of 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Limbs of V.
+    /// The number of limbs of V.
     pub whole: usize,
-    /// Limbs of a block, with guesses at most those of V.
+    /// The number of limbs of a block; with guesses, at most those of V.
     pub block: usize,
-    /// The number of blocks.
+    /// The number of blocks of a quotient.
     pub blocks: usize,
-    /// The number of times that guesses, by as many limbs of V as a block has, are halved. `None`:
-    /// each block is divided at once.
+    /// How often a guess of a block's quotient, by as many limbs of V as the block has, is halved.
+    /// `None` means that each block is divided at once.
     pub guesses: Option<u32>,
 }
 
 impl Plan {
-    /// Returns the limbs of a number's dividend, including one limb above, rounded up to a multiple
-    /// of 4.
+    /// Returns the number of limbs of a dividend's memory, including one limb above, rounded up to
+    /// a multiple of 4.
     pub(super) fn dividend(&self) -> usize {
         self.whole + self.quotient()
     }
 
-    /// Returns the limbs of its quotient, likewise.
+    /// Returns the number of limbs of a quotient's memory, rounded up to a multiple of 4.
     pub(super) fn quotient(&self) -> usize {
         self.blocks * self.block + 4
     }
 
-    /// Returns the limbs of the longest product of a block and a part of V.
+    /// Returns the number of limbs of the longest product of a block and a part of V.
     pub(super) fn product(&self) -> usize {
         if self.guesses.is_none() || self.blocks == 0 { 0 } else { self.whole }
     }
 
-    /// Returns the words of overflows per number.
+    /// Returns the number of words for overflows per number.
     pub(super) fn overflows(&self) -> usize {
         self.guesses.map_or(1, |levels| levels as usize + 1)
     }
 
-    /// Returns the words of memory per number.
+    /// Returns the number of words of memory per number.
     pub(super) fn words(&self) -> usize {
         let rows = self.dividend() + self.whole + self.quotient() + self.product();
         rows + self.overflows().next_multiple_of(4)
     }
 }
 
-/// The fewest limbs of a divisor of a halved guess.
+/// The least number of limbs of a divisor of a halved guess.
 const LEAST: usize = 16;
 
-/// Costs of divisions: approximate nanoseconds of one in a large batch, like those of products in
-/// [`Gpu::choice`].
+/// Estimates costs of divisions. A cost is the approximate nanoseconds of one division in a large
+/// batch, as products have in [`Gpu::choice`].
 pub(in crate::gpu) struct Costs<'a> {
     gpu: &'a Gpu,
     shared_memory: u32,
@@ -67,7 +68,7 @@ impl<'a> Costs<'a> {
         Self::with(gpu, gpu.device().info().shared_memory_per_block)
     }
 
-    /// Costs with a given number of bytes of shared memory per block.
+    /// Returns the estimates for a given number of bytes of shared memory per block.
     pub(super) fn with(gpu: &'a Gpu, shared_memory: u32) -> Self {
         Self { gpu, shared_memory, products: HashMap::new() }
     }
@@ -90,7 +91,7 @@ impl<'a> Costs<'a> {
         self.gpu.prices().scaled(alike, estimate) + memory
     }
 
-    /// Returns the cost of a step's pass over its window.
+    /// Returns the cost of correcting a step, which is a pass over its window.
     fn correct(whole: usize) -> f64 {
         0.8 + Self::memory(4 * whole)
     }
@@ -103,13 +104,13 @@ impl<'a> Costs<'a> {
         *self.products.entry((a, b)).or_insert_with(price)
     }
 
-    /// Returns the cost of squares of `limbs` limbs.
+    /// Returns the cost of a square of a number of `limbs` limbs; `None` if no method supports it.
     pub(in crate::gpu) fn square(&self, limbs: usize) -> Option<f64> {
         self.gpu.choice_with(limbs, None, self.shared_memory).map(|choice| choice.price)
     }
 
-    /// Returns the cost of the cheapest division of u-limb dividends by divisors of v ≤ u limbs
-    /// without leading zeros.
+    /// Returns the cost of the cheapest division of dividends of u limbs by divisors of v ≤ u limbs
+    /// without leading zeros; `None` if no method supports it.
     pub(in crate::gpu) fn division(&mut self, u: usize, v: usize) -> Option<f64> {
         let quotient = u - v;
         let shape = Divide::new(u, v, self.shared_memory);
@@ -118,13 +119,14 @@ impl<'a> Costs<'a> {
         alone.into_iter().chain(in_blocks).min_by(f64::total_cmp)
     }
 
-    /// Returns the cost of `block` limbs of the quotient by V at once.
+    /// Returns the cost of computing `block` limbs of the quotient by V with the kernel at once.
     fn at_once(&self, whole: usize, block: usize) -> Option<f64> {
         let shape = Divide::new(whole + block, whole, self.shared_memory)?;
         Some(self.of_kernel(&shape, block + 1))
     }
 
-    /// Returns the cost of m limbs of the quotient by m limbs, halved `levels` times.
+    /// Returns the cost of computing m limbs of the quotient by m limbs of a divisor, halved
+    /// `levels` times.
     fn guess(&mut self, m: usize, levels: u32) -> Option<f64> {
         if levels == 0 {
             return self.at_once(m, m);
@@ -175,14 +177,14 @@ impl<'a> Costs<'a> {
         Some(self.guess(plan.block, levels)? + beside)
     }
 
-    /// Returns the cost of the kernels before and after the blocks.
+    /// Returns the cost of the kernels that run before and after the blocks.
     fn around(plan: &Plan) -> f64 {
         3.0 + Self::memory(3 * plan.dividend() + 6 * plan.whole)
     }
 }
 
-/// Rounds up `limbs`, by at most an eighth and little beyond `most`, so that batches that differ in
-/// a few limbs share kernels.
+/// Returns `limbs` rounded up, by at most an eighth and little beyond `most`, so that batches that
+/// differ in a few limbs share kernels.
 pub(super) fn rounded(limbs: usize, most: usize) -> usize {
     let unit = if limbs < 32 { 4 } else { 1 << (limbs.ilog2() - 3) };
     limbs.next_multiple_of(unit).min(most.next_multiple_of(4))

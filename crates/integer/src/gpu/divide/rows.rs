@@ -4,7 +4,8 @@ use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
-/// A kernel with a file of its own, except [`Kernel::Digit`], which is in `correct.cu` too.
+/// A kernel of long divisions, with a file of its own, except that [`Kernel::Digit`] is in
+/// `correct.cu` too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) enum Kernel {
     Align,
@@ -13,7 +14,8 @@ pub(in crate::gpu) enum Kernel {
     Unalign,
 }
 
-/// A kernel with a given number of threads per block. Limbs are arguments.
+/// A kernel with a given number of threads per block. The limbs of numbers are arguments of the
+/// launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) struct RowShape {
     kernel: Kernel,
@@ -21,14 +23,14 @@ pub(in crate::gpu) struct RowShape {
 }
 
 impl RowShape {
-    /// The kernel for numbers of `limbs` limbs: blocks of one warp, or of more where a warp would
-    /// have more than four rows of 128 limbs.
+    /// Returns the kernel for numbers of `limbs` limbs. It has blocks of one warp, or of more where
+    /// a warp would have more than four rows of 128 limbs.
     pub(in crate::gpu) fn new(kernel: Kernel, limbs: usize) -> Self {
         let warps = limbs.div_ceil(512).next_power_of_two().min(8);
         Self { kernel, threads: 32 * warps }
     }
 
-    /// Returns every kernel, with blocks of one warp and of the most warps.
+    /// Returns every kernel, both with blocks of one warp and with blocks of the most warps.
     pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
         let kernels = [Kernel::Align, Kernel::Correct, Kernel::Digit, Kernel::Unalign];
         kernels.into_iter().flat_map(|kernel| [1, 4096].map(|limbs| Self::new(kernel, limbs)))

@@ -12,21 +12,20 @@ use super::{Gpu, Operand, Shape, Sum};
 pub use crate::operation::{Bitwise, Extreme, Shift};
 use shape::{GroupShape, Kernel};
 
-/// Returns the sources of these operations, with chunks of every size and groups of every kind.
+/// Returns the sources of these operations, for chunks of every size and groups of every kind.
 #[must_use]
 pub fn sources() -> Vec<Source> {
     shape::sources()
 }
 
-/// Operands with fewer limbs than the result are extended by zeros; operands with more are taken
-/// mod 2^(32·limbs). Unless stated otherwise, results may alias an operand ([`Results::operand`]).
-/// Numbers have 1 to 2^20 limbs. Operations are asynchronous. Errors: a buffer is too short, the
-/// device fails, or the kernel cannot be compiled.
+/// The limb-wise operations. Operands with fewer limbs than the result are extended by zeros;
+/// operands with more are taken mod 2^(32·limbs). Unless stated otherwise, results may alias an
+/// operand ([`Results::operand`]). Numbers have 1 to 2^20 limbs. Operations are asynchronous.
 impl Gpu {
     /// Computes `out_i = −a_i mod 2^(32·limbs)`.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub fn negate(
         &self,
         a: Operand<'_>,
@@ -43,7 +42,7 @@ impl Gpu {
     /// from the highest down to the first difference.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub fn compare(
         &self,
         a: Operand<'_>,
@@ -56,7 +55,7 @@ impl Gpu {
         self.compare_bytes(a, b, count, out.into())
     }
 
-    /// [`Self::compare`] into bytes; there are at least `count`.
+    /// Like [`Self::compare`], but writes the results to at least `count` bytes.
     fn compare_bytes(
         &self,
         a: Operand<'_>,
@@ -75,7 +74,7 @@ impl Gpu {
     /// the longer operand.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub fn extreme<'a>(
         &self,
         extreme: Extreme,
@@ -97,7 +96,7 @@ impl Gpu {
     /// first that is not 0.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub fn bit_lengths(
         &self,
         a: Operand<'_>,
@@ -114,7 +113,7 @@ impl Gpu {
     /// Computes `out_i` = `a_i` AND, OR or XOR `b_i`.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub fn bitwise(
         &self,
         operation: Bitwise,
@@ -138,7 +137,7 @@ impl Gpu {
     /// Computes `out_i` = 2^(32·limbs) − 1 − `a_i`: all bits inverted.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub fn not(&self, a: Operand<'_>, count: usize, out: Results<'_>) -> Result<(), DeviceError> {
         fits(count, &[a], out)?;
         let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, out.limbs]);
@@ -154,7 +153,7 @@ impl Gpu {
     /// otherwise 0. Results must not alias operands.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub fn resize(
         &self,
         a: Operand<'_>,
@@ -185,7 +184,7 @@ impl Gpu {
     /// Computes `out_i` = `b_i` where `bytes[i]` is not 0, otherwise `a_i`, mod 2^(32·limbs).
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub(super) fn select(
         &self,
         a: Operand<'_>,
@@ -202,7 +201,8 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// Computes x and y as `cofactors.cu` chooses them; all numbers have the same limbs.
+    /// Computes x and y by choosing among the candidates d and n as `cofactors.cu` describes. All
+    /// numbers have the same limbs.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.
@@ -234,7 +234,7 @@ impl Gpu {
     /// operands.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub fn shift(
         &self,
         shift: Shift,
@@ -257,7 +257,7 @@ impl Gpu {
     /// than a, or with one more if w < 2^32. Results must not alias operands.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub fn multiply_by_word(
         &self,
         a: Operand<'_>,
@@ -278,7 +278,7 @@ impl Gpu {
     /// `u_i` − `p_i` < 4·`m_i`. Results have as many limbs as m and must not alias operands.
     ///
     /// # Errors
-    /// As above.
+    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
     pub(crate) fn reduce(
         &self,
         u: Operand<'_>,
@@ -311,7 +311,7 @@ pub(super) fn long_sum(
     (shape, [&operand(a)[..], &operand(b), &more, &results(out)].concat())
 }
 
-/// Kernel parameters of an operand without limbs.
+/// The kernel parameters of an absent operand: a null pointer, no stride, no limbs.
 const NOTHING: [Arg; 3] = [Arg::NULL, Arg::U64(0), Arg::U32(0)];
 
 /// Returns the kernel parameters of an operand.

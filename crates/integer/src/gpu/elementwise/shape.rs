@@ -4,7 +4,7 @@ use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
-/// A kernel, in a file of its own.
+/// A kernel for one limb-wise operation, in a file of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kernel {
     Negate,
@@ -36,7 +36,7 @@ impl Kernel {
         Self::Reduce,
     ];
 
-    /// Returns the name of its file, its text, and the kernel's name.
+    /// Returns the name of the kernel's file, its text, and the name of the function.
     fn file(self) -> (&'static str, &'static str, &'static str) {
         macro_rules! file {
             ($name:literal) => {
@@ -63,8 +63,8 @@ impl Kernel {
     }
 }
 
-/// A kernel with its constants, which `groups.cuh` explains. Limbs are arguments, so that a few
-/// programs serve all widths.
+/// A kernel with its constants, which `groups.cuh` explains. The limbs of numbers are arguments of
+/// the launch, so that a few programs serve all widths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct GroupShape {
     kernel: Kernel,
@@ -76,7 +76,7 @@ pub(super) struct GroupShape {
 const THREADS: usize = 256;
 
 impl GroupShape {
-    /// The shape for numbers of these limbs; the longest determines the lanes per number.
+    /// Returns the shape for numbers of these limbs; the longest determines the lanes per number.
     pub(super) fn new(kernel: Kernel, limbs: &[usize]) -> Self {
         let all = limbs.iter().fold(0, |all, &n| all | n);
         let longest = limbs.iter().copied().max().unwrap_or(1);
@@ -92,7 +92,7 @@ impl GroupShape {
         Self { kernel, vector, lanes, long }
     }
 
-    /// Returns the rows read at a time, more of them if chunks are short.
+    /// Returns how many rows are read at a time; there are more if chunks are short.
     fn rows(self) -> usize {
         if self.vector == 4 { 2 } else { 4 }
     }
@@ -131,7 +131,7 @@ impl Shape for GroupShape {
     }
 }
 
-/// Returns every kernel, with chunks of every size and lanes of every kind.
+/// Returns the sources of every kernel, with chunks of every size and lanes of every kind.
 pub(super) fn sources() -> Vec<Source> {
     const LANES: [(usize, bool); 4] = [(1, false), (8, false), (32, true), (THREADS, true)];
     let mut sources = vec![];

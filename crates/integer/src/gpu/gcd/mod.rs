@@ -10,23 +10,23 @@ use super::method::no_method;
 use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
 use super::{Gpu, Operand, Results};
 
-/// A specialisation of `gcd.cu`.
+/// A version of the kernel `gcd.cu`, compiled for given limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gcd {
     a_limbs: usize,
     b_limbs: usize,
-    /// The split, in limbs of 30 bits.
+    /// How numbers are split among lanes, in limbs of 30 bits.
     split: Split,
 }
 
-/// The most limbs of each number in the registers of a lane.
+/// The largest number of limbs of each number in the registers of a lane.
 const MAX_LIMBS: usize = 72;
 
-/// The limbs of a lane up to which more lanes are not worth it.
+/// The number of limbs of a lane up to which more lanes are not worth it.
 const FEW_LIMBS: usize = 36;
 
 impl Gcd {
-    /// Returns the specialisation for operands of these limbs. `None` if they are longer than the
+    /// Returns the version for operands of these limbs. `None` if they are longer than the
     /// registers of a block hold, or than its `shared_memory` bytes of shared memory: 2^20 bits
     /// need 140 KiB.
     #[must_use]
@@ -36,8 +36,8 @@ impl Gcd {
         fitting(&OF_BLOCKS, of_lanes, most, shared_memory.saturating_sub(EXCHANGED))
     }
 
-    /// Splits with `lanes` lanes per number, the larger blocks first; from 64 lanes on, blocks of
-    /// one number.
+    /// Returns the versions with `lanes` lanes per number, those with the larger blocks first. From
+    /// 64 lanes on, a block holds one number.
     fn of_lanes(a_limbs: usize, b_limbs: usize, lanes: usize) -> impl Iterator<Item = Self> {
         // One more bit for the sign.
         let all = 32 * a_limbs.max(b_limbs) / 30 + 1;
@@ -91,7 +91,7 @@ impl Gpu {
         self.gcd_by_steps(&shape, a, b, count, out)
     }
 
-    /// The same with a given shape.
+    /// Like [`Self::gcd`], with a given shape.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.

@@ -10,65 +10,70 @@ use super::method::no_method;
 use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
 use super::{Gpu, Operand, Part, Quotients, Results, Sum};
 
-/// A specialisation of `inverse.cu`.
+/// A version of the kernel `inverse.cu`, compiled for given limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inverse {
     a_limbs: usize,
     b_limbs: usize,
     /// Whether cofactors of greatest common divisors are computed.
     cofactors: bool,
-    /// The split, in limbs of 30 bits.
+    /// How numbers are split among lanes, in limbs of 30 bits.
     split: Split,
 }
 
-/// The most limbs of each of four numbers per lane; those beyond the registers are in local memory.
+/// The largest number of limbs of each of four numbers per lane; those beyond the registers are in
+/// local memory.
 const MAX_LIMBS: usize = 72;
 
-/// The same for lanes within a warp.
+/// The largest number of limbs of each of four numbers per lane, if all lanes of a number are in
+/// one warp.
 const MAX_LIMBS_OF_WARPS: usize = 36;
 
-/// The limbs of a lane up to which more lanes are not worth it.
+/// The number of limbs of a lane up to which more lanes are not worth it.
 const FEW_LIMBS: usize = 18;
 
-/// The results of [`Gpu::gcd_ext`] for `count` pairs a and b.
+/// Memory for the results of [`Gpu::gcd_ext`] for `count` pairs a and b.
 #[derive(Debug)]
 pub struct Cofactors<'a> {
-    /// g, with as many limbs as the wider of a and b.
+    /// Memory for g = gcd(a, b), with as many limbs as the wider of a and b.
     pub gcd: &'a mut Buffer<u32>,
-    /// |x|, with as many limbs as b.
+    /// Memory for |x|, with as many limbs as b.
     pub x: &'a mut Buffer<u32>,
-    /// |y|, with as many limbs as a.
+    /// Memory for |y|, with as many limbs as a.
     pub y: &'a mut Buffer<u32>,
-    /// 1 where x < 0.
+    /// Memory for the sign of x: 1 where x < 0, otherwise 0.
     pub x_negative: &'a mut Buffer<u8>,
-    /// 1 where y < 0.
+    /// Memory for the sign of y: 1 where y < 0, otherwise 0.
     pub y_negative: &'a mut Buffer<u8>,
 }
 
 /// The outputs of `inverse.cu`.
 #[derive(Debug, Clone, Copy)]
 struct Outputs<'a> {
-    /// With the limbs of the modulus, or for cofactors of the wider operand.
+    /// The inverses, with the limbs of the modulus, or the cofactors, with those of the wider
+    /// operand.
     out: Cells<'a, u32>,
-    /// For cofactors.
+    /// The greatest common divisors; only with cofactors.
     gcds: Option<Cells<'a, u32>>,
-    /// For inverses.
+    /// The flags of numbers without an inverse; only for inverses.
     flags: Option<Cells<'a, u8>>,
     kinds: Cells<'a, u8>,
-    /// One word, for inverses.
+    /// One word, initially 0, which changes if an even modulus occurs with a number that has an
+    /// inverse; only for inverses.
     evens: Option<Cells<'a, u32>>,
 }
 
 impl Inverse {
-    /// Returns the specialisation for `a_limbs`-limb inverses modulo `m_limbs`-limb numbers;
-    /// requires a_limbs ≤ m_limbs. `None` if they are too long for a block with `shared_memory`
-    /// bytes of shared memory: 2^18 bits need 37 KiB, 2^20 bits 140 KiB.
+    /// Returns the version for inverses of numbers of `a_limbs` limbs modulo numbers of `m_limbs`
+    /// limbs; requires a_limbs ≤ m_limbs. `None` if they are too long for a block with
+    /// `shared_memory` bytes of shared memory: 2^18 bits need 37 KiB, 2^20 bits 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, m_limbs: usize, shared_memory: u32) -> Option<Self> {
         Self::fitting(a_limbs, m_limbs, false, shared_memory).filter(|_| a_limbs <= m_limbs)
     }
 
-    /// Returns the specialisation for cofactors of numbers of these limbs; `None` as above.
+    /// Returns the version for cofactors of numbers of these limbs; `None` if they are too long, as
+    /// for [`Self::new`].
     #[must_use]
     pub fn with_cofactors(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         Self::fitting(a_limbs, b_limbs, true, shared_memory)
@@ -89,8 +94,8 @@ impl Inverse {
         fitting(&OF_BLOCKS, of_lanes, most, shared_memory.saturating_sub(EXCHANGED))
     }
 
-    /// Splits with `lanes` lanes per number, the larger blocks first; from 64 lanes on, blocks of
-    /// one number.
+    /// Returns the versions with `lanes` lanes per number, those with the larger blocks first. From
+    /// 64 lanes on, a block holds one number.
     fn of_lanes(
         a_limbs: usize,
         b_limbs: usize,
@@ -131,7 +136,7 @@ impl InLanes for Inverse {
     }
 }
 
-/// Contiguous numbers of `limbs` limbs.
+/// Returns the operand of contiguous numbers of `limbs` limbs in `data`.
 fn numbers(data: &Buffer<u32>, limbs: usize) -> Operand<'_> {
     Operand::new(data, limbs, false)
 }
@@ -144,11 +149,10 @@ impl Gpu {
     /// Odd moduli use division steps. If an even modulus occurs with a number that has an inverse,
     /// the whole batch takes one more product, and its quotient by a. Waits for the device;
     /// temporary memory on the device is freed.
-    /// what is in between is given back.
     ///
+    /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
     /// supports such numbers.
-    /// numbers.
     pub fn inverse(
         &self,
         a: Operand<'_>,
@@ -166,7 +170,7 @@ impl Gpu {
         self.inverse_by_steps(&shape, a, m, count, results, is_none)
     }
 
-    /// The same with a given shape.
+    /// Like [`Self::inverse`], with a given shape.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.
@@ -230,10 +234,10 @@ impl Gpu {
         self.gcd_ext_by_steps(&shape.ok_or_else(no_method)?, a, b, count, to)
     }
 
-    /// The same with a given shape.
+    /// Like [`Self::gcd_ext`], with a given shape.
     ///
     /// # Errors
-    /// As above.
+    /// The device fails, the kernel cannot be compiled, or no method supports such numbers.
     fn gcd_ext_by_steps(
         &self,
         shape: &Inverse,
@@ -291,8 +295,8 @@ impl Gpu {
         self.choose_cofactors(all, &kinds, count, [x, y], signs)
     }
 
-    /// Computes `n_i` = (d_i·q_i − 1)/p_i mod 2^(64·limbs), with twice the limbs of q, as many as d
-    /// has.
+    /// Returns `n_i` = (d_i·q_i − 1)/p_i mod 2^(64·limbs), where `limbs` is the limbs of d and of
+    /// q. `n_i` has twice as many.
     fn other_cofactor(
         &self,
         d: &Buffer<u32>,
@@ -313,7 +317,7 @@ impl Gpu {
         Ok(n)
     }
 
-    /// Launches the division steps.
+    /// Launches the kernel of the division steps.
     ///
     /// # Panics
     /// If the operands do not match the shape, a buffer has fewer than `count` numbers, or the

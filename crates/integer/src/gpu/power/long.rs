@@ -6,7 +6,7 @@ use super::super::memory::Numbers;
 use super::super::{Gpu, Operand, Part, Quotients, Shape};
 use super::window;
 
-/// A specialisation of `powers.cu`.
+/// A version of the kernel `powers.cu`, which stores entries of a table or reads them.
 #[derive(Debug)]
 struct Powers {
     keep: bool,
@@ -32,7 +32,7 @@ impl Shape for Powers {
     }
 }
 
-/// Returns the source that stores entries, or that reads them.
+/// Returns the source of the version that stores entries of the table, or that reads them.
 pub(in super::super) fn source(keep: bool) -> Source {
     Source::new("powers.cu", include_str!("../../../kernels/power/powers.cu"), &["powers"])
         .headers(warpint_device::common::HEADERS)
@@ -40,14 +40,14 @@ pub(in super::super) fn source(keep: bool) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// The state while powers are computed.
+/// What the computation of powers works with.
 struct Work<'a> {
     gpu: &'a Gpu,
     e: Operand<'a>,
     m: Operand<'a>,
     count: usize,
     product: Buffer<u32>,
-    /// Entries of as many numbers as the batch has.
+    /// The table: each entry has one power for each number of the batch.
     table: Buffer<u32>,
 }
 
@@ -72,8 +72,8 @@ impl Work<'_> {
         gpu.divide(product, self.m, count, to)
     }
 
-    /// Stores numbers as an entry, or reads the entries for the windows of exponents that begin at
-    /// a bit.
+    /// Stores numbers as an entry of the table, or reads the entries that the windows of the
+    /// exponents select. A window begins at bit `bit`.
     ///
     /// # Panics
     /// If a buffer has fewer than `count` numbers, or the table lacks the entries.

@@ -13,33 +13,34 @@ use self::residues::PowerResidues;
 use super::memory::{Numbers, has, operands_fit};
 use super::{Gpu, Operand, Quotients, Shape};
 
-/// A specialisation of `power.cu`.
+/// A version of the kernel `power.cu`, compiled for given limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Power {
     x_limbs: usize,
     e_limbs: usize,
     m_limbs: usize,
-    /// Limbs of 32 bits per thread.
+    /// The number of 32-bit limbs per thread.
     limbs: usize,
-    /// Bits of the exponent per product.
+    /// The number of bits of the exponent per product.
     window: usize,
 }
 
-/// The most limbs of a modulus that, with its temporaries, fits in the registers of one thread.
+/// The largest number of limbs of a modulus that, with its temporaries, fits in the registers of
+/// one thread.
 const MAX_LIMBS: usize = 32;
 
 const THREADS: usize = 128;
 
-/// Returns the window size for exponents of `bits` bits with the fewest products: 2^w powers and
-/// one per window of w bits.
+/// Returns the size w in bits, among `widths`, of windows with the fewest products for exponents of
+/// `bits` bits: 2^w powers, and one product per window.
 fn window(bits: usize, widths: RangeInclusive<usize>) -> usize {
     let least = *widths.start();
     widths.min_by_key(|w| (1 << w) + bits.div_ceil(*w)).unwrap_or(least)
 }
 
 impl Power {
-    /// Returns the specialisation for operands of these limbs. `None` if the base has more limbs
-    /// than the modulus, or the modulus more than the registers of a thread hold.
+    /// Returns the version for operands of these limbs. `None` if the base has more limbs than the
+    /// modulus, or the modulus more than the registers of a thread hold.
     #[must_use]
     pub fn new(x_limbs: usize, e_limbs: usize, m_limbs: usize) -> Option<Self> {
         let limbs = m_limbs.next_multiple_of(4);
@@ -60,7 +61,7 @@ impl Power {
         }
     }
 
-    /// Returns the limbs of the powers that a thread stores.
+    /// Returns the number of limbs of all powers that a thread stores.
     fn table(&self) -> usize {
         self.limbs << self.window
     }
@@ -102,9 +103,10 @@ impl Gpu {
     /// 0 and the flag 1. Waits for the device; temporary memory on the device is freed.
     ///
     /// For moduli of up to 1,024 bits, one thread computes each power. Longer moduli, to about
-    /// 16,384 bits, use residues modulo primes of 32 bits. If moduli are longer still, or one of
-    /// them is divisible by such a prime (for random moduli of n limbs one in 2^32/n), the whole
-    /// batch takes the time of a product and its remainder, log2 e times plus a sixth more.
+    /// 16,384 bits, use residues modulo primes of 32 bits. The whole batch is computed by products
+    /// and remainders if moduli are longer still, or if such a prime divides one of them (for
+    /// random moduli of n limbs one in 2^32/n). This takes as long as a product and its remainder,
+    /// log2 e times plus a sixth more.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
@@ -170,7 +172,7 @@ impl Gpu {
         })
     }
 
-    /// Computes 2^(64·whole) mod m, once if m is common to all.
+    /// Returns 2^(64·whole) mod m for each modulus, or once if m is one number for all.
     fn raised(
         &self,
         whole: usize,

@@ -10,18 +10,18 @@ use warpint_device::{DeviceInfo, Tuning, TuningError, TuningKey, TuningStore, Wa
 use super::Method;
 use crate::Width;
 
-/// A method with its size: products of different widths with the same algorithm share a price.
+/// A method with its size. Products of different widths with the same algorithm share a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Algorithm {
     /// The method.
     pub method: Method,
-    /// Limbs of the products of one thread, or points of a transform.
+    /// The number of limbs of the products of one thread, or the number of points of a transform.
     pub size: usize,
     /// Whether both factors are equal.
     pub square: bool,
 }
 
-/// `mul karatsuba2 of 40 limbs`, `sqr ntt3 of 384 points`.
+/// Formats an algorithm: `mul karatsuba2 of 40 limbs`, `sqr ntt3 of 384 points`.
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operation = if self.square { "sqr" } else { "mul" };
@@ -30,22 +30,22 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// An [`Algorithm`], and the widths of factors that it serves.
+/// An [`Algorithm`], with the widths of factors that it serves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// The algorithm.
     pub way: Algorithm,
-    /// Limbs of the narrowest factors.
+    /// The number of limbs of the narrowest factors.
     pub first: usize,
-    /// Limbs of the widest factors, at which it is measured.
+    /// The number of limbs of the widest factors, at which the algorithm is measured.
     pub last: usize,
-    /// Its estimated price.
+    /// The estimated price of the algorithm, in nanoseconds.
     pub estimate: f64,
 }
 
-/// Returns the steps of all methods for products of two factors of one width and for squares, up to
-/// the largest width, the shorter ones first, on a device with `shared_memory` bytes of shared
-/// memory per block.
+/// Returns the steps of all methods on a device with `shared_memory` bytes of shared memory per
+/// block, those of shorter factors first. They serve products of two factors of one width, and
+/// squares, up to the largest width.
 #[must_use]
 pub fn steps(shared_memory: u32) -> Vec<Step> {
     let most = (Width::MAX_BITS / 32) as usize;
@@ -66,7 +66,8 @@ pub fn steps(shared_memory: u32) -> Vec<Step> {
     steps
 }
 
-/// An algorithm whose price is within this factor of the cheapest may be the cheapest.
+/// The limit of near prices: an algorithm whose price is within this factor of the cheapest may be
+/// the cheapest.
 const NEAR: f64 = 1.7;
 
 /// The measured prices of some algorithms, in nanoseconds per product. Without any, all prices are
@@ -82,12 +83,12 @@ pub struct Prices {
 #[derive(Debug, Clone, Copy)]
 struct Measured {
     nanoseconds: f64,
-    /// The ratio to the estimate.
+    /// The ratio of the measured price to the estimate.
     scale: f64,
 }
 
 impl Prices {
-    /// Stores a measured price, replacing an earlier one.
+    /// Stores a measured price, in nanoseconds per product, and replaces an earlier one.
     pub fn insert(&mut self, step: &Step, nanoseconds: f64) {
         let measured = Measured { nanoseconds, scale: nanoseconds / step.estimate };
         self.measured.insert(step.way, measured);
@@ -98,15 +99,15 @@ impl Prices {
         self.scales[usize::from(transforms)] = scales.get(scales.len() / 2).copied();
     }
 
-    /// Returns the measured price.
+    /// Returns the measured price of an algorithm, in nanoseconds; `None` if it was not measured.
     #[must_use]
     pub fn measured(&self, way: Algorithm) -> Option<f64> {
         self.measured.get(&way).map(|measured| measured.nanoseconds)
     }
 
-    /// Scales an estimate to be comparable with measured prices, by the median ratio of measured
-    /// prices to estimates for the same kind of algorithm, or for the other kind if none of this
-    /// kind was measured.
+    /// Returns an estimate scaled to be comparable with measured prices. The factor is the median
+    /// ratio of measured prices to estimates for the same kind of algorithm, or for the other kind
+    /// if none of this kind was measured.
     pub(super) fn scaled(&self, way: Algorithm, estimate: f64) -> f64 {
         let [of_identity, of_transforms] = self.scales;
         let scale = if way.method.is_transform() {

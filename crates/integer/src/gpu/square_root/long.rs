@@ -15,14 +15,14 @@ use crate::gpu::memory::{Numbers, Places, pointer};
 use crate::gpu::method::no_method;
 use crate::gpu::{Gpu, Operand, Part, Quotients};
 
-/// Temporary memory for some numbers.
+/// Temporary memory for the square roots of some numbers at a time.
 struct Space {
     count: usize,
-    /// a·2^(2t), with twice as many limbs as a root.
+    /// The aligned numbers a·2^(2t), with twice as many limbs as a root.
     aligned: Buffer<u32>,
-    /// The dividend; at the end the roots of a.
+    /// The dividends of a level; at the end the roots of a.
     dividend: Buffer<u32>,
-    /// The quotients; at the end the remainders of the roots.
+    /// The quotients of a level; at the end the remainders of the roots.
     quotient: Buffer<u32>,
     square: Buffer<u32>,
     remainder: Buffer<u32>,
@@ -50,7 +50,7 @@ impl Space {
     }
 }
 
-/// Square roots in progress.
+/// The numbers of a batch whose square roots are being computed.
 struct Long<'a> {
     gpu: &'a Gpu,
     plan: Plan,
@@ -76,7 +76,7 @@ impl Gpu {
         self.root_in_slices(plan, a, count, to, most)
     }
 
-    /// The same, with at most a given number of numbers at a time.
+    /// Like [`Self::root_by_halves`], with at most a given number of numbers at a time.
     ///
     /// # Errors
     /// As [`Self::root_by_halves`].
@@ -108,7 +108,7 @@ impl Gpu {
 }
 
 impl Long<'_> {
-    /// Launches a kernel for all numbers.
+    /// Launches a kernel for `limbs` limbs of every number.
     ///
     /// # Safety
     /// As for [`Gpu::launch`].
@@ -117,7 +117,7 @@ impl Long<'_> {
         unsafe { self.gpu.launch(&RootRows::new(kernel, limbs), self.count, args) }
     }
 
-    /// Returns the limbs of the roots at the start of a level.
+    /// Returns the number of limbs of a root at the start of a level.
     fn half(&self, level: u32) -> usize {
         self.plan.base << level
     }
@@ -134,8 +134,8 @@ impl Long<'_> {
         Numbers::new(self.space.roots[level as usize % 2].view(..), self.half(level))
     }
 
-    /// Returns the remainders of a level's roots, with one more limb, rounded up to a multiple of
-    /// 4.
+    /// Returns the remainders of a level's roots, whose memory has one more limb than the roots,
+    /// rounded up to a multiple of 4.
     fn rest(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.rests[level as usize % 2].view(..), self.half(level) + 4)
     }
@@ -177,8 +177,8 @@ impl Long<'_> {
         self.gpu.root_by_limbs(&shape, aligned, to, self.count)
     }
 
-    /// Computes roots of twice as many limbs; on the last level, a root that may be 1 too large,
-    /// shifted down.
+    /// Computes roots of twice as many limbs. On the last level, the root, which may be 1 too
+    /// large, is shifted down.
     fn level(&mut self, level: u32) -> Result<(), DeviceError> {
         let (half, is_last) = (self.half(level), level + 1 == self.plan.levels);
         self.dividend(level)?;
@@ -220,7 +220,8 @@ impl Long<'_> {
         unsafe { self.launch(Kernel::Dividend, 2 * half, &args) }
     }
 
-    /// Computes the lower limbs of the roots from the quotients; on the last level, whole roots.
+    /// Computes the lower limbs of the roots from the quotients; on the last level, the whole
+    /// roots.
     fn lower(&mut self, level: u32, is_last: bool) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("quotients", &self.space.quotient, 2 * half);
@@ -323,8 +324,8 @@ impl Long<'_> {
     }
 }
 
-/// Views memory for remainders of roots of `limbs` limbs, with one more limb, rounded up to a
-/// multiple of 4.
+/// Returns a view of memory for the remainders of roots of `limbs` limbs. A remainder has one more
+/// limb, rounded up to a multiple of 4.
 fn places_of_rest(data: &mut Buffer<u32>, limbs: usize) -> Places<'_> {
     Places::new(data.cells(..), limbs + 4)
 }

@@ -13,36 +13,36 @@ use super::memory::{Numbers, Places, has, operands_fit, pointer};
 use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
 use super::{Gpu, Operand};
 
-/// A specialisation of `square_root.cu`.
+/// A version of the kernel `square_root.cu`, compiled for given limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SquareRoot {
     a_limbs: usize,
-    /// How roots are split.
+    /// How a root is split among lanes.
     split: Split,
 }
 
-/// The requested results of a square root; at least one.
+/// Memory for the requested results of a square root; at least one is requested.
 #[derive(Debug, Default)]
 pub struct SquareRoots<'a> {
-    /// s = ⌊√a⌋, with ⌈l/2⌉ limbs for l limbs of a.
+    /// Memory for s = ⌊√a⌋, with ⌈l/2⌉ limbs for l limbs of a.
     pub root: Option<&'a mut Buffer<u32>>,
-    /// a − s², with one more limb.
+    /// Memory for a − s², with one limb more than s.
     pub remainder: Option<&'a mut Buffer<u32>>,
 }
 
-/// The most limbs of a root, and of a remainder, in the registers of a lane.
+/// The largest number of limbs of a root, and of a remainder, in the registers of a lane.
 const MAX_LIMBS: usize = 64;
 
-/// The limbs of a lane up to which more lanes are not worth it.
+/// The number of limbs of a lane up to which more lanes are not worth it.
 const FEW_LIMBS: usize = 32;
 
-/// Up to this many limbs, numbers use `square_root.cu` alone wherever it can.
+/// The number of limbs up to which roots are computed by `square_root.cu` alone wherever it can.
 const SHORT: usize = 256;
 
 impl SquareRoot {
-    /// Returns the specialisation for numbers of `a_limbs` limbs. `None` if the roots are longer
-    /// than the registers of a warp hold, or the numbers longer than the shared memory of a block,
-    /// which has `shared_memory` bytes.
+    /// Returns the version for numbers of `a_limbs` limbs. `None` if the roots are longer than the
+    /// registers of a warp hold, or the numbers longer than the shared memory of a block, which has
+    /// `shared_memory` bytes.
     #[must_use]
     pub fn new(a_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| Self::of_lanes(a_limbs, lanes);
@@ -50,14 +50,14 @@ impl SquareRoot {
         fitting(&OF_WARPS, of_lanes, most, shared_memory)
     }
 
-    /// Splits with `lanes` lanes per number, the larger blocks first.
+    /// Returns the versions with `lanes` lanes per number, those with the larger blocks first.
     fn of_lanes(a_limbs: usize, lanes: usize) -> impl Iterator<Item = Self> {
         let limbs = even_share(a_limbs.div_ceil(2), lanes);
         Split::of_lanes(lanes, limbs).map(move |split| Self { a_limbs, split })
     }
 
-    /// Uses more lanes per number, as long as `count` numbers are too few to keep a device of
-    /// `multiprocessors` multiprocessors busy.
+    /// Returns a version with more lanes per number, as long as `count` numbers are too few to keep
+    /// a device of `multiprocessors` multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
         let root_limbs = self.a_limbs.div_ceil(2);
         Self { split: self.split.spread(root_limbs, count, multiprocessors), ..self }
@@ -83,7 +83,7 @@ impl InLanes for SquareRoot {
     }
 }
 
-/// Memory for the requested roots of one size and remainders.
+/// Memory for the requested roots and remainders, with any strides.
 #[derive(Debug, Clone, Copy)]
 struct RootPlaces<'a> {
     root: Option<Places<'a>>,
@@ -91,7 +91,7 @@ struct RootPlaces<'a> {
 }
 
 impl Gpu {
-    /// Computes s = ⌊√`a_i`⌋ and `a_i` − s².
+    /// Computes s = ⌊√`a_i`⌋ and `a_i` − s² for `count` numbers.
     ///
     /// For numbers of up to a few hundred limbs, costs O(l²) for l limbs and is asynchronous.
     /// Longer roots are computed from halves (Zimmermann 1999, Karatsuba square root), each by a
@@ -132,7 +132,7 @@ impl Gpu {
         self.root_by_limbs(&shape, a.into(), to, count)
     }
 
-    /// The same by `square_root.cu` alone, for numbers with any strides.
+    /// Like [`Self::square_root`], but by `square_root.cu` alone, for numbers with any strides.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.

@@ -5,7 +5,8 @@ use crate::gpu::divide::Costs;
 use crate::gpu::split::InLanes;
 use crate::gpu::{Algorithm, Gpu, Method};
 
-/// Roots of `base` limbs, a multiple of 4, by `square_root.cu`, doubled in length `levels` times.
+/// The plan of a square root: the kernel `square_root.cu` computes a root of `base` limbs, a
+/// multiple of 4, whose length is then doubled `levels` times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     pub base: usize,
@@ -19,20 +20,20 @@ impl Plan {
         Self { base, levels }
     }
 
-    /// Returns the limbs of a root.
+    /// Returns the number of limbs of a root.
     pub(super) fn root(&self) -> usize {
         self.base << self.levels
     }
 
-    /// Returns the words of memory per number: rows of a, of a square, of a dividend, of a
-    /// quotient, of a remainder and of the lower limbs of a root, and two rows each of roots and of
-    /// their remainders.
+    /// Returns the number of words of memory per number: rows of a, of a square, of a dividend, of
+    /// a quotient, of a remainder and of the lower limbs of a root, and two rows each of roots and
+    /// of their remainders.
     pub(super) fn words(&self) -> usize {
         9 * self.root() + 8
     }
 }
 
-/// The fewest limbs of a root that is lengthened.
+/// The least number of limbs of a root that is lengthened.
 const LEAST: usize = 32;
 
 /// Estimates the nanoseconds of a root in a large batch by the kernel alone: its instructions at

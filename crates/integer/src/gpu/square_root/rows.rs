@@ -4,7 +4,8 @@ use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
-/// A kernel with a file of its own, except [`Kernel::Candidate`], which is in `root_lower.cu` too.
+/// A kernel of long square roots, with a file of its own, except that [`Kernel::Candidate`] is in
+/// `root_lower.cu` too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kernel {
     Align,
@@ -15,7 +16,8 @@ pub(super) enum Kernel {
     Last,
 }
 
-/// A kernel with a given number of threads per block. Limbs are arguments.
+/// A kernel with a given number of threads per block. The limbs of numbers are arguments of the
+/// launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) struct RootRows {
     kernel: Kernel,
@@ -23,14 +25,14 @@ pub(in crate::gpu) struct RootRows {
 }
 
 impl RootRows {
-    /// The kernel for numbers of `limbs` limbs: blocks of one warp, or of more where a warp would
-    /// have more than four rows of 128 limbs.
+    /// Returns the kernel for numbers of `limbs` limbs. It has blocks of one warp, or of more where
+    /// a warp would have more than four rows of 128 limbs.
     pub(super) fn new(kernel: Kernel, limbs: usize) -> Self {
         let warps = limbs.div_ceil(512).next_power_of_two().min(8);
         Self { kernel, threads: 32 * warps }
     }
 
-    /// Returns every kernel, with blocks of one warp and of the most warps.
+    /// Returns every kernel, both with blocks of one warp and with blocks of the most warps.
     pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
         use Kernel::{Align, Candidate, Correct, Dividend, Last, Lower};
         let kernels = [Align, Dividend, Lower, Candidate, Correct, Last];

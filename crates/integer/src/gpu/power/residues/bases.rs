@@ -8,18 +8,18 @@ use warpint_natural::limbs;
 /// products A and B.
 #[derive(Debug)]
 pub(in super::super::super) struct Bases {
-    /// One matrix after the other.
+    /// The matrices, one after the other.
     pub(super) matrices: Buffer<u32>,
-    /// Constants of the residues, a row of n for each kind.
+    /// The constants of the residues: a row of n words for each kind.
     pub(super) words: Buffer<u32>,
-    /// A², of 2n limbs.
+    /// A², the square of the first base's product, of 2n limbs.
     pub(super) square: Buffer<u32>,
 }
 
-/// Residues modulo the primes of one base.
+/// One base: the primes modulo which residues are taken.
 struct Base {
     primes: Vec<u64>,
-    /// Their product.
+    /// The product of the primes.
     product: Vec<u64>,
 }
 
@@ -58,7 +58,7 @@ fn inverse(x: u64, p: u64) -> u64 {
     pow_mod(x, p - 2, p)
 }
 
-/// Returns a number, which fits, in n limbs of 32 bits.
+/// Returns the number x, which fits, as n limbs of 32 bits.
 fn words_of(x: &[u64], n: usize) -> Vec<u32> {
     let mut words: Vec<u32> = x.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
     words.resize(n, 0);
@@ -90,8 +90,8 @@ fn append(
 }
 
 impl Bases {
-    /// Computes bases of n residues each, with `padded` rows of words per matrix. 2,931 primes lie
-    /// above 2^32 − 2^16, which suffices for n ≤ 1,465.
+    /// Computes two bases of n primes each, with `padded` rows of words per matrix. 2,931 primes
+    /// lie above 2^32 − 2^16, which suffices for n ≤ 1,465.
     ///
     /// # Errors
     /// The device fails.

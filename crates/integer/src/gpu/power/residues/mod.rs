@@ -11,43 +11,44 @@ use super::super::memory::Numbers;
 use super::super::{Gpu, Operand, Quotients, Shape, lock};
 use super::window;
 
-/// A specialisation of `power_residues.cu`.
+/// A version of the kernel `power_residues.cu`, compiled for given limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct PowerResidues {
     x_limbs: usize,
     e_limbs: usize,
     m_limbs: usize,
-    /// Residues of a number in each base.
+    /// The number of residues, which are words, of a number in each base.
     words: usize,
-    /// Bits of the exponent per product.
+    /// The number of bits of the exponent per product.
     pub(super) window: usize,
-    /// A warp processes 8·groups words of 8·tiles numbers at a time.
+    /// The share of a warp: it processes 8·groups words of 8·tiles numbers at a time.
     groups: usize,
     tiles: usize,
     word_warps: usize,
     number_warps: usize,
-    /// Blocks per multiprocessor.
+    /// The number of blocks per multiprocessor.
     blocks: usize,
 }
 
-/// Returns the residues of a number modulo a modulus of `m_limbs` limbs: enough for one more limb.
+/// Returns how many residues represent a number modulo a modulus of `m_limbs` limbs: enough for one
+/// more limb.
 fn words(m_limbs: usize) -> usize {
     (m_limbs + 1).next_multiple_of(8)
 }
 
-/// The most limbs of a modulus; products and remainders are faster for longer ones.
+/// The largest number of limbs of a modulus; products and remainders are faster for longer ones.
 const MAX_LIMBS: usize = 512;
 
-/// Warps per multiprocessor: a thread uses 168 of its 65,536 registers.
+/// The number of warps per multiprocessor: a thread uses 168 of its 65,536 registers.
 const WARPS: usize = 12;
 
-/// Groups and tiles of a warp's sums, which take 96 registers of each thread.
+/// The groups and tiles of a warp's sums, which take 96 registers of each thread.
 const SUMS: (usize, usize) = (3, 4);
 
 impl PowerResidues {
-    /// Returns the specialisation for operands of these limbs, on a device with `shared_memory`
-    /// bytes of shared memory per block. `None` if the base has more limbs than the modulus, or the
-    /// residues do not fit in shared memory.
+    /// Returns the version for base, exponent and modulus of these limbs, on a device with
+    /// `shared_memory` bytes of shared memory per block. `None` if the base has more limbs than the
+    /// modulus, or the residues do not fit in shared memory.
     pub(in super::super) fn new(limbs: [usize; 3], shared_memory: u32) -> Option<Self> {
         let (groups, tiles) = SUMS;
         let chunks = words(limbs[2]).div_ceil(8 * groups);
@@ -66,7 +67,8 @@ impl PowerResidues {
         shapes.next()
     }
 
-    /// Uses fewer numbers per block, as long as there are fewer blocks than multiprocessors.
+    /// Returns a version with fewer numbers per block, as long as there are fewer blocks than
+    /// multiprocessors.
     pub(in super::super) fn spread(self, count: usize, multiprocessors: u32) -> Self {
         let mut shape = self;
         while count.div_ceil(shape.numbers() as usize) * 2 <= multiprocessors as usize {
@@ -79,7 +81,7 @@ impl PowerResidues {
         shape
     }
 
-    /// The same with given groups, tiles, warps for words and for numbers, and blocks.
+    /// Like [`Self::new`], with given groups, tiles, warps for words and for numbers, and blocks.
     pub(super) fn with(
         [x_limbs, e_limbs, m_limbs]: [usize; 3],
         [groups, tiles, word_warps, number_warps, blocks]: [usize; 5],
@@ -100,12 +102,13 @@ impl PowerResidues {
         })
     }
 
-    /// Returns the rows of words of a matrix.
+    /// Returns the number of rows of words of a matrix.
     fn padded(&self) -> usize {
         self.words.next_multiple_of(8 * self.groups)
     }
 
-    /// Returns the words of a number in the device's memory: PLACES of `power_residues.cu`.
+    /// Returns the number of words that a number takes in the device's memory: PLACES of
+    /// `power_residues.cu`.
     fn places(&self) -> usize {
         2 * self.words * ((1 << self.window) + 3 + 2)
     }
@@ -146,7 +149,7 @@ impl Shape for PowerResidues {
 }
 
 impl Gpu {
-    /// Returns the constants of two bases; computes them on first use.
+    /// Returns the constants of two bases, which are computed on first use.
     fn bases(&self, words: usize, padded: usize) -> Result<Arc<Bases>, DeviceError> {
         let mut all = lock(&self.bases);
         if let Some(bases) = all.get(&(words, padded)) {
@@ -158,7 +161,7 @@ impl Gpu {
     }
 
     /// Like [`Gpu::power`]. Returns false, without results, if a prime of the bases divides a
-    /// modulus.
+    /// modulus; otherwise true.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.
