@@ -20,7 +20,7 @@ impl<'a, T> Shared<'a, T> {
         Self { start: slice.as_mut_ptr(), len: slice.len(), slice: PhantomData }
     }
 
-    /// The entries `at..at + len`.
+    /// Returns the entries `at..at + len`.
     ///
     /// # Panics
     /// If they are not in the slice.
