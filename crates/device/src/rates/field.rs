@@ -28,8 +28,8 @@ pub struct MeasuredTransforms {
     pub rate: InRegisters,
 }
 
-/// The number of chains of products per thread, and also the number of products of a chain per
-/// turn.
+/// The number of chains of products per thread. The next constant is the number of products of a
+/// chain per turn.
 const CHAINS: u32 = 4;
 const TURN: u32 = 16;
 /// The number of threads of a block that computes products: eight warps per scheduler.
