@@ -35,7 +35,7 @@ pub struct Case {
 
 crate::for_every_case!(case_table);
 
-/// Runs a test at the two smallest exponents of a family and at `count` random ones up to
+/// Runs `work` at the two smallest exponents of a family and at `count` random ones up to
 /// `largest`, with an engine of the shortest length beside the oracle.
 fn with_twins(
     family: &dyn EngineFamily,
@@ -51,7 +51,8 @@ fn with_twins(
     Ok(())
 }
 
-/// The quick cases of a device. They need kernels of a few lengths only, which they share.
+/// The names of the quick cases of a device. They need kernels of a few lengths only, which they
+/// share.
 pub const QUICK: [&str; 11] = [
     "squares",
     "lucas_lehmer_steps",

@@ -16,7 +16,7 @@ use warpint_mersenne::{
 pub enum Fault {
     /// After `after` further products of the family, a bit of the last product flips, once.
     FlippedBit {
-        /// The number of products before it.
+        /// The number of products before the flip.
         after: u64,
         /// The bit, taken mod p.
         bit: u32,
@@ -28,7 +28,7 @@ pub enum Fault {
     FlippedRegister {
         /// The number of the register.
         register: usize,
-        /// The number of changes before it.
+        /// The number of changes before the flip.
         after: u64,
         /// The bit of the residue as it is stored, taken mod p.
         bit: u32,
@@ -40,17 +40,17 @@ pub enum Fault {
     },
     /// From some product on, every product has a wrong bit, at varying places.
     Unreliable {
-        /// The number of products before the first.
+        /// The number of products before the first one with the fault.
         after: u64,
     },
     /// From some product on, every product is zero.
     Dead {
-        /// The number of products before the first.
+        /// The number of products before the first one with the fault.
         after: u64,
     },
     /// From some product on, every product has too much round-off at a short length.
     RoundOff {
-        /// The number of products before the first.
+        /// The number of products before the first one with the fault.
         after: u64,
         /// The shortest length without this fault.
         enough: usize,
@@ -79,10 +79,10 @@ pub enum Fault {
     },
 }
 
-/// The registers whose changes are counted: those of a test.
+/// The number of registers whose changes are counted: those of a test.
 const REGISTERS: usize = registers::COUNT;
 
-/// Counts over all engines of a family.
+/// The numbers of products, changes and flips over all engines of a family.
 #[derive(Debug, Default)]
 struct Counts {
     products: AtomicU64,
