@@ -28,8 +28,8 @@ pub(crate) fn resolve(request: &PlanRequest, exponent: Exponent) -> anyhow::Resu
     Ok(resolved.request)
 }
 
-/// Returns the same for work on several exponents: a place that is usable for an exponent worth a
-/// GPU is usable for the rest.
+/// Returns the request with the place chosen for work on several exponents: a place that is usable
+/// for an exponent worth a GPU is usable for the rest.
 pub(crate) fn resolve_for_any(request: &PlanRequest) -> anyhow::Result<PlanRequest> {
     let p = if request.device == DeviceChoice::On(DeviceId::Sim) { 9_941 } else { 216_091 };
     resolve(request, Exponent::new(p)?)
