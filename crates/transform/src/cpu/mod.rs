@@ -75,9 +75,9 @@ pub struct Transform<F: Field> {
     log2: u32,
     /// The exponent c: products by powers of ω(c), the root of order 2^c, are cheap.
     cheap: u32,
-    /// ω^i for i < N/2^c, at least 1.
+    /// The powers ω^i for i < N/2^c; at least ω^0.
     powers: Vec<F::Element>,
-    /// 1/N.
+    /// The factor 1/N of the inverse.
     scale: F::Element,
     /// ω(m + 1), the root of unity of order 2N, if the field has one.
     half_root: Option<F::Element>,

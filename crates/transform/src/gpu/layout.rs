@@ -14,7 +14,7 @@ pub trait WordField: Field {
     /// Returns the number of words of an element.
     fn words(&self) -> usize;
 
-    /// Appends the words of an element.
+    /// Appends the words of the element x to `words`.
     fn extend(&self, words: &mut Vec<Self::Word>, x: &Self::Element);
 
     /// Returns the element represented by the words; `None` if they do not represent one.

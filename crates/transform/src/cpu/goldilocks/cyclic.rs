@@ -61,7 +61,7 @@ pub struct Pools<'a> {
     pub within: &'a Pool,
 }
 
-/// Cyclic convolutions of N points.
+/// The tables for cyclic convolutions of N points.
 pub trait Cyclic: Send + Sync {
     /// Computes the coefficients z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q, canonical, 0 ≤ j < N, of each
     /// sum Σ ± x·y, and returns the result of `finish` for each.

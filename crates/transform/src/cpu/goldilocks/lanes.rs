@@ -26,11 +26,11 @@ pub trait Lanes: Copy + Send + Sync + 'static {
 
     /// Returns the same canonical element in every lane.
     fn splat(instructions: Self::Instructions, x: u64) -> Self;
-    /// Loads canonical elements.
+    /// Returns the canonical elements in the slice x.
     fn elements(instructions: Self::Instructions, x: &[u64]) -> Self;
-    /// Stores the canonical elements.
+    /// Writes the canonical elements to `out`.
     fn store(self, out: &mut [u64]);
-    /// Loads canonical multiplicands.
+    /// Returns the canonical multiplicands in the slice x as factors.
     fn factors(instructions: Self::Instructions, x: &[u64]) -> Self::Factor;
 
     /// Returns a + b, with a = `self`.

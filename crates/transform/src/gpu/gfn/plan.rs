@@ -41,7 +41,7 @@ pub enum GfnFftError {
     Batch {
         /// The number of transforms.
         batch: usize,
-        /// log2 of the length of each.
+        /// log2 of the length of each transform.
         log2: u32,
     },
     /// A vector does not have the plan's length.

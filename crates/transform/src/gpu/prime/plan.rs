@@ -32,7 +32,7 @@ pub enum PrimeFftError {
     Batch {
         /// The number of transforms.
         batch: usize,
-        /// log2 of the length of each.
+        /// log2 of the length of each transform.
         log2: u32,
     },
     /// A vector does not have the plan's length.
@@ -71,9 +71,9 @@ pub struct PrimeFft<const L: usize> {
     multiply: Kernel,
     /// The number of levels of each pass.
     levels: Vec<u32>,
-    /// ω^i for i < N/2.
+    /// The powers ω^i for i < N/2.
     powers: Buffer<u64>,
-    /// ω^(N/P·i) for i < P/2, where P is the number of points of the longest pass.
+    /// The powers ω^(N/P·i) for i < P/2, where P is the number of points of the longest pass.
     points: Buffer<u64>,
     /// The factors 1/N and R/N of the inverse.
     scales: Buffer<u64>,
@@ -284,7 +284,7 @@ impl<const L: usize> Plan for PrimeFft<L> {
 struct Factors<'a, const L: usize> {
     field: &'a PrimeField<L>,
     inner: usize,
-    /// R mod p.
+    /// R mod p, by which an element is multiplied.
     r: Residue<L>,
 }
 

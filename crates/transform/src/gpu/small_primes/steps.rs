@@ -11,7 +11,7 @@ use crate::gpu::f50::Ntt50Error;
 /// A step of a transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Multiplies x_j by the chirp c_j.
+    /// Multiplies elements x_j by chirps c_j, before the transforms.
     ChirpBefore,
     /// Maps elements to residues.
     Projection,
@@ -19,7 +19,7 @@ pub(super) enum Step {
     Transforms,
     /// Maps residues to elements.
     Recombination,
-    /// Multiplies by the chirp c_i.
+    /// Multiplies by chirps c_i, after the transforms.
     ChirpAfter,
 }
 
@@ -63,7 +63,7 @@ pub(super) trait Stepped {
     /// The working memory: results of steps that later steps read.
     type Work;
 
-    /// The steps in order.
+    /// The steps of a transform, in order.
     const STEPS: &'static [Step];
 
     fn device(&self) -> &Device;
