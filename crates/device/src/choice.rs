@@ -21,9 +21,9 @@ pub enum DeviceChoice {
     /// A working GPU if the work is large enough for it, otherwise the CPU.
     #[default]
     Auto,
-    /// The CPU.
+    /// The CPU, whatever devices exist.
     Cpu,
-    /// This device; an error if it is not available.
+    /// This device. It is an error if the device is not available.
     On(DeviceId),
 }
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::{Arg, Buffer, DeviceError, Launch, Source};
 
-/// Properties of a device.
+/// The properties of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceInfo {
     /// The name by which a user chooses the device: `cuda:0`, `sim`.
@@ -285,7 +285,7 @@ impl Capture<'_> {
     }
 }
 
-/// A launch in a graph.
+/// A launch of a kernel in a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphNode {
     /// The kernel's id, as returned by [`Backend::kernel`].

@@ -17,7 +17,7 @@ pub enum DeviceError {
     Compile {
         /// The source's file name and constants.
         source_title: String,
-        /// The compiler's message.
+        /// The message of the compiler.
         log: String,
     },
     /// The device has not enough free memory.

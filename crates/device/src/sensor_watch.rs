@@ -59,7 +59,7 @@ impl WatchedSensors {
         Self::by(sensors(device))
     }
 
-    /// Uses the given sensors, or none.
+    /// Creates a watch on the given sensors, or on none.
     #[must_use]
     pub fn by(sensors: Option<Box<dyn Sensors>>) -> Self {
         Self { sensors, read: None, last: None, extremes: SensorExtremes::default() }

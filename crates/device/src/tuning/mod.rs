@@ -81,7 +81,7 @@ pub enum TuningError {
     /// A file cannot be read or written.
     #[error("cannot {action} the timings in {path}: {source} (WARPINT_CONFIG_DIR sets the folder)")]
     Io {
-        /// `read`, `write`.
+        /// What failed: `read`, `write`.
         action: &'static str,
         /// The path of the file.
         path: PathBuf,
