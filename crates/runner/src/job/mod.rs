@@ -249,7 +249,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the test itself.
+    /// Runs the test itself, and returns its report.
     fn compute(
         mut self,
         request: &PlanRequest,
