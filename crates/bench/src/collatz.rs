@@ -55,7 +55,7 @@ pub enum RequestError {
     /// A size was given that the measured method does not use.
     #[error("the size {} applies only to the method {}", what.name(), method.name())]
     OtherMethod {
-        /// What has this size.
+        /// The thing whose size was given.
         what: Tunable,
         /// The method that uses it.
         method: Method,
@@ -75,7 +75,7 @@ pub enum RequestError {
     Beyond {
         /// log2 of the count of numbers.
         bits: u32,
-        /// The first number.
+        /// The first number of the interval.
         from: u128,
     },
 }

@@ -68,7 +68,7 @@ pub enum BenchError {
     Row {
         /// The row, in words.
         row: String,
-        /// The reason.
+        /// The underlying error.
         source: Box<BenchError>,
     },
     /// A wrong result of a device, or of a batch.
@@ -110,10 +110,10 @@ pub enum BenchError {
     /// Checkpoints of a test that cannot be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A missing or failing device.
+    /// A device that is missing or has failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A missing or failing engine.
+    /// An engine that is missing or has failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A plan that does not exist.
@@ -130,7 +130,7 @@ pub enum BenchError {
     NoLengths {
         /// The range of lengths, in words.
         lengths: RangeInclusive<usize>,
-        /// The place.
+        /// The name of the place.
         place: String,
     },
     /// The engines fp64 and goldilocks have no common plan with the same factorisation.
@@ -138,7 +138,7 @@ pub enum BenchError {
     NoCommonPlan {
         /// The number of points of a transform, which are complex numbers or integers.
         points: usize,
-        /// The place.
+        /// The name of the place.
         place: String,
     },
     /// A whole test takes less than [`SHORTEST`].
@@ -163,7 +163,7 @@ pub enum BenchError {
     Directory {
         /// The path of the directory.
         path: PathBuf,
-        /// The reason.
+        /// The underlying error.
         source: io::Error,
     },
     /// A folder of a benchmark that cannot be created.
@@ -171,7 +171,7 @@ pub enum BenchError {
     Folder {
         /// The path of the folder.
         path: PathBuf,
-        /// The reason.
+        /// The underlying error.
         source: io::Error,
     },
 }

@@ -84,7 +84,7 @@ pub enum RequestError {
     /// The given method does not support a width, or no method does.
     #[error("{} {} of {bits} bits on {device}{}", who(asked.as_ref()), operation.name(), others(possible))]
     Method {
-        /// The given method.
+        /// The method that was given, if any.
         asked: Option<Method>,
         /// The operation.
         operation: Operation,
@@ -125,7 +125,7 @@ pub struct Fewer {
     pub count: u64,
     /// The width of the numbers, in bits.
     pub bits: usize,
-    /// The usual count.
+    /// The usual count of numbers.
     pub wanted: u64,
 }
 

@@ -94,7 +94,7 @@ pub enum RequestError {
     /// The field has no root of unity for the requested length.
     #[error("{form} has no transform of 2^{log2} elements: the longest has 2^{most}")]
     TooLong {
-        /// The prime.
+        /// The form r^k + 1 of the prime.
         form: Form,
         /// log2 of the requested length.
         log2: u32,
@@ -104,7 +104,7 @@ pub enum RequestError {
     /// The number is not a prime.
     #[error("{form} is not a prime, so no field of this size exists")]
     NotPrime {
-        /// The number.
+        /// The form r^k + 1 of the number.
         form: Form,
     },
     /// The field has no transform of the usual lengths.
@@ -112,9 +112,9 @@ pub enum RequestError {
         "{form} has transforms of at most 2^{most} elements, but the default lengths begin at 2^{from}"
     )]
     NoUsualLength {
-        /// The prime.
+        /// The form r^k + 1 of the prime.
         form: Form,
-        /// log2 of its longest transform.
+        /// log2 of the length of its longest transform.
         most: u32,
         /// log2 of the shortest usual length.
         from: u32,
@@ -125,7 +125,7 @@ pub enum RequestError {
     /// The radix of the prime is too small for devices.
     #[error("{form}: devices support radices 2^w ± 2^u with w from {LEAST_W_ON_DEVICES} to 64")]
     Radix {
-        /// The prime.
+        /// The form r^k + 1 of the prime.
         form: Form,
     },
 }
@@ -217,7 +217,7 @@ trait Place: fmt::Debug {
 /// A row to be measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// The prime.
+    /// The form r^k + 1 of the prime.
     pub form: Form,
     /// log2 of the number of elements of a transform.
     pub log2: u32,

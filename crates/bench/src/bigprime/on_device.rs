@@ -33,7 +33,7 @@ pub(super) struct OnDevice {
     device: Device,
     rates: Rates,
     runs: Option<usize>,
-    /// Whether times have a meaning.
+    /// Whether times have a meaning, which they do not on the simulator.
     is_real: bool,
 }
 

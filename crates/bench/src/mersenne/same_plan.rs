@@ -54,9 +54,9 @@ pub struct Row {
     pub points: usize,
     /// The factorisation of both transforms.
     pub plan: CommonPlan,
-    /// The results with complex numbers.
+    /// The measurements with complex numbers.
     pub fp64: Side,
-    /// The results with integers.
+    /// The measurements with integers.
     pub goldilocks: Side,
     /// The time with integers divided by that with complex numbers.
     pub ratio: f64,
@@ -78,7 +78,7 @@ pub struct CommonPlan {
     pub row_radices: Vec<u32>,
 }
 
-/// The results for one kind of points.
+/// The measurements for one kind of points.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Side {
