@@ -50,7 +50,7 @@ pub enum Depth {
     /// On a GPU some cases of every suite, which need few kernels to be compiled; on the CPU all
     /// cases.
     Quick,
-    /// All cases.
+    /// All cases of every suite.
     Thorough,
 }
 

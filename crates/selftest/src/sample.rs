@@ -25,7 +25,7 @@ pub enum Scale {
     /// The kernel simulator, some hundred times slower than the others: a quarter of the cases, and
     /// none of them large.
     Small,
-    /// The CPU.
+    /// The scale of the CPU.
     Whole,
     /// A GPU, which can run tests that take too long on a CPU.
     Large,

@@ -43,7 +43,7 @@ pub struct SmallResidue {
 pub struct InterimResidues {
     /// The program that computed the answers.
     pub source: String,
-    /// The residues.
+    /// The residues, each of one exponent.
     pub residues: Vec<InterimResidue>,
 }
 

@@ -45,7 +45,7 @@ const LIES: &[(&str, Lie)] = &[
     }),
 ];
 
-/// Faults in the memory of a device.
+/// The names of faults in the memory of a device, and their functions.
 const OF_MEMORY: &[(&str, Run)] = &[
     ("vectors_of_zeros", |place| strikes(place, Part::Vectors, How::Zeros)),
     ("flips_in_vectors", |place| strikes(place, Part::Vectors, How::Flips)),

@@ -44,7 +44,7 @@ pub(super) fn kills(bench: &Bench<'_>, rng: &mut Random) -> Result<String, Strin
     Ok(format!("{killed} kills, both residues right, one line of results each"))
 }
 
-/// A test as a process.
+/// A test that runs as a process and is killed.
 struct Victim<'a> {
     program: &'a Path,
     bench: &'a Bench<'a>,

@@ -29,7 +29,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Wraps an error of a plan.
+    /// Returns the failure that an error of a plan means.
     pub(crate) fn plan(error: impl Error) -> Self {
         Self::Plan(error.to_string())
     }
@@ -55,7 +55,7 @@ where
         Ok(self.device.upload(&words)?)
     }
 
-    /// Downloads the elements of `what`.
+    /// Downloads and returns elements; `what` names them in messages.
     pub(crate) fn download(
         &self,
         what: &'static str,

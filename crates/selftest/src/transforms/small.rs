@@ -140,7 +140,9 @@ fn modulo(
     Ok(())
 }
 
-/// A test of a form of K digits.
+/// A test of one form with K digits, with K fixed by the function. Its arguments are the device,
+/// random numbers, the form, log2 of the number of points, the number of vectors, and the number of
+/// outputs to compare.
 type OfForm = fn(&Device, &mut Random, Form, u32, usize, usize) -> Result<(), String>;
 
 /// Makes a closure that returns, for a form, the test with the form's number of digits.

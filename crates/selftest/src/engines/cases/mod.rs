@@ -24,12 +24,12 @@ use crate::sample::{self, Random, Scale};
 /// A case: takes an engine family, a seed and a scale; returns a message if it fails.
 pub type Run = fn(&'static dyn EngineFamily, u64, Scale) -> Result<(), String>;
 
-/// A named [`Run`].
+/// A case with its name.
 #[derive(Clone, Copy)]
 pub struct Case {
     /// The name of the function.
     pub name: &'static str,
-    /// The function.
+    /// The function of the case.
     pub run: Run,
 }
 

@@ -20,7 +20,7 @@ pub enum Part {
 #[derive(Debug)]
 pub struct FailingMemory {
     part: Part,
-    /// The bit, taken mod p.
+    /// The index of the bit that flips, taken mod p.
     bit: u32,
     looks: AtomicU64,
 }

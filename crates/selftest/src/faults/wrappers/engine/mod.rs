@@ -18,7 +18,7 @@ pub enum Fault {
     FlippedBit {
         /// The number of products before the flip.
         after: u64,
-        /// The bit, taken mod p.
+        /// The index of the bit, taken mod p.
         bit: u32,
     },
     /// After `after` changes of one register, a bit of it flips, once.
@@ -35,7 +35,7 @@ pub enum Fault {
     },
     /// A bit of every product is 1.
     StuckBit {
-        /// The bit, taken mod p.
+        /// The index of the bit, taken mod p.
         bit: u32,
     },
     /// From some product on, every product has a wrong bit, at varying places.
@@ -74,7 +74,7 @@ pub enum Fault {
     },
     /// Reported margins are too large.
     Optimism {
-        /// The bits added to every margin.
+        /// The number of bits added to every margin.
         bits: f64,
     },
 }
@@ -181,7 +181,7 @@ impl EngineFamily for Faulty {
     }
 }
 
-/// Fails while failures are left.
+/// Returns the device error as long as failures are left, and counts them down.
 fn fail(left: &AtomicU64, error: &DeviceError) -> Result<(), EngineError> {
     match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)) {
         Ok(_) => Err(error.clone().into()),
