@@ -22,7 +22,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The engine family.
+    /// Returns the engine family.
     pub(crate) fn family(&self) -> anyhow::Result<&'static dyn EngineFamily> {
         let families = match self.device {
             DeviceChoice::On(id) => places::families_on(id)?,
@@ -32,8 +32,8 @@ impl Place {
         of_name.with_context(|| format!("no family {} on {}", self.engine, self.device))
     }
 
-    /// The engine family, once for each thread. A device executes the work of one family in order, so
-    /// on a device each thread opens a family of its own.
+    /// Returns an engine family for each thread. A device executes the work of one family in order,
+    /// so on a device each thread opens a family of its own.
     pub(crate) fn for_threads(
         &self,
         family: &'static dyn EngineFamily,
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// The names of all families.
+/// Returns the names of all families.
 fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(families().iter().map(|family| family.name()))
 }

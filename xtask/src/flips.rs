@@ -56,7 +56,8 @@ pub(crate) struct Options {
     place: Place,
 }
 
-/// Flips bits. An error if a flip does harm, or if Jacobi checks find too few or too many.
+/// Flips bits. Returns an error if a flip does harm, or if Jacobi checks find too few or too many
+/// flips.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let (kind, usual) = match options.test {
         Test::Prp => (TestKind::Prp, 86_243),
@@ -126,7 +127,7 @@ fn table(tally: &Tally) {
     }
 }
 
-/// Prints a line every few seconds, and one for each failure.
+/// The progress of the flips: prints a line every few seconds, and one for each failure.
 struct Progress {
     count: u64,
     done: u64,

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::kills::{CHECKPOINT_SECONDS, Killed, wait};
 
-/// The interval of checks whether the test has ended by itself.
+/// The interval between checks whether the test has ended by itself.
 const POLL: Duration = Duration::from_millis(2);
 
 /// The test to kill.
@@ -39,8 +39,8 @@ pub(crate) struct Options {
     killed: Killed,
 }
 
-/// Runs a test without interruption, then one that is killed repeatedly. An error if residues or
-/// results files differ.
+/// Runs a test without interruption, then one that is killed repeatedly. Returns an error if
+/// residues or results files differ.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let program = options.killed.program()?;
     let mut rng = options.killed.moments();
@@ -85,8 +85,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A moment for a kill: one in five at the start, one in three close to a checkpoint, the others
-/// anywhere; on average the test makes a little progress.
+/// Returns the moment of a kill: one in five at the start, one in three close to a checkpoint, the
+/// others anywhere; on average the test makes a little progress.
 fn moment(rng: &mut ChaCha8Rng, whole: Duration, kills: u32) -> Duration {
     let share = (whole.as_secs_f64() * 3.0 / f64::from(kills.max(1))).max(0.3);
     let seconds = match rng.random_range(0..15) {
@@ -130,7 +130,7 @@ impl Test<'_> {
             .with_context(|| format!("starting {}", self.program.display()))
     }
 
-    /// Waits for the end; returns the res64 that was printed.
+    /// Waits for the end of the process; returns the res64 that it printed.
     fn to_the_end(&self, dir: &str, child: &mut Child) -> anyhow::Result<String> {
         let status = child.wait()?;
         let file = |name: &str| fs::read_to_string(self.root.join(dir).join(name));
@@ -149,7 +149,7 @@ impl Test<'_> {
         Ok(())
     }
 
-    /// The names of the files in the test's checkpoint directory.
+    /// Returns the names of the files in the test's checkpoint directory.
     fn files(&self, dir: &str) -> anyhow::Result<Vec<String>> {
         let dir = self.root.join(dir).join(format!("M{}", self.options.exponent));
         if !dir.exists() {
@@ -159,7 +159,7 @@ impl Test<'_> {
     }
 }
 
-/// The field `res64` of the last line of JSON.
+/// Returns the field `res64` of the last line of JSON.
 fn res64(text: &str) -> anyhow::Result<String> {
     let line = text.lines().last().context("no output")?;
     let value: Value = serde_json::from_str(line).with_context(|| format!("not JSON: {line}"))?;
@@ -169,7 +169,7 @@ fn res64(text: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The distribution of the kills.
+/// The numbers of kills by what they hit.
 #[derive(Default)]
 struct Tally {
     kills: u32,

@@ -11,7 +11,8 @@ use clap::Args;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// The time between checkpoints; short, so that many kills hit one while it is saved.
+/// The time between checkpoints in seconds; it is short, so that many kills hit one while it is
+/// saved.
 pub(crate) const CHECKPOINT_SECONDS: f64 = 0.2;
 
 /// The program to kill, and the seed of the moments.
@@ -26,14 +27,14 @@ pub(crate) struct Killed {
 }
 
 impl Killed {
-    /// The program's path, valid in any directory.
+    /// Returns the program's path, which is valid in any directory.
     pub(crate) fn program(&self) -> anyhow::Result<PathBuf> {
         fs::canonicalize(&self.program).with_context(|| {
             format!("{} is not there: cargo build --release", self.program.display())
         })
     }
 
-    /// The random generator of the moments; prints its seed.
+    /// Returns the random generator of the moments; prints its seed.
     pub(crate) fn moments(&self) -> ChaCha8Rng {
         let seed = self.seed.unwrap_or_else(rand::random);
         println!("seed {seed}");
@@ -41,8 +42,8 @@ impl Killed {
     }
 }
 
-/// Waits for a process to end by itself, or for another condition, for a limited time; checks at
-/// intervals of `poll`.
+/// Waits for a process to end by itself, or until `enough` returns true, for at most the time
+/// `most`; checks at intervals of `poll`. Returns the exit status if the process has ended.
 pub(crate) fn wait(
     child: &mut Child,
     most: Duration,

@@ -16,7 +16,7 @@ use warpint_selftest::vectors;
 
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-/// Selects every engine that supports an exponent.
+/// The name that selects every engine that supports an exponent.
 const ALL: &str = "all";
 
 /// The options of `ll-sweep`.
@@ -39,7 +39,7 @@ fn names() -> PossibleValuesParser {
     PossibleValuesParser::new([ALL].into_iter().chain(families))
 }
 
-/// One test.
+/// The result of one test.
 struct Tested {
     family: &'static str,
     p: u32,
@@ -48,8 +48,8 @@ struct Tested {
     elapsed: Duration,
 }
 
-/// Tests every prime p of the range. An error if a verdict differs from the known list, or if engines
-/// differ.
+/// Tests every prime p of the range. Returns an error if a verdict differs from the known list, or
+/// if engines differ.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let known = vectors::mersenne_primes()?.exponents;
     // Longest first, so that no thread begins a long one at the end.
@@ -97,7 +97,7 @@ fn test_all(name: &str, p: u32) -> anyhow::Result<Vec<Tested>> {
     families.into_iter().map(|family| test_one(family, p)).collect()
 }
 
-/// Runs the whole test as the program does, single-threaded and without files.
+/// Runs the whole test as the program does, on one thread and without files.
 fn test_one(family: &'static dyn EngineFamily, p: u32) -> anyhow::Result<Tested> {
     let what = || format!("M{p} by {}", family.name());
     let exponent = Exponent::new(u64::from(p)).with_context(what)?;
@@ -114,7 +114,7 @@ fn test_one(family: &'static dyn EngineFamily, p: u32) -> anyhow::Result<Tested>
     Ok(Tested { family: family.name(), p, prime, res64: outcome.residue.res64_hex(), elapsed })
 }
 
-/// Describes a mismatch among the tests of one exponent, if any.
+/// Returns a description of a mismatch among the tests of one exponent, if there is one.
 fn mismatch(of_p: &[Tested], known: &[u32]) -> Option<String> {
     let first = of_p.first()?;
     let prime = known.contains(&first.p);
@@ -155,7 +155,8 @@ fn table(tested: &[Vec<Tested>]) {
     }
 }
 
-/// Prints a line every few seconds with the completed part of the work, not of the list.
+/// The progress of the sweep: prints a line every few seconds with the completed part of the work,
+/// not of the list.
 struct Progress {
     begin: Instant,
     last: Instant,
@@ -172,7 +173,7 @@ impl Progress {
         Self { begin: now, last: now, exponents: exponents.len(), tested: 0, work, done: 0.0 }
     }
 
-    /// The work of a test: p squarings of p·log p each.
+    /// Returns a measure of the work of a test: p squarings of p·log p each.
     fn work(p: u32) -> f64 {
         f64::from(p).powi(2) * f64::from(p).ln()
     }

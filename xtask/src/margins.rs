@@ -24,7 +24,7 @@ use warpint_selftest::sample;
 /// The number of squarings measured after a sum.
 const WATCHED: u64 = 100;
 
-/// The number of squarings of one residue; then another one is drawn.
+/// The number of squarings of one residue, after which another one is drawn.
 const SQUARINGS_OF_A_RESIDUE: u64 = 500;
 
 /// The margin in bits at which a length is measured, and the difference to the next exponent.
@@ -79,7 +79,7 @@ fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
     if range.is_empty() { Err("the first length is above the last".into()) } else { Ok(range) }
 }
 
-/// Parses `65536`, `64K`, `1M`.
+/// Parses a number of words: `65536`, `64K`, `1M`.
 fn words(text: &str) -> Option<usize> {
     let (digits, unit) = match text.strip_suffix('K') {
         Some(digits) => (digits, 1 << 10),
@@ -88,7 +88,7 @@ fn words(text: &str) -> Option<usize> {
     digits.parse::<usize>().ok()?.checked_mul(unit)
 }
 
-/// A length in one shape, at one exponent.
+/// A length in one shape, which is measured at one exponent.
 #[derive(Debug, Clone)]
 struct Case {
     length: usize,
@@ -97,7 +97,7 @@ struct Case {
     shape: String,
 }
 
-/// Measures every length. An error if the round-off of a length is too high to be measured.
+/// Measures every length. Returns an error if the round-off of a length is too high to be measured.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let lengths = options.lengths.clone().unwrap_or(match options.device {
         DeviceId::Sim => 1..=1 << 10,
@@ -172,8 +172,8 @@ fn fp64_on(device: DeviceId) -> Result<&'static dyn EngineFamily> {
     families.into_iter().find(|family| family.name() == "fp64").context("no family fp64")
 }
 
-/// The cases of every length, ascending; those of one length begin with the default shape at the
-/// largest exponent.
+/// Returns the cases of every length, ascending; those of one length begin with the default shape
+/// at the largest exponent.
 fn cases(
     family: &dyn EngineFamily,
     lengths: &RangeInclusive<usize>,
@@ -200,7 +200,7 @@ fn cases(
     cases
 }
 
-/// The largest odd p with the given margin at a length; `None` if no p has it.
+/// Returns the largest odd p with the given margin at a length; `None` if no p has it.
 fn longest(family: &dyn EngineFamily, length: usize, margin: f64) -> Option<u32> {
     let good = |p: u32| family.margin(p, length).is_ok_and(|found| found.bits >= margin);
     let step = length as u32 / 4;
@@ -259,7 +259,8 @@ fn measure(
     })
 }
 
-/// An engine with a random residue in register 0, squared once so that all kernels are loaded.
+/// Returns an engine with a random residue in register 0, squared once so that all kernels are
+/// loaded.
 fn build(family: &dyn EngineFamily, case: &Case, rng: &mut ChaCha8Rng) -> Result<Box<dyn Engine>> {
     let options = BuildOptions { registers: 2, threads: 1, variant: case.variant };
     let mut engine = family.build(case.p, case.length, options)?;
@@ -290,7 +291,7 @@ fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> R
     Ok(round_off)
 }
 
-/// The line with the largest c of every length, ascending.
+/// Returns the measurement with the largest c for every length, ascending.
 fn worst(measured: &[MeasuredLength]) -> Vec<MeasuredLength> {
     let mut worst: BTreeMap<usize, &MeasuredLength> = BTreeMap::new();
     for line in measured {

@@ -42,14 +42,14 @@ enum Fate {
     Accepted,
 }
 
-/// One byte with its old and its new value.
+/// A change of one byte.
 struct Change {
     offset: usize,
     from: u8,
     to: u8,
 }
 
-/// Changes bytes. An error if the original file is not accepted, or a changed one is.
+/// Changes bytes. Returns an error if the original file is not accepted, or a changed one is.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let begun = Instant::now();
     let path = &options.file;
@@ -90,7 +90,7 @@ fn named(path: &Path) -> String {
     format!("{} is not a proof file", path.display())
 }
 
-/// The changes: each selected byte gets another value.
+/// Returns the changes: each selected byte gets another value.
 fn changes(bytes: &[u8], every: u64, seed: u64) -> Vec<Change> {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
     let step = usize::try_from(every).unwrap_or(usize::MAX);
@@ -104,7 +104,7 @@ fn changes(bytes: &[u8], every: u64, seed: u64) -> Vec<Change> {
         .collect()
 }
 
-/// Processes changes until there are no more.
+/// Processes changes until none are left.
 fn work(bytes: &[u8], changes: &[Change], family: &'static dyn EngineFamily, tally: &Tally) {
     let mut bytes = bytes.to_vec();
     while let Some(change) = tally.next().and_then(|k| changes.get(k)) {
@@ -114,7 +114,7 @@ fn work(bytes: &[u8], changes: &[Change], family: &'static dyn EngineFamily, tal
     }
 }
 
-/// Verifies a file of these bytes like `warpint proof verify`.
+/// Verifies a file of these bytes like `warpint proof verify`, and returns the outcome.
 fn verify(bytes: &[u8], family: &'static dyn EngineFamily) -> anyhow::Result<Fate> {
     let Ok(file) = ProofFile::from_bytes(bytes) else { return Ok(Fate::Unread) };
     let parts = Proof::from_parts(file.exponent(), file.factors(), file.residues());

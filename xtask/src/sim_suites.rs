@@ -20,8 +20,8 @@ mod planted;
 /// The orders of blocks and threads in which each record is replayed.
 const SEEDS: [u64; 2] = [0, 1];
 
-/// Suites whose kernels make lists in the order of arrival of their warps, which equals that of the
-/// record only with the first seed.
+/// The suites whose kernels make lists in the order in which their warps arrive. Only with the
+/// first seed this order equals that of the record.
 const IN_ORDER: [&str; 2] = ["collatz", "collatz-overflows"];
 
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,7 @@ pub(crate) struct Options {
 /// The name of a suite, and the function that runs kernels on a device and checks their results.
 type Suite = (&'static str, fn(&Device) -> Result<()>);
 
-/// All suites.
+/// All suites, by name.
 const SUITES: &[Suite] = &[
     ("reduction", |device| Ok(planted::reduction(device, None)?)),
     ("transpose", |device| Ok(planted::transpose(device, None)?)),
@@ -62,7 +62,7 @@ const SUITES: &[Suite] = &[
     ("fp64-4608", |device| fp64(device, 86_243, 4608)),
 ];
 
-/// The field arithmetic of the kernels, compared with that of the CPU.
+/// Compares the field arithmetic of the kernels with that of the CPU.
 fn field(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::fields::goldilocks::CASES {
         case(device, warpint_selftest::SEED).map_err(anyhow::Error::msg).context(*name)?;
@@ -70,7 +70,8 @@ fn field(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// The same in the fields of primes of 47 to 50 bits, with fewer random values.
+/// Compares the arithmetic in the fields of primes of 47 to 50 bits with that of the CPU, with
+/// fewer random values.
 fn field50(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::fields::f50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;
@@ -78,7 +79,7 @@ fn field50(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Operations of batches: numbers in one lane, across a warp, and across a block.
+/// Tests operations of batches: numbers in one lane, across a warp, and across a block.
 fn elementwise(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::batches::elementwise::CASES {
         let widths = [3, 132, 1030];
@@ -87,7 +88,7 @@ fn elementwise(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Sums of batches within a warp and across several, and small products by every method.
+/// Tests sums of batches within a warp and across several, and small products by every method.
 fn batches(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, CASES_OF_DEVICES, Sizes};
     let executor = Executor::on(device.clone());
@@ -100,8 +101,8 @@ fn batches(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Quotients, common divisors, inverses, powers, square roots and prepared moduli, in one lane and in
-/// groups of two and four lanes.
+/// Tests quotients, common divisors, inverses, powers, square roots and prepared moduli, in one
+/// lane and in groups of two and four lanes.
 fn division(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, Sizes};
     let executor = Executor::on(device.clone());
@@ -126,8 +127,8 @@ fn division(device: &Device) -> Result<()> {
     cofactors_in_blocks(&executor)
 }
 
-/// Common divisors and cofactors with a block of several warps per number; short numbers, which take
-/// few steps.
+/// Tests common divisors and cofactors with a block of several warps per number. The numbers are
+/// short, so that they take few steps.
 fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
     let width = Width::new(32 * 1100)?;
     let batch = |executor: &Executor, rows: [u32; 4]| {
@@ -144,10 +145,10 @@ fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
     Ok(())
 }
 
-/// Cases that are separate suites.
+/// The Collatz cases that are separate suites.
 const COLLATZ_ALONE: [&str; 3] = ["delays", "tables", "overflows"];
 
-/// The methods of the Collatz conjecture on few numbers.
+/// Tests the methods of the Collatz conjecture on few numbers.
 fn collatz(device: &Device, wanted: fn(&str) -> bool) -> Result<()> {
     use warpint_selftest::collatz::{CASES, Sizes};
     let mut cases = CASES.iter().filter(|(name, _)| wanted(name)).peekable();
@@ -159,7 +160,7 @@ fn collatz(device: &Device, wanted: fn(&str) -> bool) -> Result<()> {
     Ok(())
 }
 
-/// Transforms over big prime fields.
+/// Tests transforms over big prime fields.
 fn transform_big(device: &Device) -> Result<()> {
     use warpint_selftest::transforms::big::{CASES, Sizes};
     for (name, case) in CASES {
@@ -169,7 +170,7 @@ fn transform_big(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Transforms modulo small primes, and transforms by small primes.
+/// Tests transforms modulo small primes, and transforms by small primes.
 fn transform_small(device: &Device) -> Result<()> {
     use warpint_selftest::transforms::small::{CASES, Sizes};
     let fields = vec![(0, 3, 2), (2, 2, 1)];
@@ -181,7 +182,8 @@ fn transform_small(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Transforms over other prime fields, with elements of two words and elements too large for registers.
+/// Tests transforms over other prime fields, with elements of two words and elements too large for
+/// registers.
 fn transform_prime(device: &Device) -> Result<()> {
     use warpint_selftest::transforms::prime::CASES;
     for (name, case) in CASES {
@@ -232,7 +234,8 @@ struct Case {
     name: String,
     folder: PathBuf,
     sanitizer: Sanitizer,
-    /// Parts of the expected report of a planted error; if empty, the replay must pass.
+    /// The texts that the report of a planted error must contain; if there are none, the replay
+    /// must pass.
     report: &'static [&'static str],
 }
 
@@ -264,7 +267,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Runs each suite on a recording simulator.
+/// Runs each suite on a recording simulator, and returns the records to replay.
 fn suite_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     let cases: Result<Vec<_>> = SUITES
         .par_iter()
@@ -283,7 +286,8 @@ fn suite_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     Ok(cases?.into_iter().flatten().collect())
 }
 
-/// Records each kernel with a planted error that a sanitizer must find.
+/// Records each kernel with a planted error that a sanitizer must find, and returns the records to
+/// replay.
 fn planted_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     let sanitizer = |finder| match finder {
         planted::Finder::Scheduler => None,

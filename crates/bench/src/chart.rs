@@ -8,29 +8,29 @@ use std::fmt::{self, Display, Write};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 540.0;
-/// The frame: left, right, top, bottom. The legend is to its right.
+/// The positions of the frame's sides: left, right, top, bottom. The legend is to its right.
 const FRAME: [f64; 4] = [76.0, 690.0, 52.0, 476.0];
 const GREY: &str = "#808080";
-/// Blue, orange, green, violet, red, teal, olive, pink.
+/// The colours of lines: blue, orange, green, violet, red, teal, olive, pink.
 const COLOURS: [&str; 8] =
     ["#3d85d6", "#d9731a", "#2e9e6b", "#9a63d1", "#d64545", "#2a9da8", "#8f8a24", "#d0609f"];
 /// The distance between lines of the legend, if the height suffices.
 const LEGEND: f64 = 24.0;
-/// Dash patterns of an engine's first and second dashed line.
+/// The dash patterns of an engine's first and second dashed line.
 const DASHES: [&str; 2] = ["9 5", "2 4"];
 
 /// The labels of a chart.
 #[derive(Debug, Clone, Copy)]
 pub struct Labels {
-    /// The measured quantity; the place is added to the title.
+    /// The title, which names the measured quantity; the place is added to it.
     pub title: &'static str,
     /// The labels of the axis of sizes and of the axis of times.
     pub axes: [&'static str; 2],
-    /// Formats the text of a marker: the line's name, the size, the time.
+    /// A function that formats the text of a marker from the line's name, the size and the time.
     pub marker: fn(&str, f64, f64) -> String,
 }
 
-/// Lines through points (size, time). `Display` writes an SVG document.
+/// A chart of lines through points (size, time). `Display` writes an SVG document.
 #[derive(Debug, Clone)]
 pub struct Chart {
     labels: &'static Labels,
@@ -63,7 +63,7 @@ impl Chart {
         self.add(engine, name, true, (size, time));
     }
 
-    /// Points without a logarithm are skipped.
+    /// Adds a point to a line. Points without a logarithm are skipped.
     fn add(&mut self, engine: &str, name: &str, dashed: bool, point: (f64, f64)) {
         let has_log = |x: f64| x.is_finite() && x > 0.0;
         if !has_log(point.0) || !has_log(point.1) {
@@ -104,7 +104,7 @@ impl Chart {
     }
 }
 
-/// Values on a logarithmic axis between two pixels.
+/// A logarithmic axis: a range of values, drawn between two pixels.
 struct Axis {
     from: f64,
     to: f64,
@@ -112,10 +112,11 @@ struct Axis {
 }
 
 impl Axis {
-    /// Covers all values, with a margin on either side, and at least two ticks.
+    /// Creates an axis that covers all values, with a margin on either side and at least two ticks.
     fn new(values: impl Iterator<Item = f64>, pixels: (f64, f64)) -> Self {
         const ROOM: f64 = 1.3;
-        /// From 2 to 5, twice: every such span contains two ticks.
+        /// The least ratio of the ends of an axis. It is the square of 5/2, the largest ratio of
+        /// adjacent ticks, so that every axis contains two ticks.
         const LEAST_SPAN: f64 = 6.25;
         let (least, most) =
             values.fold((f64::INFINITY, 0.0f64), |(least, most), x| (least.min(x), most.max(x)));
@@ -129,7 +130,8 @@ impl Axis {
         begin + (end - begin) * (x / self.from).ln() / (self.to / self.from).ln()
     }
 
-    /// Returns 1, 2 and 5 times the powers of 10, or only the powers if the axis spans many.
+    /// Returns the values of the ticks: 1, 2 and 5 times the powers of 10, or only the powers if
+    /// the axis spans many.
     fn ticks(&self) -> Vec<f64> {
         let wide = self.to / self.from > 1e4;
         let steps: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };

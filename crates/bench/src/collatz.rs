@@ -17,10 +17,10 @@ use warpint_progress::Watch;
 
 use crate::BenchError;
 
-/// Verified numbers are below this bound, as in runs.
+/// The bound below which verified numbers are, as in runs.
 const END: u128 = 1 << 127;
 
-/// The duration of the timing of delays.
+/// How long delays are timed.
 const DELAYS: Duration = Duration::from_secs(2);
 
 /// The parameters of a benchmark.
@@ -28,20 +28,22 @@ const DELAYS: Duration = Duration::from_secs(2);
 pub struct Request {
     /// The method; `None` selects the fastest of the place.
     pub method: Option<Method>,
-    /// The place; of several devices the first.
+    /// The place that verifies; of several devices the first is used.
     pub places: Places,
-    /// Sizes of tables; `None` selects the tuned size.
+    /// The sizes of tables; `None` selects the tuned size of a table.
     pub sizes: Sizes,
-    /// Classes contain numbers below 2^`below_bits`, 20 to 84.
+    /// log2 of the bound below which the numbers of classes are, from 20 to 84.
     pub below_bits: u32,
     /// The number of residue classes, drawn at random, most of which a sieve kills at once; 0 for
     /// none.
     pub classes: u32,
-    /// Each class has 2^`class_bits` numbers; `None` selects a few seconds in all.
+    /// log2 of the count of numbers of a class; `None` selects classes that take a few seconds in
+    /// all.
     pub class_bits: Option<u32>,
     /// The seed of the classes.
     pub seed: u64,
-    /// An interval of 2^`interval_bits` numbers; `None` selects a few seconds, 0 none.
+    /// log2 of the count of numbers of an interval; `None` selects an interval that takes a few
+    /// seconds, 0 none.
     pub interval_bits: Option<u32>,
     /// The start of the interval, rounded down to a multiple of its length.
     pub from: u128,
@@ -50,30 +52,30 @@ pub struct Request {
 /// Why a benchmark is impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// A size of another method than the measured one.
+    /// A size was given that the measured method does not use.
     #[error("the size {} applies only to the method {}", what.name(), method.name())]
     OtherMethod {
-        /// The size.
+        /// The thing whose size was given.
         what: Tunable,
         /// The method that uses it.
         method: Method,
     },
-    /// Classes with more low bits than the table method supports.
+    /// The classes have more low bits than the table method supports.
     #[error(
         "the method table supports classes of at most {MOST_SIEVE_BITS} low bits, but these have {low_bits}"
     )]
     LowBits {
-        /// The low bits.
+        /// The number of low bits of the classes.
         low_bits: u32,
-        /// The fewest bits of classes that it supports below the same bound.
+        /// The least `class_bits` that the method supports below the same bound.
         least_class_bits: u32,
     },
-    /// The numbers exceed 2^127.
+    /// The numbers of the interval exceed 2^127.
     #[error("2^{bits} numbers from {} go beyond 2^127", number(*from))]
     Beyond {
-        /// log2 of the numbers.
+        /// log2 of the count of numbers.
         bits: u32,
-        /// The first number.
+        /// The first number of the interval.
         from: u128,
     },
 }
@@ -82,11 +84,11 @@ pub enum RequestError {
 struct Work {
     set: Set,
     regions: Vec<Region>,
-    /// log2 of the count of all numbers.
+    /// log2 of the count of numbers in all regions.
     bits: u32,
 }
 
-/// A request whose regions are known.
+/// A benchmark whose regions are known.
 pub struct Bench<'a> {
     request: Request,
     tuned: &'a TunedSizes,
@@ -94,11 +96,12 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Opens the method, and draws the classes. Errors in tuned sizes, or of a GPU, become warnings
-    /// in `tuned`.
+    /// Creates a benchmark: opens the method, and draws the classes. Errors in tuned sizes, or of a
+    /// GPU, become warnings in `tuned`.
     ///
     /// # Errors
-    /// A [`RequestError`]; the method cannot be opened; bounds that do not fit.
+    /// The request is impossible ([`RequestError`]), the method cannot be opened, or bounds do not
+    /// fit.
     pub fn new(request: Request, tuned: &'a TunedSizes) -> Result<Self, BenchError> {
         let units = units(&request, tuned)?;
         let class_bits = request.class_bits.unwrap_or(units.class).min(request.below_bits);
@@ -127,10 +130,10 @@ impl<'a> Bench<'a> {
         Ok(Self { request, tuned, works })
     }
 
-    /// Verifies all regions; `None` if `watch` stopped it.
+    /// Verifies all regions, and returns the rows; `None` if `watch` stopped it.
     ///
     /// # Errors
-    /// The method cannot be opened; the device fails.
+    /// The method cannot be opened, or the device fails.
     pub fn measure(&self, watch: &dyn Watch) -> Result<Option<Vec<Row>>, BenchError> {
         let mut rows = vec![];
         for Work { set, regions, bits } in &self.works {
@@ -148,7 +151,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The method, and bits of classes and of intervals such that each takes a few seconds.
+/// The method, and the log2 of the sizes of classes and of intervals, chosen so that each takes a
+/// few seconds.
 struct Units {
     method: Option<Method>,
     class: u32,
@@ -208,7 +212,8 @@ fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError
     }
 }
 
-/// Verifies regions, after one of few numbers for which kernels are compiled and vectors computed.
+/// Times the verification of regions. Before, verifies a region of few numbers, for which kernels
+/// are compiled and vectors computed.
 fn row(
     set: &Set,
     regions: &[Region],
@@ -259,7 +264,7 @@ fn row(
 /// Times delays from a number on for two seconds, with the tuned shape of a device, or on the CPU.
 ///
 /// # Errors
-/// The numbers are too large; the device fails.
+/// The numbers are too large, or the device fails.
 pub fn delays(
     device: Option<&Device>,
     from: u128,
@@ -280,62 +285,64 @@ pub fn delays(
     })
 }
 
-/// The rate of delays. Numbers are strings, since they may not fit in a JSON number.
+/// The measured rate of delays. Large numbers are strings, since they may not fit in a JSON number.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DelayRow {
-    /// `delays from 2^40`.
+    /// What was computed: `delays from 2^40`.
     pub what: String,
     /// The shape of the kernel on devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<String>,
-    /// `cpu`, or the device: `cuda:0`.
+    /// The place: `cpu`, or a device such as `cuda:0`.
     pub place: String,
     /// The count of numbers.
     pub numbers: String,
     /// The sum of all delays.
     pub sum: String,
-    /// The elapsed time.
+    /// The elapsed time, in seconds.
     pub seconds: f64,
-    /// Numbers per second.
+    /// The count of numbers per second.
     pub per_second: f64,
-    /// The preparation time, including the compilation of kernels.
+    /// The preparation time in seconds, including the compilation of kernels.
     pub prepared_seconds: f64,
 }
 
-/// The rate of verification. Numbers are strings, since they may not fit in a JSON number.
+/// The measured rate of verification. Large numbers are strings, since they may not fit in a JSON
+/// number.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// `2^40 from 2^70`.
+    /// What was verified: `2^40 from 2^70`.
     pub what: String,
     /// The method's name.
     pub method: &'static str,
     /// The other parameters on which the checksum depends: `d=32`.
     pub parameters: String,
-    /// `cpu`, or the device: `cuda:0`.
+    /// The place: `cpu`, or a device such as `cuda:0`.
     pub place: String,
     /// The count of numbers, walked or excluded by a sieve.
     pub numbers: String,
-    /// The elapsed time.
+    /// The elapsed time, in seconds.
     pub seconds: f64,
-    /// Numbers per second.
+    /// The count of numbers per second.
     pub per_second: f64,
     /// The count of numbers walked.
     pub walked: u64,
-    /// Their share of all numbers, 0 to 1.
+    /// The share of the numbers walked in all numbers, from 0 to 1.
     pub walked_share: f64,
-    /// Numbers walked per second.
+    /// The count of numbers walked per second.
     pub walked_per_second: f64,
-    /// The preparation time, including compilation of kernels and computation of vectors.
+    /// The preparation time in seconds, including compilation of kernels and computation of
+    /// vectors.
     pub prepared_seconds: f64,
     /// The checksum of the walk, in hexadecimal.
     pub checksum: String,
-    /// Numbers that did not come below their starts.
+    /// The numbers whose walk did not come below its start.
     pub unresolved: Vec<String>,
 }
 
-/// All measurements.
+/// All measurements of a benchmark.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// The measurements of verification.

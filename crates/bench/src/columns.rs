@@ -4,17 +4,17 @@ use serde::Serialize;
 use warpint_device::{CPU, DeviceInfo, cpu_name};
 use warpint_mersenne::Plan;
 
-/// The processor.
+/// The processor that computed.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Machine {
-    /// `cpu`, or the device: `cuda:0`.
+    /// The place: `cpu`, or a device such as `cuda:0`.
     pub device: String,
-    /// The product's name.
+    /// The name of the product.
     pub name: String,
-    /// The driver; `None` on the CPU.
+    /// The version of the driver; `None` on the CPU.
     pub driver: Option<String>,
-    /// Threads of the CPU; `None` on a device.
+    /// The number of threads on the CPU; `None` on a device.
     pub threads: Option<usize>,
 }
 
@@ -38,13 +38,13 @@ impl Machine {
     }
 }
 
-/// The subject of a row about squarings.
+/// The plan that a row about squarings measures.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Planned {
-    /// The p of 2^p − 1.
+    /// The exponent p of 2^p − 1.
     pub exponent: u32,
-    /// The engine family.
+    /// The name of the engine family.
     pub engine: &'static str,
     /// The place: `cpu`, `cuda:0`.
     pub device: &'static str,

@@ -15,23 +15,23 @@ use crate::is_simulator;
 pub struct Reached {
     /// The device: `cuda:0`.
     pub device: String,
-    /// The product's name.
+    /// The name of the product.
     pub name: String,
-    /// The driver; empty on the simulator.
+    /// The version of the driver; empty on the simulator.
     pub driver: String,
     /// The number of multiprocessors.
     pub multiprocessors: u32,
-    /// Products a·b mod 2^64 − 2^32 + 1, in registers.
+    /// The rate of products a·b mod 2^64 − 2^32 + 1, in registers.
     pub products: Field,
-    /// Points·levels of transforms in registers.
+    /// The rates of transforms in registers, in points times levels.
     pub transforms: Vec<Transform>,
-    /// Copies of several sizes.
+    /// The rates of copies of several sizes.
     pub copies: Vec<Copy>,
-    /// µs from one kernel of a graph to the next, for empty kernels.
+    /// The time from one kernel of a graph to the next, for empty kernels, in µs.
     pub kernel_period_us: f64,
-    /// FP64 multiply-adds per second.
+    /// The number of FP64 multiply-adds per second.
     pub fp64_fma_per_second: f64,
-    /// FP32 multiply-adds per second.
+    /// The number of FP32 multiply-adds per second.
     pub fp32_fma_per_second: f64,
 }
 
@@ -39,20 +39,20 @@ pub struct Reached {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Field {
-    /// Operations per clock cycle on each multiprocessor.
+    /// The number of operations per clock cycle on each multiprocessor.
     pub per_clock_per_multiprocessor: f64,
-    /// Operations per second of the whole device.
+    /// The number of operations per second of the whole device.
     pub per_second: f64,
     /// The clock rate during the measurement, in GHz.
     pub clock_ghz: f64,
 }
 
-/// Transforms of one size.
+/// The rate of transforms of one size.
 #[derive(Debug, Clone, Serialize)]
 pub struct Transform {
-    /// The points of a transform.
+    /// The number of points of a transform.
     pub points: u32,
-    /// The rate of points·levels.
+    /// The rate, in points times levels.
     #[serde(flatten)]
     pub rate: Field,
 }
@@ -61,7 +61,7 @@ pub struct Transform {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Copy {
-    /// The bytes copied.
+    /// The number of bytes copied.
     pub bytes: u64,
     /// The rate in place, in 10^9 bytes per second.
     pub in_place_gb_per_second: f64,
@@ -80,7 +80,7 @@ impl Field {
 }
 
 impl Reached {
-    /// Measures a device.
+    /// Measures the rates of a device.
     ///
     /// # Errors
     /// The device failed, or computed a wrong result.

@@ -39,10 +39,10 @@ pub enum BenchError {
     /// No verifier could be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The place has no such table.
+    /// The place has no table of this name.
     #[error("this place has no {table}")]
     NoTable {
-        /// `sieve`, `table` or `delays`.
+        /// The name of the table: `sieve`, `table` or `delays`.
         table: &'static str,
     },
     /// The device leaves more delays to the CPU than it can list.
@@ -66,9 +66,9 @@ pub enum BenchError {
     /// A row that could not be measured.
     #[error("{row}")]
     Row {
-        /// The row.
+        /// The row, in words.
         row: String,
-        /// The reason.
+        /// The underlying error.
         source: Box<BenchError>,
     },
     /// A wrong result of a device, or of a batch.
@@ -89,19 +89,19 @@ pub enum BenchError {
     /// A missing object with which a row was measured.
     #[error("the {what} of the row is missing")]
     Missing {
-        /// The object.
+        /// The object, in words.
         what: &'static str,
     },
     /// A batch without a result for an instance.
     #[error("instance {instance} has no result")]
     NoResult {
-        /// The instance.
+        /// The index of the instance.
         instance: usize,
     },
     /// A device without a method for a width.
     #[error("no method of this device multiplies {bits} bits")]
     NoMethod {
-        /// The width.
+        /// The width, in bits.
         bits: u32,
     },
     /// An error of a batch.
@@ -110,10 +110,10 @@ pub enum BenchError {
     /// Checkpoints of a test that cannot be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A missing or failing device.
+    /// A device that is missing or has failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A missing or failing engine.
+    /// An engine that is missing or has failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A plan that does not exist.
@@ -128,17 +128,17 @@ pub enum BenchError {
     /// No engine of a place has a length in a range.
     #[error("no engine has a length from {} to {} words on {place}", lengths.start(), lengths.end())]
     NoLengths {
-        /// The lengths, in words.
+        /// The range of lengths, in words.
         lengths: RangeInclusive<usize>,
-        /// The place.
+        /// The name of the place.
         place: String,
     },
     /// The engines fp64 and goldilocks have no common plan with the same factorisation.
     #[error("fp64 and goldilocks have no common plan of {points} points on {place}")]
     NoCommonPlan {
-        /// Points of a transform: complex numbers or integers.
+        /// The number of points of a transform, which are complex numbers or integers.
         points: usize,
-        /// The place.
+        /// The name of the place.
         place: String,
     },
     /// A whole test takes less than [`SHORTEST`].
@@ -147,7 +147,7 @@ pub enum BenchError {
          exponent whose test takes {SHORTEST:?} or more"
     )]
     TooShort {
-        /// The p of 2^p − 1.
+        /// The exponent p of 2^p − 1.
         exponent: u32,
         /// The time of the test.
         time: Duration,
@@ -161,17 +161,17 @@ pub enum BenchError {
     /// A directory that cannot be created for the folder of a benchmark.
     #[error("cannot make the directory {}", path.display())]
     Directory {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
-        /// The reason.
+        /// The underlying error.
         source: io::Error,
     },
     /// A folder of a benchmark that cannot be created.
     #[error("cannot make the folder {}", path.display())]
     Folder {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// The reason.
+        /// The underlying error.
         source: io::Error,
     },
 }
@@ -218,7 +218,7 @@ impl BenchError {
 }
 
 impl BenchError {
-    /// Adds the row to the error.
+    /// Returns the error with the row in which it occurred.
     pub(crate) fn in_row(self, row: String) -> Self {
         Self::Row { row, source: Box::new(self) }
     }

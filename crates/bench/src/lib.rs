@@ -56,7 +56,7 @@ fn chosen_by(choice: Choice) -> &'static str {
     if choice.measured { "measured" } else { "estimate" }
 }
 
-/// Converts to microseconds.
+/// Returns a time in microseconds.
 fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }

@@ -9,31 +9,32 @@ use warpint_selftest::stress::{self, Tally};
 
 use crate::exponents_for;
 
-/// From a transform that fits in a GPU's caches to one that saturates its memory bus.
+/// The default exponents on a GPU, from a transform that fits in its caches to one that saturates
+/// its memory bus.
 const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
 
-/// Laps of a few seconds.
+/// The default exponents on the CPU, at which a lap takes a few seconds.
 const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
 
-/// The result of a run.
+/// The report of a run.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Report {
     /// The place: `cpu`, `cuda:0`.
     pub device: &'static str,
-    /// The product's name.
+    /// The name of the product.
     pub device_name: String,
-    /// Exponent, engine and length of each plan.
+    /// The exponent, engine and length of each plan.
     pub plans: Vec<Work>,
     /// The elapsed time in seconds.
     pub seconds: f64,
-    /// Squarings, excluding those of the checks.
+    /// The number of squarings, without those of the checks.
     pub squarings: u64,
-    /// Gerbicz checks.
+    /// The number of Gerbicz checks.
     pub checks: u64,
-    /// Residues that were compared with known ones.
+    /// The number of residues that were compared with known ones.
     pub residues_compared: u64,
-    /// Checks that failed and residues that differed.
+    /// The number of checks that failed and of residues that differed.
     pub mismatches: u64,
     /// Descriptions of mismatches, one line each; the first 100.
     pub failures: Vec<String>,
@@ -42,16 +43,16 @@ pub struct Report {
     pub sensors: Option<SensorExtremes>,
 }
 
-/// The most lines of mismatches in a report.
+/// The largest number of lines of mismatches in a report.
 const MOST_LINES: usize = 100;
 
-/// One plan.
+/// The exponent, engine and length of one plan.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Work {
-    /// The p of 2^p − 1.
+    /// The exponent p of 2^p − 1.
     pub exponent: u32,
-    /// The engine family.
+    /// The name of the engine family.
     pub engine: &'static str,
     /// The transform length, in words.
     pub fft_length: usize,
@@ -62,11 +63,11 @@ pub struct Work {
 pub enum News<'a> {
     /// A block of squarings is done.
     Block {
-        /// The plan.
+        /// The plan by which the block was computed.
         plan: &'a Plan,
         /// The time since the start.
         time: Duration,
-        /// Totals so far.
+        /// The totals so far.
         tally: Tally,
         /// The last reading of the device's sensors, at most a second old.
         reading: Option<&'a Telemetry>,

@@ -12,7 +12,7 @@ use crate::proof_view;
 use crate::report::{notice, put, report_line};
 use crate::signals::Signals;
 
-/// Prints events. When quiet, prints only results and problems.
+/// An observer that prints events. When quiet, it prints only results and problems.
 pub(crate) struct Console {
     quiet: bool,
     json: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Console {
     silenced: AtomicBool,
 }
 
-/// The view of the current work.
+/// The view of the current work, which is removed while lines are printed.
 enum View {
     Nothing,
     Test(progress::View),
@@ -30,7 +30,8 @@ enum View {
 }
 
 impl Console {
-    /// Installs the signal handler; the token is set by a request to stop.
+    /// Installs the signal handler, and returns the console and the token that a request to stop
+    /// sets.
     pub(crate) fn install(
         quiet: bool,
         json: bool,

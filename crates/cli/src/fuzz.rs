@@ -16,7 +16,7 @@ fn cases() -> ProptestConfig {
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// Numbers, texts similar to numbers, and arbitrary text.
+/// Returns a strategy for numbers, texts similar to numbers, and arbitrary text.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[-+]?[0-9]{0,24}[kKmMG.e]{0,2}[0-9]{0,3}",
@@ -27,7 +27,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A word of a command line.
+/// Returns a strategy for a word of a command line.
 fn word() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "prp",

@@ -2,8 +2,8 @@
 
 use warpint::mersenne::{PlanError, PlanRequest};
 
-/// Adds the nearest usable lengths to an error about the length of a request whose place is
-/// decided.
+/// Returns an error, with the nearest usable lengths added if it is about the length of a request
+/// whose place is decided.
 pub(crate) fn explain(error: PlanError, request: &PlanRequest) -> anyhow::Error {
     error.of_request(request).into()
 }

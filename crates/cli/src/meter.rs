@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::report::notice;
 
-/// Without a terminal, the interval between lines.
+/// The interval between lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// The possible widths of a bar in columns, without brackets and the blank after them; the longest
@@ -18,17 +18,18 @@ const BARS: [usize; 2] = [24, 8];
 /// The width assumed for a terminal that does not report it.
 const USUAL_WIDTH: usize = 80;
 
-/// A bar on a terminal, lines elsewhere; lines begin with the name of the work.
+/// A view of progress: a bar on a terminal, lines elsewhere. Lines begin with the name of the work.
 pub(crate) struct Meter {
     name: String,
-    /// `None` without a terminal, or when silent.
+    /// The bar; `None` without a terminal, or when silent.
     bar: Option<ProgressBar>,
     silent: bool,
     last_line: Instant,
 }
 
 impl Meter {
-    /// `name` is empty or ends in a space. A silent meter still prints with [`say`](Self::say).
+    /// Creates a meter for the work `name`, which is empty or ends in a space. A silent meter still
+    /// prints with [`say`](Self::say).
     pub(crate) fn new(name: String, silent: bool) -> Self {
         let bar = (!silent && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -82,7 +83,7 @@ impl Meter {
     }
 }
 
-/// Renders a bar and a text in less than `width` columns: the last column stays empty, because some
+/// Returns a bar and a text in less than `width` columns: the last column stays empty, because some
 /// terminals wrap there. The bar is as long as the whole text leaves room for, or absent.
 fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
     let room = width.saturating_sub(1);
@@ -98,7 +99,7 @@ fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
     }
 }
 
-/// Keeps as many parts of a text as fit; truncates the first one if necessary.
+/// Returns as many parts of a text as fit in `room` columns; truncates the first one if necessary.
 fn shortened(line: &str, room: usize) -> String {
     let mut rest = line;
     while rest.chars().count() > room {

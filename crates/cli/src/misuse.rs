@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::{self, Exit, OutputError};
 use crate::report;
 
-/// Prints the error that clap found, or the requested help. A bad value is reported in one line of
-/// our own; other errors of the grammar are printed by clap.
+/// Prints the error that clap found, or the requested help, and returns the exit code. A bad value
+/// is reported in one line of our own; other errors of the grammar are printed by clap.
 pub(crate) fn report(error: &clap::Error) -> Exit {
     let args: Vec<_> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
     let printed = match bad_value(error).or_else(|| detached_power(error, &args)) {
@@ -58,7 +58,8 @@ fn bad_value(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Detects `--proof 5`, where the 5 is parsed as another exponent, or as one exponent too many.
+/// Returns an explanation for `--proof 5`, where the 5 is parsed as another exponent, or as one
+/// exponent too many.
 fn detached_power(error: &clap::Error, args: &[String]) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;

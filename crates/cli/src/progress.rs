@@ -77,7 +77,7 @@ impl View {
     }
 }
 
-/// Decides which events are printed.
+/// The rules that decide which events are printed, and their state.
 struct News {
     /// Whether only problems are printed.
     quiet: bool,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::meter::Meter;
 use crate::units;
 
-/// A bar on a terminal, lines elsewhere.
+/// A view of the work on a proof: a bar on a terminal, lines elsewhere.
 pub(crate) struct View {
     meter: Meter,
     what: &'static str,

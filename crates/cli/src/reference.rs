@@ -19,10 +19,10 @@ const HEAD: &str = "\
 prints the version.
 ";
 
-/// The most characters of a line, if blanks allow a break.
+/// The largest number of characters of a line, if blanks allow a break.
 const WIDTH: usize = 110;
 
-/// Returns the page of all commands with their subcommands, except hidden ones.
+/// Returns the text of the page: all commands with their subcommands, except hidden ones.
 fn page() -> String {
     let mut cli = Cli::command();
     cli.build();
@@ -109,7 +109,7 @@ fn common_options(command: &Command) -> Vec<String> {
     if below.len() > 1 && common.len() > FEW { common } else { vec![] }
 }
 
-/// Appends the full stop that clap removes.
+/// Returns a text with the full stop that clap removes.
 fn full_stop(text: String) -> String {
     if text.ends_with(['.', '?', '!', ':']) { text } else { text + "." }
 }

@@ -25,7 +25,7 @@ pub(crate) fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
     Ok(put(bytes)?)
 }
 
-/// The same, with the error type of standard output.
+/// Writes to standard output; the error has the type of standard output's errors.
 pub(crate) fn put(bytes: &[u8]) -> Result<(), OutputError> {
     let mut out = io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(OutputError)

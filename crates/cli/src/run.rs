@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::lengths;
 use crate::report;
 
-/// Runs a test and prints the result.
+/// Runs a test and prints the result; returns the exit code.
 pub(crate) fn one(job: &Job<'_>, args: &TestArgs) -> anyhow::Result<Exit> {
     let (console, stop) = Console::install(args.quiet, args.json)?;
     Ok(match job.run(&console, &stop)? {
@@ -19,7 +19,7 @@ pub(crate) fn one(job: &Job<'_>, args: &TestArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// Chooses the place; reports a GPU that exists but cannot be used.
+/// Returns the request with the place chosen; reports a GPU that exists but cannot be used.
 pub(crate) fn resolve(request: &PlanRequest, exponent: Exponent) -> anyhow::Result<PlanRequest> {
     let resolved = request.resolved(exponent).map_err(|e| lengths::explain(e, request))?;
     if let Some(warning) = resolved.warning {
@@ -28,14 +28,14 @@ pub(crate) fn resolve(request: &PlanRequest, exponent: Exponent) -> anyhow::Resu
     Ok(resolved.request)
 }
 
-/// The same for work on several exponents: a place that is usable for an exponent worth a GPU is
-/// usable for the rest.
+/// Returns the request with the place chosen for work on several exponents: a place that is usable
+/// for an exponent worth a GPU is usable for the rest.
 pub(crate) fn resolve_for_any(request: &PlanRequest) -> anyhow::Result<PlanRequest> {
     let p = if request.device == DeviceChoice::On(DeviceId::Sim) { 9_941 } else { 216_091 };
     resolve(request, Exponent::new(p)?)
 }
 
-/// Returns all GPUs of this machine, usable or not; an error if none exists.
+/// Returns all GPUs of this machine, usable or not, or an error if none exists.
 pub(crate) fn all_gpus() -> Result<Vec<DeviceId>, DeviceError> {
     let list = Device::list();
     if list.devices.is_empty() {

@@ -10,16 +10,16 @@ use warpint::mersenne::StopToken;
 
 use crate::exit::Exit;
 
-/// A second signal this soon after the first belongs to the same request: `timeout`, for example,
-/// signals a process and then its whole group.
+/// The time after a signal within which a second one belongs to the same request: `timeout`, for
+/// example, signals a process and then its whole group.
 const ONE_REQUEST: Duration = Duration::from_millis(500);
 
-/// The first signal of this process, 0 before it.
+/// The number of the first signal that this process received; 0 before any.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
-/// The effect of a request to stop. At first it ends the program at once, because nothing needs
-/// saving. After [`Signals::save_first`] the first request asks the command to save and return; a
-/// second one, at least half a second later, ends the program at once.
+/// The handler of requests to stop. At first a request ends the program at once, because nothing
+/// needs saving. After [`Signals::save_first`] the first request asks the command to save and
+/// return; a second one, at least half a second later, ends the program at once.
 ///
 /// In both cases the process is ended by the signal itself ([`end_as_asked`]), as if it had not
 /// caught it: a shell that runs a loop notices that, and ends the loop too. See
@@ -55,14 +55,14 @@ impl Signals {
         &self.stop
     }
 
-    /// From now on, until [`Self::save_first`], a request ends the program at once. Earlier
-    /// requests stay in effect.
+    /// Lets requests from now on, until [`Self::save_first`], end the program at once; returns the
+    /// token. Earlier requests stay in effect.
     pub(crate) fn leave_at_once(&self) -> &StopToken {
         self.saves.store(false, Ordering::SeqCst);
         &self.stop
     }
 
-    /// From now on the first request only sets the token.
+    /// Lets the first request from now on only set the token, and returns the token.
     pub(crate) fn save_first(&self) -> &StopToken {
         self.saves.store(true, Ordering::SeqCst);
         &self.stop
@@ -84,7 +84,7 @@ pub(crate) fn end_as_asked(exit: Exit) {
     }
 }
 
-/// Returns the signal that asked this process to stop.
+/// Returns the signal that asked this process to stop, if any.
 #[cfg(unix)]
 pub(crate) fn asked_by() -> Option<rustix::process::Signal> {
     rustix::process::Signal::from_named_raw(FIRST.load(Ordering::SeqCst))

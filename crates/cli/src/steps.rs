@@ -8,10 +8,11 @@ use warpint::progress::Watch;
 
 use crate::meter::Meter;
 
-/// Shows each step of work as it begins, and passes on requests to stop.
+/// A watch on a measurement that shows each step of work as it begins, and passes on requests to
+/// stop.
 pub(crate) struct Steps<'a> {
     stop: &'a StopToken,
-    /// Formats the progress from the steps done and the number of all steps.
+    /// A function that formats the progress from the number of steps done and that of all steps.
     counted: fn(u64, u64) -> String,
     meter: Mutex<Meter>,
 }

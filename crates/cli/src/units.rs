@@ -7,7 +7,7 @@ pub(crate) use warpint::progress::units::{
     bytes, clock, count, count_words, elapsed, memory, words,
 };
 
-/// The inverse of [`words`].
+/// Parses a number of words as [`words`] formats it.
 pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(['k', 'K', 'm', 'M']);
     let unit = match text.get(digits.len()..) {

@@ -23,19 +23,19 @@ impl<T: Pod> Buffer<T> {
         Ok(Self { device: device.clone(), address, len, of: PhantomData })
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the buffer is empty.
+    /// Returns whether the buffer is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The address in the device's memory.
+    /// Returns the address of the first element in the device's memory.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.address
@@ -55,12 +55,12 @@ impl<T: Pod> Buffer<T> {
         unsafe { self.device.backend().upload(self.address, bytemuck::cast_slice(from)) }
     }
 
-    /// Waits for all work and copies the buffer to the host.
+    /// Waits for all work, and returns a copy of the buffer in host memory.
     pub fn download(&self) -> Result<Vec<T>, DeviceError> {
         self.view(..).download()
     }
 
-    /// Waits for all work and copies the elements in `range` to the host.
+    /// Waits for all work, and returns a copy of the elements in `range` in host memory.
     ///
     /// # Panics
     /// If the range ends before it begins or beyond the buffer.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of the CPU.
+/// The name by which a user chooses the CPU.
 pub const CPU: &str = "cpu";
 
 /// A device of this machine, as named by a user.
@@ -21,9 +21,9 @@ pub enum DeviceChoice {
     /// A working GPU if the work is large enough for it, otherwise the CPU.
     #[default]
     Auto,
-    /// The CPU.
+    /// The CPU, whatever devices exist.
     Cpu,
-    /// This device; an error if it is not available.
+    /// This device. It is an error if the device is not available.
     On(DeviceId),
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// The error of a text that names no device.
+/// The error for a text that names no device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is none of {names}", names = if cfg!(feature = "sim") {
     "auto, cpu, cuda, cuda:N, sim"

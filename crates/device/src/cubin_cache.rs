@@ -17,16 +17,17 @@ use crate::{Nvrtc, Source};
 
 const MAGIC: &[u8] = b"warpint cubin 2\n";
 const DIGEST: usize = 32;
-/// Upper bound of the size of a source's code: 256 MiB.
+/// The largest size of an entry that is read: 256 MiB.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// A hash of everything that the code depends on; the name of the entry's file.
+/// A hash of everything that the code depends on, in hexadecimal. It is the name of the entry's
+/// file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CubinKey(String);
 
 impl CubinKey {
-    /// The key of a source, the compiler's options (which include the constants and the architecture)
-    /// and the compiler.
+    /// Computes the key from a source, the compiler's options (which include the constants and the
+    /// architecture) and the compiler.
     pub(crate) fn new(source: &Source, options: &[String], compiler: &str) -> Self {
         let mut hasher = Sha256::new();
         // The lengths keep adjacent parts apart.
@@ -49,7 +50,7 @@ impl CubinKey {
     }
 }
 
-/// A description of the compiler for a key, which distinguishes it from other compilers.
+/// Returns a description of the compiler for a key, which distinguishes it from other compilers.
 pub(crate) fn identity(compiler: &Nvrtc) -> String {
     let (major, minor) = compiler.version();
     // Different builds of one version nearly always differ in size.
@@ -57,14 +58,14 @@ pub(crate) fn identity(compiler: &Nvrtc) -> String {
     format!("NVRTC {major}.{minor}, {bytes} bytes")
 }
 
-/// The folder of compiled kernels; `None` if no folder is available.
+/// The cache, in a folder of compiled kernels. Without a folder, nothing is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct CubinCache {
     folder: Option<Folder>,
 }
 
 impl CubinCache {
-    /// A cache in `folder`, which is created when the first entry is stored.
+    /// Creates a cache in `folder`, which is created when the first entry is stored.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self { folder: folder.map(Folder::at) }
     }
@@ -98,7 +99,7 @@ fn name(key: &CubinKey) -> String {
     format!("{}.cubin", key.0)
 }
 
-/// All keys have the same length.
+/// Returns the SHA-256 of the header, the key and the code. All keys have the same length.
 fn digest(key: &CubinKey, code: &[u8]) -> [u8; DIGEST] {
     let hasher = Sha256::new().chain_update(MAGIC).chain_update(&key.0);
     hasher.chain_update(code).finalize().into()

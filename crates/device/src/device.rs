@@ -9,24 +9,24 @@ use rayon::prelude::*;
 
 use crate::{Arg, Buffer, DeviceError, Launch, Source};
 
-/// Properties of a device.
+/// The properties of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceInfo {
-    /// The user's name for it: `cuda:0`, `sim`.
+    /// The name by which a user chooses the device: `cuda:0`, `sim`.
     pub id: String,
-    /// The product's name: `NVIDIA H200`.
+    /// The name of the product: `NVIDIA H200`.
     pub name: String,
-    /// Compute capability (major, minor); (0, 0) for the simulator.
+    /// The compute capability (major, minor); (0, 0) for the simulator.
     pub compute_capability: (u32, u32),
     /// The number of multiprocessors.
     pub multiprocessors: u32,
     /// The total memory in bytes.
     pub memory: u64,
-    /// Shared memory available to a block, in bytes.
+    /// The shared memory available to a block, in bytes.
     pub shared_memory_per_block: u32,
-    /// Shared memory of a multiprocessor, in bytes.
+    /// The shared memory of a multiprocessor, in bytes.
     pub shared_memory_per_multiprocessor: u32,
-    /// The clock of the multiprocessors, kHz; 0 if unknown.
+    /// The clock rate of the multiprocessors, in kHz; 0 if unknown.
     pub clock_khz: u32,
     /// The driver's version, `580.159.04 (CUDA 13.0)`; empty for the simulator.
     pub driver: String,
@@ -34,7 +34,7 @@ pub struct DeviceInfo {
 
 #[cfg(test)]
 impl DeviceInfo {
-    /// The properties of an H200, for tests.
+    /// Returns the properties of an H200, for tests.
     pub(crate) fn h200() -> Self {
         Self {
             id: "cuda:0".into(),
@@ -50,12 +50,12 @@ impl DeviceInfo {
     }
 }
 
-/// A place where kernels run. Cheap to clone.
+/// A handle to a device, on which kernels run. It is cheap to clone.
 #[derive(Clone)]
 pub struct Device(Arc<dyn Backend>);
 
 impl Device {
-    /// A device on the given backend.
+    /// Creates a device that uses the given backend.
     #[must_use]
     pub fn new(backend: Arc<dyn Backend>) -> Self {
         Self(backend)
@@ -65,30 +65,30 @@ impl Device {
         &*self.0
     }
 
-    /// The backend, for backends that forward calls to another one.
+    /// Returns the backend, for backends that forward calls to another one.
     #[must_use]
     pub fn shared_backend(&self) -> Arc<dyn Backend> {
         Arc::clone(&self.0)
     }
 
-    /// Whether both handles refer to one device.
+    /// Returns whether both handles refer to one device.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A number that identifies the device among all existing ones.
+    /// Returns a number that identifies the device among all existing ones.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// The device's properties.
+    /// Returns the device's properties.
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         self.0.info()
     }
 
-    /// The (free, total) bytes of the device's memory.
+    /// Returns the numbers of free and of all bytes of the device's memory.
     pub fn memory(&self) -> Result<(u64, u64), DeviceError> {
         self.0.memory()
     }
@@ -110,7 +110,7 @@ impl Device {
         Ok(Program { device: self.clone(), id: self.0.load(source)?, title: source.title() })
     }
 
-    /// Compiles several sources in parallel, one per core.
+    /// Compiles several sources, or loads them from the cache, in parallel on all cores.
     pub fn programs(&self, sources: &[Source]) -> Result<Vec<Program>, DeviceError> {
         sources.par_iter().map(|source| self.program(source)).collect()
     }
@@ -133,7 +133,7 @@ impl Device {
         Ok(Graph { device: self.clone(), id: self.0.graph(&nodes)? })
     }
 
-    /// The time of `work` on the device, by the device's clock.
+    /// Returns the time of `work` on the device, by the device's clock.
     pub fn time(
         &self,
         work: impl FnOnce() -> Result<(), DeviceError>,
@@ -143,8 +143,8 @@ impl Device {
         Ok(times.into_iter().sum())
     }
 
-    /// The times of `work(0)`, …, `work(count − 1)` on the device. The device's clock is read between
-    /// them. Waits for the device once, after the last.
+    /// Returns the times of `work(0)`, …, `work(count − 1)` on the device. The device's clock is
+    /// read between them. Waits for the device once, after the last.
     ///
     /// If submission is slower than execution, the result includes device idle time; work submitted
     /// earlier gives the host a lead. The clock of a GPU has a resolution of about half a microsecond.
@@ -178,7 +178,7 @@ impl Program {
         Ok(Kernel { device: self.device.clone(), id, name })
     }
 
-    /// The source's file and constants, for messages.
+    /// Returns the source's file name and constants, for messages.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
@@ -194,7 +194,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The kernel's name.
+    /// Returns the kernel's name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
@@ -229,7 +229,7 @@ impl Kernel {
     }
 }
 
-/// The first argument that points to memory of another device.
+/// Returns the index of the first argument that points to memory of another device.
 fn elsewhere(device: &Device, args: &[Arg]) -> Option<usize> {
     args.iter().position(|arg| matches!(arg, Arg::Pointer(pointer) if !pointer.is_of(device)))
 }
@@ -285,16 +285,16 @@ impl Capture<'_> {
     }
 }
 
-/// A launch in a graph.
+/// A launch of a kernel in a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphNode {
-    /// The kernel, as returned by [`Backend::kernel`].
+    /// The kernel's id, as returned by [`Backend::kernel`].
     pub kernel: u64,
-    /// Its shape.
+    /// The shape of the launch.
     pub shape: Launch,
-    /// Its arguments.
+    /// The arguments of the kernel.
     pub args: Vec<Arg>,
-    /// Whether it may begin before the preceding launch has ended.
+    /// Whether the launch may begin before the preceding one has ended.
     pub begins_early: bool,
 }
 
@@ -306,7 +306,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Runs its launches once.
+    /// Runs the launches of the graph once.
     pub fn launch(&self) -> Result<(), DeviceError> {
         // SAFETY: the caller of `Capture::launch` has promised it for every launch of the graph.
         unsafe { self.device.0.launch_graph(self.id) }
@@ -321,55 +321,58 @@ impl Drop for Graph {
 
 /// The interface of a kind of device; used through [`Device`].
 ///
-/// Ids are those returned by earlier calls. Work is executed in order. Programs and kernels live as
-/// long as the backend.
+/// Ids in arguments are those returned by earlier calls. Work is executed in order. Programs and
+/// kernels live as long as the backend.
 ///
 /// # Safety of its calls
 /// An address was returned by [`Self::alloc`], or lies in the memory allocated there. That memory has
 /// not been freed, and extends at least as far beyond the address as the call reads or writes.
 /// [`Buffer`] and [`Kernel`] ensure this for all other code.
 pub trait Backend: Send + Sync {
-    /// The device's properties.
+    /// Returns the device's properties.
     fn info(&self) -> &DeviceInfo;
-    /// The (free, total) bytes of the device's memory.
+    /// Returns the numbers of free and of all bytes of the device's memory.
     fn memory(&self) -> Result<(u64, u64), DeviceError>;
-    /// Allocates memory, aligned to 256 bytes; `bytes` may be 0.
+    /// Allocates `bytes` bytes, which may be 0, and returns their address, which is aligned to 256
+    /// bytes.
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
     /// Frees memory after all work submitted before has ended.
     ///
     /// # Safety
     /// As stated for the trait; and the address is the beginning of an allocation.
     unsafe fn free(&self, address: u64);
-    /// Copies from the host.
+    /// Copies bytes from the host to the address `to`.
     ///
     /// # Safety
     /// As stated for the trait.
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError>;
-    /// Waits for all work and copies to the host.
+    /// Waits for all work, and copies bytes from the address `from` to the host.
     ///
     /// # Safety
     /// As stated for the trait.
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
-    /// Copies within the device.
+    /// Copies `bytes` bytes within the device.
     ///
     /// # Safety
     /// As stated for the trait, for both addresses.
     unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError>;
-    /// Sets bytes to zero.
+    /// Sets `bytes` bytes from an address on to zero.
     ///
     /// # Safety
     /// As stated for the trait.
     unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError>;
-    /// Compiles a source. The same source gives the same id.
+    /// Compiles a source, or loads it from the cache, and returns the id of the program. The same
+    /// source gives the same id.
     fn load(&self, source: &Source) -> Result<u64, DeviceError>;
-    /// Finds a kernel of a program and allows it `shared_bytes` of dynamic shared memory.
+    /// Finds a kernel of a program, allows it `shared_bytes` of dynamic shared memory, and returns
+    /// its id.
     fn kernel(&self, program: u64, name: &str, shared_bytes: u32) -> Result<u64, DeviceError>;
     /// Launches a kernel.
     ///
     /// # Safety
     /// As [`Kernel::launch`]; and the pointers are on this device.
     unsafe fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError>;
-    /// Builds a chain of launches, each after the one before it.
+    /// Builds a graph of launches, each after the one before it, and returns its id.
     fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError>;
     /// Runs the launches of a graph.
     ///
@@ -380,7 +383,8 @@ pub trait Backend: Send + Sync {
     fn free_graph(&self, graph: u64);
     /// Waits for all work.
     fn synchronize(&self) -> Result<(), DeviceError>;
-    /// The device times of the work that each of `count` calls of `work` submits.
+    /// Calls `work(0)`, …, `work(count − 1)`, and returns the device time of the work that each
+    /// submits.
     fn times(
         &self,
         count: usize,

@@ -15,9 +15,9 @@ pub enum DeviceError {
     /// A kernel does not compile.
     #[error("{source_title} does not compile: {log}")]
     Compile {
-        /// File and constants.
+        /// The source's file name and constants.
         source_title: String,
-        /// The compiler's message.
+        /// The message of the compiler.
         log: String,
     },
     /// The device has not enough free memory.
@@ -25,19 +25,19 @@ pub enum DeviceError {
         "out of memory on {device}: {requested} bytes were requested, {free} of {total} bytes are free"
     )]
     OutOfMemory {
-        /// The device's name.
+        /// The name of the device.
         device: String,
-        /// Bytes requested.
+        /// The number of bytes requested.
         requested: u64,
-        /// Bytes free.
+        /// The number of free bytes.
         free: u64,
-        /// Total bytes.
+        /// The total number of bytes of the device's memory.
         total: u64,
     },
     /// A call to the driver or a kernel failed.
     #[error("{what} failed: {message}")]
     Failed {
-        /// The call or the kernel.
+        /// The call or the kernel that failed.
         what: String,
         /// The driver's name for the error, and its explanation.
         message: String,
@@ -45,7 +45,7 @@ pub enum DeviceError {
     /// The simulator found a fault in a kernel, such as a divergent barrier or a missing lane.
     #[error("kernel {kernel}: {report}")]
     Fault {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// The fault, with file and line where they are known.
         report: String,
@@ -53,7 +53,7 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -66,7 +66,7 @@ impl DeviceError {
     }
 }
 
-/// An error and its causes as one line.
+/// Returns the messages of an error and its causes as one line.
 pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |e| e.source());
     let text: Vec<_> = causes.map(ToString::to_string).collect();

@@ -6,32 +6,32 @@ use bytemuck::Pod;
 
 use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
-/// Independent chains per thread: enough to hide the latency of one.
+/// The number of independent chains per thread, enough to hide the latency of one.
 const CHAINS: u32 = 8;
 const THREADS: u32 = 256;
-/// Blocks per multiprocessor: more than can be resident at once.
+/// The number of blocks per multiprocessor, more than can be resident at once.
 const BLOCKS: u32 = 16;
-/// A measurement of this length is not distorted by the time of a launch.
+/// The shortest time of a measurement that is not distorted by the time of a launch.
 const LONG_ENOUGH: Duration = Duration::from_millis(4);
 const MOST_STEPS: u32 = 1 << 20;
 
-/// Fused multiply-adds per second, over all multiprocessors.
+/// The numbers of fused multiply-adds per second, over all multiprocessors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fp64Rate {
-    /// In double precision.
+    /// The rate in double precision.
     pub fp64: f64,
-    /// In single precision.
+    /// The rate in single precision.
     pub fp32: f64,
 }
 
 impl Fp64Rate {
-    /// fp64 / fp32: 1/2 on data-centre GPUs, 1/32 or 1/64 on others.
+    /// Returns fp64/fp32, which is 1/2 on data-centre GPUs, and 1/32 or 1/64 on others.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.fp64 / self.fp32
     }
 
-    /// Whether FP64 runs at a quarter of the FP32 rate or more.
+    /// Returns whether FP64 runs at a quarter of the FP32 rate or more.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.ratio() >= 0.25
@@ -46,7 +46,7 @@ pub fn fp64_rate(device: &Device) -> Result<Fp64Rate, DeviceError> {
     for_at_least(device, LONG_ENOUGH)
 }
 
-/// [`fp64_rate`] with launches of at least the given duration.
+/// Does the same as [`fp64_rate`], with launches of at least the given duration.
 pub(crate) fn for_at_least(device: &Device, long: Duration) -> Result<Fp64Rate, DeviceError> {
     let program = device.program(&source())?;
     Ok(Fp64Rate {

@@ -5,25 +5,26 @@ use bytemuck::Pod;
 use crate::view::Place;
 use crate::{Buffer, Cells, Device, View};
 
-/// The number of blocks, the threads per block, and the dynamic shared memory per block.
+/// The shape of a launch: the number of blocks, the threads per block, and the dynamic shared
+/// memory per block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
-    /// Blocks in x, y, z.
+    /// The numbers of blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads per block in x, y, z.
+    /// The numbers of threads per block in x, y and z.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// The dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
 }
 
 impl Launch {
-    /// `blocks` × `threads` in one dimension.
+    /// Returns the shape of `blocks` blocks of `threads` threads in one dimension.
     #[must_use]
     pub fn linear(blocks: u32, threads: u32) -> Self {
         Self { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0 }
     }
 
-    /// The same shape with dynamic shared memory.
+    /// Returns the same shape with `bytes` bytes of dynamic shared memory.
     #[must_use]
     pub fn shared(self, bytes: u32) -> Self {
         Self { shared_bytes: bytes, ..self }
@@ -35,15 +36,15 @@ impl Launch {
 pub enum Arg {
     /// A pointer to device memory.
     Pointer(Pointer),
-    /// `unsigned`.
+    /// A value of the C++ type `unsigned`.
     U32(u32),
-    /// `int`.
+    /// A value of the C++ type `int`.
     I32(i32),
-    /// `unsigned long long`.
+    /// A value of the C++ type `unsigned long long`.
     U64(u64),
-    /// `long long`.
+    /// A value of the C++ type `long long`.
     I64(i64),
-    /// `double`.
+    /// A value of the C++ type `double`.
     F64(f64),
 }
 
@@ -57,18 +58,18 @@ impl Arg {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
     address: u64,
-    /// Identifies the device; `None` for a null pointer.
+    /// The number that identifies the device; `None` for a null pointer.
     device: Option<usize>,
 }
 
 impl Pointer {
-    /// The address; 0 for a null pointer.
+    /// Returns the address; 0 for a null pointer.
     #[must_use]
     pub fn address(self) -> u64 {
         self.address
     }
 
-    /// Whether it may be passed to a kernel of the device.
+    /// Returns whether the pointer may be passed to a kernel of the device.
     pub(crate) fn is_of(self, device: &Device) -> bool {
         self.device.is_none_or(|of| of == device.identity())
     }

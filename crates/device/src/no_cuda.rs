@@ -6,22 +6,22 @@ fn missing() -> DeviceError {
     DeviceError::NoDevice("GPUs are not available: this program was built without CUDA".into())
 }
 
-/// No driver.
+/// Returns `None`: there is no driver.
 pub(crate) fn driver_version() -> Option<(u32, u32)> {
     None
 }
 
-/// No GPU.
+/// Returns an error: there is no GPU.
 pub(crate) fn open(_: u32) -> Result<Device, DeviceError> {
     Err(missing())
 }
 
-/// No GPUs.
+/// Returns an error: there are no GPUs.
 pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
     Err(missing())
 }
 
-/// No bus.
+/// Returns an error: there is no GPU with a PCI address.
 pub(crate) fn pci_bus_id(_: u32) -> Result<String, DeviceError> {
     Err(missing())
 }

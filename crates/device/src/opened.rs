@@ -1,4 +1,4 @@
-//! Devices that stay open to the end of the process, and the names of devices and of the CPU.
+//! Devices that stay open until the process ends, and the names of devices and of the CPU.
 
 use std::fs;
 use std::sync::{Mutex, PoisonError};
@@ -34,7 +34,7 @@ pub fn device_model(place: &str) -> Option<(String, String)> {
     Some((device.info().name.clone(), device.info().driver.clone()))
 }
 
-/// The processor's name, or its architecture if the system does not report the name.
+/// Returns the processor's name, or its architecture if the system does not report the name.
 #[must_use]
 pub fn cpu_name() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn cpu_name() -> String {
         .map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
 }
 
-/// The first GPU of this machine, if any.
+/// Returns the first GPU of this machine, if any.
 #[must_use]
 pub fn first_gpu() -> Option<DeviceId> {
     match Device::list().devices.first()?.id.parse() {

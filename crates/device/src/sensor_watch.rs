@@ -25,18 +25,18 @@ pub struct WatchedSensors {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SensorExtremes {
-    /// The number of readings.
+    /// The number of readings made.
     pub readings: u64,
-    /// The temperature of the chip, °C.
+    /// The temperature of the chip, in °C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<SensorRange>,
-    /// The clock of the multiprocessors, MHz.
+    /// The clock rate of the multiprocessors, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_mhz: Option<SensorRange>,
-    /// The clock of the memory, MHz.
+    /// The clock rate of the memory, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_clock_mhz: Option<SensorRange>,
-    /// The power drawn by the whole board, W.
+    /// The power drawn by the whole board, in W.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_watts: Option<SensorRange>,
     /// All reasons for which the clocks were throttled, in words.
@@ -46,26 +46,27 @@ pub struct SensorExtremes {
 /// The least and the largest value of one sensor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SensorRange {
-    /// The least.
+    /// The least value.
     pub least: f64,
-    /// The largest.
+    /// The largest value.
     pub most: f64,
 }
 
 impl WatchedSensors {
-    /// Finds the sensors of a device by its name, `cuda:0`.
+    /// Finds the sensors of the device with this name, such as `cuda:0`.
     #[must_use]
     pub fn of(device: &str) -> Self {
         Self::by(sensors(device))
     }
 
-    /// Uses the given sensors, or none.
+    /// Creates a watch on the given sensors, or on none.
     #[must_use]
     pub fn by(sensors: Option<Box<dyn Sensors>>) -> Self {
         Self { sensors, read: None, last: None, extremes: SensorExtremes::default() }
     }
 
-    /// The last reading. A new one is made if the last one is at least a second old.
+    /// Returns the last reading, or `None` without sensors. A new reading is made if the last one
+    /// is at least a second old.
     pub fn look(&mut self, now: Instant) -> Option<&Telemetry> {
         let is_due = self.read.is_none_or(|read| now.saturating_duration_since(read) >= EVERY);
         if let (Some(sensors), true) = (&self.sensors, is_due) {
@@ -76,7 +77,7 @@ impl WatchedSensors {
         self.last.as_ref()
     }
 
-    /// The extremes of all readings; `None` if there are none.
+    /// Returns the extremes of all readings; `None` if there are none.
     #[must_use]
     pub fn extremes(&self) -> Option<SensorExtremes> {
         Some(self.extremes.clone()).filter(|extremes| extremes.readings > 0)
@@ -104,7 +105,7 @@ impl SensorExtremes {
     }
 }
 
-/// `54–71 °C, 1755–1980 MHz, 95–698 W, throttled by power cap`
+/// Formats the extremes: `54–71 °C, 1755–1980 MHz, 95–698 W, throttled by power cap`.
 impl fmt::Display for SensorExtremes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let range = |range: Option<SensorRange>, unit: &str| {

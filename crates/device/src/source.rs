@@ -16,7 +16,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source with the given text; `name` is its file name in messages.
+    /// Creates a source with the given text and the given kernels; `name` is its file name in
+    /// messages.
     #[must_use]
     pub fn new(name: &'static str, text: &'static str, kernels: &[&'static str]) -> Self {
         Self { name, text, headers: vec![], defines: vec![], kernels: kernels.to_vec() }
@@ -43,37 +44,37 @@ impl Source {
         self
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &'static str {
         self.text
     }
 
-    /// Names and texts of the headers.
+    /// Returns the names and texts of the headers.
     #[must_use]
     pub fn header_texts(&self) -> &[(&'static str, &'static str)] {
         &self.headers
     }
 
-    /// Names and values of the constants.
+    /// Returns the names and values of the constants.
     #[must_use]
     pub fn defines(&self) -> &[(&'static str, String)] {
         &self.defines
     }
 
-    /// The names of the kernels.
+    /// Returns the names of the kernels.
     #[must_use]
     pub fn kernels(&self) -> &[&'static str] {
         &self.kernels
     }
 
-    /// `name(A=1, B=2)`, for messages.
+    /// Returns `name(A=1, B=2)`, for messages: the file name and the constants.
     #[must_use]
     pub fn title(&self) -> String {
         let mut title = format!("{}(", self.name);

@@ -8,20 +8,20 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One reading. Values that a GPU does not report are absent.
+/// One reading of a GPU's sensors. Values that the GPU does not report are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Telemetry {
-    /// The temperature of the chip, °C.
+    /// The temperature of the chip, in °C.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<u32>,
-    /// The clock of the multiprocessors, MHz.
+    /// The clock rate of the multiprocessors, in MHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_mhz: Option<u32>,
-    /// The clock of the memory, MHz.
+    /// The clock rate of the memory, in MHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_clock_mhz: Option<u32>,
-    /// The power drawn by the whole board, W.
+    /// The power drawn by the whole board, in W.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_watts: Option<f64>,
     /// The reasons for throttling, in words: `power cap`, `heat (hardware)` …; empty if the clocks are
@@ -30,7 +30,7 @@ pub struct Telemetry {
     pub throttled_by: Option<Vec<String>>,
 }
 
-/// `61 °C, 1980 MHz, 650 W, memory 3201 MHz, throttled by power cap`
+/// Formats the reading: `61 °C, 1980 MHz, 650 W, memory 3201 MHz, throttled by power cap`.
 impl fmt::Display for Telemetry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let throttled = self.throttled_by.as_ref().map(|reasons| match reasons.as_slice() {
@@ -54,9 +54,9 @@ pub trait Sensors: Send + fmt::Debug {
     fn read(&self) -> Option<Telemetry>;
 }
 
-/// The sensors of a device by its name, `cuda:0`; `None` for the CPU and the simulator, and if NVML or
-/// the GPU is missing. The GPU is identified by its PCI address, not by its index: the driver counts
-/// only the devices in `CUDA_VISIBLE_DEVICES`, NVML counts all.
+/// Returns the sensors of the device with this name, such as `cuda:0`; `None` for the CPU and the
+/// simulator, and if NVML or the GPU is missing. The GPU is identified by its PCI address, not by
+/// its index: the driver counts only the devices in `CUDA_VISIBLE_DEVICES`, NVML counts all.
 #[must_use]
 pub fn sensors(device: &str) -> Option<Box<dyn Sensors>> {
     let index = device.strip_prefix("cuda:")?.parse().ok()?;
@@ -73,7 +73,8 @@ mod nvml {
 
     use super::{Sensors, Telemetry};
 
-    /// Loaded once per process, and never unloaded.
+    /// The library NVML, which is loaded once per process and never unloaded; `None` if it is
+    /// missing.
     static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
 
     #[derive(Debug)]
@@ -101,7 +102,7 @@ mod nvml {
         }
     }
 
-    /// The reasons in words. An idle GPU is not a reason.
+    /// Returns the reasons for throttling in words. That the GPU is idle is not a reason.
     fn names(reasons: ThrottleReasons) -> Vec<String> {
         use ThrottleReasons as R;
         let all = [
@@ -149,7 +150,7 @@ mod nvml {
 mod nvml {
     use super::Sensors;
 
-    /// Replaces the sensors on systems without NVML, or in builds without it.
+    /// Returns `None`: there are no sensors on systems without NVML, or in builds without it.
     pub(super) fn sensors(_: &str) -> Option<Box<dyn Sensors>> {
         None
     }

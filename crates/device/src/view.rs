@@ -25,7 +25,7 @@ pub struct Cells<'a, T> {
     of: PhantomData<&'a T>,
 }
 
-/// `len` elements from an address on.
+/// The memory of `len` elements from an address on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) device: &'a Device,
@@ -34,7 +34,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// A part of the elements, each of `bytes` bytes.
+    /// Returns the place of a part of the elements, each of `bytes` bytes.
     ///
     /// # Panics
     /// If the range ends before it begins or beyond the place.
@@ -79,25 +79,25 @@ macro_rules! methods {
                 self.place
             }
 
-            /// The number of elements.
+            /// Returns the number of elements.
             #[must_use]
             pub fn len(&self) -> usize {
                 self.place.len
             }
 
-            /// Whether there are no elements.
+            /// Returns whether there are no elements.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.place.len == 0
             }
 
-            /// The address in the device's memory.
+            /// Returns the address of the first element in the device's memory.
             #[must_use]
             pub fn address(&self) -> u64 {
                 self.place.address
             }
 
-            /// A part of the elements.
+            /// Returns a part of the elements.
             ///
             /// # Panics
             /// If the range ends before it begins or beyond these elements.
@@ -113,7 +113,7 @@ methods!(View);
 methods!(Cells);
 
 impl<T: Pod> View<'_, T> {
-    /// Waits for all work and copies the elements to the host.
+    /// Waits for all work, and returns a copy of the elements in host memory.
     ///
     /// # Errors
     /// The device fails.
@@ -127,7 +127,7 @@ impl<T: Pod> View<'_, T> {
 }
 
 impl<'a, T: Pod> Cells<'a, T> {
-    /// The same elements, for a kernel that reads them.
+    /// Returns the same elements, for a kernel that reads them.
     #[must_use]
     pub fn view(self) -> View<'a, T> {
         View::new(self.place)
@@ -135,7 +135,7 @@ impl<'a, T: Pod> Cells<'a, T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// Elements for a kernel that reads them.
+    /// Returns the elements in `range`, for a kernel that reads them.
     ///
     /// # Panics
     /// If the range ends before it begins or beyond the buffer.
@@ -144,7 +144,7 @@ impl<T: Pod> Buffer<T> {
         View::from(self).part(range)
     }
 
-    /// Elements for kernels that write them.
+    /// Returns the elements in `range`, for kernels that write them.
     ///
     /// # Panics
     /// If the range ends before it begins or beyond the buffer.

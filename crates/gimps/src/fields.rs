@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::refusal::Malformed;
 
-/// A known factor has at most this many decimal digits.
+/// The largest number of decimal digits of a known factor.
 pub const MOST_FACTOR_DIGITS: usize = 2_000;
 
-/// A number between commas has at most this many characters.
+/// The largest number of characters of a number between commas.
 const MOST_CHARACTERS: usize = 20;
 
-/// Text of a file for a message: one line of at most 48 characters.
+/// A part of a file's text, shortened for a message to one line of at most 48 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown(String);
 
@@ -39,25 +39,25 @@ fn all_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Parses digits, below 2^64.
+/// Parses a number of digits only, below 2^64.
 pub(crate) fn whole(field: &'static str, text: &str) -> Result<u64, Malformed> {
     let value = if all_digits(text) { text.parse().ok() } else { None };
     value.ok_or_else(|| refused(field, text, "a whole number"))
 }
 
-/// Parses digits, below 2^32.
+/// Parses a number of digits only, below 2^32.
 pub(crate) fn whole_u32(field: &'static str, text: &str) -> Result<u32, Malformed> {
     whole(field, text)?.try_into().map_err(|_| refused(field, text, "a whole number below 2^32"))
 }
 
-/// Parses digits with an optional sign.
+/// Parses a number of digits with an optional sign.
 pub(crate) fn signed(field: &'static str, text: &str) -> Result<i64, Malformed> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let value = if all_digits(digits) { text.parse().ok() } else { None };
     value.ok_or_else(|| refused(field, text, "a whole number"))
 }
 
-/// Parses digits with an optional sign and point: `77`, `1.3`, `+1.`.
+/// Parses a number of digits with an optional sign and decimal point: `77`, `1.3`, `+1.`.
 pub(crate) fn decimal(field: &'static str, text: &str) -> Result<f64, Malformed> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (before, after) = digits.split_once('.').unwrap_or((digits, ""));

@@ -15,26 +15,26 @@ pub enum Foreign {
     /// The number is not of the form 2^n − 1.
     #[error("k,b,n,c = {k},{b},{n},{c} is not a Mersenne number: only 1,2,p,-1 is supported")]
     Number {
-        /// k of k·b^n + c.
+        /// The factor k of the number k·b^n + c.
         k: String,
         /// The base b of the number k·b^n + c.
         b: String,
-        /// n.
+        /// The exponent n of the number k·b^n + c.
         n: String,
-        /// c.
+        /// The summand c of the number k·b^n + c.
         c: String,
     },
     /// A PRP test with another base.
     #[error("a PRP test to base {base}: only base 3 is supported")]
     Base {
-        /// The base.
+        /// The base of the test.
         base: u64,
     },
     /// A PRP test with another residue type.
     #[error("a PRP test with residue type {residue_type}{}: only type 1, and with known factors type 5, is supported",
         if *factors { " and known factors" } else { "" })]
     ResidueType {
-        /// The type.
+        /// The residue type.
         residue_type: u64,
         /// Whether factors are known.
         factors: bool,
@@ -47,7 +47,7 @@ pub enum Malformed {
     /// The line is longer than [`LONGEST_LINE`].
     #[error("the line has {bytes} bytes: assignments have at most {LONGEST_LINE}")]
     TooLong {
-        /// The length of the line.
+        /// The length of the line, in bytes.
         bytes: usize,
     },
     /// The line is not UTF-8, or contains control characters.
@@ -56,13 +56,13 @@ pub enum Malformed {
     /// The line has no `keyword=`.
     #[error("{line} is not an assignment: it has no keyword and '='")]
     NoKeyword {
-        /// The line.
+        /// The line, shortened.
         line: Shown,
     },
     /// The keyword is unknown.
     #[error("'{keyword}' is not a known kind of work: use PRP, PRPDC, Test, DoubleCheck or Cert")]
     UnknownKind {
-        /// The keyword.
+        /// The keyword found.
         keyword: Shown,
     },
     /// The prefix is not `B1=…,B2=…;`.

@@ -8,36 +8,38 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ResultLine {
-    /// Prime (PRP: probable prime), composite, or a factor found; a certification has no verdict.
+    /// The verdict: prime (for PRP: a probable prime), composite, or a factor found. A
+    /// certification has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// The exponent p.
     pub exponent: u32,
-    /// `PRP-3`, `LL`, `Cert` or `TF`.
+    /// The work type: `PRP-3`, `LL`, `Cert` or `TF`.
     pub worktype: String,
-    /// TF: the factors found, in decimal digits.
+    /// For TF: the factors found, in decimal digits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub factors: Vec<String>,
     /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res64: Option<String>,
-    /// PRP: 1 for the residue 3^(M_p − 1) mod M_p; 5 for the same number in a test of a cofactor of
-    /// M_p.
+    /// For PRP: the residue type, 1 for the residue 3^(M_p − 1) mod M_p, and 5 for the same number
+    /// in a test of a cofactor of M_p.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residue_type: Option<u8>,
-    /// PRP: the low 2048 bits, 512 hexadecimal digits.
+    /// For PRP: the low 2048 bits of the final residue, as 512 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res2048: Option<String>,
-    /// PRP of a cofactor: the known factors of M_p that were divided out, in decimal digits.
+    /// For PRP of a cofactor: the known factors of M_p that were divided out, in decimal digits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_factors: Vec<String>,
-    /// Cert: SHA3-256 of the final residue, 64 hexadecimal digits.
+    /// For Cert: the SHA3-256 of the final residue, as 64 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha3_hash: Option<String>,
-    /// Cert: the number of squarings of the start residue.
+    /// For Cert: the number of squarings of the start residue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub squarings: Option<u64>,
-    /// LL and Cert: eight hexadecimal digits, `00000000` for a run without unresolved errors.
+    /// For LL and Cert: the error code, eight hexadecimal digits; `00000000` for a run without
+    /// unresolved errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
     /// The engines, if two engines have computed everything and agreed. This field is specific to this
@@ -47,18 +49,18 @@ pub struct ResultLine {
     /// The transform length N in words; absent for TF.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fft_length: Option<usize>,
-    /// The initial shift of the residue; absent for TF.
+    /// The shift of the residue at the start of the test; absent for TF.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift_count: Option<u32>,
-    /// PRP: errors that were found and corrected.
+    /// For PRP: the errors that were found and corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorTally>,
-    /// PRP: the proof of the test, which is in a separate file.
+    /// For PRP: the description of the test's proof, which is in a separate file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofInfo>,
-    /// The program that computed it.
+    /// The program that computed the result.
     pub program: Program,
-    /// `YYYY-MM-DD HH:MM:SS`, UTC: see [`utc_now`].
+    /// The time of the result in UTC, as `YYYY-MM-DD HH:MM:SS`: see [`utc_now`].
     pub timestamp: String,
     /// The assignment's id, 32 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,21 +76,21 @@ pub struct ResultLine {
 /// The verdict of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// Prime, or for PRP a probable prime.
+    /// The number is prime or, for PRP, a probable prime.
     #[serde(rename = "P")]
     Prime,
-    /// Composite.
+    /// The number is composite.
     #[serde(rename = "C")]
     Composite,
-    /// Composite, with a factor.
+    /// The number is composite, and a factor was found.
     #[serde(rename = "F")]
     Factor,
 }
 
-/// Errors that were found and corrected.
+/// The numbers of errors that were found and corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorTally {
-    /// Failed Gerbicz checks.
+    /// The number of Gerbicz checks that failed.
     pub gerbicz: u32,
 }
 
@@ -97,16 +99,17 @@ pub struct ErrorTally {
 pub struct ProofInfo {
     /// The version of the file format: 2.
     pub version: u8,
-    /// The number of middle residues.
+    /// The power of the proof, which is its number of middle residues.
     pub power: u32,
-    /// The bits of each exponent derived from the hash: 64.
+    /// The number of bits of each exponent that is derived from a hash: 64.
     pub hashsize: u32,
-    /// MD5 of the whole file, 32 lower-case hexadecimal digits.
+    /// The MD5 of the whole file: 32 lower-case hexadecimal digits.
     pub md5: String,
 }
 
 impl ProofInfo {
-    /// The description of a proof in the format of this program: version 2, 64 bits of hash.
+    /// Creates the description of a proof in the format of this program: version 2, 64 bits of
+    /// hash.
     #[must_use]
     pub fn version_2(power: u32, md5: String) -> Self {
         Self { version: 2, power, hashsize: 64, md5 }
@@ -116,14 +119,14 @@ impl ProofInfo {
 /// A program's name and version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// The name.
+    /// The name of the program.
     pub name: String,
-    /// The version.
+    /// The version of the program.
     pub version: String,
 }
 
 impl Program {
-    /// The name `warpint` and the version of this workspace.
+    /// Returns the name `warpint` and the version of this workspace.
     #[must_use]
     pub fn warpint() -> Self {
         Self { name: "warpint".into(), version: env!("CARGO_PKG_VERSION").into() }
@@ -131,8 +134,8 @@ impl Program {
 }
 
 impl ResultLine {
-    /// The line of a finished Lucas–Lehmer test from the starting value 4, with shift 0 and the current
-    /// time. `res64` is 16 upper-case hexadecimal digits.
+    /// Creates the line of a finished Lucas–Lehmer test from the starting value 4, with shift 0 and
+    /// the current time. `res64` is 16 upper-case hexadecimal digits.
     #[must_use]
     pub fn ll(exponent: u32, status: Status, res64: String, fft_length: usize) -> Self {
         Self {
@@ -160,9 +163,9 @@ impl ResultLine {
         }
     }
 
-    /// The line of a finished Fermat test to base 3 with residue type 1, shift 0 and the current time.
-    /// `gerbicz` is the number of checks that failed and were corrected: a PRP line claims that the run
-    /// was Gerbicz-checked.
+    /// Creates the line of a finished Fermat test to base 3 with residue type 1, shift 0 and the
+    /// current time. `gerbicz` is the number of checks that failed and were corrected: a PRP line
+    /// claims that the run was Gerbicz-checked.
     #[must_use]
     pub fn prp(
         exponent: u32,
@@ -182,8 +185,9 @@ impl ResultLine {
         }
     }
 
-    /// The line of a finished certification with shift 0 and the current time. `sha3_hash` is SHA3-256
-    /// of the final residue, 64 hexadecimal digits. The line has no verdict and no res64.
+    /// Creates the line of a finished certification with shift 0 and the current time. `sha3_hash`
+    /// is SHA3-256 of the final residue, 64 hexadecimal digits. The line has no verdict and no
+    /// res64.
     #[must_use]
     pub fn cert(exponent: u32, squarings: u64, sha3_hash: String, fft_length: usize) -> Self {
         Self {
@@ -196,8 +200,8 @@ impl ResultLine {
         }
     }
 
-    /// The line of a factor found by trial division, with the current time; `factor` is in decimal
-    /// digits.
+    /// Creates the line of a factor found by trial division, with the current time; `factor` is in
+    /// decimal digits.
     ///
     /// It claims only that factor: the fields by which programs for trial factoring report a searched
     /// range (`bitlo`, `bithi`, `rangecomplete`) are absent.
@@ -215,7 +219,7 @@ impl ResultLine {
     }
 }
 
-/// The current time as `YYYY-MM-DD HH:MM:SS` in UTC.
+/// Returns the current time as `YYYY-MM-DD HH:MM:SS` in UTC.
 #[must_use]
 pub fn utc_now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S").to_string()

@@ -26,7 +26,7 @@ pub enum ResultsError {
     /// The object at this path can never receive results.
     #[error("the results file {} is {what}, not a file", path.display())]
     NotAFile {
-        /// The path.
+        /// The path that was given.
         path: PathBuf,
         /// The kind of object: `a directory`, `a FIFO` …
         what: &'static str,
@@ -34,17 +34,17 @@ pub enum ResultsError {
     /// The file cannot be read, so whether it has the result is unknown.
     #[error("cannot read the results file {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The underlying error.
         source: io::Error,
     },
     /// The file cannot be created, written or flushed to disk.
     #[error("cannot write the results file {}: {source}", path.display())]
     Write {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The underlying error.
         source: io::Error,
     },
     /// The line cannot be formatted as JSON.
@@ -52,13 +52,13 @@ pub enum ResultsError {
     Format {
         /// The exponent p.
         exponent: u32,
-        /// The cause.
+        /// The underlying error.
         source: serde_json::Error,
     },
 }
 
 impl ResultsError {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -69,7 +69,8 @@ impl ResultsError {
     }
 }
 
-/// The longest line that is compared with a new result; lines of this program have less than 1 KiB.
+/// The length in bytes of the longest line that is compared with a new result; lines of this
+/// program have less than 1 KiB.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// A file to which results are appended.
@@ -83,7 +84,7 @@ pub enum ResultsFile<'a> {
 }
 
 impl<'a> ResultsFile<'a> {
-    /// The path of the file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(self) -> &'a Path {
         match self {
@@ -91,7 +92,7 @@ impl<'a> ResultsFile<'a> {
         }
     }
 
-    /// The kind of object at the path. Does not open it.
+    /// Returns the kind of object at the path. Does not open it.
     fn look(self) -> Result<Found, ResultsError> {
         let looked = match self {
             Self::Given(path) => given::look(path),
@@ -210,14 +211,15 @@ pub fn append_result<'a>(
 
 /// The properties of a results file that an append needs.
 struct Scan {
-    /// The wanted line exists.
+    /// Whether the wanted line exists.
     has_line: bool,
-    /// The last line has no newline.
+    /// Whether the last line has no newline at its end.
     torn: bool,
 }
 
-/// Lines are read as bytes: an incomplete or foreign line need not be UTF-8 or JSON. A line that is too
-/// long is read in pieces, which are not examined.
+/// Searches a results file for the wanted result. Lines are read as bytes: an incomplete or foreign
+/// line need not be UTF-8 or JSON. A line that is too long is read in pieces, which are not
+/// examined.
 fn scan(file: File, wanted: &Value) -> io::Result<Scan> {
     let mut reader = BufReader::new(file);
     let mut scan = Scan { has_line: false, torn: false };

@@ -11,7 +11,7 @@ use warpint_files::{ErrorKind, FileError, Folder};
 use crate::lock_file::{LockError, LockFile};
 use crate::worktodo::Line;
 
-/// The largest file that is read as a list of assignments: 16 MiB.
+/// The size in bytes of the largest file that is read as a list of assignments: 16 MiB.
 const MOST_BYTES: u64 = 16 << 20;
 /// How long a file of additions must be unchanged before it is merged.
 const QUIET: Duration = Duration::from_millis(100);
@@ -32,7 +32,7 @@ pub struct WorkFile {
     notices: Vec<String>,
 }
 
-/// Returns whether to give up waiting for a lock.
+/// A function that returns whether to give up waiting for a lock.
 struct Stop(Box<dyn Fn() -> bool + Send + Sync>);
 
 impl fmt::Debug for Stop {
@@ -64,45 +64,45 @@ pub enum WorkFileError {
     /// The path leads to another kind of object.
     #[error("{} is {what}, not a file: move it away", path.display())]
     NotAFile {
-        /// The path.
+        /// The path that was given.
         path: PathBuf,
-        /// The kind of object.
+        /// The kind of object found.
         what: &'static str,
     },
     /// The file is too large for a list of assignments.
     #[error("{} has {bytes} bytes: a list of assignments has at most {MOST_BYTES}", path.display())]
     TooLarge {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The size of the file.
+        /// The size of the file, in bytes.
         bytes: u64,
     },
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The underlying error.
         source: io::Error,
     },
     /// The file cannot be written.
     #[error("cannot write {}: {source}; the file is unchanged", path.display())]
     Write {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The underlying error.
         source: io::Error,
     },
     /// A program that does not use the lock changes the file continually.
     #[error("{} was changed repeatedly by another program during the edit; it is left unchanged", path.display())]
     Restless {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
 }
 
 impl WorkFileError {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -116,8 +116,8 @@ impl WorkFileError {
 }
 
 impl WorkFile {
-    /// The work file of a directory. A change waits for at most `patience` for another program's lock.
-    /// Does not access the disk.
+    /// Creates the work file of a directory. A change waits for at most `patience` for another
+    /// program's lock. Does not access the disk.
     #[must_use]
     pub fn new(dir: &Path, patience: Duration) -> Self {
         let stop = Stop(Box::new(|| false));
@@ -132,26 +132,26 @@ impl WorkFile {
         self
     }
 
-    /// The work file of worker N alone, `worktodo-N.txt`, as in PRPLL, with `worktodo-N.add`. Does not
-    /// access the disk.
+    /// Creates the work file of worker N alone, `worktodo-N.txt`, as in PRPLL, with
+    /// `worktodo-N.add`. Does not access the disk.
     #[must_use]
     pub fn of_worker(dir: &Path, worker: u32, patience: Duration) -> Self {
         let path = dir.join(format!("worktodo-{worker}.txt"));
         Self { path, ..Self::new(dir, patience) }
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns and clears the descriptions of locks taken over from dead processes.
+    /// Returns the descriptions of locks taken over from dead processes since the last call.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Reads all current lines; none if the file does not exist.
+    /// Reads and returns all current lines; none if the file does not exist.
     ///
     /// Cost: one pass over at most 16 MiB.
     pub fn read(&self) -> Result<Vec<NumberedLine>, WorkFileError> {
@@ -192,7 +192,7 @@ impl WorkFile {
         })
     }
 
-    /// Moves the lines of `worktodo.add` to the end of the file. Returns the number of lines.
+    /// Moves the lines of `worktodo.add` to the end of the file. Returns the number of lines moved.
     ///
     /// The file of additions is first renamed, then its lines are appended, then it is removed. A
     /// process killed in between leaves it under its second name, which the next call finds; lines that
@@ -219,7 +219,8 @@ impl WorkFile {
         Ok(merged)
     }
 
-    /// Appends the lines of a file and removes it; with `only_new`, only the lines that are missing.
+    /// Appends the lines of the file `taken`, and removes that file; with `only_new`, appends only
+    /// the lines that are missing. Returns their number.
     fn take_in(&self, taken: &Path, only_new: bool) -> Result<usize, WorkFileError> {
         if !is_there(taken) {
             return Ok(0);
@@ -253,9 +254,9 @@ impl WorkFile {
         Ok(lock)
     }
 
-    /// Replaces the contents of the file by the result of `change`; `None` leaves the file unchanged.
-    /// The lock must be held. Writes of programs that do not use the lock are detected up to the
-    /// instant of the renaming.
+    /// Replaces the contents of the file by the result of `change`, unless that is `None`. Returns
+    /// whether the file was replaced. The lock must be held. Writes of programs that do not use the
+    /// lock are detected up to the instant of the renaming.
     fn edit(
         &self,
         mut change: impl FnMut(&[u8]) -> Option<Vec<u8>>,
@@ -288,12 +289,12 @@ impl WorkFile {
     }
 }
 
-/// The directory of a file, and its name there.
+/// Returns the directory of a file, and its name there.
 fn place(path: &Path) -> Result<(Folder, &OsStr), WorkFileError> {
     Folder::of(path).map_err(|e| WorkFileError::Read { path: path.to_owned(), source: e.into() })
 }
 
-/// Whether the name is taken.
+/// Returns whether anything exists at this path.
 fn is_there(path: &Path) -> bool {
     place(path).is_ok_and(|(folder, name)| folder.has(name))
 }
@@ -307,7 +308,7 @@ fn has_line(bytes: &[u8], line: &[u8]) -> bool {
     bytes.split_inclusive(|&b| b == b'\n').any(|found| without_ending(found) == line)
 }
 
-/// The bytes, followed by the lines.
+/// Returns the old bytes, followed by the lines.
 fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     let dos = old.split_inclusive(|&b| b == b'\n').next().is_some_and(|l| l.ends_with(b"\r\n"));
     let ending: &[u8] = if dos { b"\r\n" } else { b"\n" };
@@ -322,7 +323,7 @@ fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     new
 }
 
-/// Reads the whole file; empty if it does not exist.
+/// Reads and returns the whole file; nothing if it does not exist.
 fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     let (folder, name) = place(path)?;
     match folder.read(name, MOST_BYTES) {
@@ -339,7 +340,7 @@ fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     }
 }
 
-/// Waits until the size of a file has been constant for a moment, for a limited time.
+/// Waits, for a limited time, until the size of a file has been constant for a moment.
 fn wait_until_written(path: &Path) {
     const LOOKS: usize = 100;
     let size = || place(path).ok().and_then(|(folder, name)| folder.size(name).ok());

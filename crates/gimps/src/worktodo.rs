@@ -17,22 +17,22 @@ use std::fmt;
 use crate::fields::{self, Shown};
 use crate::refusal::{Foreign, Malformed};
 
-/// Longer lines are not assignments: 64 KiB.
+/// The length in bytes of the longest line that can be an assignment: 64 KiB.
 pub const LONGEST_LINE: usize = 64 << 10;
 
-/// Exponents are below this: 2^31.
+/// The bound of exponents, which are smaller than this: 2^31.
 const EXPONENT_LIMIT: u64 = 1 << 31;
 
-/// Kinds of work that belong to other programs.
+/// The keywords of work for other programs.
 const OTHER_KINDS: [&str; 7] =
     ["AdvancedTest", "ECM", "ECM2", "Factor", "Pfactor", "Pminus1", "Pplus1"];
 
-/// A parsed line.
+/// A line of `worktodo.txt`, parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
-    /// Only white space.
+    /// A line of white space only.
     Blank,
-    /// `#…`, `;…`, `//…`, or a heading `[…]`.
+    /// A comment `#…`, `;…` or `//…`, or a heading `[…]`.
     Comment,
     /// Work of a kind that this crate knows.
     Work(Assignment),
@@ -42,7 +42,7 @@ pub enum Line {
     Malformed(Malformed),
 }
 
-/// An assignment.
+/// An assignment: the work of a line and its other fields.
 ///
 /// `Display` writes the line; [`Line::parse`] reads it back to an equal value.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +63,7 @@ pub enum Work {
     Prp {
         /// The exponent p.
         exponent: u32,
-        /// `PRPDC`: the number was tested before.
+        /// Whether the keyword is `PRPDC`: the number was tested before.
         double_check: bool,
         /// (tf_bits, tests_saved): how far factors were searched for, in bits, and how many tests a
         /// factor would save.
@@ -73,15 +73,15 @@ pub enum Work {
         /// Known factors in decimal digits; if there are any, the cofactor is tested.
         known_factors: Vec<String>,
     },
-    /// Lucas–Lehmer.
+    /// A Lucas–Lehmer test.
     Ll {
         /// The exponent p.
         exponent: u32,
-        /// `DoubleCheck`: the number was tested before.
+        /// Whether the keyword is `DoubleCheck`: the number was tested before.
         double_check: bool,
         /// How far factors were searched for, in bits.
         tf_bits: Option<f64>,
-        /// Whether P−1 was done; present only after `tf_bits`.
+        /// Whether P−1 factoring was done, as the number in the line; present only after `tf_bits`.
         pm1_done: Option<u32>,
     },
     /// Certification of another user's proof: repeated squaring of a start residue.
@@ -94,7 +94,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// The exponent p.
+    /// Returns the exponent p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         match *self {
@@ -104,7 +104,7 @@ impl Work {
         }
     }
 
-    /// `PRP`, `PRPDC`, `Test`, `DoubleCheck` or `Cert`.
+    /// Returns the keyword: `PRP`, `PRPDC`, `Test`, `DoubleCheck` or `Cert`.
     #[must_use]
     pub fn keyword(&self) -> &'static str {
         match self {
@@ -116,7 +116,7 @@ impl Work {
         }
     }
 
-    /// Whether the assignment states that factors were searched for.
+    /// Returns whether the assignment states that factors were searched for.
     #[must_use]
     pub fn has_factoring_history(&self) -> bool {
         match self {
@@ -129,7 +129,7 @@ impl Work {
         }
     }
 
-    /// Whether the result must be independent of an earlier one of the same machine.
+    /// Returns whether the result must be independent of an earlier one of the same machine.
     #[must_use]
     pub fn is_double_check(&self) -> bool {
         match *self {
@@ -175,7 +175,7 @@ impl fmt::Display for Assignment {
     }
 }
 
-/// A line is refused as malformed or as foreign.
+/// The refusal of a line as malformed or as foreign.
 enum Refusal {
     Foreign(Foreign),
     Malformed(Malformed),
@@ -319,7 +319,7 @@ fn exponent(field: &'static str, text: &str) -> Result<u32, Malformed> {
     })
 }
 
-/// The fields between the commas.
+/// The fields of a line, which are separated by commas.
 struct Fields<'a> {
     rest: std::iter::Peekable<std::str::Split<'a, char>>,
     form: &'static str,
@@ -339,7 +339,7 @@ impl<'a> Fields<'a> {
         self.next().filter(|text| !text.is_empty()).ok_or(Malformed::Missing { field, form })
     }
 
-    /// Whether exactly one field is left.
+    /// Returns whether exactly one field is left.
     fn is_last(&self) -> bool {
         self.rest.clone().count() == 1
     }
@@ -351,8 +351,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The assignment's ID, if the first field is an ID or stands for a missing one. No number that may
-    /// follow has 32 digits, or is 0.
+    /// Takes the first field if it is an ID or stands for a missing one, and returns the ID, if
+    /// any. No number that may follow has 32 digits or is 0.
     fn aid(&mut self) -> Result<Option<String>, Malformed> {
         let Some(first) = self.rest.peek().map(|text| text.trim()) else { return Ok(None) };
         let hex = first.bytes().all(|b| b.is_ascii_hexdigit());
@@ -372,7 +372,7 @@ impl<'a> Fields<'a> {
         Err(Malformed::Field { field, value, wanted: "32 hexadecimal digits or N/A" })
     }
 
-    /// Parses k,b,n,c; returns n if the others are 1, 2 and −1.
+    /// Parses the fields k, b, n and c; returns n if k = 1, b = 2 and c = −1.
     fn mersenne(&mut self) -> Result<u32, Refusal> {
         let mut number = || -> Result<[&'a str; 4], Malformed> {
             Ok([self.required("k")?, self.required("b")?, self.required("n")?, self.required("c")?])

@@ -20,7 +20,7 @@ use crate::work::{MOST_WORKERS, StartFileError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// An assignment of p = 2.
+    /// An assignment asks for a test of M_2, to which no test applies.
     #[error("M2 = 3 is prime: no test applies to it, and no result is recorded")]
     NoTestOfM2,
     /// The number is not an exponent of a test.
@@ -38,17 +38,17 @@ pub enum RunError {
          computed by {engine}: choose another engine for one of them"
     )]
     SameEngine {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The engine.
+        /// The name of the engine.
         engine: &'static str,
     },
     /// The stored result lacks something that this job requests.
     #[error("M{exponent} was tested before without {lacks}: --restart tests it again")]
     TestedWithout {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The missing feature.
+        /// What the stored result lacks, in words.
         lacks: &'static str,
     },
     /// The checkpoints cannot be used.
@@ -60,10 +60,10 @@ pub enum RunError {
     /// The stored result cannot be used.
     #[error(transparent)]
     Stored(#[from] StoredError),
-    /// The residues of a finished proof cannot be removed.
+    /// The residues from which a finished proof was built cannot be removed.
     #[error("residues of its proof stay in {}", dir.display())]
     Residues {
-        /// The directory of the residues.
+        /// The path of the directory of the residues.
         dir: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -77,7 +77,7 @@ pub enum RunError {
         stored.display()
     )]
     NotRecorded {
-        /// The stored result.
+        /// The path of the stored result.
         stored: PathBuf,
         /// The underlying error.
         source: ResultsError,
@@ -107,7 +107,7 @@ pub enum RunError {
          (nothing is lost); if no proof is requested, it gives the result"
     )]
     NotProven {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
         /// The underlying error.
         source: MakeError,
@@ -118,7 +118,7 @@ pub enum RunError {
     /// A directory cannot be made.
     #[error("cannot make the directory {}", path.display())]
     Directory {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -126,7 +126,7 @@ pub enum RunError {
     /// A directory cannot be read.
     #[error("cannot read {}", path.display())]
     Unreadable {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -137,7 +137,7 @@ pub enum RunError {
     /// The file has the form of a proof, but not its content.
     #[error("{} is not a proof file", path.display())]
     NotAProof {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong with it.
         source: ProofError,
@@ -148,13 +148,13 @@ pub enum RunError {
     /// A list of assignments cannot be used.
     #[error(transparent)]
     WorkFile(#[from] WorkFileError),
-    /// The line of a finished assignment cannot be removed.
+    /// The line of a finished assignment cannot be removed from its list.
     #[error("the result is recorded, but the line stays")]
     LineStays {
         /// The underlying error.
         source: WorkFileError,
     },
-    /// A line to be added to a list is not an assignment for this program.
+    /// A line to be added to a list is not an assignment for this program, for the reason given.
     #[error("{0}")]
     NoAssignment(String),
     /// The start residue of a certification cannot be used.
@@ -163,15 +163,15 @@ pub enum RunError {
     /// A certification asks for more squarings than a test has.
     #[error("a certification of M{exponent} has at most {exponent} squarings, not {squarings}")]
     TooManySquarings {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The requested squarings.
+        /// The requested number of squarings.
         squarings: u64,
     },
     /// The directory of an exponent cannot be made, or its claim cannot be taken.
     #[error("cannot use {}", path.display())]
     Claim {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -179,7 +179,7 @@ pub enum RunError {
     /// The claim of a worker's number cannot be taken.
     #[error("cannot use the lock {}", path.display())]
     WorkerLock {
-        /// The claim.
+        /// The path of the claim's file.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -190,9 +190,9 @@ pub enum RunError {
         dir.display()
     )]
     WorkerAtWork {
-        /// The number.
+        /// The number of the worker.
         worker: u32,
-        /// The directory.
+        /// The path of the directory.
         dir: PathBuf,
     },
     /// More workers were requested than there are numbers.

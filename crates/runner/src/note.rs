@@ -14,50 +14,50 @@ use crate::report::StopReport;
 pub enum Note {
     /// A transform length is being chosen, which takes seconds.
     ChoosingLength {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The test.
+        /// The kind of the test.
         kind: TestKind,
     },
     /// A plan for the test has been chosen.
     Planned {
         /// The plan.
         plan: Plan,
-        /// The test.
+        /// The kind of the test.
         kind: TestKind,
     },
-    /// The disk space that the residues for a proof need.
+    /// A note on the disk space that the residues for a proof need.
     ProofRoom {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
         /// The power of the proof.
         power: u32,
-        /// The number of bytes, at most.
+        /// The largest number of bytes needed.
         bytes: u64,
-        /// The directory of the residues.
+        /// The path of the directory of the residues.
         dir: PathBuf,
     },
     /// The result was stored before.
     FinishedBefore {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The stored result.
+        /// The path of the stored result.
         path: PathBuf,
-        /// Whether a repetition can be requested; not if the job is for an assignment.
+        /// Whether the user can request a repetition, which is false for a job for an assignment.
         repeatable: bool,
     },
     /// A result that was stored before, without an assignment, is used for this assignment.
     FinishedWithout {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The stored result.
+        /// The path of the stored result.
         path: PathBuf,
     },
     /// A result was stored before, but cannot be used for this assignment.
     NotThisResult {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The stored result.
+        /// The path of the stored result.
         path: PathBuf,
         /// Why it cannot be used.
         reason: &'static str,
@@ -66,32 +66,32 @@ pub enum Note {
     Stopped(StopReport),
     /// The proof has been written.
     ProofMade {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
         /// The power of the proof.
         power: u32,
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The start residue of a finished certification has been removed.
     StartRemoved {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// Lines were moved from a file of additions to its list.
     MovedOver {
         /// The number of lines.
         lines: usize,
-        /// The name of the file.
+        /// The name of the file of additions.
         from: String,
     },
-    /// The lock of a list was taken over from a dead process.
+    /// The lock of a list was taken over from a dead process, as the text says.
     LockTakenOver(String),
     /// No work is left.
     NoWorkLeft {
-        /// The lists, and the numbers of their lines by outcome.
+        /// The lists, and the numbers of their lines by outcome, as text.
         summary: String,
         /// Whether the worker waits for more work.
         waits: bool,
@@ -144,7 +144,7 @@ impl Display for Note {
     }
 }
 
-/// Formats a plan: `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2
+/// Writes a plan: `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2
 /// threads`, or `M82589933, PRP-3: engine goldilocks on cuda:0, 4M words (…), 2048x2048/4x4`.
 fn planned(f: &mut fmt::Formatter<'_>, plan: &Plan, kind: TestKind) -> fmt::Result {
     write!(

@@ -14,13 +14,13 @@ use crate::work::{Tally, Watch};
 /// Why a report could not be delivered.
 pub type Undelivered = Box<dyn Error + Send + Sync>;
 
-/// An event of a run.
+/// Something that happens in a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunEvent<'a> {
-    /// Something that may interest the user.
+    /// A note on something that may interest the user.
     Note(&'a Note),
-    /// Something that the user should know.
+    /// A warning of something that the user should know.
     Warning(&'a Warning),
     /// Whether stopping would save anything. After `true` the run obeys its stop token and ends in
     /// order. After `false`, and before the first of these events, nothing is lost if the process
@@ -28,10 +28,10 @@ pub enum RunEvent<'a> {
     Saves(bool),
     /// A test of M_p starts.
     TestBegins {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
     },
-    /// An event of the test.
+    /// The test reports an event.
     Test(&'a Event),
     /// The stop request was noticed; a checkpoint is being saved.
     Stopping,
@@ -39,14 +39,14 @@ pub enum RunEvent<'a> {
     TestEnds,
     /// Building or verifying a proof for M_p starts.
     ProofBegins {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
         /// Whether the proof is built or verified.
         stage: ProofStage,
     },
-    /// Progress of building or verifying, from 0 to 1.
+    /// Building or verifying a proof has progressed.
     Proof {
-        /// The share that is done.
+        /// The share that is done, from 0 to 1.
         share: f64,
     },
     /// Building or verifying has ended, with or without success.
@@ -54,14 +54,14 @@ pub enum RunEvent<'a> {
     /// A worker that runs as a process of its own has written a line of results, passed on with its
     /// line ending.
     WorkerOutput {
-        /// The line.
+        /// The text of the line.
         line: &'a str,
     },
-    /// Such a worker has written a line of messages.
+    /// A worker that runs as a process of its own has written a line of messages.
     WorkerMessage {
         /// The worker's name, such as `worker 1 (cuda:1)`.
         worker: &'a str,
-        /// The line.
+        /// The text of the line.
         line: &'a str,
     },
 }

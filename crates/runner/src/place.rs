@@ -6,7 +6,7 @@ use crate::RunError;
 use crate::observer::{Observer, RunEvent};
 use crate::warning::Warning;
 
-/// Decides where to compute; warns of a GPU that exists but cannot be used.
+/// Returns the request with the place decided; warns of a GPU that exists but cannot be used.
 pub(crate) fn resolved(
     request: &PlanRequest,
     exponent: Exponent,

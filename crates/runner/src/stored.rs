@@ -28,11 +28,11 @@ pub struct StoredResult {
 pub enum Loaded {
     /// The file does not exist.
     Nothing,
-    /// The stored report.
+    /// The file contains this report.
     Sound(Box<TestReport>),
     /// The file belongs to another test or is damaged, and has been renamed.
     Bad {
-        /// The file's new name.
+        /// The new path of the file.
         aside: PathBuf,
         /// What is wrong with the file.
         reason: String,
@@ -46,7 +46,7 @@ pub enum StoredError {
     /// The file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -54,7 +54,7 @@ pub enum StoredError {
     /// The file is not sound and cannot be renamed.
     #[error("{} is not sound ({reason}) and cannot be set aside", path.display())]
     SetAside {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong with the file.
         reason: &'static str,
@@ -64,7 +64,7 @@ pub enum StoredError {
     /// The file cannot be written. An older file is unchanged.
     #[error("cannot write {}", path.display())]
     Write {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -72,7 +72,7 @@ pub enum StoredError {
     /// The file cannot be removed.
     #[error("cannot remove {}", path.display())]
     Remove {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -115,7 +115,7 @@ impl StoredResult {
         &self.path
     }
 
-    /// Reads the file; renames a file that is not sound to `….bad`.
+    /// Reads the stored result. Renames a file that is not sound to `….bad`.
     ///
     /// # Errors
     /// Returns [`StoredError::Read`] or [`StoredError::SetAside`].
@@ -180,10 +180,10 @@ impl StoredResult {
     }
 }
 
-/// A finished certification.
+/// The stored result of a finished certification.
 pub(crate) struct StoredCertification {
     pub(crate) path: PathBuf,
-    /// The slug of its [`TestKind`], which depends on the start residue.
+    /// The slug of the certification's [`TestKind`], which depends on the start residue.
     pub(crate) slug: String,
     pub(crate) squarings: u64,
 }
@@ -204,7 +204,7 @@ pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     entries.into_iter().filter_map(|entry| of(folder.file(entry.name))).collect()
 }
 
-/// Reads a file, up to a size that no report exceeds.
+/// Returns the content of a file, up to a size that no report exceeds.
 fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     const MOST: u64 = 1 << 20;
     place(path).and_then(|(folder, name)| folder.read(name, MOST))
@@ -308,7 +308,8 @@ mod tests {
         assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
     }
 
-    /// 1,000 cases, since each waits for a disk; a tenth of `PROPTEST_CASES` if that is set.
+    /// Returns 1,000 cases, since each waits for a disk; a tenth of `PROPTEST_CASES` if that is
+    /// set.
     fn cases() -> ProptestConfig {
         let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
         ProptestConfig::with_cases(given.unwrap_or(10_000u32).div_ceil(10))

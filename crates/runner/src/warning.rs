@@ -7,128 +7,128 @@ use std::path::PathBuf;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Warning {
-    /// An existing GPU is not used, or stored times cannot be read.
+    /// An existing GPU is not used, or stored times cannot be read, as the text says.
     OfPlan(String),
     /// The stored result is damaged or belongs to another test.
     UnsoundResult {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The file's new name.
+        /// The new path of the file.
         aside: PathBuf,
         /// What is wrong with the file.
         reason: String,
     },
     /// The result cannot be written to the results file.
     NotRecordable {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The reason.
+        /// The reason, as text.
         reason: String,
-        /// Where the result will be stored.
+        /// The path where the result will be stored.
         stored: PathBuf,
     },
-    /// The result of an assignment could not be delivered.
+    /// The result of an assignment could not be delivered, for the reason given.
     Undelivered(String),
     /// Checkpoints or residues of a finished test could not be removed.
     NotCleared {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The reason.
+        /// The reason, as text.
         reason: String,
     },
     /// A checkpoint of a finished test is damaged.
     BadCheckpoint {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// Which checkpoint, and what is wrong with it.
+        /// A line of text that says which checkpoint it is and what is wrong with it.
         line: String,
     },
     /// Another file has the name of the future proof.
     ProofInTheWay {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// Residues from before the iteration at which a test resumes are missing.
     ResiduesMissing {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
         /// The iteration at which the test resumes.
         iteration: u64,
         /// The largest possible power of the proof; 0 if no proof is possible.
         power: u32,
-        /// The requested power.
+        /// The requested power of the proof.
         wanted: u32,
         /// Whether the test is for an assignment.
         assigned: bool,
     },
     /// The proof has a lower power than requested.
     LowerPower {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
         /// The power of the proof.
         power: u32,
-        /// The requested power.
+        /// The requested power of the proof.
         wanted: u32,
     },
     /// No proof was made, and none can be made later.
     NoProof {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The reason.
+        /// The reason, as text.
         reason: String,
     },
     /// The first run of the verification of a proof made an error.
     ProofRunErred {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
     },
     /// The log cannot be written.
     NoLog {
-        /// The log.
+        /// The path of the log.
         path: PathBuf,
-        /// The reason.
+        /// The reason, as text.
         reason: String,
     },
     /// Additions to a list cannot be moved to it.
     AdditionsStay {
         /// The name of the file of additions.
         file: String,
-        /// The reason.
+        /// The reason, as text.
         reason: String,
     },
     /// A line of a list is not an assignment for this program.
     NotOurs {
-        /// The list and the line's number.
+        /// The name of the list and the number of the line, as text.
         place: String,
-        /// The reason.
+        /// The reason, as text.
         reason: String,
     },
     /// An assignment failed; its line is kept.
     Failed {
-        /// The list and the line's number.
+        /// The name of the list and the number of the line, as text.
         place: String,
-        /// The reason.
+        /// The reason, as text.
         reason: String,
     },
     /// The line of a finished assignment has already been removed from its list.
     LineGone {
-        /// The list and the line's number.
+        /// The name of the list and the number of the line, as text.
         place: String,
     },
     /// The start residue of a finished certification could not be removed.
     StartStays {
-        /// p.
+        /// The exponent p of M_p.
         exponent: u32,
-        /// The reason.
+        /// The reason, as text.
         reason: String,
     },
     /// A worker that runs as a process of its own has failed.
     WorkerFailed {
         /// The worker's name, such as `worker 1 (cuda:1)`.
         worker: String,
-        /// How it failed.
+        /// How the worker failed, as text.
         how: String,
     },
 }

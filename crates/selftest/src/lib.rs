@@ -1,6 +1,6 @@
-//! Suites that ship in the program: every engine against a slow, obvious oracle
-//! and against known answers that other programs computed. No GMP here; the same
-//! idea against GMP is the crate `warpint-testkit`.
+//! Suites that ship in the program. They compare every engine with a slow, obvious oracle and with
+//! known answers that other programs computed. The crate `warpint-testkit` compares with GMP, which
+//! this crate does not use.
 //!
 //! * [`cases`]: what every engine must do, one function a case; [`engine_suite!`] makes a `#[test]` of each;
 //! * [`oracle`]: the family `limbs`, schoolbook arithmetic; [`twin`] runs it beside an engine;
@@ -42,22 +42,24 @@ use batches::elementwise;
 use oracle::Limbs;
 use sample::Scale;
 
-/// The seed of [`run`]: a self-test does the same on every machine.
+/// The seed of [`run`], which is fixed so that a self-test does the same on every machine.
 pub const SEED: u64 = 20_261_121;
 
-/// How much is run.
+/// How many cases are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// On a GPU some cases of every suite, with few kernels to be compiled; on the CPU all.
+    /// On a GPU some cases of every suite, which need few kernels to be compiled; on the CPU all
+    /// cases.
     Quick,
-    /// All cases.
+    /// All cases of every suite.
     Thorough,
 }
 
 impl Depth {
-    /// About how long all cases of a place take, with nothing kept of an earlier run: on an NVIDIA
-    /// H200 with 16 cores, most of it to compile kernels, and on two cores of the CPU. The times of
-    /// the cases stand in `benches/runs` (`*-h200/selftest*.txt`).
+    /// Returns about how long all cases of a place take if nothing is kept of an earlier run. The
+    /// time for a GPU is that of an NVIDIA H200 with 16 cores, which mostly compile kernels; the
+    /// time for the CPU is that of two cores. The times of the cases are in `benches/runs`
+    /// (`*-h200/selftest*.txt`).
     #[must_use]
     pub fn estimate(self, is_gpu: bool) -> Duration {
         Duration::from_secs(match (is_gpu, self) {
@@ -67,8 +69,8 @@ impl Depth {
         })
     }
 
-    /// The number of small cases that run side by side on a device. Quick cases spend most of their time
-    /// compiling kernels, each on one core. Thorough cases need the device's memory.
+    /// Returns the number of small cases that run side by side on a device. Quick cases spend most
+    /// of their time compiling kernels, each on one core. Thorough cases need the device's memory.
     fn cases_at_once(self) -> usize {
         match self {
             Self::Quick => 4,
@@ -77,33 +79,33 @@ impl Depth {
     }
 }
 
-/// What one case of one family did.
+/// The result of one case for one family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseReport {
-    /// The family (`fp64`, `goldilocks@cuda:0`), or the two compared.
+    /// The name of the family (`fp64`, `goldilocks@cuda:0`), or of the two that are compared.
     pub family: String,
-    /// The case.
+    /// The name of the case.
     pub case: String,
-    /// Why it failed; the message says exponent, length and seed.
+    /// Success, or why the case failed; the message says exponent, length and seed.
     pub result: Result<(), String>,
-    /// Its time.
+    /// How long the case took.
     pub elapsed: Duration,
 }
 
-/// How many cases passed and failed.
+/// The numbers of cases that passed and failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// Cases without a fault.
+    /// The number of cases that passed.
     pub passed: usize,
-    /// Cases with one.
+    /// The number of cases that failed.
     pub failed: usize,
 }
 
-/// Runs every case of some families, or the quick ones of devices: all of the CPU take about ten
-/// seconds on two cores.
+/// Runs every case for some families, or with [`Depth::Quick`] only the quick ones for families of
+/// devices. All cases of the CPU take about ten seconds on two cores.
 ///
-/// With a filter, only those whose `family::case` contains it. Each report is
-/// given as soon as its case has ended.
+/// With a filter, runs only cases whose `family::case` contains it. Each report is passed on as
+/// soon as its case has ended.
 pub fn run(
     families: &[&'static dyn EngineFamily],
     depth: Depth,
@@ -113,11 +115,11 @@ pub fn run(
     run_seeded(families, depth, filter, SEED, report)
 }
 
-/// [`run`] with another seed, for other exponents and residues.
+/// Does the same as [`run`] with another seed, which gives other exponents and residues.
 ///
-/// Beside the [`cases`]: any family but the CPU's `fp64` against the other
-/// arithmetic on the CPU at large exponents ([`agreement::sizes`]), and on a GPU
-/// the residues of [`interim`].
+/// Besides the [`cases`], every family but the CPU's `fp64` is compared with the other arithmetic
+/// on the CPU at large exponents ([`agreement::sizes`]), and on a GPU with the residues of
+/// [`interim`].
 pub fn run_seeded(
     families: &[&'static dyn EngineFamily],
     depth: Depth,
@@ -159,8 +161,8 @@ pub fn run_seeded(
     run.summary
 }
 
-/// Builds engines for the exponents of the quick cases, and has each do a bit of everything: their
-/// kernels are compiled side by side, and the cases find them.
+/// Builds engines for the exponents of the quick cases, and lets each do a few operations of every
+/// kind. Their kernels are compiled in parallel, so that the cases find them compiled.
 fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<(), String> {
     // From the hundredth on, squarings are not measured, by kernels of their own.
     const SQUARINGS: u64 = 120;
@@ -189,11 +191,12 @@ fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<
     })
 }
 
-/// The most exponents that a case draws: the others take the first of these.
+/// The largest number of exponents that a case draws. Cases that draw fewer take the first of
+/// these.
 const MOST_DRAWN: usize = 80;
 
-/// The family of the CPU with which one is compared: integers for floating point, and the
-/// other way round.
+/// Returns the family on the CPU with which the given one is compared: integers for floating point,
+/// and the other way round.
 fn other_arithmetic(family: &dyn EngineFamily) -> &'static dyn EngineFamily {
     if family.name() == Fp64.name() { &Goldilocks } else { &Fp64 }
 }
@@ -228,8 +231,8 @@ pub fn run_kernels(
     run.summary
 }
 
-/// Runs the cases of [`batches`] where an executor works, as [`run`] does those of families:
-/// `batch::sums` on the CPU, `batch@cuda:0::sums` and so on elsewhere.
+/// Runs the cases of [`batches`] on an executor, as [`run`] does those of families: `batch::sums`
+/// on the CPU, `batch@cuda:0::sums` and so on elsewhere.
 pub fn run_batches(
     executor: &Executor,
     depth: Depth,
@@ -324,7 +327,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Cases, as they are run and counted.
+/// The state of a run: its filter, the counts of cases so far, and where reports go.
 struct Running<'a> {
     filter: Option<&'a str>,
     report: &'a mut dyn FnMut(&CaseReport),
@@ -341,7 +344,7 @@ impl Running<'_> {
         self.all(vec![Case::new(family.to_owned(), case, work)], 1);
     }
 
-    /// Runs cases, up to `at_once` side by side. Reports come in the order of the cases.
+    /// Runs cases, up to `at_once` at a time. Reports come in the order of the cases.
     fn all(&mut self, mut cases: Vec<Case<'_>>, at_once: usize) {
         cases.retain(|Case { family, case, .. }| {
             self.filter.is_none_or(|filter| format!("{family}::{case}").contains(filter))
@@ -387,7 +390,7 @@ impl Running<'_> {
     }
 }
 
-/// `fp64` on the CPU, `goldilocks@cuda:0` elsewhere.
+/// Returns the name of a family: `fp64` on the CPU, `goldilocks@cuda:0` elsewhere.
 fn name(family: &dyn EngineFamily) -> String {
     match family.place() {
         CPU => family.name().to_owned(),
@@ -395,10 +398,10 @@ fn name(family: &dyn EngineFamily) -> String {
     }
 }
 
-/// One case of one family, for [`engine_suite!`].
+/// Runs one case of one family, for [`engine_suite!`].
 ///
 /// # Errors
-/// The case's own message, or that there is no such case.
+/// The case fails, with its message, or there is no such case.
 pub fn run_case(family: &'static dyn EngineFamily, case: &str) -> Result<(), String> {
     let case = cases::CASES
         .iter()

@@ -25,7 +25,7 @@ pub enum Scale {
     /// The kernel simulator, some hundred times slower than the others: a quarter of the cases, and
     /// none of them large.
     Small,
-    /// The CPU.
+    /// The scale of the CPU.
     Whole,
     /// A GPU, which can run tests that take too long on a CPU.
     Large,
@@ -54,7 +54,8 @@ impl Scale {
         }
     }
 
-    /// Returns `n`, or a quarter or a 16th of it, but at least 1.
+    /// Returns the number of cases at this scale: `n`, or a quarter or a 16th of it, but at least
+    /// 1.
     #[must_use]
     pub fn count(self, n: usize) -> usize {
         match self {
@@ -64,8 +65,9 @@ impl Scale {
         }
     }
 
-    /// Returns `p`, but at most 50,000 on the simulator and 12,500 in quick cases. 12,500 is the
-    /// least that any case asks for, so that all draw the same exponents.
+    /// Returns the largest exponent at this scale: `p`, but at most 50,000 on the simulator and
+    /// 12,500 in quick cases. 12,500 is the least that any case asks for, so that all draw the same
+    /// exponents.
     #[must_use]
     pub fn largest(self, p: u32) -> u32 {
         match self {

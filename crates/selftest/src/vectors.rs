@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// `mersenne_primes.toml`.
+/// The content of `mersenne_primes.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MersennePrimes {
@@ -14,11 +14,11 @@ pub struct MersennePrimes {
     pub exponents: Vec<u32>,
 }
 
-/// `small_residues.toml`.
+/// The content of `small_residues.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmallResidues {
-    /// The program that computed them.
+    /// The program that computed the answers.
     pub source: String,
     /// One entry for every odd prime p < 2,000, for 4,423 and for 4,441, ascending.
     pub residues: Vec<SmallResidue>,
@@ -28,35 +28,36 @@ pub struct SmallResidues {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmallResidue {
-    /// p.
+    /// The exponent p of M_p.
     pub p: u32,
-    /// The res64 of s_(p−2), s_0 = 4: 16 upper-case hexadecimal digits.
+    /// The low 64 bits of the Lucas–Lehmer residue s_(p−2), with s_0 = 4, as 16 upper-case
+    /// hexadecimal digits.
     pub ll: String,
-    /// The res64 of 3^(M_p − 1).
+    /// The low 64 bits of 3^(M_p − 1) mod M_p, as 16 upper-case hexadecimal digits.
     pub prp: String,
 }
 
-/// `residues.toml`.
+/// The content of `residues.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterimResidues {
-    /// The program that computed them.
+    /// The program that computed the answers.
     pub source: String,
-    /// The residues.
+    /// The residues, each of one exponent.
     pub residues: Vec<InterimResidue>,
 }
 
-/// The res64 of a sequence after some iterations.
+/// The residue of a sequence after some iterations.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterimResidue {
-    /// p.
+    /// The exponent p of M_p.
     pub p: u32,
-    /// The sequence.
+    /// Which sequence it is.
     pub test: Sequence,
-    /// The number of iterations, n.
+    /// The number n of iterations.
     pub iterations: u64,
-    /// The res64 in 16 upper-case hexadecimal digits.
+    /// The low 64 bits of the residue, as 16 upper-case hexadecimal digits.
     pub res64: String,
 }
 
@@ -64,17 +65,17 @@ pub struct InterimResidue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sequence {
-    /// s_n of Lucas–Lehmer from s_0 = 4.
+    /// The Lucas–Lehmer sequence s_n from s_0 = 4.
     Ll,
-    /// 3^(2^n).
+    /// The sequence 3^(2^n) of a PRP test.
     Prp,
 }
 
-/// `proof_layout.toml`.
+/// The content of `proof_layout.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProofLayout {
-    /// The program that computed them.
+    /// The program that computed the answers.
     pub source: String,
     /// The proof files.
     pub proofs: Vec<KnownProof>,
@@ -84,21 +85,21 @@ pub struct ProofLayout {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownProof {
-    /// p.
+    /// The exponent p of M_p.
     pub p: u32,
-    /// The number of middles.
+    /// The power of the proof, which is its number of middles.
     pub power: u32,
-    /// The known factors in its header, in decimal digits.
+    /// The known factors in the header of the file, in decimal digits.
     pub factors: Vec<String>,
     /// Whether M_p, or the cofactor of these factors, is a probable prime to base 3.
     pub prime: bool,
-    /// The res64 of 3^(M_p − 1): 16 upper-case hexadecimal digits.
+    /// The low 64 bits of 3^(M_p − 1) mod M_p, as 16 upper-case hexadecimal digits.
     pub res64: String,
-    /// The size of the file.
+    /// The size of the file, in bytes.
     pub bytes: usize,
-    /// Its MD5, in lower-case hexadecimal digits.
+    /// The MD5 of the file, in lower-case hexadecimal digits.
     pub md5: String,
-    /// Its SHA-256, in lower-case hexadecimal digits.
+    /// The SHA-256 of the file, in lower-case hexadecimal digits.
     pub sha256: String,
     /// The whole file in lower-case hexadecimal digits; absent for larger files.
     pub hex: Option<String>,
@@ -118,7 +119,7 @@ impl KnownProof {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("tests/vectors/{file}: {source}")]
 pub struct VectorError {
-    /// The file's name.
+    /// The name of the file.
     file: &'static str,
     /// The underlying error.
     source: toml::de::Error,

@@ -41,19 +41,19 @@ pub enum NoCheck {
         /// The number of output elements.
         outputs: usize,
     },
-    /// The product is too short for its factors.
+    /// The length given for a product is too small for its factors.
     #[error("a product of {c} elements is too short for factors of {a} and {b} elements")]
     Product {
-        /// The number of elements of a.
+        /// The number of coefficients of the factor a.
         a: usize,
-        /// The number of elements of b.
+        /// The number of coefficients of the factor b.
         b: usize,
-        /// The number of elements of the product.
+        /// The number of coefficients of the product c.
         c: usize,
     },
 }
 
-/// Elements per rayon task; each task needs one inversion.
+/// The number of elements that one rayon task inverts, with a single inversion in the field.
 const RUN: usize = 1 << 10;
 
 /// Checks X_i = Σ_j x_j·ω^(ij) for all i < N = 2^log2 of each transform of a batch, by one sum at the
@@ -115,9 +115,10 @@ pub fn transforms<F: Field>(
     Ok(evaluate(field, outputs, r) == expected)
 }
 
-/// Checks c(z) = a(z)·b(z) by the values of the polynomials at the point r. Returns true for correct
-/// products, and for wrong ones with probability at most (c.len() − 1)/S, for r drawn from S elements.
-/// The product has at most a.len() + b.len() − 1 elements, or zeros above.
+/// Checks c(z) = a(z)·b(z) by the values of the polynomials at the point r. Returns true for
+/// correct products, and for wrong ones with probability at most (c.len() − 1)/S, for r drawn from
+/// S elements. The product has at most a.len() + b.len() − 1 coefficients; any further elements of
+/// c must be zero.
 ///
 /// A cyclic convolution of N elements is such a product if the lengths of the factors, without leading
 /// zeros, have a sum of at most N + 1.
@@ -141,15 +142,15 @@ pub fn product<F: Field>(
     Ok(field.mul(&a, &b) == c)
 }
 
-/// Σ_j x_j·r^j, by Horner's rule on runs of elements.
+/// Returns Σ_j x_j·r^j, computed by Horner's rule on runs of elements.
 fn evaluate<F: Field>(field: &F, x: &[F::Element], r: &F::Element) -> F::Element {
     let runs: Vec<F::Element> =
         x.par_chunks(RUN).map(|run| crate::definition::evaluate(field, run, r)).collect();
     crate::definition::evaluate(field, &runs, &field.pow(r, &[RUN as u64]))
 }
 
-/// 1/x of each element, `None` for 0, by one inversion (Montgomery 1987) and three products per
-/// element.
+/// Returns 1/x for each element x, or `None` for 0. Each run of elements costs one inversion
+/// (Montgomery 1987), and each element three products.
 fn inverses<F: Field>(field: &F, x: &[F::Element]) -> Vec<Option<F::Element>> {
     let zero = field.zero();
     let mut product = field.one();

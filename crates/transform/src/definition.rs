@@ -2,7 +2,7 @@
 
 use warpint_arith::field::Field;
 
-/// Computes Σ_j x_j·ω^(ij) for all i < N, N = x.len(). Cost: N² products.
+/// Returns Σ_j x_j·ω^(ij) for all i < N, where N = x.len() and ω is `root`. Cost: N² products.
 #[must_use]
 pub fn transform<F: Field>(field: &F, x: &[F::Element], root: &F::Element) -> Vec<F::Element> {
     let mut point = field.one();
@@ -14,14 +14,14 @@ pub fn transform<F: Field>(field: &F, x: &[F::Element], root: &F::Element) -> Ve
     all
 }
 
-/// Computes Σ_j x_j·point^j by Horner's rule: one output of a long transform for point = ω^i. Cost: N
-/// products.
+/// Returns Σ_j x_j·point^j, computed by Horner's rule. For point = ω^i this is output i of a
+/// transform. Cost: N products.
 #[must_use]
 pub fn evaluate<F: Field>(field: &F, x: &[F::Element], point: &F::Element) -> F::Element {
     x.iter().rev().fold(field.zero(), |sum, x| field.add(&field.mul(&sum, point), x))
 }
 
-/// Computes the cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j for all l < N. Cost: N² products.
+/// Returns the cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j for all l < N. Cost: N² products.
 ///
 /// # Panics
 /// If the lengths differ.

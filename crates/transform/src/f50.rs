@@ -2,7 +2,7 @@
 
 use warpint_arith::f50::F50;
 
-/// Fewer primes exist than requested.
+/// The error that fewer primes exist than requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "fewer than {wanted} primes from 2^46 to 2^50 have 2^{log2}-th roots of unity: use a shorter transform"
@@ -10,15 +10,17 @@ use warpint_arith::f50::F50;
 pub struct TooFewPrimes {
     /// The number of primes requested.
     pub wanted: usize,
-    /// The exponent m.
+    /// The exponent m of the order 2^m of the roots of unity.
     pub log2: u32,
 }
 
-/// 2^LEAST divides p − 1 for all primes, so that transforms of usual lengths use the same primes.
+/// 2^LEAST divides p − 1 for every prime p returned, so that transforms of usual lengths use the
+/// same primes.
 const LEAST: u32 = 24;
 
-/// The largest primes p = c·2^m + 1 below 2^50 in descending order, where m is the larger of log2 and
-/// 24: fields with 2^log2-th roots of unity. The first 340 for m = 24 are above 2^50 − 2^38.
+/// Returns the fields of the `count` largest primes p = c·2^m + 1 below 2^50, in descending order,
+/// where m is the larger of log2 and 24. They have 2^log2-th roots of unity. The first 340 for m =
+/// 24 are above 2^50 − 2^38.
 ///
 /// Cost: about 17 primality tests per prime, some ten microseconds.
 ///

@@ -7,7 +7,7 @@ use warpint::collatz::sieve::{CpuSieve, Sieve};
 use warpint::collatz::{Region, Verifier, path};
 use warpint::progress::{StopToken, Unwatched, Watch};
 
-/// Prints each tenth of the progress.
+/// A watch that prints each tenth of the progress.
 struct Tenths {
     stop: StopToken,
     numbers: u64,

@@ -57,7 +57,8 @@ fn run(exponent: &str, power: u32, folder: &Path) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Tests M_p, and makes a proof of the test.
+/// Tests M_p, makes a proof of the test, and returns the path of the proof; `None` if there is
+/// none.
 fn prove(exponent: &str, power: u32, folder: &Path) -> Result<Option<PathBuf>, RunError> {
     let spec = TestSpec::new(TestKind::Prp, exponent.parse()?);
     let mut job = Job::new(spec, folder);
@@ -71,7 +72,7 @@ fn prove(exponent: &str, power: u32, folder: &Path) -> Result<Option<PathBuf>, R
     })
 }
 
-/// Verifies a proof file and describes the result.
+/// Verifies a proof file and returns a description of the result.
 fn verify(path: &Path) -> Result<String, RunError> {
     let verified = verify_file(path, &PlanRequest::default(), &Unobserved, &StopToken::new())?;
     Ok(verified.map_or_else(|| "stopped".into(), |report| report.to_string()))

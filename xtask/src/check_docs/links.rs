@@ -20,7 +20,7 @@ fn broken(root: &Path, page: &Page, pages: &BTreeMap<&Path, &Page>) -> Vec<Findi
     found.collect()
 }
 
-/// The error of a link into the workspace, if it has one.
+/// Returns what is wrong with a link into the workspace, if anything.
 fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -> Option<String> {
     if has_scheme(link) {
         return None;
@@ -46,7 +46,7 @@ fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -
     })
 }
 
-/// Whether the link begins with `https:`, `mailto:` or another scheme.
+/// Returns whether the link begins with `https:`, `mailto:` or another scheme.
 fn has_scheme(link: &str) -> bool {
     link.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1
@@ -55,7 +55,8 @@ fn has_scheme(link: &str) -> bool {
     })
 }
 
-/// A path from the root of the workspace; `None` if the link leads out of the workspace.
+/// Returns the path of a linked file from the root of the workspace; `None` if the link leads out
+/// of the workspace.
 fn resolved(page: &Path, file: &str) -> Option<PathBuf> {
     if file.is_empty() {
         return Some(page.to_owned());
@@ -76,7 +77,7 @@ fn resolved(page: &Path, file: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// The findings in `docs/a.md`, where `docs/b.md`, `docs/c.svg` and `x.rs` exist.
+    /// Returns the findings in `docs/a.md`, where `docs/b.md`, `docs/c.svg` and `x.rs` exist.
     fn found(text: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();

@@ -21,7 +21,7 @@ pub(crate) struct Options {
     wrap: bool,
 }
 
-/// An error at one place, with its remedy.
+/// An error at one place of a document, with its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: PathBuf,
@@ -67,7 +67,8 @@ fn findings(root: &Path, pages: &[Page]) -> Vec<Finding> {
     findings
 }
 
-/// Reads all Markdown files below a folder, except those in hidden folders and build outputs.
+/// Reads and returns all Markdown files below a folder, except those in hidden folders and build
+/// outputs.
 fn read(root: &Path) -> Result<Vec<Page>> {
     let mut pages = vec![];
     let mut folders = vec![PathBuf::new()];

@@ -14,25 +14,25 @@ pub(super) struct Page {
     pub(super) blocks: Vec<Block>,
     /// The destinations of links and images, and their places in the text.
     pub(super) links: Vec<(String, usize)>,
-    /// The anchors of headings; unique.
+    /// The anchors of headings, all different.
     pub(super) anchors: Vec<String>,
-    /// The beginning of each line.
+    /// The position in bytes of the beginning of each line.
     starts: Vec<usize>,
 }
 
 /// Text that can be broken into lines, apart from headings.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// The bytes of the page from the first to the last character.
+    /// The bytes of the page that the block takes up, from its first to its last character.
     pub(super) range: Range<usize>,
     pub(super) is_heading: bool,
-    /// Code and HTML within the text, whose blanks must not be broken.
+    /// The ranges of code and HTML within the text, at whose blanks lines must not be broken.
     pub(super) fixed: Vec<Range<usize>>,
-    /// Line ends that are visible in the output.
+    /// The ranges of line ends that are visible in the output.
     pub(super) hard_breaks: Vec<Range<usize>>,
 }
 
-/// mdBook's own Markdown parser, with its extensions.
+/// Returns mdBook's own Markdown parser, with its extensions.
 pub(super) fn parser(text: &str) -> Parser<'_> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -54,12 +54,12 @@ impl Page {
         Self { path, blocks, links, anchors, starts, text }
     }
 
-    /// The line that contains a byte, counted from 0.
+    /// Returns the line that contains a byte, counted from 0.
     pub(super) fn line_of(&self, at: usize) -> usize {
         self.starts.partition_point(|&start| start <= at).saturating_sub(1)
     }
 
-    /// The bytes of a line without its line end.
+    /// Returns the bytes of a line without its line end.
     pub(super) fn line(&self, index: usize) -> Range<usize> {
         let start = self.starts.get(index).copied().unwrap_or(self.text.len());
         let end = self.starts.get(index + 1).map_or(self.text.len(), |&next| next - 1);
@@ -67,13 +67,14 @@ impl Page {
         start..start + line.strip_suffix('\r').unwrap_or(line).len()
     }
 
-    /// The lines of a block, counted from 0.
+    /// Returns the lines of a block, counted from 0.
     pub(super) fn lines_of(&self, block: &Block) -> Range<usize> {
         let last = self.line_of(block.range.end.saturating_sub(1).max(block.range.start));
         self.line_of(block.range.start)..last + 1
     }
 
-    /// The beginning of a block's text: after the marks of quotes and lists on its first line.
+    /// Returns the position at which a block's text begins: after the marks of quotes and lists on
+    /// its first line.
     pub(super) fn start_of(&self, block: &Block) -> usize {
         let line = self.line(self.line_of(block.range.start)).start;
         let before = self.text.get(line..block.range.start).unwrap_or_default();
@@ -172,8 +173,8 @@ impl Reader {
         }
     }
 
-    /// Adds text. If no paragraph is open, in an item of a tight list, the text begins a block of its
-    /// own.
+    /// Adds text to the open block. If no paragraph is open, in an item of a tight list, the text
+    /// begins a block of its own.
     fn inline(&mut self, range: Range<usize>) {
         if self.skipped > 0 {
             return;
@@ -192,7 +193,7 @@ impl Reader {
     }
 }
 
-/// The anchor of a heading, in the form of mdBook and GitHub.
+/// Returns the anchor of a heading, in the form of mdBook and GitHub.
 fn slug(heading: &str) -> String {
     let kept = |c: char| match c {
         '_' | '-' => Some(c),
@@ -202,7 +203,7 @@ fn slug(heading: &str) -> String {
     heading.trim().to_lowercase().chars().filter_map(kept).collect()
 }
 
-/// Appends a number to the anchor of a repeated heading.
+/// Returns the anchor of a heading, with a number appended if the heading is repeated.
 fn unique(slug: String, used: &[String]) -> String {
     if !used.contains(&slug) {
         return slug;

@@ -7,8 +7,8 @@ use super::page::Page;
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// Pages below docs/ that the table of contents omits or repeats. Missing pages are found as broken
-/// links. No findings if there is no table of contents.
+/// Returns the pages below docs/ that the table of contents omits or repeats. Missing pages are
+/// found as broken links. There are no findings if there is no table of contents.
 pub(super) fn findings(pages: &[Page]) -> Vec<Finding> {
     let Some(summary) = pages.iter().find(|page| page.path == Path::new(SUMMARY)) else {
         return vec![];

@@ -8,8 +8,9 @@ use super::page::{Block, Page, parser};
 /// The largest number of characters of a rewrapped line, where blanks allow it.
 const WIDTH: usize = 110;
 
-/// The text of a page with paragraphs and items rewrapped that have a line of more than `WIDTH`
-/// characters; `None` if there are none. An error if that would change the output of the page.
+/// Returns the text of a page with all paragraphs and items rewrapped that have a line of more than
+/// `WIDTH` characters; `None` if there are none. Returns an error if that would change the output
+/// of the page.
 pub(super) fn wrapped(page: &Page) -> Result<Option<String>> {
     let is_wide = |line| page.text[page.line(line)].chars().count() > WIDTH;
     let mut text = String::with_capacity(page.text.len());
@@ -33,7 +34,7 @@ pub(super) fn wrapped(page: &Page) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// The output of a page, independent of the line ends in its source.
+/// Returns the output of a page, independent of the line ends in its source.
 fn shown(text: &str) -> String {
     let mut html = String::new();
     push_html(&mut html, parser(text));
@@ -63,7 +64,7 @@ fn rewrapped(page: &Page, block: &Block) -> String {
     text
 }
 
-/// The words up to a hard break.
+/// The words of a block up to a hard break or the end.
 #[derive(Default)]
 struct Sentence {
     words: Vec<String>,
@@ -107,7 +108,7 @@ fn sentences(page: &Page, block: &Block) -> Vec<Sentence> {
     sentences
 }
 
-/// The bytes of quote marks and blanks at the beginning of a line.
+/// Returns the number of bytes of quote marks and blanks at the beginning of a line.
 fn marks(line: &str, quotes: usize) -> usize {
     let mut rest = line.trim_start();
     for _ in 0..quotes {
@@ -116,8 +117,8 @@ fn marks(line: &str, quotes: usize) -> usize {
     line.len() - rest.len()
 }
 
-/// The words of a part of a line, and whether the last one continues in the next line. A blank within
-/// code or HTML is part of its word.
+/// Returns the words of a part of a line, and whether the last one continues in the next line. A
+/// blank within code or HTML is part of its word.
 fn words(page: &Page, block: &Block, range: std::ops::Range<usize>) -> (Vec<String>, bool) {
     let fixed = |at: usize| block.fixed.iter().any(|fixed| fixed.contains(&at));
     let mut words = vec![];
@@ -133,7 +134,8 @@ fn words(page: &Page, block: &Block, range: std::ops::Range<usize>) -> (Vec<Stri
     (words, fixed(range.end))
 }
 
-/// Lines of at most `width` characters, unless words that must stay together are longer.
+/// Returns the words in lines of at most `width` characters, or longer ones if words that must stay
+/// together are longer.
 fn filled(words: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for word in together(words) {
@@ -148,8 +150,8 @@ fn filled(words: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// Words, with each that must not begin a line joined to the preceding one, and each that must not end
-/// a line joined to the following one.
+/// Returns the words, each that must not begin a line joined to the preceding one, and each that
+/// must not end a line joined to the following one.
 fn together(words: &[String]) -> Vec<String> {
     let mut joined: Vec<String> = vec![];
     for word in words {
@@ -164,8 +166,8 @@ fn together(words: &[String]) -> Vec<String> {
     joined
 }
 
-/// Whether a word may begin a line: not if it looks like the mark of a list, a heading, a quote, a
-/// table, a rule, a definition, a fence or a block of HTML.
+/// Returns whether a word may begin a line: not if it looks like the mark of a list, a heading, a
+/// quote, a table, a rule, a definition, a fence or a block of HTML.
 fn may_begin(word: &str) -> bool {
     let digits = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = digits.len() < word.len() && matches!(digits, "." | ")");
@@ -190,7 +192,7 @@ mod tests {
         text
     }
 
-    /// Words of four letters; 22 of them with their blanks fill a line.
+    /// Returns words of four letters, 22 of which fill a line together with their blanks.
     fn words(count: usize) -> String {
         vec!["word"; count].join(" ")
     }

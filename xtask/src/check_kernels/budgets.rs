@@ -24,9 +24,9 @@ pub(crate) struct Budgets {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) kernel: String,
-    /// `A=1 B=2`, in the order of `by`.
+    /// The constants as `A=1 B=2`, in the order of the field `by` of [`Budgets`].
     pub(crate) constants: String,
-    /// 75, 90 …; `None` for architectures without a row of their own.
+    /// The architecture: 75, 90 …; `None` for architectures without a row of their own.
     pub(crate) architecture: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ const HEAD: &str = "\
 ";
 
 impl Budgets {
-    /// Reads a file. A missing file counts as one without rows.
+    /// Reads a file of budgets. A missing file counts as one without rows.
     pub(crate) fn read(path: &Path, by_default: &[&str]) -> Result<Self> {
         let by = by_default.iter().map(|&name| name.to_owned()).collect();
         if !path.exists() {
@@ -89,7 +89,7 @@ impl Budgets {
         &self.path
     }
 
-    /// The constants of a kernel that select its budget.
+    /// Returns the constants of a kernel that select its budget.
     pub(crate) fn constants(&self, defines: &[(&'static str, String)]) -> String {
         let value = |by: &String| {
             let (name, value) = defines.iter().find(|(name, _)| name == by)?;
@@ -98,7 +98,7 @@ impl Budgets {
         self.by.iter().filter_map(value).collect::<Vec<_>>().join(" ")
     }
 
-    /// The budget of a kernel on an architecture, if any.
+    /// Returns the budget of a kernel on an architecture, if any.
     pub(crate) fn get(&self, key: &Key) -> Option<Limits> {
         let any = Key { architecture: None, ..key.clone() };
         self.rows.get(key).or_else(|| self.rows.get(&any)).copied()
@@ -118,7 +118,7 @@ impl Budgets {
         }
     }
 
-    /// Writes the file.
+    /// Writes the budgets to their file.
     pub(crate) fn write(&self) -> Result<()> {
         fs::write(&self.path, self.text()).with_context(|| self.path.display().to_string())
     }

@@ -16,7 +16,7 @@ use warpint_mersenne::engine::{fp64_gpu, goldilocks_gpu};
 use budgets::{Budgets, Key};
 use usage::{Limits, parse};
 
-/// Architectures, and the shared memory in bytes available to a block on each.
+/// The architectures, and the shared memory in bytes available to a block on each.
 const ARCHITECTURES: [(u32, u32); 7] = [
     (75, 64 << 10),
     (80, 163 << 10),
@@ -27,18 +27,20 @@ const ARCHITECTURES: [(u32, u32); 7] = [
     (120, 99 << 10),
 ];
 
-/// The architectures without `--all`: the oldest, the one tuned for, and the newest.
+/// The architectures that are checked without `--all`: the oldest, the one tuned for, and the
+/// newest.
 const FEW_ARCHITECTURES: [u32; 3] = [75, 90, 120];
 
-/// The lengths without `--all`: a short length of the tests, a length with a factor 5, and one tuned
-/// for.
+/// The lengths of `goldilocks` that are checked without `--all`: a short length of the tests, a
+/// length with a factor 5, and one tuned for.
 const FEW_OF_GOLDILOCKS: [usize; 3] = [1 << 10, 5 << 16, 1 << 22];
 
-/// The lengths of `fp64`, also with `--all`, because it has too many: the shortest, one with a factor
-/// 3, and two tuned for.
+/// The lengths of `fp64` that are checked, also with `--all`, because it has too many: the
+/// shortest, one with a factor 3, and two tuned for.
 const FEW_OF_FP64: [usize; 4] = [256, 1536, 393_216, 4_718_592];
 
-/// The compiler to which budgets refer: other versions allocate registers differently.
+/// The version of the compiler to which budgets refer: other versions allocate registers
+/// differently.
 const COMPILER: (u32, u32) = (13, 0);
 
 #[derive(Debug, clap::Args)]
@@ -73,7 +75,7 @@ struct Folder {
     budgets: &'static str,
     /// The constants that distinguish budgets.
     by: &'static [&'static str],
-    /// The lengths without `--all`.
+    /// The lengths that are checked without `--all`.
     few_lengths: &'static [usize],
     all_lengths: fn() -> Vec<usize>,
     sources: fn(lengths: &[usize], shared_memory: u32) -> Result<Vec<Source>>,
@@ -178,7 +180,7 @@ struct Task {
 struct Found {
     folder: usize,
     key: Key,
-    /// The source's file and constants.
+    /// The source's file name and constants.
     title: String,
     limits: Limits,
     /// The compilation time of its translation unit, divided among the kernels in it.
@@ -232,7 +234,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The translation units to compile; each text with the same constants once.
+/// Returns the translation units to compile, each text with the same constants once.
 fn tasks(options: &Options) -> Result<Vec<Task>> {
     let chosen = |architecture: u32| match &options.architectures[..] {
         [] => options.all || FEW_ARCHITECTURES.contains(&architecture),
@@ -279,7 +281,7 @@ fn compiled(nvrtc: &Nvrtc, task: &Task, budgets: &[Budgets]) -> Result<Vec<Found
     Ok(found.collect())
 }
 
-/// Describes how a kernel exceeds its budget.
+/// Returns a description of how a kernel exceeds its budget, if it does.
 fn excess(found: &Found, budgets: &[Budgets]) -> Option<String> {
     let budgets = budgets.get(found.folder)?;
     let Found { key, title, limits, .. } = found;
@@ -319,7 +321,8 @@ fn update(found: &[Found], budgets: &mut [Budgets], options: &Options) -> Result
     Ok(())
 }
 
-/// A line for each kernel with the largest values over all its constants and architectures.
+/// Returns a table with a line for each kernel. It gives the largest values over all constants and
+/// architectures of the kernel.
 fn table(found: &[Found]) -> String {
     #[derive(Default)]
     struct Line {
@@ -370,7 +373,7 @@ mod tests {
         Task { folder: 0, source, architecture: 90 }
     }
 
-    /// A kernel with the compiler's log, if this machine has the compiler.
+    /// Returns a kernel with the compiler's log, if this machine has the compiler.
     fn found(points: u32) -> Option<Found> {
         let nvrtc = Nvrtc::find(None).ok()?;
         compiled(&nvrtc, &task(points), &[]).unwrap().pop()

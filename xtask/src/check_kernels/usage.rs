@@ -13,16 +13,16 @@ pub(crate) struct Usage {
 /// The registers and the local memory of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Limits {
-    /// 32-bit registers.
+    /// The number of 32-bit registers.
     pub(crate) registers: u32,
-    /// Bytes of local memory for arrays that are not in registers, and for spills.
+    /// The number of bytes of local memory for arrays that are not in registers, and for spills.
     pub(crate) stack_bytes: u32,
-    /// The total bytes stored and loaded because registers did not suffice.
+    /// The total number of bytes stored and loaded because registers did not suffice.
     pub(crate) spill_bytes: u32,
 }
 
 impl Limits {
-    /// The larger value of each field.
+    /// Returns the larger value of each field.
     pub(crate) fn max(self, other: Self) -> Self {
         Self {
             registers: self.registers.max(other.registers),
@@ -31,7 +31,7 @@ impl Limits {
         }
     }
 
-    /// Whether no field exceeds that of the other.
+    /// Returns whether no field exceeds that of the other.
     pub(crate) fn within(self, other: Self) -> bool {
         self.max(other) == other
     }
@@ -69,7 +69,7 @@ fn after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     line.split_once(mark).map(|(_, rest)| rest)
 }
 
-/// The number immediately before `mark`.
+/// Returns the number immediately before `mark`.
 fn before(line: &str, mark: &str) -> Option<u32> {
     line.split_once(mark)?.0.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }

@@ -5,13 +5,13 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::primes;
 
-/// Thirty lines, including those that are added later.
+/// A work list of thirty lines, including those that are added later.
 pub(super) struct List {
     pub(super) at_first: Vec<String>,
     pub(super) by_file: Vec<String>,
     pub(super) by_command: Vec<String>,
     pub(super) malformed: Vec<String>,
-    /// The start files of certifications, and their bytes.
+    /// The names of the start files of certifications, and their bytes.
     pub(super) starts: Vec<(String, Vec<u8>)>,
 }
 
@@ -91,13 +91,13 @@ impl List {
         [self.at_first.clone(), self.by_file.clone(), self.by_command.clone()].concat()
     }
 
-    /// The lines that must be left in the end.
+    /// Returns the lines that must be left in the end.
     pub(super) fn kept(&self) -> Vec<String> {
         self.at_first.iter().filter(|line| expected(line).is_none()).cloned().collect()
     }
 }
 
-/// A random prime from 1,000 on.
+/// Returns a random prime from 1,000 on that is less than `below`.
 fn prime(rng: &mut ChaCha8Rng, below: u64) -> u64 {
     loop {
         let p = rng.random_range(1_000..below);
@@ -107,7 +107,7 @@ fn prime(rng: &mut ChaCha8Rng, below: u64) -> u64 {
     }
 }
 
-/// Draws primes until M_p has a factor 2kp + 1 with a small k.
+/// Draws primes p until M_p has a factor 2kp + 1 with a small k; returns p and the factor.
 fn with_factor(mut prime: impl FnMut() -> u64) -> (u64, u64) {
     loop {
         let p = prime();
@@ -118,7 +118,7 @@ fn with_factor(mut prime: impl FnMut() -> u64) -> (u64, u64) {
     }
 }
 
-/// ⌈p/8⌉ little-endian bytes of a number below 2^p − 1.
+/// Returns the ⌈p/8⌉ little-endian bytes of a random number below 2^p − 1.
 fn residue(rng: &mut ChaCha8Rng, p: u64) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..p.div_ceil(8)).map(|_| rng.random()).collect();
     // The last byte has p mod 8 bits; not all of them are ones.
@@ -129,8 +129,8 @@ fn residue(rng: &mut ChaCha8Rng, p: u64) -> Vec<u8> {
     bytes
 }
 
-/// The expected beginning of this line's result: exponent, work type and assignment. It follows the
-/// forms that [`List`] writes, not the program's own parser.
+/// Returns the expected beginning of a line's result: exponent, work type and assignment; `None` if
+/// the line has no result. It follows the forms that [`List`] writes, not the program's own parser.
 pub(super) fn expected(line: &str) -> Option<String> {
     let line = line.rsplit(';').next()?;
     let (keyword, rest) = line.split_once('=')?;

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::kills::{CHECKPOINT_SECONDS, Killed, wait};
 
-/// The interval of checks of the results file, and of whether the work has ended.
+/// The interval between checks of the results file, and of whether the work has ended.
 const POLL: Duration = Duration::from_micros(100);
 
 /// The options of `work-kills`.
@@ -35,7 +35,7 @@ pub(crate) struct Options {
     killed: Killed,
 }
 
-/// Processes the list without a kill, then with kills. An error if anything differs.
+/// Processes the list without a kill, then with kills. Returns an error if anything differs.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let program = options.killed.program()?;
     let mut rng = options.killed.moments();
@@ -79,7 +79,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The distribution of the kills.
+/// The numbers of kills by what they hit.
 #[derive(Default)]
 struct Tally {
     behind_a_result: u32,
@@ -136,7 +136,7 @@ fn kill(
     Ok(tally)
 }
 
-/// The facts of a result: the part described by [`expected`], and the outcome.
+/// Returns the facts of a result: the part described by [`expected`], and the outcome.
 fn fact(result: &Value) -> String {
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or("none").to_owned();
     let p = result.get("exponent").and_then(Value::as_u64).unwrap_or(0);
@@ -145,7 +145,7 @@ fn fact(result: &Value) -> String {
     format!("{p} {} {}: {status} {res64} {hash} {factors}", text("worktype"), text("aid"))
 }
 
-/// A working directory.
+/// A working directory of the program under test.
 struct Site<'a> {
     program: &'a Path,
     dir: PathBuf,
@@ -193,7 +193,7 @@ impl Site<'_> {
         fs::metadata(self.dir.join("results.txt")).map_or(0, |m| m.len())
     }
 
-    /// Reads the complete lines of results.txt, each of which must be JSON.
+    /// Reads and returns the complete lines of results.txt, each of which must be JSON.
     fn results(&self) -> anyhow::Result<Vec<Value>> {
         let path = self.dir.join("results.txt");
         let text = if path.exists() { fs::read_to_string(&path)? } else { String::new() };
@@ -202,8 +202,8 @@ impl Site<'_> {
         whole.lines().map(parse).collect()
     }
 
-    /// Checks for one result per assignment, for all other lines, and for reports of the malformed
-    /// lines, by number, from the last process.
+    /// Checks that every assignment has one result, that all other lines are left, and that the
+    /// last process has reported the malformed lines by number.
     fn check(&self, list: &List) -> anyhow::Result<()> {
         let dir = self.dir.display();
         let mut wanted: Vec<String> = list.all().iter().filter_map(|line| expected(line)).collect();

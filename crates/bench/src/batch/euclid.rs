@@ -9,13 +9,14 @@ use super::Work;
 use super::operands::Operands;
 use crate::BenchError;
 
-/// Timed runs: each takes about a thousand divisions.
+/// The number of timed runs, each of which takes about a thousand divisions.
 const RUNS: usize = 3;
 
-/// Steps between two tests whether all numbers are done.
+/// The number of steps between two tests whether all numbers are done.
 const STRIDE: usize = 8;
 
-/// Numbers from 1 up, and the memory for their remainders.
+/// Two batches of numbers from 1 up whose greatest common divisors are computed, and the memory for
+/// remainders.
 ///
 /// r_0 = a, r_1 = b, and r_(k+1) ≡ r_(k−1) mod r_k with 1 ≤ r_(k+1) ≤ r_k. A number that is done,
 /// r_k = gcd(a, b), stays unchanged while others continue. With s_k = r_k − 1 a step is s_(k+1) =
@@ -26,7 +27,7 @@ pub(super) struct Euclid {
     a: UintBatch,
     b: UintBatch,
     one: UintBatch,
-    /// s_(k−1), s_k, and s_(k+1).
+    /// The batches of s_(k−1), s_k and s_(k+1).
     rests: [UintBatch; 3],
     divisors: UintBatch,
     zero_divisors: Flags,
@@ -34,7 +35,7 @@ pub(super) struct Euclid {
 }
 
 impl Euclid {
-    /// Takes the operands of a row, with zeros replaced by ones.
+    /// Creates the batches from the operands of a row, with zeros replaced by ones.
     pub(super) fn new(
         executor: &Executor,
         work: &Work,
@@ -83,7 +84,7 @@ impl Euclid {
     /// Compares the results with those of `gcd`.
     ///
     /// # Errors
-    /// The results differ; errors of operations.
+    /// The results differ, or an operation fails.
     pub(super) fn check(&self) -> Result<(), BenchError> {
         let orders = self.a.gcd(&self.b)?.compare(&self.divisors_found)?;
         let differs = orders.iter().position(|order| order.is_ne());
@@ -96,14 +97,14 @@ impl Euclid {
         }
     }
 
-    /// Returns the limbs of a common divisor.
+    /// Returns the limbs of the greatest common divisor of instance i.
     pub(super) fn result(&self, i: usize) -> Result<Vec<u32>, BenchError> {
         let found = self.divisors_found.get(i)?;
         found.ok_or(BenchError::NoResult { instance: i })
     }
 
-    /// Returns the times of several runs, by the host's clock; each ends with a read of the
-    /// numbers.
+    /// Times several runs by the host's clock, and returns the times. Each run ends with a read of
+    /// the numbers.
     pub(super) fn times(&mut self) -> Result<Vec<Duration>, BenchError> {
         let run = |_| {
             let begin = Instant::now();

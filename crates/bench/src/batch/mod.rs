@@ -38,10 +38,11 @@ const LABELS: Labels = Labels {
 /// The parameters of a benchmark.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The operations, in this order, except that quotients come last: they are compared with
-    /// products.
+    /// The operations to measure, in this order, except that quotients come last, because they are
+    /// compared with products.
     pub operations: Vec<Operation>,
-    /// The widths of operands. Empty selects the supported powers of 2 from 64 to 262,144 bits.
+    /// The widths of operands. An empty list selects the supported powers of 2 from 64 to 262,144
+    /// bits.
     pub bits: Vec<Width>,
     /// The count of numbers in a batch. `None` selects as many as fill 256 MiB, on the CPU 16 MiB,
     /// and fit in free memory.
@@ -55,55 +56,55 @@ pub struct Request {
 /// A choice of methods for products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Methods {
-    /// All methods that support the operands.
+    /// Each method that supports the operands is measured.
     All,
-    /// This one.
+    /// This method is measured.
     One(Method),
 }
 
 /// Why a benchmark is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// The method supports none of the usual widths.
+    /// The given method supports none of the usual widths.
     #[error("nothing to measure: the method supports none of the usual widths on this device")]
     Nothing,
     /// A method was given for the CPU.
     #[error("a method can only be chosen on a device: the CPU has one for each width")]
     MethodOnCpu,
-    /// Numbers too wide for a device.
+    /// The numbers are too wide for an operation on the device.
     #[error("{device} does not support {} of {bits} bits", operation.name())]
     NotDone {
         /// The operation.
         operation: Operation,
-        /// The width.
+        /// The width of the operands, in bits.
         bits: usize,
-        /// The device.
+        /// The name of the device.
         device: String,
     },
     /// The given method does not support a width, or no method does.
     #[error("{} {} of {bits} bits on {device}{}", who(asked.as_ref()), operation.name(), others(possible))]
     Method {
-        /// The given method.
+        /// The method that was given, if any.
         asked: Option<Method>,
         /// The operation.
         operation: Operation,
-        /// The width.
+        /// The width of the operands, in bits.
         bits: usize,
-        /// The device.
+        /// The name of the device.
         device: String,
         /// The methods that support the width.
         possible: Vec<Method>,
     },
-    /// Numbers that do not fit in memory.
+    /// The numbers do not fit in memory.
     #[error("{count} numbers of {bits} bits and their results need {bytes} bytes")]
     TooMany {
         /// The count of numbers in a batch.
         count: u64,
-        /// Their width.
+        /// The width of the numbers, in bits.
         bits: usize,
-        /// The bytes of operands and results, at most.
+        /// The largest number of bytes of operands and results.
         bytes: u64,
-        /// The bytes that are free on the device.
+        /// The number of bytes that are free on the device.
         free: Option<u64>,
     },
 }
@@ -122,9 +123,9 @@ fn others(possible: &[Method]) -> String {
 pub struct Fewer {
     /// The count of numbers in the batch.
     pub count: u64,
-    /// Their width.
+    /// The width of the numbers, in bits.
     pub bits: usize,
-    /// The usual count.
+    /// The usual count of numbers.
     pub wanted: u64,
 }
 
@@ -139,7 +140,7 @@ impl Rows {
     /// Derives the rows of a request on a device, or on the CPU.
     ///
     /// # Errors
-    /// A [`RequestError`]; the device failed.
+    /// The request is impossible ([`RequestError`]), or the device failed.
     pub fn new(request: &Request, gpu: Option<&Gpu>) -> Result<Self, BenchError> {
         let mut fewer = vec![];
         let works = match gpu {
@@ -160,7 +161,7 @@ impl Rows {
 #[derive(Debug, Clone, Copy)]
 struct Work {
     operation: Operation,
-    /// Limbs of 32 bits of an operand.
+    /// The number of limbs of an operand, of 32 bits each.
     limbs: usize,
     /// The count of numbers, at least one.
     count: usize,
@@ -173,14 +174,15 @@ impl Work {
         32 * self.limbs as u32
     }
 
-    /// Returns the product of numbers of the dividend's width, with which a quotient is compared.
+    /// Returns the work of a product of numbers of the dividend's width, with which a quotient is
+    /// compared; `None` for other operations.
     fn product(&self) -> Option<Self> {
         let of = Operation::Listed;
         let product = Self { operation: of(Listed::Multiply), method: None, ..*self };
         (self.operation == of(Listed::Divide)).then_some(product)
     }
 
-    /// Returns the bytes that are read and written.
+    /// Returns the number of bytes that are read and written.
     fn bytes(&self) -> u64 {
         self.operation.bytes(self.limbs) * self.count as u64
     }
@@ -200,9 +202,9 @@ trait Place: fmt::Debug {
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError>;
     /// Returns the limbs of an instance's result.
     fn result(&self, work: &Work, i: usize) -> Result<Vec<u32>, BenchError>;
-    /// Returns the times of several more runs.
+    /// Performs the work several more times, and returns the times.
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError>;
-    /// Returns the bytes read and written per second by copies of about `bytes` bytes.
+    /// Returns the number of bytes read and written per second by copies of about `bytes` bytes.
     fn copy_rate(&mut self, bytes: u64) -> f64;
     /// Returns whether some method supports a product.
     fn can(&self, work: &Work) -> bool;
@@ -210,11 +212,11 @@ trait Place: fmt::Debug {
     fn choice(&self, work: &Work) -> Result<Option<Choice>, BenchError>;
 }
 
-/// All measurements.
+/// All measurements of a benchmark.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// The processor.
+    /// The processor that computed.
     #[serde(flatten)]
     pub machine: Machine,
     /// The seed of the operands.
@@ -223,7 +225,7 @@ pub struct Measured {
     pub rows: Vec<Row>,
 }
 
-/// A request at a place, with its operands.
+/// A benchmark in progress: a request at a place, with its operands.
 #[derive(Debug)]
 pub struct Bench {
     /// The remaining rows, the next one last.
@@ -234,11 +236,11 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Draws the operands and moves them to the device, or to the CPU, which uses all its threads.
-    /// The place is that of the rows.
+    /// Creates a benchmark: draws the operands and moves them to the device, or to the CPU, which
+    /// uses all its threads. The place is that of the rows.
     ///
     /// # Errors
-    /// Out of memory for the operands; the device failed.
+    /// There is no memory for the operands, or the device failed.
     pub fn new(request: &Request, rows: Rows, gpu: Option<Gpu>) -> Result<Self, BenchError> {
         let mut works = rows.works;
         let operands = works::operands(request, &works)?;
@@ -261,10 +263,10 @@ impl Bench {
         &self.measured
     }
 
-    /// Measures the next row; `None` after the last.
+    /// Measures and returns the next row; `None` after the last.
     ///
     /// # Errors
-    /// A result is wrong; the device or the memory failed.
+    /// A result is wrong, or the device or the memory failed.
     pub fn measure_next(&mut self) -> Result<Option<&Row>, BenchError> {
         let Some(work) = self.left.pop() else { return Ok(None) };
         let place = &mut *self.place;
@@ -282,7 +284,7 @@ impl Bench {
 }
 
 impl Measured {
-    /// Returns the nanoseconds of a product: those of the fastest row of its width, or a new
+    /// Returns the time of a product in nanoseconds: that of the fastest row of its width, or a new
     /// measurement. `None` if the place has no method for it.
     fn product_ns(
         &self,

@@ -11,7 +11,7 @@ use super::operands::Operands;
 use super::{Listed, Operation, Place, Work};
 use crate::BenchError;
 
-/// Timed runs.
+/// The number of timed runs.
 const RUNS: usize = 5;
 
 /// The batches of a row.
@@ -26,7 +26,7 @@ struct Batches {
     a: UintBatch,
     b: UintBatch,
     out: UintBatch,
-    /// Remainders of divisions and roots.
+    /// The remainders of divisions and roots.
     remainders: UintBatch,
     zero_divisors: Flags,
     /// The moduli of a modular operation.

@@ -20,18 +20,18 @@ pub(super) struct OnDevice {
     a: Buffer<u32>,
     b: Buffer<u32>,
     out: Buffer<u32>,
-    /// Remainders of divisions and roots.
+    /// The remainders of divisions and roots.
     remainders: Buffer<u32>,
     /// The moduli and flags of a modular operation.
     moduli: Option<(Buffer<u32>, Buffer<u8>)>,
     euclid: Option<Euclid>,
     copies: Vec<CopyRate>,
-    /// Timed runs.
+    /// The number of timed runs.
     runs: usize,
 }
 
-/// Returns the bytes that can be allocated on a device: the free memory, minus what its kernels may
-/// need.
+/// Returns the number of bytes that can be allocated on a device: the free memory, minus what its
+/// kernels may need.
 pub(super) fn room(device: &Device) -> Result<u64, DeviceError> {
     Ok(device.memory()?.0 / 16 * 15)
 }
@@ -57,7 +57,7 @@ pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
 }
 
 impl OnDevice {
-    /// Uploads the operands, and allocates memory for results and remainders.
+    /// Creates the place: uploads the operands, and allocates memory for results and remainders.
     pub(super) fn new(
         gpu: Gpu,
         operands: &Operands,

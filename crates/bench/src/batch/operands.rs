@@ -7,16 +7,17 @@ use rayon::prelude::*;
 use super::Work;
 use crate::BenchError;
 
-/// Limbs for the two operands of every row; each row uses as many as it needs from the front.
+/// The limbs from which every row takes its two operands: each row uses as many as it needs from
+/// the front.
 #[derive(Debug)]
 pub(super) struct Operands {
     seed: u32,
     pub(super) a: Vec<u32>,
-    /// Empty if no operation has two operands.
+    /// The limbs of the second operand; empty if no operation has two operands.
     pub(super) b: Vec<u32>,
 }
 
-/// Limbs drawn from one stream; each stretch has its own.
+/// The number of limbs of a stretch. Each stretch is drawn from a random stream of its own.
 const STRETCH: usize = 1 << 16;
 
 impl Operands {
@@ -37,7 +38,7 @@ impl Operands {
         Ok(Self { seed, a: operand(0)?, b: if two { operand(1)? } else { vec![] } })
     }
 
-    /// Returns the seed.
+    /// Returns the seed from which the operands are drawn.
     pub(super) fn seed(&self) -> u32 {
         self.seed
     }
@@ -77,7 +78,7 @@ impl Operands {
     /// Compares some results with those computed limb by limb.
     ///
     /// # Errors
-    /// The first difference; errors of `result`.
+    /// A result differs from the expected one, or `result` fails.
     pub(super) fn check(
         &self,
         work: &Work,

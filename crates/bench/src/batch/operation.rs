@@ -47,7 +47,7 @@ impl Operation {
         }
     }
 
-    /// Returns its name, for users.
+    /// Returns the operation's name, for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,23 +56,23 @@ impl Operation {
         }
     }
 
-    /// Returns whether it is a product, for which several methods exist.
+    /// Returns whether the operation is a product, for which several methods exist.
     pub(super) fn is_product(self) -> bool {
         use Listed::{Multiply, MultiplyLow, Square};
         matches!(self, Self::Listed(Multiply | Square | MultiplyLow))
     }
 
-    /// Returns the role of operand b, if it has one. Moduli are m.
+    /// Returns the role of operand b, if the operation has one. A modulus is operand m.
     fn b(self) -> Option<Role> {
         self.listed().operands().get(1).copied().filter(|&role| role != Role::Modulus)
     }
 
-    /// Returns whether it has a second operand.
+    /// Returns whether the operation has a second operand.
     pub(super) fn is_of_two(self) -> bool {
         self.b().is_some()
     }
 
-    /// Returns the limbs of b if a has `limbs`.
+    /// Returns the number of limbs of b if a has `limbs` limbs.
     pub(super) fn b_limbs(self, limbs: usize) -> usize {
         match self.b() {
             None => 0,
@@ -81,13 +81,13 @@ impl Operation {
         }
     }
 
-    /// Returns whether it has a modulus.
+    /// Returns whether the operation has a modulus.
     pub(super) fn is_modular(self) -> bool {
         self.listed().operands().contains(&Role::Modulus)
     }
 
-    /// Returns the approximate ratio of its computation to its memory traffic. Batches are smaller
-    /// by this factor.
+    /// Returns the approximate ratio of the operation's computation to its memory traffic. Batches
+    /// are smaller by this factor.
     pub(super) fn weight(self) -> u64 {
         match self {
             Self::Listed(Listed::Gcd | Listed::Inverse | Listed::Power) => 8,
@@ -96,7 +96,8 @@ impl Operation {
         }
     }
 
-    /// Returns the limbs of a result (a quotient, a root) for operands of `limbs` limbs.
+    /// Returns the number of limbs of a result (also of a quotient or root) for operands of `limbs`
+    /// limbs.
     pub(super) fn result_limbs(self, limbs: usize) -> usize {
         match self.listed() {
             Listed::Add | Listed::Subtract | Listed::MultiplyLow | Listed::Divide => limbs,
@@ -106,7 +107,7 @@ impl Operation {
         }
     }
 
-    /// Returns the limbs of a remainder.
+    /// Returns the number of limbs of a remainder.
     pub(super) fn remainder_limbs(self, limbs: usize) -> usize {
         match self.listed() {
             Listed::Divide => self.b_limbs(limbs),
@@ -115,15 +116,15 @@ impl Operation {
         }
     }
 
-    /// Returns the bytes that are read and written per result.
+    /// Returns the number of bytes that are read and written per result.
     pub(super) fn bytes(self, limbs: usize) -> u64 {
         let results = self.result_limbs(limbs) + self.remainder_limbs(limbs);
         let moduli = if self.is_modular() { limbs } else { 0 };
         4 * (limbs + self.b_limbs(limbs) + moduli + results) as u64
     }
 
-    /// Computes the result limb by limb. A square and a root use only a; a remainder follows its
-    /// quotient or root; a modular operation is modulo m.
+    /// Returns the expected result, computed limb by limb. A square and a root use only a; a
+    /// remainder follows its quotient or root; a modular operation is modulo m.
     pub(super) fn expected(self, a: &[u32], b: &[u32], m: &[u32]) -> Vec<u32> {
         let limbs = self.result_limbs(a.len());
         let mut operands = [joined(a), joined(b), joined(m)];
@@ -147,7 +148,7 @@ impl Operation {
     }
 }
 
-/// Computes a − b mod 2^(32·limbs of a).
+/// Returns a − b mod 2^(32·l), where l is the number of limbs of a.
 fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
     let b = b.iter().copied().chain(std::iter::repeat(0));
     let mut borrow = false;
@@ -160,18 +161,19 @@ fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
     limbs.collect()
 }
 
-/// Returns the lowest `limbs` limbs of 32 bits.
+/// Returns the lowest `limbs` limbs of 32 bits of a number given by limbs of 64 bits.
 fn halves(all: &[u64], limbs: usize) -> Vec<u32> {
     let halves = all.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
     halves.chain(std::iter::repeat(0)).take(limbs).collect()
 }
 
-/// Replaces 0 by 1.
+/// Returns x, or 1 if x is 0.
 fn from_one(x: Vec<u64>) -> Vec<u64> {
     if limbs::trimmed(&x).is_empty() { vec![1] } else { x }
 }
 
-/// Returns limbs of 64 bits; with an odd number of 32-bit limbs the highest half is zero.
+/// Returns a number of 32-bit limbs as limbs of 64 bits. If the number of limbs is odd, the highest
+/// half is zero.
 fn joined(limbs: &[u32]) -> Vec<u64> {
     let high = |pair: &[u32]| pair.get(1).map_or(0, |&high| u64::from(high) << 32);
     limbs.chunks(2).map(|pair| u64::from(pair[0]) | high(pair)).collect()

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::{Work, median};
 
-/// An operation at a width.
+/// The measurement of one operation at one width.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
     /// The name of the operation.
     pub operation: &'static str,
-    /// The width of an operand.
+    /// The width of an operand, in bits.
     pub bits: u32,
     /// The count of numbers in the batch.
     pub count: usize,
@@ -20,34 +20,35 @@ pub struct Row {
     pub method: Option<String>,
     /// `measured` or `estimate`: the kind of price by which the library chose the method.
     pub chosen_by: Option<&'static str>,
-    /// The median run, in ns per operation.
+    /// The time of the median run, in ns per operation.
     pub ns_per_operation: f64,
     /// For a quotient: the time of a product of numbers as wide as the dividend, in ns.
     pub product_ns: Option<f64>,
-    /// The quotient's time divided by that.
+    /// For a quotient: its time divided by that of the product.
     pub times_a_product: Option<f64>,
-    /// The fastest run, in ns per operation.
+    /// The time of the fastest run, in ns per operation.
     pub ns_fastest_run: f64,
-    /// The slowest run, in ns per operation.
+    /// The time of the slowest run, in ns per operation.
     pub ns_slowest_run: f64,
     /// The number of timed runs.
     pub runs: usize,
-    /// Bytes read and written per operation.
+    /// The number of bytes read and written per operation.
     pub bytes_per_operation: u64,
-    /// Their rate, in 10^9 bytes per second.
+    /// The rate of the bytes read and written, in 10^9 bytes per second.
     pub gb_per_second: f64,
-    /// Operations per second over the whole batch.
+    /// The number of operations per second over the whole batch.
     pub operations_per_second: f64,
-    /// The rate of m² per product of m-limb factors, with limbs of 32 bits (Raahauge, Marchioro and
-    /// Løvenskjold 2025), in 10^9 per second.
+    /// The rate of products in 10^9 limb products per second, where a product of factors of m limbs
+    /// of 32 bits counts as m² (Raahauge, Marchioro and Løvenskjold 2025).
     pub gu32ops_per_second: Option<f64>,
     /// The rate of a copy of about as many bytes, read and written, in 10^9 bytes per second.
     pub copy_gb_per_second: f64,
-    /// The time for the bytes of an operation at that rate, in ns.
+    /// The time for the bytes of an operation at the rate of the copy, in ns.
     pub floor_ns: f64,
-    /// The share of the floor in the time, 0 to 1.
+    /// The floor divided by the time, from 0 to 1.
     pub share_of_floor: f64,
-    /// On a device, the first run by the host's clock, which compiles or loads the kernel.
+    /// On a device: the time of the first run by the host's clock, in seconds. That run compiles or
+    /// loads the kernel.
     pub compile_s: Option<f64>,
 }
 
@@ -90,7 +91,7 @@ impl Row {
         }
     }
 
-    /// Compares it with a product of the given time.
+    /// Records the time of a product in the row, and compares the row's time with it.
     pub(super) fn compare(&mut self, product_ns: Option<f64>) {
         self.product_ns = product_ns;
         self.times_a_product = product_ns.map(|product| self.ns_per_operation / product);

@@ -7,19 +7,19 @@ use super::operands::Operands;
 use super::{Fewer, Listed, Methods, Operation, Request, RequestError, Work, on_device};
 use crate::{BenchError, is_simulator};
 
-/// Powers of 2 from 64 to 262144 bits, in limbs.
+/// The exponents e of the usual widths, which are 2^e limbs of 32 bits: 64 to 262,144 bits.
 const LIMBS: std::ops::RangeInclusive<u32> = 1..=13;
 
-/// The widest numbers, in limbs, whose common divisors are measured by division by default.
+/// The largest width, in limbs, at which common divisors are measured by division by default.
 const BY_DIVISION: usize = 128;
 
-/// Widths that the simulator computes in seconds.
+/// The widths, in limbs, that the simulator computes in seconds.
 const ON_SIMULATOR: [usize; 2] = [2, 16];
 
 /// Returns the rows for a device.
 ///
 /// # Errors
-/// A method that does not support a requested width; numbers that do not fit.
+/// A method does not support a requested width, or the numbers do not fit in memory.
 pub(super) fn on_device(
     args: &Request,
     device: &Device,
@@ -56,7 +56,7 @@ pub(super) fn on_device(
 /// Returns the rows for the CPU.
 ///
 /// # Errors
-/// A given method, since the CPU has no choice; numbers that do not fit.
+/// A method was given, although the CPU has no choice, or the numbers do not fit in memory.
 pub(super) fn on_cpu(args: &Request) -> Result<Vec<Work>, RequestError> {
     if args.method.is_some() {
         return Err(RequestError::MethodOnCpu);
@@ -75,14 +75,14 @@ pub(super) fn on_cpu(args: &Request) -> Result<Vec<Work>, RequestError> {
 /// Draws operands for all rows.
 ///
 /// # Errors
-/// Out of memory.
+/// There is not enough memory.
 pub(super) fn operands(args: &Request, works: &[Work]) -> Result<Operands, BenchError> {
     let limbs = works.iter().map(|work| work.count * work.limbs).max().unwrap_or(0);
     let two = works.iter().any(|work| work.operation.is_of_two());
     Operands::draw(args.seed.unwrap_or_else(rand::random), limbs, two)
 }
 
-/// Returns the most result limbs of any row, including the products for comparison.
+/// Returns the largest number of result limbs of any row, including the products for comparison.
 pub(super) fn result_limbs(works: &[Work]) -> usize {
     let of = |work: &Work| {
         let compared =
@@ -92,7 +92,7 @@ pub(super) fn result_limbs(works: &[Work]) -> usize {
     works.iter().map(of).max().unwrap_or(0)
 }
 
-/// The same for remainders.
+/// Returns the largest number of remainder limbs of any row.
 pub(super) fn remainder_limbs(works: &[Work]) -> usize {
     let of = |work: &Work| work.count * work.operation.remainder_limbs(work.limbs);
     works.iter().map(of).max().unwrap_or(0)
@@ -102,14 +102,14 @@ fn powers() -> impl Iterator<Item = usize> {
     LIMBS.map(|log| 1 << log)
 }
 
-/// Returns the requested operations, quotients last: they are compared with products.
+/// Returns the requested operations, with quotients last, because they are compared with products.
 fn operations(args: &Request) -> Vec<Operation> {
     let mut operations = args.operations.clone();
     operations.sort_by_key(|&operation| operation == Operation::Listed(Listed::Divide));
     operations
 }
 
-/// Returns the limbs of the requested widths.
+/// Returns the requested widths for an operation, in limbs.
 fn widths(args: &Request, operation: Operation, defaults: &[usize]) -> Vec<usize> {
     if args.bits.is_empty() {
         let most = match operation {

@@ -1,4 +1,4 @@
-//! The faster method by length.
+//! The lengths at which each of the two methods is faster.
 
 use std::fmt;
 
@@ -18,13 +18,13 @@ pub struct Stretch {
     pub to: u32,
 }
 
-/// The stretches of a prime, in the order of their lengths.
+/// Which method is faster at which lengths, for one prime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Crossover {
     /// The prime: `(2^63+2^34)^8+1`.
     pub prime: String,
-    /// The stretches, with the faster method of each.
+    /// The stretches in the order of their lengths, with the faster method of each.
     pub faster: Vec<Stretch>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn crossovers(rows: &[Row]) -> Vec<Crossover> {
     all
 }
 
-/// `(2^63+2^34)^8+1      small 2^10 … 2^13, big 2^14 … 2^22`.
+/// Formats `(2^63+2^34)^8+1      small 2^10 … 2^13, big 2^14 … 2^22`.
 impl fmt::Display for Crossover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said: Vec<String> = self

@@ -8,11 +8,11 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
 use warpint_transform::definition;
 
-/// The longest computation of a row's outputs by definition, with all cores busy.
+/// The longest time for computing outputs of a row by definition, with all cores busy.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The longest computation of one output, for a row that would have none otherwise.
+/// The longest time for computing one output, for a row that would have none otherwise.
 const MOST_PATIENCE: Duration = Duration::from_secs(4);
-/// The most outputs of a row that are computed by definition.
+/// The largest number of outputs of a row that are computed by definition.
 const OUTPUTS: usize = 3;
 
 /// A vector of elements, determined by the seed. Most digits are random; some elements are those at
@@ -59,7 +59,7 @@ impl Elements {
         self.part(0..self.digits << self.log2)
     }
 
-    /// Returns a part of it.
+    /// Returns some words of the vector in the layout of devices; `None` if memory is too short.
     pub(super) fn part(&self, words: Range<usize>) -> Option<Vec<u64>> {
         const STRETCH: usize = 1 << 14;
         let mut all = vec![];
@@ -110,8 +110,8 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// Returns the outputs to compare: as many as can be computed in about a second, or none if a
-    /// single one takes too long.
+    /// Returns the indices of the outputs to compare: as many as can be computed in about a second,
+    /// or none if a single one takes too long.
     pub(super) fn looked_at<const K: usize>(&self, field: &Gfn<K>) -> Vec<usize> {
         const TRIES: u32 = 64;
         let begin = Instant::now();
@@ -151,8 +151,8 @@ pub(super) fn integers(modulus: &[u64], count: usize) -> Option<Vec<u64>> {
     Some(all)
 }
 
-/// A permutation of the 64-bit numbers without visible order (Steele, Lea and Flood 2014, *Fast
-/// splittable pseudorandom number generators*, figure 16).
+/// Returns the image of x under a permutation of the 64-bit numbers without visible order (Steele,
+/// Lea and Flood 2014, *Fast splittable pseudorandom number generators*, figure 16).
 fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -30,7 +30,7 @@ pub use self::row::{Big, Checked, Passes, Ring, Row, Small, Steps, Times};
 /// The seeds of a row's vectors.
 const SEEDS: [u64; 2] = [1, 2];
 
-/// The least w of radices 2^w ± 2^u that devices support.
+/// The least w of the radices 2^w ± 2^u that devices support.
 const LEAST_W_ON_DEVICES: u32 = 56;
 
 const TIMES: Labels = Labels {
@@ -48,19 +48,19 @@ const RATIOS: Labels = Labels {
 /// A choice of methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// In the field itself.
+    /// The big-prime method, which computes in the field itself.
     Big,
-    /// Modulo many small primes.
+    /// The small-primes method, which computes modulo many small primes.
     Small,
-    /// Both, one after the other.
+    /// Both methods, one after the other.
     Both,
 }
 
 impl Way {
-    /// All choices.
+    /// All choices of methods.
     pub const ALL: [Self; 3] = [Self::Big, Self::Small, Self::Both];
 
-    /// Returns its name, for users.
+    /// Returns the name of the choice, for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Way {
         }
     }
 
-    /// Returns a short description.
+    /// Returns a short description of the choice.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -91,12 +91,12 @@ struct Wanted {
 /// Why a benchmark is impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// The field has no root of unity of this order.
+    /// The field has no root of unity for the requested length.
     #[error("{form} has no transform of 2^{log2} elements: the longest has 2^{most}")]
     TooLong {
-        /// The prime.
+        /// The form r^k + 1 of the prime.
         form: Form,
-        /// log2 of the length.
+        /// log2 of the requested length.
         log2: u32,
         /// log2 of the longest length.
         most: u32,
@@ -104,7 +104,7 @@ pub enum RequestError {
     /// The number is not a prime.
     #[error("{form} is not a prime, so no field of this size exists")]
     NotPrime {
-        /// The number.
+        /// The form r^k + 1 of the number.
         form: Form,
     },
     /// The field has no transform of the usual lengths.
@@ -112,9 +112,9 @@ pub enum RequestError {
         "{form} has transforms of at most 2^{most} elements, but the default lengths begin at 2^{from}"
     )]
     NoUsualLength {
-        /// The prime.
+        /// The form r^k + 1 of the prime.
         form: Form,
-        /// log2 of its longest transform.
+        /// log2 of the length of its longest transform.
         most: u32,
         /// log2 of the shortest usual length.
         from: u32,
@@ -122,10 +122,10 @@ pub enum RequestError {
     /// The CPU has only one method.
     #[error("the small-primes method is only supported on devices")]
     SmallOnCpu,
-    /// Devices require long digits.
+    /// The radix of the prime is too small for devices.
     #[error("{form}: devices support radices 2^w ± 2^u with w from {LEAST_W_ON_DEVICES} to 64")]
     Radix {
-        /// The prime.
+        /// The form r^k + 1 of the prime.
         form: Form,
     },
 }
@@ -134,7 +134,7 @@ pub enum RequestError {
 #[derive(Debug, Clone)]
 pub struct Request {
     primes: Vec<Form>,
-    /// log2 of the lengths; empty selects the usual ones.
+    /// log2 of each length; an empty list selects the usual lengths.
     lengths: Vec<u32>,
     way: Option<Way>,
     runs: Option<usize>,
@@ -145,10 +145,9 @@ impl Request {
     /// 2^l elements for each l of `lengths` (empty: the usual ones of the place), by a given method
     /// (`None`: those of the place). A time is the median of `runs`; `None` selects 15, or 3 for
     /// transforms that take long. Primes that are not known are proven, which takes time.
-    /// not known are proven.
     ///
-    /// No such field exists, or it has no such root of unity.
-    /// There is no such field, or it has no such root of unity.
+    /// # Errors
+    /// One of the numbers is not a prime, or its field has no root of unity for one of the lengths.
     pub fn new(
         primes: &[Form],
         lengths: impl Iterator<Item = u32>,
@@ -180,7 +179,7 @@ impl Request {
         }
     }
 
-    /// Returns the usual lengths of a place for which all fields have roots.
+    /// Returns log2 of the usual lengths of a place for which all fields have roots.
     fn usual(&self, device: Option<&Device>, wanted: Wanted) -> Result<Vec<u32>, RequestError> {
         let (from, to) = match device {
             Some(device) if is_simulator(device) => (3, 4),
@@ -210,33 +209,34 @@ fn once_each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 
 /// The place where transforms are computed.
 trait Place: fmt::Debug {
-    /// Measures a prime and a length by the requested methods, and checks the outputs.
+    /// Measures transforms over one prime, of one length, by the requested methods, and checks the
+    /// outputs.
     fn row(&mut self, form: Form, log2: u32, wanted: Wanted) -> Result<Row, BenchError>;
 }
 
 /// A row to be measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// The prime.
+    /// The form r^k + 1 of the prime.
     pub form: Form,
-    /// log2 of the elements of a transform.
+    /// log2 of the number of elements of a transform.
     pub log2: u32,
 }
 
-/// All measurements.
+/// All measurements of a benchmark.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// The processor.
+    /// The processor that computed.
     #[serde(flatten)]
     pub machine: Machine,
     /// The rows, by prime and then by length.
     pub rows: Vec<Row>,
-    /// The faster method by length.
+    /// The faster method by length, for each prime.
     pub crossovers: Vec<Crossover>,
 }
 
-/// A request at a place.
+/// A benchmark in progress: a request at a place.
 #[derive(Debug)]
 pub struct Bench {
     wanted: Wanted,
@@ -250,7 +250,8 @@ impl Bench {
     /// CPU.
     ///
     /// # Errors
-    /// A [`RequestError`]; the device failed, or computed a wrong result.
+    /// The request is impossible ([`RequestError`]), or the device failed or computed a wrong
+    /// result.
     pub fn new(request: &Request, device: Option<Device>) -> Result<Self, BenchError> {
         let wanted = request.wanted(device.as_ref())?;
         let lengths = match &request.lengths[..] {
@@ -277,10 +278,10 @@ impl Bench {
         self.cases.clone()
     }
 
-    /// Measures a row.
+    /// Measures a row, and returns it.
     ///
     /// # Errors
-    /// An output is wrong; the device or the memory failed.
+    /// An output is wrong, or the device or the memory failed.
     pub fn measure(&mut self, case: Case) -> Result<&Row, BenchError> {
         let Case { form, log2 } = case;
         let row = self.place.row(form, log2, self.wanted);

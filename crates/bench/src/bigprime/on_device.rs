@@ -15,14 +15,14 @@ use super::row::{Big, Passes, Ring, Row, Small, Steps, Times, Work};
 use super::{Place, SEEDS, Wanted};
 use crate::{BenchError, is_simulator};
 
-/// Words of vectors compared at a time.
+/// The number of words of vectors that are compared at a time.
 const STRETCH: usize = 8 << 20;
 
-/// A transform and its inverse.
+/// The times of a transform and its inverse.
 struct Timed {
     out: Buffer<u64>,
     back: Buffer<u64>,
-    /// Outputs that were compared with the definition.
+    /// The indices of the outputs that were compared with the definition.
     looked_at: Vec<usize>,
     transform: Times,
     inverse: Times,
@@ -33,7 +33,7 @@ pub(super) struct OnDevice {
     device: Device,
     rates: Rates,
     runs: Option<usize>,
-    /// Whether times have a meaning.
+    /// Whether times have a meaning, which they do not on the simulator.
     is_real: bool,
 }
 
@@ -44,7 +44,7 @@ impl OnDevice {
         Ok(Self { rates: rates(&device, effort)?, device, runs, is_real })
     }
 
-    /// Returns the times of work that was performed once before.
+    /// Times several runs of work that was performed once before, and returns the times.
     fn times<E: Into<BenchError>>(
         &self,
         mut work: impl FnMut() -> Result<(), E>,

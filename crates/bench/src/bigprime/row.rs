@@ -13,11 +13,11 @@ use crate::micros;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Times {
-    /// The median; of an even number of runs, the longer of the middle two.
+    /// The median time; of an even number of runs, the longer of the middle two.
     pub us: f64,
-    /// The fastest run.
+    /// The time of the fastest run, in µs.
     pub us_fastest_run: f64,
-    /// The slowest run.
+    /// The time of the slowest run, in µs.
     pub us_slowest_run: f64,
     /// The number of timed runs.
     pub runs: usize,
@@ -38,41 +38,41 @@ impl Times {
     }
 }
 
-/// The big-prime method.
+/// The measurements of the big-prime method.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Big {
-    /// The forward transform.
+    /// The times of the forward transform.
     pub transform: Times,
-    /// The inverse transform.
+    /// The times of the inverse transform.
     pub inverse: Times,
-    /// The cyclic convolution of two vectors.
+    /// The times of the cyclic convolution of two vectors.
     pub convolution: Times,
-    /// The passes; `None` on the CPU.
+    /// The components of the passes; `None` on the CPU.
     pub passes: Option<Passes>,
 }
 
-/// The components of a device's passes.
+/// The components of the time of a device's passes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Passes {
     /// The number of passes.
     pub count: usize,
-    /// The time of the passes without products by twiddles.
+    /// The time of the passes without products by twiddles, in µs.
     pub butterflies_us: f64,
-    /// The time that the twiddles add.
+    /// The time that the twiddles add, in µs.
     pub twiddles_us: f64,
-    /// Their share in the whole transform, 0 to 1.
+    /// The share of the twiddles in the time of the transform, from 0 to 1.
     pub twiddles_share: f64,
-    /// Bytes read and written in all passes, including the tables of twiddles.
+    /// The number of bytes read and written in all passes, including the tables of twiddles.
     pub bytes: u64,
-    /// The time for these bytes at the rate of a copy.
+    /// The time for these bytes at the rate of a copy, in µs.
     pub memory_floor_us: f64,
     /// The rate of a copy, in 10^9 bytes per second.
     pub copy_gb_per_second: f64,
-    /// Products of two digits; absent for primes of many digits, which need none.
+    /// The number of products of two digits; absent for primes of many digits, which need none.
     pub digit_products: Option<u64>,
-    /// The time for these products at the rate of products mod 2^64 − 2^32 + 1.
+    /// The time for these products at the rate of products mod 2^64 − 2^32 + 1, in µs.
     pub arithmetic_floor_us: Option<f64>,
 }
 
@@ -82,7 +82,8 @@ pub(super) struct Work {
     pub(super) passes: usize,
     pub(super) bytes: u64,
     pub(super) digit_products: Option<u64>,
-    /// Bytes read and written per second, and products per second.
+    /// The number of bytes read and written per second by a copy. The next field is the number of
+    /// products per second.
     pub(super) copy_rate: f64,
     pub(super) product_rate: f64,
 }
@@ -104,55 +105,55 @@ impl Passes {
         }
     }
 
-    /// Returns the larger floor.
+    /// Returns the larger of the two floors, in µs.
     #[must_use]
     pub fn floor_us(&self) -> f64 {
         self.memory_floor_us.max(self.arithmetic_floor_us.unwrap_or(0.0))
     }
 }
 
-/// The small-primes method: the same transform.
+/// The measurements of the small-primes method, which computes the same transform.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Small {
-    /// The forward transform.
+    /// The times of the forward transform.
     pub transform: Times,
-    /// The inverse transform.
+    /// The times of the inverse transform.
     pub inverse: Times,
-    /// The cyclic convolution of two vectors.
+    /// The times of the cyclic convolution of two vectors.
     pub convolution: Times,
     /// The number of small primes, enough for convolutions.
     pub primes: usize,
-    /// The steps of the transform.
+    /// The time of each step of the transform.
     pub steps: Steps,
-    /// The transform with just enough small primes for an element.
+    /// The measurements of the transform with just enough small primes for an element.
     pub ring: Ring,
 }
 
-/// A transform over the product of just enough small primes to hold an element: as much work as
-/// Chen et al. compare, but another transform.
+/// The measurements of a transform modulo the product of just enough small primes to hold an
+/// element. It is as much work as Chen et al. compare, but another transform.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Ring {
-    /// The forward transform.
+    /// The times of the forward transform.
     pub transform: Times,
     /// The number of small primes.
     pub primes: usize,
-    /// The steps of the transform.
+    /// The time of each step of the transform.
     pub steps: Steps,
 }
 
-/// The time of each step of one run.
+/// The time of each step of one run, in µs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Steps {
-    /// Products by chirps.
+    /// The time of the products by chirps.
     pub chirps_us: f64,
-    /// Remainders modulo the small primes.
+    /// The time of computing remainders modulo the small primes.
     pub projection_us: f64,
-    /// Transforms modulo the small primes.
+    /// The time of the transforms modulo the small primes.
     pub transforms_us: f64,
-    /// Reconstruction of elements from their remainders.
+    /// The time of computing elements from their remainders.
     pub recombination_us: f64,
 }
 
@@ -190,27 +191,27 @@ impl fmt::Display for Checked {
     }
 }
 
-/// A prime and a length.
+/// The measurements for one prime and one length.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
     /// The prime: `(2^63+2^34)^8+1`.
     pub prime: String,
-    /// k, the digits of an element.
+    /// The number k of digits of an element.
     pub digits: usize,
-    /// Bits of p.
+    /// The number of bits of the prime p.
     pub bits: u32,
-    /// log2 of the elements of a transform.
+    /// log2 of the number of elements of a transform.
     pub log2: u32,
-    /// The method in the field itself; absent if it was not requested, or is missing.
+    /// The big-prime method; absent if it was not requested, or is missing.
     pub big: Option<Big>,
-    /// The method modulo many small primes; absent if it was not requested, or is missing.
+    /// The small-primes method; absent if it was not requested, or is missing.
     pub small: Option<Small>,
-    /// The time of the small-primes method divided by that of the other.
+    /// The time of the small-primes method divided by that of the big-prime method.
     pub small_over_big: Option<f64>,
     /// The comparisons that were made.
     pub checked: Checked,
-    /// Why methods have no times.
+    /// The reasons why methods have no times.
     pub missing: Vec<String>,
 }
 
@@ -229,7 +230,7 @@ impl Row {
         }
     }
 
-    /// Compares the methods, if both were measured.
+    /// Computes the ratio of the methods' times, if both were measured.
     pub(super) fn compare(&mut self) {
         let both = self.big.as_ref().zip(self.small.as_ref());
         self.small_over_big = both.map(|(big, small)| small.transform.us / big.transform.us);

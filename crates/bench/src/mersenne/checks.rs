@@ -23,38 +23,40 @@ const DEFAULT_ON_CPU: u64 = 1_257_787;
 /// The least time of a whole test: a shorter one is dominated by its start, its end and the noise
 /// of the clock.
 pub const SHORTEST: Duration = Duration::from_secs(10);
-/// Squarings of the test before the measurement, with products and a check.
+/// The number of squarings of the test before the measurement, with products and a check.
 const WARM_UP: u64 = 4_000;
-/// Laps of bare squarings before and after the test: one second each, to show their variation.
+/// The time of a lap of bare squarings. Several laps before and after the test show how much their
+/// times vary.
 const BARE_LAP: Duration = Duration::from_secs(1);
 const BARE_LAPS: usize = 10;
 
-/// All measurements.
+/// All measurements of a benchmark.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// The p of 2^p − 1.
+    /// The exponent p of 2^p − 1.
     pub exponent: u32,
-    /// The engine family.
+    /// The name of the engine family.
     pub engine: &'static str,
     /// The place: `cpu`, `cuda:0`.
     pub device: &'static str,
     /// The transform length, in words.
     pub fft_length: usize,
-    /// Squarings of the test without checkpoints.
+    /// The number of squarings of the test without checkpoints.
     pub squarings: u64,
-    /// µs per bare squaring, before the test and after it.
+    /// The times of a bare squaring before the test and after it, in µs.
     pub bare_us: [f64; 2],
-    /// µs per squaring of a test without checkpoints, including its share of checks.
+    /// The time per squaring of a test without checkpoints, including its share of checks, in µs.
     pub checked_us: f64,
-    /// The same for a test that saves checkpoints.
+    /// The time per squaring of a test that saves checkpoints, including its share of checks, in
+    /// µs.
     pub saved_us: f64,
-    /// Checks that passed.
+    /// The number of checks that passed.
     pub checks: usize,
-    /// Checkpoints that were saved.
+    /// The number of checkpoints that were saved.
     pub checkpoints: usize,
-    /// The excess of both over the mean of the bare squarings, in percent of that mean; that of
-    /// checkpoints is absent if none were saved.
+    /// By how much `checked_us` and `saved_us` exceed the mean time of bare squarings, in percent
+    /// of that mean. The second value is absent if no checkpoints were saved.
     pub cost_percent: (f64, Option<f64>),
     /// The spread of the laps of bare squarings, in percent of their mean.
     pub noise_percent: f64,
@@ -64,7 +66,7 @@ pub struct Measured {
 /// place is that for the larger exponent.
 ///
 /// # Errors
-/// None: the exponents are valid.
+/// There are none, because the exponents are valid.
 pub fn usual_exponent(request: &PlanRequest) -> Result<Exponent, ExponentError> {
     Exponent::new(if request.is_on_cpu() { DEFAULT_ON_CPU } else { DEFAULT })
 }
@@ -73,7 +75,7 @@ pub fn usual_exponent(request: &PlanRequest) -> Result<Exponent, ExponentError> 
 /// squarings, before minutes are spent on a measurement.
 ///
 /// # Errors
-/// [`BenchError::TooShort`]; the engine failed.
+/// The test is too short ([`BenchError::TooShort`]), or the engine failed.
 pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
     let p = plan.exponent().get();
     let mut timer = plan.timer()?;
@@ -92,7 +94,7 @@ pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
 /// created if necessary. This takes minutes.
 ///
 /// # Errors
-/// The test failed, or its folder could not be created; the test was too short to be timed.
+/// The test failed, its folder could not be created, or the test was too short to be timed.
 pub fn measure(
     plan: Plan,
     checks: usize,
@@ -173,7 +175,7 @@ fn run_test(
     Ok(times)
 }
 
-/// The time of a squaring without any checks.
+/// The times of a squaring without any checks.
 struct Bare {
     mean: Duration,
     /// The times of the fastest and of the slowest lap.
@@ -181,7 +183,7 @@ struct Bare {
     most: Duration,
 }
 
-/// Times bare squarings; `None` if `asked` stopped it.
+/// Times bare squarings, and returns the times; `None` if `asked` stopped it.
 fn bare(plan: &Plan, asked: &StopToken) -> Result<Option<Bare>, EngineError> {
     let mut timer = plan.timer()?;
     timer.warm_up(200)?;
@@ -199,9 +201,10 @@ fn bare(plan: &Plan, asked: &StopToken) -> Result<Option<Bare>, EngineError> {
     Ok(Some(Bare { mean: timer.mean(), least, most }))
 }
 
-/// Times derived from the events of a test.
+/// The times of a test, derived from its events.
 struct Times {
-    /// The first progress: the engine and its kernels are ready, and this many squarings were done.
+    /// The number of squarings done at the first report of progress, and the time of that report:
+    /// the engine and its kernels are ready then.
     begun: Option<(u64, Instant)>,
     /// The iteration of the last check, and the time when its state was on disk, or when the test
     /// ended.

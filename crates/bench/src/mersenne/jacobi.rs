@@ -6,31 +6,31 @@ use serde::Serialize;
 use warpint_device::cpu_name;
 use warpint_mersenne::{Exponent, Residue, jacobi_of_ll};
 
-/// From very short symbols up to the largest Mersenne prime of 2018.
+/// The default exponents, from very short symbols up to the largest Mersenne prime known in 2018.
 const EXPONENTS: [u64; 4] = [1_257_787, 6_972_593, 20_996_011, 82_589_933];
 
-/// Short symbols are repeated for this long; the fastest counts.
+/// How long the computation of a short symbol is repeated; the fastest run counts.
 const EACH: Duration = Duration::from_secs(1);
 
-/// All measurements.
+/// All measurements of a benchmark.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
-    /// The processor's name.
+    /// The name of the processor.
     pub cpu: String,
-    /// Threads per symbol.
+    /// The number of threads per symbol.
     pub threads: usize,
     /// One row per exponent.
     pub rows: Vec<Row>,
 }
 
-/// One symbol.
+/// The measurement of one symbol.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// The p of M_p = 2^p − 1.
+    /// The exponent p of M_p = 2^p − 1.
     pub exponent: u32,
-    /// (x − 2 | M_p).
+    /// The Jacobi symbol (x − 2 | M_p) of the residue x.
     pub symbol: i8,
-    /// The least time within a second, or of one run if that is longer.
+    /// The time of the fastest run within a second, or of one run if that is longer, in seconds.
     pub seconds: f64,
 }
 
@@ -41,7 +41,7 @@ pub fn usual_exponents() -> Vec<Exponent> {
 }
 
 impl Measured {
-    /// Starts without rows. Symbols are computed on `threads` threads.
+    /// Creates a benchmark without rows. Symbols are computed on `threads` threads.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self { cpu: cpu_name(), threads, rows: vec![] }

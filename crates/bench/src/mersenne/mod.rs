@@ -18,12 +18,12 @@ use warpint_mersenne::{Exponent, Plan, PlanError, PlanRequest, TunedTimes};
 use crate::chart::Labels;
 use crate::exponents_for;
 
-/// From a small exponent to one whose transform exceeds the caches of a CPU. All are of Mersenne
-/// primes, as is customary in such benchmarks.
+/// The default exponents on the CPU, from a small one to one whose transform exceeds the caches of
+/// a CPU. All are of Mersenne primes, as is customary in such benchmarks.
 const ON_CPU: [u64; 4] = [216_091, 1_257_787, 6_972_593, 20_996_011];
 
-/// The exponents on a GPU: of Mersenne primes too, except the last, the first exponent with more
-/// than 100,000,000 digits.
+/// The default exponents on a GPU. They are those of Mersenne primes too, except the last, the
+/// first one whose 2^p − 1 has more than 100,000,000 digits.
 const ON_GPU: [u64; 6] = [6_972_593, 43_112_609, 57_885_161, 82_589_933, 136_279_841, 332_192_831];
 
 /// The labels of charts of squarings.

@@ -12,38 +12,39 @@ use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::micros;
 
-/// All measurements.
+/// All measurements of a benchmark.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
-    /// The processor's name.
+    /// The name of the processor.
     pub cpu: String,
-    /// Threads per engine.
+    /// The number of threads per engine.
     pub threads: usize,
     /// One row per plan.
     pub rows: Vec<Row>,
 }
 
-/// One engine at one exponent.
+/// The measurement of one engine at one exponent.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// Exponent, engine, place and length.
+    /// The exponent, engine, place and length of the plan.
     #[serde(flatten)]
     pub plan: Planned,
-    /// The mean bits of a word.
+    /// The mean number of bits of a word.
     pub bits_per_word: f64,
     /// The plan's margin, in bits.
     pub margin_bits: f64,
-    /// µs per squaring: the least of four measurements.
+    /// The time of a squaring, in µs: the least of four measurements.
     pub us_per_squaring: f64,
-    /// µs of a bare real FFT and its inverse on one thread, at the length that fp64 uses.
+    /// The time of a bare real FFT and its inverse on one thread, at the length that fp64 uses, in
+    /// µs.
     pub fft_floor_us: Option<f64>,
-    /// The time of a squaring divided by that.
+    /// The time of a squaring divided by that of the FFT and its inverse.
     pub ratio_to_floor: Option<f64>,
 }
 
 impl Measured {
-    /// Starts without rows. `threads` is that of the plans.
+    /// Creates a benchmark without rows. `threads` is the number of threads of the plans.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self { cpu: cpu_name(), threads, rows: vec![] }

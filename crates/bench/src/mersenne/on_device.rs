@@ -12,9 +12,9 @@ use crate::{is_simulator, micros};
 /// The number of timed squarings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Laps {
-    /// Laps of each plan, in turns with those of others.
+    /// The number of laps of each plan, which take turns with those of other plans.
     pub(super) laps: u64,
-    /// Squarings per lap, and before the first lap.
+    /// The number of squarings of a lap; the same number is done before the first lap.
     pub(super) squarings: u64,
 }
 
@@ -29,15 +29,15 @@ impl Laps {
     }
 }
 
-/// All measurements.
+/// All measurements of a benchmark.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
     /// The device: `cuda:0`.
     pub device: String,
-    /// The product's name.
+    /// The name of the product.
     pub name: String,
-    /// The driver; empty on the simulator.
+    /// The version of the driver; empty on the simulator.
     pub driver: String,
     /// The rates from which the floors are computed.
     pub rates: Reached,
@@ -49,76 +49,77 @@ pub struct Measured {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Reached {
-    /// Copies in place, of several sizes.
+    /// The rates of copies in place, of several sizes.
     pub copies: Vec<Copy>,
-    /// FP64 multiply-adds per second.
+    /// The number of FP64 multiply-adds per second.
     pub fp64_fma_per_second: f64,
-    /// Products mod 2^64 − 2^32 + 1 per second, in registers.
+    /// The number of products mod 2^64 − 2^32 + 1 per second, in registers.
     pub products_per_second: f64,
-    /// Points times levels per second, in transforms of 16 or 32 points, whichever is faster.
+    /// The rate of transforms in points times levels per second: of 16 or of 32 points, whichever
+    /// is faster.
     pub points_levels_per_second: f64,
 }
 
-/// A copy in place.
+/// The rate of a copy in place.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Copy {
-    /// The bytes copied.
+    /// The number of bytes copied.
     pub bytes: u64,
     /// The rate, in 10^9 bytes read and written per second.
     pub in_place_gb_per_second: f64,
 }
 
-/// One engine at one exponent.
+/// The measurement of one engine at one exponent.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// Exponent, engine, place and length.
+    /// The exponent, engine, place and length of the plan.
     #[serde(flatten)]
     pub plan: Planned,
     /// The variant of the engine; empty if only one exists.
     pub variant: String,
-    /// The mean bits of a word.
+    /// The mean number of bits of a word.
     pub bits_per_word: f64,
     /// The plan's margin, in bits.
     pub margin_bits: f64,
     /// The number of timed squarings.
     pub squarings: u64,
-    /// Their mean time, in µs.
+    /// The mean time of the timed squarings, in µs.
     pub us_per_squaring: f64,
     /// The mean time in the fastest lap, in µs.
     pub us_fastest_lap: f64,
     /// The mean time in the slowest lap, in µs.
     pub us_slowest_lap: f64,
-    /// Bytes that both kernels read and write.
+    /// The number of bytes that both kernels of a squaring read and write.
     pub traffic_bytes: Option<u64>,
-    /// The size of the copy whose rate applies to the traffic.
+    /// The size in bytes of the copy whose rate applies to the traffic.
     pub traffic_at_copy_bytes: Option<u64>,
-    /// The time of the traffic at that rate, in µs.
+    /// The time of the traffic at the rate of that copy, in µs.
     pub traffic_floor_us: Option<f64>,
-    /// FP64 instructions, at least.
+    /// A lower bound on the number of FP64 instructions of a squaring.
     pub fp64_instructions: Option<f64>,
-    /// Products mod 2^64 − 2^32 + 1, at least.
+    /// A lower bound on the number of products mod 2^64 − 2^32 + 1 of a squaring.
     pub products: Option<f64>,
-    /// Points times levels, at least.
+    /// A lower bound on the points times levels of a squaring.
     pub points_levels: Option<f64>,
     /// The time of these operations at the measured rates, in µs.
     pub arithmetic_floor_us: Option<f64>,
-    /// The time divided by the larger floor.
+    /// The time of a squaring divided by the larger floor.
     pub ratio_to_floor: Option<f64>,
     /// The kernels, in the order of a squaring.
     pub kernels: Vec<Kernel>,
 }
 
-/// A kernel, launched separately from the others.
+/// The time of a kernel that is launched separately from the others.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Kernel {
-    /// Its name.
+    /// The name of the kernel.
     pub kernel: &'static str,
-    /// µs per launch.
+    /// The time of a launch, in µs.
     pub us: f64,
-    /// Its share in the time of all kernels, 0 to 1.
+    /// The kernel's share in the time of all kernels, from 0 to 1.
     pub share: f64,
 }
 
@@ -126,14 +127,14 @@ pub struct Kernel {
 #[derive(Debug)]
 pub struct Bench {
     laps: Laps,
-    /// Squarings, in one half of which the kernels are timed.
+    /// The number of squarings for timing kernels; they are timed in one half of these.
     by_kernel: u64,
     rates: Rates,
     measured: Measured,
 }
 
 impl Bench {
-    /// Measures the rates of a device.
+    /// Creates a benchmark, and measures the rates of its device.
     ///
     /// # Errors
     /// The device failed, or computed a wrong result.

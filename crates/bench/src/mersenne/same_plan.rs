@@ -9,10 +9,11 @@ use warpint_mersenne::{
 use super::on_device::Laps;
 use crate::{BenchError, micros};
 
-/// The limit on common plans per number of points: a plan takes a second to compile on a GPU.
+/// The largest number of common plans per number of points; a plan takes a second to compile on a
+/// GPU.
 pub const MOST: usize = 4;
 
-/// Returns 2^16 to 2^24 points on a GPU.
+/// Returns the usual numbers of points: 2^16 to 2^24 on a GPU.
 fn default_points(id: DeviceId) -> Vec<usize> {
     let logs = match id {
         DeviceId::Cuda(_) => 16..=24,
@@ -21,22 +22,22 @@ fn default_points(id: DeviceId) -> Vec<usize> {
     logs.map(|log| 1 << log).collect()
 }
 
-/// All measurements.
+/// All measurements of a benchmark.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
     /// The device: `cuda:0`.
     pub device: String,
-    /// The product's name.
+    /// The name of the product.
     pub name: String,
-    /// The driver; empty on the simulator.
+    /// The version of the driver; empty on the simulator.
     pub driver: String,
     /// One row per factorisation.
     pub rows: Vec<Row>,
 }
 
 impl Measured {
-    /// Starts without rows. The device is open.
+    /// Creates a benchmark without rows. The device must have been opened.
     #[must_use]
     pub fn new(id: DeviceId) -> Self {
         let device = id.to_string();
@@ -45,17 +46,17 @@ impl Measured {
     }
 }
 
-/// One factorisation of a transform, with both kinds of points.
+/// The measurements of one factorisation of a transform, with both kinds of points.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// Points of a transform: complex numbers or integers.
+    /// The number of points of a transform, which are complex numbers or integers.
     pub points: usize,
-    /// The factorisation of both.
+    /// The factorisation of both transforms.
     pub plan: CommonPlan,
-    /// The results with complex numbers.
+    /// The measurements with complex numbers.
     pub fp64: Side,
-    /// The results with integers.
+    /// The measurements with integers.
     pub goldilocks: Side,
     /// The time with integers divided by that with complex numbers.
     pub ratio: f64,
@@ -65,19 +66,19 @@ pub struct Row {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct CommonPlan {
-    /// `256x512 16.16/4.8.16`.
+    /// The name of the factorisation: `256x512 16.16/4.8.16`.
     pub name: String,
-    /// The rows of the matrix of points.
+    /// The number of rows of the matrix of points.
     pub rows: u32,
-    /// Its columns.
+    /// The number of columns of the matrix of points.
     pub columns: u32,
     /// The radices of a column's transform, pass by pass.
     pub column_radices: Vec<u32>,
-    /// The radices of a row's transform.
+    /// The radices of a row's transform, pass by pass.
     pub row_radices: Vec<u32>,
 }
 
-/// The results for one kind of points.
+/// The measurements for one kind of points.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Side {
@@ -89,13 +90,14 @@ pub struct Side {
     pub exponent: u32,
     /// The number of timed squarings.
     pub squarings: u64,
-    /// Their mean time, in µs.
+    /// The mean time of the timed squarings, in µs.
     pub us_per_squaring: f64,
     /// The mean time in the fastest lap, in µs.
     pub us_fastest_lap: f64,
     /// The mean time in the slowest lap, in µs.
     pub us_slowest_lap: f64,
-    /// ns per squaring, divided by the bits of the exponent.
+    /// The time of a squaring in ns, divided by the exponent p, which is the number of bits of 2^p
+    /// − 1.
     pub ns_per_bit: f64,
 }
 
@@ -103,7 +105,8 @@ pub struct Side {
 /// usual ones, as far as the device has enough shared memory.
 ///
 /// # Errors
-/// [`BenchError::NoCommonPlan`] for given points; the device cannot be used.
+/// There is no common plan for given points ([`BenchError::NoCommonPlan`]), or the device cannot be
+/// used.
 pub fn common(
     request: &PlanRequest,
     id: DeviceId,
@@ -133,7 +136,7 @@ fn common_plans(request: &PlanRequest, n: usize) -> Result<Vec<Alike>, PlanError
 }
 
 impl Row {
-    /// Times both plans in turns.
+    /// Times both plans in turns, and returns the row.
     ///
     /// # Errors
     /// An engine could not be built, or failed.

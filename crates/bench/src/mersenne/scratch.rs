@@ -10,7 +10,7 @@ use crate::BenchError;
 /// A new folder `DIR/bench-<16 hexadecimal digits>`, removed at the end.
 pub(super) struct Scratch {
     path: PathBuf,
-    /// The directory that contains it, if it was created for it.
+    /// The directory that contains the folder, if it was created together with it.
     made: Option<PathBuf>,
 }
 

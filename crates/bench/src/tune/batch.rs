@@ -24,9 +24,9 @@ const AHEAD: usize = 16;
 pub struct Tuned {
     /// The device: `cuda:0`.
     pub device: String,
-    /// The product's name.
+    /// The name of the product.
     pub name: String,
-    /// The driver; empty on the simulator.
+    /// The version of the driver; empty on the simulator.
     pub driver: String,
     /// The elapsed time in seconds.
     pub seconds: f64,
@@ -38,21 +38,21 @@ pub struct Tuned {
     pub ladder: Vec<Rung>,
 }
 
-/// One measurement.
+/// The measurement of one method.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// `mul` or `sqr`.
+    /// The operation: `mul` or `sqr`.
     pub operation: &'static str,
     /// The method, by its name.
     pub method: String,
-    /// Limbs of the products of one thread, or points of a transform.
+    /// The number of limbs of the products of one thread, or of points of a transform.
     pub size: usize,
-    /// The widest factors of the step, which were multiplied.
+    /// The width in bits of the factors that were multiplied, the widest ones of the step.
     pub bits: usize,
-    /// ns per product; absent if the measurement failed.
+    /// The time of a product in ns; absent if the measurement failed.
     pub ns_per_product: Option<f64>,
-    /// The estimate by the formula.
+    /// The time of a product in ns as estimated by the formula.
     pub estimated_ns: f64,
     /// The error, if the measurement failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,21 +63,21 @@ pub struct Row {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Rung {
-    /// `mul` or `sqr`.
+    /// The operation: `mul` or `sqr`.
     pub operation: &'static str,
     /// The least width of a factor, in bits.
     pub from_bits: usize,
-    /// The largest width.
+    /// The largest width of a factor, in bits.
     pub to_bits: usize,
     /// The method, by its name.
     pub method: String,
-    /// ns per product of the widest factors.
+    /// The time of a product of the widest factors, in ns.
     pub ns_per_product: f64,
-    /// `measured` or `estimate`.
+    /// The basis of the choice: `measured` or `estimate`.
     pub chosen_by: &'static str,
 }
 
-/// Measures prices of products on a device, and stores each at once.
+/// Tuning in progress: measures prices of products on a device, and stores each at once.
 #[derive(Debug)]
 pub struct Tuner {
     gpu: Gpu,
@@ -85,16 +85,17 @@ pub struct Tuner {
     storing: Storing,
     prices: Prices,
     rows: Vec<Row>,
-    /// Warnings so far.
+    /// The warnings since they were last taken.
     warnings: Vec<String>,
     effort: Effort,
-    /// The widest factors, in limbs of 32 bits.
+    /// The width of the widest factors, in limbs of 32 bits.
     most: usize,
 }
 
 impl Tuner {
-    /// Starts with the stored prices, or with none if everything is measured `again`. Tests whether
-    /// prices can be stored. On the simulator, factors have at most 768 bits.
+    /// Creates a tuner with the stored prices, or with none if `again` is true and everything is
+    /// measured again. Tests whether prices can be stored. On the simulator, factors have at most
+    /// 768 bits.
     ///
     /// # Errors
     /// The store does not exist, or cannot be read.
@@ -117,13 +118,13 @@ impl Tuner {
         })
     }
 
-    /// Returns whether prices are stored.
+    /// Returns whether prices can be stored.
     #[must_use]
     pub fn storing(&self) -> &Storing {
         &self.storing
     }
 
-    /// Returns the file of stored prices.
+    /// Returns the path of the file of stored prices.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.store.path()

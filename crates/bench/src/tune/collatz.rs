@@ -24,16 +24,16 @@ const TIMES: usize = 3;
 /// Sizes within this factor of the fastest are timed again.
 const NEAR: f64 = 1.1;
 
-/// log2 of the most numbers to time.
+/// log2 of the largest count of numbers to time.
 const MOST_BITS: u32 = 56;
 
-/// The start of the regions.
+/// The number at which the timed regions start.
 const FROM: u128 = 1 << 70;
 
-/// The start of the delays.
+/// The number at which the timed delays start.
 const DELAYS_FROM: u128 = 1 << 40;
 
-/// Returns what has several sizes at a place.
+/// Returns everything that has several sizes at a place.
 #[must_use]
 pub fn tunable(device: Option<&Device>) -> Vec<Tunable> {
     let mut all = Vec::from(Tunable::ALL);
@@ -41,7 +41,7 @@ pub fn tunable(device: Option<&Device>) -> Vec<Tunable> {
     all
 }
 
-/// Times sizes of tables on a device, or on the CPU, and stores the fastest.
+/// Tuning in progress: times sizes of tables on a device, or on the CPU, and stores the fastest.
 #[derive(Debug)]
 pub struct Tuner<'a> {
     device: Option<&'a Device>,
@@ -51,8 +51,8 @@ pub struct Tuner<'a> {
 }
 
 impl<'a> Tuner<'a> {
-    /// Tests whether sizes can be stored, before any is measured. Times 2^bits numbers; `None`
-    /// selects as many as take a second.
+    /// Creates a tuner that times 2^bits numbers; `None` selects as many as take a second. Tests
+    /// whether sizes can be stored, before any is measured.
     ///
     /// # Errors
     /// The stored sizes cannot be read.
@@ -65,7 +65,7 @@ impl<'a> Tuner<'a> {
         Ok(Self { device, tuned, storing: Storing::new(tuned.check()), bits })
     }
 
-    /// Returns whether sizes are stored.
+    /// Returns whether sizes can be stored.
     #[must_use]
     pub fn storing(&self) -> &Storing {
         &self.storing
@@ -107,14 +107,14 @@ impl<'a> Tuner<'a> {
     }
 }
 
-/// The sizes of one table.
+/// The tuning of one table: its sizes and their times.
 struct Tuning<'a> {
     what: Tunable,
     device: Option<&'a Device>,
     watch: &'a dyn Watch,
     /// log2 of the count of numbers timed, the same for all sizes.
     bits: Option<u32>,
-    /// The sum of their delays.
+    /// The sum of the delays of these numbers.
     sum: Option<u128>,
     /// Whether a size gave a different result.
     is_wrong: bool,
@@ -153,7 +153,8 @@ impl<'a> Tuning<'a> {
         true
     }
 
-    /// Returns the least time of 2^bits numbers, and these bits; `None` if stopped.
+    /// Times a size; returns the number `bits` and the least time of 2^bits numbers, or `None` if
+    /// stopped.
     fn time(&mut self, size: Size) -> Result<Option<(u32, Duration)>, BenchError> {
         let (mut work, unit_bits) = self.open(size)?;
         let bits = match self.bits {
@@ -181,7 +182,7 @@ impl<'a> Tuning<'a> {
         Ok(least.map(|time| (bits, time)))
     }
 
-    /// Opens a size; also returns log2 of the first count of numbers.
+    /// Opens a size. Returns the work, and log2 of the first count of numbers to time.
     fn open(&self, size: Size) -> Result<(Work, u32), BenchError> {
         const FEWER: u32 = 10;
         let method = match (size, self.device) {
@@ -227,7 +228,7 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// Processes 2^bits numbers; `None` if stopped.
+    /// Processes 2^bits numbers, and returns the time; `None` if stopped.
     fn once(&mut self, work: &mut Work, bits: u32) -> Result<Option<Duration>, BenchError> {
         let begin = Instant::now();
         match work {
@@ -297,9 +298,9 @@ fn none_here(what: Tunable) -> BenchError {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Report {
-    /// `cpu`, or the device: `cuda:0`.
+    /// The place: `cpu`, or a device such as `cuda:0`.
     pub device: String,
-    /// The product's name.
+    /// The name of the product.
     pub name: String,
     /// Whether a stop was requested before all was measured.
     pub stopped: bool,
@@ -310,18 +311,18 @@ pub struct Report {
     pub rows: Vec<Row>,
 }
 
-/// One size.
+/// The timing of one size.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// `sieve`, `table` or `delays`.
+    /// The name of the table: `sieve`, `table` or `delays`.
     pub what: &'static str,
     /// The size: `step=12`.
     pub size: String,
     /// The count of numbers timed, `2^30`; absent if the timing failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numbers: Option<String>,
-    /// Numbers per second; absent if the timing failed.
+    /// The count of numbers per second; absent if the timing failed.
     pub per_second: Option<f64>,
     /// The error, if the timing failed.
     #[serde(skip_serializing_if = "Option::is_none")]

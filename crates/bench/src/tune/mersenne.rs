@@ -15,13 +15,14 @@ use super::search::{AHEAD, NEAR, Stopwatch, search};
 use crate::columns::Planned;
 use crate::{BenchError, exponents_for, micros};
 
-/// One length of every size class, up to that of the largest current tests.
+/// The default exponents with a GPU: one length of every size class, up to that of the largest
+/// current tests.
 const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_609, 82_589_933];
 
-/// Without a GPU: up to a measurement of seconds.
+/// The default exponents without a GPU, up to a measurement of seconds.
 const EXPONENTS_ON_CPU: [u64; 3] = [216_091, 1_257_787, 6_972_593];
 
-/// All measurements.
+/// All measurements of a tuning.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tuned {
     /// Whether a stop was requested before all was measured.
@@ -55,28 +56,28 @@ impl Tuned {
     }
 }
 
-/// One plan.
+/// The timing of one plan.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// Exponent, engine, place and length.
+    /// The exponent, engine, place and length of the plan.
     #[serde(flatten)]
     pub plan: Planned,
-    /// The product's name.
+    /// The name of the product.
     pub device_name: String,
     /// The variant of an engine on a device; empty if only one exists.
     pub variant: String,
-    /// µs per squaring; absent if the plan failed.
+    /// The time of a squaring in µs; absent if the plan failed.
     pub us_per_squaring: Option<f64>,
     /// The error, if the plan failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether it is the fastest of its engine and length.
+    /// Whether the plan is the fastest of its engine and length.
     #[serde(skip)]
     pub best: bool,
-    /// Whether it was stored as such.
+    /// Whether the plan was stored as the fastest of its engine and length.
     pub stored: bool,
-    /// Whether it is the fastest plan for this exponent.
+    /// Whether the plan is the fastest for this exponent.
     pub fastest: bool,
 }
 
@@ -89,7 +90,7 @@ pub struct Timed {
     pub ended_early: bool,
 }
 
-/// Times squarings, and stores the fastest plan of each length.
+/// Tuning in progress: times squarings, and stores the fastest plan of each length.
 #[derive(Debug)]
 pub struct Tuner {
     times: TunedTimes,
@@ -97,15 +98,15 @@ pub struct Tuner {
 }
 
 impl Tuner {
-    /// Tests whether times can be stored, before any is measured. Creates the folder of the store
-    /// if it does not exist.
+    /// Creates a tuner. Tests whether times can be stored, before any is measured, and creates the
+    /// folder of the store if it does not exist.
     #[must_use]
     pub fn new(times: TunedTimes) -> Self {
         let storing = Storing::new(times.check());
         Self { times, storing }
     }
 
-    /// Returns whether times are stored.
+    /// Returns whether times can be stored.
     #[must_use]
     pub fn storing(&self) -> &Storing {
         &self.storing
@@ -196,7 +197,7 @@ pub fn plans_of_exponent(
 /// length the `variants` most promising ones.
 ///
 /// # Errors
-/// [`BenchError::NoLengths`]; the device cannot be used.
+/// There is no length in the range ([`BenchError::NoLengths`]), or the device cannot be used.
 pub fn plans_of_lengths(
     lengths: &RangeInclusive<usize>,
     request: &PlanRequest,
@@ -241,7 +242,7 @@ fn compile_ahead(plans: &[Plan]) {
     });
 }
 
-/// Plans and the clock.
+/// The plans to time, and the clock.
 struct Timing<'a> {
     plans: &'a [Plan],
     begin: Instant,

@@ -18,20 +18,21 @@ const SHORTLY: Duration = Duration::from_millis(50);
 /// The duration of the second timing of the best plans.
 const AGAIN: Duration = Duration::from_millis(300);
 
-/// The number of engines built at a time: the largest take a gigabyte on the device.
+/// The number of engines built at a time. The largest engines take a gigabyte each on the device.
 pub(super) const AHEAD: usize = 8;
 
-/// Variants within this factor of the fastest of their length are timed again.
+/// The largest ratio of a variant's time to the fastest of its length at which the variant is timed
+/// again.
 pub(super) const NEAR: f64 = 1.1;
 
-/// A length this many times slower than the fastest is not searched further: variants of a length
-/// differ by less.
+/// The ratio of a length's best time to the fastest of all from which the length is not searched
+/// further: variants of a length differ by less.
 const SLOW: f64 = 1.5;
 
 /// The share of a budget for the search; the rest is for timing the best again.
 const SEARCH: f64 = 0.75;
 
-/// Times plans, which are identified by their index in a list.
+/// A clock that times plans, which are identified by their index in a list.
 pub(super) trait Stopwatch {
     /// Compiles the kernels of some plans, several at a time.
     fn prepare(&mut self, plans: &[usize]);
@@ -63,8 +64,8 @@ impl Found {
     }
 }
 
-/// Times plans. `lengths` identifies the engine and length of each plan by a number; plans of one
-/// length are in the order of their promise.
+/// Times plans, and returns the times. `lengths` identifies the engine and length of each plan by a
+/// number; plans of one length are in the order of their promise.
 pub(super) fn search(
     lengths: &[usize],
     budget: Option<Duration>,

@@ -13,7 +13,7 @@ pub struct Storing {
 }
 
 impl Storing {
-    /// Starts with the result of a test whether results can be stored.
+    /// Creates the state from the outcome of a test whether results can be stored.
     #[must_use]
     pub fn new(trial: Result<(), TuningError>) -> Self {
         Self { failure: trial.err() }

@@ -19,11 +19,11 @@ pub(crate) fn run(json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The devices of this machine, and missing requirements.
+/// The report on the devices of this machine, and on missing requirements.
 #[derive(Debug, Serialize)]
 struct DevicesReport {
     devices: Vec<DeviceReport>,
-    /// Why no other devices are listed.
+    /// The reasons why no other devices are listed.
     missing: Vec<String>,
     /// The run-time compiler; absent if no device needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,15 +36,15 @@ struct DeviceReport {
     id: String,
     name: String,
     memory_bytes: u64,
-    /// `null` if it is unknown.
+    /// The number of free bytes of the device's memory; `null` if it is unknown.
     free_bytes: Option<u64>,
     compute_capability: String,
     multiprocessors: u32,
     driver: String,
     nvrtc: Compiler,
-    /// `null` if it could not be measured.
+    /// The FP64 rate; `null` if it could not be measured.
     fp64: Option<Fp64>,
-    /// Absent without NVML, or if the device has no sensors.
+    /// A reading of the sensors; absent without NVML, or if the device has no sensors.
     #[serde(skip_serializing_if = "Option::is_none")]
     sensors: Option<Telemetry>,
     /// Why the device cannot be used, or not be measured.
@@ -68,7 +68,7 @@ struct Fp64 {
 }
 
 impl DeviceReport {
-    /// Collects what the driver reports and what is measured on the device.
+    /// Returns the report on a device: what the driver reports, and what is measured.
     fn measured(info: &DeviceInfo) -> Self {
         let nvrtc = Compiler::of(Nvrtc::find(Some(info.compute_capability)));
         let mut report = Self::new(info, nvrtc);

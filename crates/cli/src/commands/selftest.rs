@@ -51,7 +51,8 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     tally.conclude(args, has_more)
 }
 
-/// Returns the sizes of a device's cases.
+/// Returns the sizes of a device's cases at a depth: of batches, Collatz methods, and both kinds of
+/// transforms.
 fn sizes(depth: Depth) -> (Sizes, collatz::Sizes, big::Sizes, small::Sizes) {
     match depth {
         Depth::Quick => {
@@ -66,8 +67,8 @@ fn sizes(depth: Depth) -> (Sizes, collatz::Sizes, big::Sizes, small::Sizes) {
     }
 }
 
-/// Formats `quick cases on cuda:0: about 75.0 s if no kernel is compiled yet; --thorough: about 11
-/// min 0 s`.
+/// Formats an estimate: `quick cases on cuda:0: about 75.0 s if no kernel is compiled yet;
+/// --thorough: about 11 min 0 s`.
 fn estimate(depth: Depth, place: DeviceChoice) -> String {
     let is_gpu = matches!(place, DeviceChoice::On(_));
     let about = |depth: Depth| format!("about {}", units::elapsed(depth.estimate(is_gpu)));
@@ -120,7 +121,7 @@ impl From<&CaseReport> for Case {
     }
 }
 
-/// Formats `fp64::squares      1.2 s  ok`.
+/// Formats the case: `fp64::squares      1.2 s  ok`.
 impl Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = format!("{}::{}", self.suite, self.case);
@@ -132,7 +133,7 @@ impl Display for Case {
     }
 }
 
-/// The cases so far; each is printed when it is done.
+/// The results of the cases so far; each is printed when its case is done.
 pub(super) struct Tally {
     lines: bool,
     only_failures: bool,
@@ -156,7 +157,7 @@ impl Tally {
         Self { lines: !args.json, only_failures: args.quiet, begin, report }
     }
 
-    /// Prints a case. If the reader of standard output has gone, no more cases are run.
+    /// Prints and records a case. If the reader of standard output has gone, no more cases are run.
     pub(super) fn take(&mut self, case: Case) {
         if self.lines
             && !(self.only_failures && case.passed)

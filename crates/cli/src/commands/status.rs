@@ -24,12 +24,12 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// An overview, for printing.
+/// The overview of the workers of a directory, for printing.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct Status(Overview);
 
-/// Formats `DIR/worktodo.txt: 3 assignments left, 1 malformed`.
+/// The state of a list, printed as `DIR/worktodo.txt: 3 assignments left, 1 malformed`.
 struct Left<'a>(&'a ListStatus);
 
 impl Display for Left<'_> {

@@ -57,12 +57,12 @@ fn plans(args: &StressArgs) -> anyhow::Result<Vec<Plan>> {
     plans.map_err(|e| lengths::explain(e, &request))
 }
 
-/// A report as one line.
+/// The report of a stress test, printed as one line.
 #[derive(Serialize)]
 struct Line<'a>(&'a Report);
 
-/// Formats `cuda:0 (NVIDIA H200): 1000000 squarings in 60.0 s, 100 checks and 90 residues, no
-/// mismatch`.
+/// Formats the report: `cuda:0 (NVIDIA H200): 1000000 squarings in 60.0 s, 100 checks and 90
+/// residues, no mismatch`.
 impl Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let report = self.0;
@@ -86,8 +86,8 @@ impl Display for Line<'_> {
     }
 }
 
-/// Formats `no mismatch, 35.2 s, 700000 squarings, 70 checks, 61 °C, 1980 MHz, M216091 by fp64 on
-/// …`. The most important parts come first, for narrow terminals.
+/// Formats the progress: `no mismatch, 35.2 s, 700000 squarings, 70 checks, 61 °C, 1980 MHz,
+/// M216091 by fp64 on …`. The most important parts come first, for narrow terminals.
 fn progress_line(plan: &Plan, time: Duration, tally: Tally, reading: Option<&Telemetry>) -> String {
     let verdict = match tally.mismatches {
         0 => "no mismatch".to_owned(),

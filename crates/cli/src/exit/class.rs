@@ -57,7 +57,7 @@ fn class(cause: &(dyn Error + 'static)) -> Option<Exit> {
     }
 }
 
-/// Returns the class of the program's own errors.
+/// Returns the class of an error of the program's own types; `None` for other types.
 fn own(cause: &(dyn Error + 'static)) -> Option<Exit> {
     match () {
         () if cause.is::<BadRequest>() || cause.is::<OutputError>() => Some(BadInput),
@@ -79,7 +79,7 @@ fn of_kind(kind: ErrorKind) -> Option<Exit> {
     }
 }
 
-/// Returns the kind of an error of a library.
+/// Returns the kind of an error of a library; `None` for other types.
 fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
     macro_rules! first_of {
         ($($error:ty),+ $(,)?) => {

@@ -19,7 +19,7 @@ pub(crate) use class::{of as class_of, of_error as class_of_error};
 pub(crate) enum Exit {
     /// The work is done; prime or composite.
     Done,
-    /// Stopped by the user before the end. If a signal requested it, the process ends by that
+    /// The user stopped the work before its end. If a signal requested it, the process ends by that
     /// signal instead: see [`crate::signals`].
     Stopped,
     /// The request is invalid, or its output cannot be written.
@@ -30,7 +30,7 @@ pub(crate) enum Exit {
     Negative,
 }
 
-/// The table of `warpint --help`.
+/// The table of exit codes in `warpint --help`.
 pub(crate) const CODES: &str = "\
 Exit codes:
   0  done: prime or composite, checked and right
@@ -57,7 +57,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An invalid request, in one line.
+/// The error of an invalid request, described in one line.
 #[derive(Debug)]
 pub(crate) struct BadRequest(pub(crate) String);
 
@@ -69,7 +69,8 @@ impl fmt::Display for BadRequest {
 
 impl std::error::Error for BadRequest {}
 
-/// A failed check, in one line: the program did its work, and found an error.
+/// The error of a failed check, described in one line: the program did its work, and found an
+/// error.
 #[derive(Debug)]
 pub(crate) struct Finding(pub(crate) String);
 
@@ -81,7 +82,7 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// Standard output cannot be written.
+/// The error that standard output cannot be written.
 #[derive(Debug)]
 pub(crate) struct OutputError(pub(crate) io::Error);
 
@@ -118,7 +119,7 @@ pub(crate) fn one_line(error: &anyhow::Error) -> String {
     one_line_of(error.as_ref())
 }
 
-/// The same for an error of a library.
+/// Formats an error of a library and its causes, each once.
 pub(crate) fn one_line_of(error: &(dyn Error + 'static)) -> String {
     warpint::runner::one_line(error)
 }

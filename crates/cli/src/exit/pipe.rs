@@ -12,7 +12,8 @@ pub(super) fn end() -> ! {
     std::process::exit(128 + SIGPIPE)
 }
 
-/// Without that signal: silently, with the code of a full standard output.
+/// Ends the process silently on a system without that signal, with the code of a full standard
+/// output.
 #[cfg(not(unix))]
 pub(super) fn end() -> ! {
     std::process::exit(i32::from(super::Exit::BadInput.code()))

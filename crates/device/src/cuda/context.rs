@@ -10,7 +10,7 @@ use cudarc::driver::sys::{
 use super::driver::{check, describe};
 use crate::DeviceError;
 
-/// How long the host polls before it sleeps: about as long as falling asleep and waking up take.
+/// How long the host polls before it sleeps: about the time that falling asleep and waking up take.
 const AWAKE: Duration = Duration::from_micros(50);
 
 /// The primary context of a device and a stream on it, in which all work of a
@@ -20,7 +20,7 @@ pub(super) struct Context {
     device: CUdevice,
     context: CUcontext,
     pub(super) stream: CUstream,
-    /// Marks the end of all work so far; waiting for it lets the thread sleep.
+    /// The event that marks the end of all work so far; a thread that waits for it sleeps.
     end: CUevent,
 }
 
@@ -111,7 +111,7 @@ impl Event {
         Ok(event)
     }
 
-    /// The time from an earlier event to this one, once both have completed.
+    /// Returns the time from an earlier event to this one, once both have completed.
     pub(super) fn since(&self, earlier: &Self) -> Result<Duration, DeviceError> {
         let mut milliseconds = 0.0;
         // SAFETY: both are valid; the call writes one float.
@@ -129,7 +129,7 @@ impl Drop for Event {
     }
 }
 
-/// Whether the code is caused by a kernel, so that any later call may report it.
+/// Returns whether the code reports a fault of a kernel, which any later call may report.
 pub(super) fn is_fault(code: CUresult) -> bool {
     use CUresult as E;
     matches!(
@@ -146,7 +146,7 @@ pub(super) fn is_fault(code: CUresult) -> bool {
     )
 }
 
-/// The error of a call; `running` lists the kernels that may have caused it.
+/// Returns the error of a failed call; `running` lists the kernels that may have caused it.
 pub(super) fn error(call: &str, code: CUresult, running: &[&str]) -> DeviceError {
     let message = describe(code);
     if !is_fault(code) || running.is_empty() {

@@ -62,7 +62,7 @@ const FUNCTIONS: [&str; 38] = [
     "cuModuleUnload",
 ];
 
-/// Functions for streams.
+/// The functions for streams, which are looked up by these names.
 const STREAM_FUNCTIONS: [&str; 2] = ["cuStreamCreate", "cuStreamDestroy_v2"];
 
 /// A driver that has been started.
@@ -80,7 +80,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Starts the driver once per process.
+    /// Starts the driver at the first call of the process, and returns it.
     pub(crate) fn start() -> Result<&'static Self, DeviceError> {
         static STARTED: OnceLock<Result<Driver, DeviceError>> = OnceLock::new();
         STARTED.get_or_init(start).as_ref().map_err(Clone::clone)
@@ -119,7 +119,7 @@ fn start() -> Result<Driver, DeviceError> {
     })
 }
 
-/// The library that the bindings call, or the reason why it cannot be loaded.
+/// Returns the library that the bindings call, or an error that says why it cannot be loaded.
 fn library() -> Result<&'static Library, DeviceError> {
     // SAFETY: loading the driver runs its initialisers, which any CUDA program relies on.
     let probe = unsafe { Library::new(LIBRARY) };
@@ -171,14 +171,14 @@ fn version_pair(version: i32) -> (u32, u32) {
     (version / 1000, version % 1000 / 10)
 }
 
-/// The driver's version, such as `580.159.04`, which only the kernel module reports.
+/// Returns the driver's version, such as `580.159.04`, which only the kernel module reports.
 fn product_version() -> Option<String> {
     ["/sys/module/nvidia/version", "/proc/driver/nvidia/version"]
         .iter()
         .find_map(|path| version_in(&fs::read_to_string(path).ok()?))
 }
 
-/// The first word that consists of numbers separated by dots.
+/// Returns the first word that consists of numbers separated by dots.
 fn version_in(text: &str) -> Option<String> {
     let is_version = |word: &&str| {
         word.contains('.')
@@ -187,7 +187,7 @@ fn version_in(text: &str) -> Option<String> {
     text.split_whitespace().find(is_version).map(str::to_owned)
 }
 
-/// `Ok` for success, otherwise an error that names the call.
+/// Returns an error that names the call, unless the code means success.
 pub(super) fn check(call: &str, code: CUresult) -> Result<(), DeviceError> {
     match code {
         CUresult::CUDA_SUCCESS => Ok(()),

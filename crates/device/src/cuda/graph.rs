@@ -11,11 +11,11 @@ use super::driver::check;
 use super::kernels::{Arguments, Kernels};
 use crate::{DeviceError, GraphNode};
 
-/// A graph that can be launched.
+/// An instantiated graph, which can be launched.
 #[derive(Debug)]
 pub(super) struct Executable {
     pub(super) exec: CUgraphExec,
-    /// Its kernels, each once.
+    /// The graph's kernels, each once.
     pub(super) kernels: Vec<u64>,
 }
 
@@ -67,7 +67,7 @@ impl Chain {
         Ok(chain)
     }
 
-    /// Adds a launch.
+    /// Adds a launch to the graph, and returns its node.
     fn add(&self, node: &GraphNode, kernels: &Kernels) -> Result<CUgraphNode, DeviceError> {
         let GraphNode { kernel, shape, args, .. } = node;
         let kernel = kernels.get(*kernel)?;

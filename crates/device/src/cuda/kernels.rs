@@ -14,9 +14,9 @@ use crate::{Arg, DeviceError, DeviceInfo, Launch};
 pub(super) struct LoadedKernel {
     pub(super) name: String,
     pub(super) function: CUfunction,
-    /// The dynamic shared memory that a launch may use.
+    /// The dynamic shared memory that a launch may use, in bytes.
     shared_bytes: u32,
-    /// The bytes of each parameter, if the driver reports them.
+    /// The size of each parameter in bytes, if the driver reports the sizes.
     parameters: Option<Vec<usize>>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
-    /// Loads machine code. The device's context must be current.
+    /// Loads machine code, and returns the id of its module. The device's context must be current.
     pub(super) fn add_module(&mut self, cubin: &[u8], title: &str) -> Result<u64, DeviceError> {
         let mut module = ptr::null_mut();
         // SAFETY: the image is a whole CUBIN, which the driver reads by its own headers.
@@ -39,8 +39,8 @@ impl Kernels {
         Ok(self.modules.len() as u64 - 1)
     }
 
-    /// Finds a kernel by name and allows it `shared_bytes` of dynamic shared memory. The device's
-    /// context must be current.
+    /// Finds a kernel by name, allows it `shared_bytes` of dynamic shared memory, and returns its
+    /// id. The device's context must be current.
     pub(super) fn find(
         &mut self,
         program: u64,
@@ -93,7 +93,7 @@ impl Kernels {
         found.ok_or_else(|| no_such("kernel", kernel))
     }
 
-    /// The names of `kernels`, each once.
+    /// Returns the names of `kernels`, each once.
     pub(super) fn names(&self, kernels: &[u64]) -> Vec<&str> {
         kernels.iter().filter_map(|&id| Some(self.get(id).ok()?.name.as_str())).collect()
     }
@@ -108,7 +108,7 @@ impl Kernels {
     }
 }
 
-/// The sizes of a kernel's parameters, in order.
+/// Returns the sizes of a kernel's parameters in bytes, in order.
 fn parameters(function: CUfunction) -> Vec<usize> {
     let size = |index| {
         let (mut offset, mut size) = (0, 0);
@@ -121,7 +121,7 @@ fn parameters(function: CUfunction) -> Vec<usize> {
 }
 
 impl LoadedKernel {
-    /// Raises the limit of the kernel's dynamic shared memory.
+    /// Raises the limit of the kernel's dynamic shared memory to at least `bytes`.
     fn allow(&mut self, bytes: u32, info: &DeviceInfo) -> Result<(), DeviceError> {
         if bytes <= self.shared_bytes {
             return Ok(());
@@ -173,7 +173,7 @@ impl LoadedKernel {
         Ok(())
     }
 
-    /// Describes a launch for messages.
+    /// Returns a description of a launch for messages.
     pub(super) fn launch_title(&self, shape: Launch) -> String {
         let Launch { grid: [gx, gy, gz], block: [bx, by, bz], shared_bytes } = shape;
         format!(
@@ -238,7 +238,7 @@ impl Arguments {
         Self { values: args.iter().map(|&arg| Word::new(arg).bits.to_le()).collect() }
     }
 
-    /// One pointer for each argument, valid until `self` is moved or dropped.
+    /// Returns a pointer to each argument. The pointers are valid until `self` is moved or dropped.
     pub(super) fn pointers(&mut self) -> Vec<*mut c_void> {
         self.values.iter_mut().map(|value| (&raw mut *value).cast()).collect()
     }

@@ -2,7 +2,7 @@
 
 use cudarc::driver::sys::{self, CUresult, CUstream};
 
-/// The driver's result code, and (free, total) bytes.
+/// Returns the driver's result code, the number of free bytes and the number of all bytes.
 pub(super) fn state() -> (CUresult, u64, u64) {
     let (mut free, mut total) = (0_usize, 0_usize);
     // SAFETY: the call writes two sizes.

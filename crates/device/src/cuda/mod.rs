@@ -29,17 +29,17 @@ use kernels::{Arguments, Kernels};
 pub(crate) use properties::pci_bus_id;
 use staging::{Downloads, Uploads};
 
-/// A GPU.
+/// A GPU, opened through CUDA's driver.
 struct Cuda {
     info: DeviceInfo,
     tells_parameters: bool,
     overlaps_launches: bool,
     context: Context,
     cache: CubinCache,
-    /// Located when the first source is loaded.
+    /// The compiler, which is located when the first source is loaded.
     compiler: Mutex<Option<Arc<Nvrtc>>>,
-    /// The program of each source, once loaded. Its lock is held during loading: threads that need the
-    /// same source wait, threads that need another one do not.
+    /// The id of each source's program, once it is loaded. Its lock is held during loading: threads
+    /// that need the same source wait, threads that need another one do not.
     programs: Mutex<HashMap<Source, Arc<Mutex<Option<u64>>>>>,
     loaded: Mutex<Loaded>,
     /// Staging memory for short copies; `None` if the driver could not allocate it.
@@ -53,14 +53,14 @@ struct Loaded {
     kernels: Kernels,
     graphs: HashMap<u64, Executable>,
     graphs_made: u64,
-    /// Kernels launched since the device was last known to be idle, each once.
+    /// The kernels launched since the device was last known to be idle, each once.
     running: Vec<u64>,
 }
 
 // SAFETY: the handles are the driver's, which may be called from any thread.
 unsafe impl Send for Loaded {}
 
-/// The version of CUDA (major, minor) that the driver supports; `None` without a driver.
+/// Returns the version of CUDA (major, minor) that the driver supports; `None` without a driver.
 pub(crate) fn driver_version() -> Option<(u32, u32)> {
     Some(Driver::start().ok()?.cuda)
 }
@@ -70,7 +70,7 @@ pub(crate) fn open(index: u32) -> Result<Device, DeviceError> {
     Ok(Device::new(Arc::new(Cuda::open(index)?)))
 }
 
-/// Describes each GPU.
+/// Returns the properties of each GPU.
 pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
     (0..properties::count()?).map(|index| Ok(properties::read(index)?.1)).collect()
 }
@@ -116,7 +116,8 @@ impl Cuda {
         self.cache.get_or_build(&key, || Ok(compiler.compile(source, architecture)?.cubin))
     }
 
-    /// `Ok` for success, otherwise an error that names the call or the kernels that caused it.
+    /// Returns an error that names the call, or the kernels that caused it, unless the code means
+    /// success.
     fn check(&self, call: &str, code: CUresult) -> Result<(), DeviceError> {
         match code {
             CUresult::CUDA_SUCCESS => Ok(()),
@@ -382,7 +383,8 @@ impl Drop for Cuda {
     }
 }
 
-/// A panic in another thread leaves the tables whole: each is changed in one step.
+/// Locks a mutex, also after a panic in another thread, which leaves the tables whole: each is
+/// changed in one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,7 +7,7 @@ use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute};
 use super::driver::{Driver, check, no_gpu};
 use crate::{DeviceError, DeviceInfo};
 
-/// The number of GPUs that the driver reports.
+/// Returns the number of GPUs that the driver reports.
 pub(super) fn count() -> Result<u32, DeviceError> {
     Driver::start()?;
     let mut count = 0;
@@ -16,7 +16,7 @@ pub(super) fn count() -> Result<u32, DeviceError> {
     Ok(u32::try_from(count).unwrap_or(0))
 }
 
-/// The handle and the description of the GPU with this index.
+/// Returns the handle and the description of the GPU with this index.
 pub(super) fn read(index: u32) -> Result<(CUdevice, DeviceInfo), DeviceError> {
     let driver = Driver::start()?;
     let device = handle(index, count()?)?;
@@ -50,7 +50,8 @@ pub(super) fn read(index: u32) -> Result<(CUdevice, DeviceInfo), DeviceError> {
     Ok((device, info))
 }
 
-/// The PCI address of the GPU with this index, such as `0000:3B:00.0`. Does not open the GPU.
+/// Returns the PCI address of the GPU with this index, such as `0000:3B:00.0`. Does not open the
+/// GPU.
 pub(crate) fn pci_bus_id(index: u32) -> Result<String, DeviceError> {
     let device = handle(index, count()?)?;
     let mut id: [c_char; 32] = [0; 32];

@@ -8,14 +8,16 @@ use std::ptr::{self, NonNull};
 
 use cudarc::driver::sys::{self, CUresult, CUstream};
 
-/// The longest copy through staging memory; for longer ones the wait is negligible.
+/// The length in bytes of the longest copy through staging memory; for longer copies the wait is
+/// negligible.
 pub(super) const LONGEST: usize = 64 << 10;
-/// The bytes of uploads between two waits.
+/// The size in bytes of the staging memory for uploads, which can be used up before a wait is
+/// needed.
 const ROOM: usize = 16 * LONGEST;
 /// The alignment of copies in staging memory, in bytes.
 const ALIGNMENT: usize = 64;
 
-/// Page-locked (pinned) memory.
+/// Page-locked (pinned) memory of the host.
 #[derive(Debug)]
 struct Pinned(NonNull<u8>);
 
@@ -23,7 +25,8 @@ struct Pinned(NonNull<u8>);
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    /// Allocates memory; `None` if the driver has none. The device's context must be current.
+    /// Allocates `bytes` bytes; returns `None` if the driver cannot. The device's context must be
+    /// current.
     fn new(bytes: usize) -> Option<Self> {
         let mut begin = ptr::null_mut();
         // SAFETY: the call writes one address.
@@ -37,7 +40,7 @@ impl Pinned {
 #[derive(Debug)]
 pub(super) struct Uploads {
     memory: Pinned,
-    /// Bytes that copies not known to be complete may still read.
+    /// The number of bytes that copies not known to be complete may still read.
     used: usize,
 }
 
@@ -46,12 +49,13 @@ impl Uploads {
         Pinned::new(ROOM).map(|memory| Self { memory, used: 0 })
     }
 
-    /// Whether `bytes` bytes, at most [`LONGEST`], do not fit until the stream is idle.
+    /// Returns whether a copy of `bytes` bytes, at most [`LONGEST`], has to wait until the stream
+    /// is idle.
     pub(super) fn is_full(&self, bytes: usize) -> bool {
         self.used + bytes > ROOM
     }
 
-    /// Marks all copies as complete: the stream has been idle since the last one.
+    /// Records that all copies are complete, because the stream has been idle since the last one.
     pub(super) fn idle(&mut self) {
         self.used = 0;
     }
@@ -77,7 +81,7 @@ impl Uploads {
     }
 }
 
-/// Staging memory for downloads, one at a time.
+/// Staging memory for one download at a time.
 #[derive(Debug)]
 pub(super) struct Downloads(Pinned);
 
@@ -86,7 +90,7 @@ impl Downloads {
         Pinned::new(LONGEST).map(Self)
     }
 
-    /// The memory for a copy of `bytes` bytes, at most [`LONGEST`].
+    /// Returns the memory for a copy of `bytes` bytes, at most [`LONGEST`].
     pub(super) fn part(&mut self, bytes: usize) -> &mut [u8] {
         assert!(bytes <= LONGEST, "the download is longer than its staging memory");
         // SAFETY: it has this many bytes, which the driver has cleared or written, and no other

@@ -4,21 +4,21 @@ use std::path::Path;
 
 use crate::DeviceError;
 
-/// The oldest compute capability that compilers of CUDA 13 and later support.
+/// The oldest compute capability (major, minor) that compilers of CUDA 13 and later support.
 const OLDEST_OF_13: (u32, u32) = (7, 5);
 
 /// The requirements on a compiler; `None` where there is no requirement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Fit {
-    /// The CUDA version of the driver.
+    /// The CUDA version (major, minor) that the driver supports.
     pub(super) driver: Option<(u32, u32)>,
-    /// The compute capability of the device.
+    /// The compute capability (major, minor) of the device.
     pub(super) compute_capability: Option<(u32, u32)>,
 }
 
 impl Fit {
-    /// The reason why a compiler of this version is not suitable, as the end of a sentence that begins
-    /// with its path.
+    /// Returns why a compiler of this version is not suitable, as the end of a sentence that begins
+    /// with its path; `None` if it is suitable.
     pub(super) fn refusal(&self, version: (u32, u32), architectures: &[u32]) -> Option<String> {
         let (major, minor) = version;
         if let Some(driver) = self.driver.filter(|driver| major > driver.0) {
@@ -36,7 +36,7 @@ impl Fit {
         })
     }
 
-    /// The error that no compiler was found, or none that is suitable, in one line.
+    /// Returns the error that no compiler was found, or none that is suitable, in one line.
     pub(super) fn missing(&self, chosen: Option<&Path>, unfit: Option<&str>) -> DeviceError {
         let wheel = self.wheel();
         DeviceError::NoCompiler(match (chosen, unfit) {
@@ -60,7 +60,7 @@ impl Fit {
         })
     }
 
-    /// The Python wheel that contains a suitable compiler.
+    /// Returns the name of the Python wheel that contains a suitable compiler.
     fn wheel(&self) -> &'static str {
         let old_driver = self.driver.is_some_and(|(major, _)| major < 13);
         let old_device = self.compute_capability.is_some_and(|device| device < OLDEST_OF_13);
@@ -68,8 +68,8 @@ impl Fit {
     }
 }
 
-/// The architecture to compile for. Machine code runs on devices of the same major compute capability
-/// and the same or a later minor one.
+/// Returns the architecture to compile for, if any is suitable. Machine code runs on devices of the
+/// same major compute capability and the same or a later minor one.
 pub(super) fn architecture_for(architectures: &[u32], device: (u32, u32)) -> Option<u32> {
     let (major, minor) = device;
     let runs_on_it = |&a: &u32| a / 10 == major && a % 10 <= minor;

@@ -16,11 +16,11 @@ const SUCCESS: Code = 0;
 const COMPILATION_ERROR: Code = 6;
 const BUILTIN_OPERATION_FAILURE: Code = 7;
 
-/// A loaded library.
+/// The NVRTC library, loaded into this process.
 pub(super) struct Library {
-    /// (major, minor).
+    /// The version of the compiler (major, minor).
     pub(super) version: (u32, u32),
-    /// The architectures that it supports, ascending.
+    /// The architectures that the compiler supports, ascending.
     pub(super) architectures: Vec<u32>,
     /// The library's file, or its name if the file cannot be determined.
     pub(super) path: PathBuf,
@@ -105,7 +105,7 @@ impl Library {
     }
 }
 
-/// The file of a library that was loaded by its bare name.
+/// Returns the file of a library that was loaded by its bare name.
 fn file_of(path: &Path) -> PathBuf {
     if path.is_absolute() {
         return path.to_owned();
@@ -211,7 +211,8 @@ impl<'a> Unit<'a> {
         Ok(Compiled { cubin, log: log? })
     }
 
-    /// Reads one of the results that come as a pair of functions for size and content.
+    /// Returns one result of the compiler, which is read by a pair of functions: one for its size,
+    /// one for its content.
     fn bytes(
         &self,
         what: &str,

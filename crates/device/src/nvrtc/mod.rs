@@ -44,26 +44,28 @@ impl Nvrtc {
         find_in(&Places::of_this_process(), &Fit { driver, compute_capability })
     }
 
-    /// The library's file, or its bare name if the file cannot be determined.
+    /// Returns the library's file, or its bare name if the file cannot be determined.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.library.path
     }
 
-    /// The compiler's version (major, minor).
+    /// Returns the compiler's version (major, minor).
     #[must_use]
     pub fn version(&self) -> (u32, u32) {
         self.library.version
     }
 
-    /// The architectures that it supports, ascending: 75 is compute capability 7.5.
+    /// Returns the architectures that the compiler supports, ascending; 75 stands for compute
+    /// capability 7.5.
     #[must_use]
     pub fn architectures(&self) -> &[u32] {
         &self.library.architectures
     }
 
-    /// The architecture to compile for, so that the code runs on a device of the given compute
-    /// capability: its own, or the nearest earlier one of the same family.
+    /// Returns the architecture to compile for, so that the code runs on a device of the given
+    /// compute capability: its own, or the nearest earlier one of the same family; `None` if there
+    /// is none.
     #[must_use]
     pub fn architecture_for(&self, compute_capability: (u32, u32)) -> Option<u32> {
         fit::architecture_for(self.architectures(), compute_capability)
@@ -78,7 +80,7 @@ impl Nvrtc {
     }
 }
 
-/// The compiler's options, in order.
+/// Returns the options of the compiler, in order.
 ///
 /// `--fmad=false`: kernels write `fma` explicitly where they want it, so that the simulator and the CPU
 /// engines round identically.
@@ -97,7 +99,7 @@ pub(crate) fn options(source: &Source, architecture: u32) -> Vec<String> {
     options
 }
 
-/// The first suitable compiler among these places.
+/// Returns the first suitable compiler in these places.
 fn find_in(places: &Places, fit: &Fit) -> Result<Nvrtc, DeviceError> {
     let mut unfit = None;
     let newest = fit.driver.map(|(major, _)| major);

@@ -5,12 +5,12 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The newest major version searched for by name if there is no driver.
+/// The newest major version of CUDA that is searched for by name if there is no driver.
 const NEWEST: u32 = 13;
-/// The oldest major version searched for by name.
+/// The oldest major version of CUDA that is searched for by name.
 const OLDEST: u32 = 12;
 
-/// The environment of a search. The default is empty.
+/// The places in which a search looks. The default has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Places {
     /// `WARPINT_NVRTC`: a file or folder that replaces all other places.
@@ -21,7 +21,7 @@ pub(super) struct Places {
     pub(super) by_name: bool,
     /// The root of the file system, under which toolkits are usually installed.
     pub(super) root: Option<PathBuf>,
-    /// Roots of Python installations, virtual environments first.
+    /// The roots of Python installations, virtual environments first.
     pub(super) pythons: Vec<PathBuf>,
 }
 
@@ -49,8 +49,8 @@ impl Places {
         self.chosen.as_deref()
     }
 
-    /// The candidates in order: files that exist, each once, and bare names for the loader. `newest` is
-    /// the driver's major version.
+    /// Returns the candidates in order: files that exist, each once, and bare names for the loader.
+    /// `newest` is the major version of CUDA that the driver supports.
     pub(super) fn candidates(&self, newest: Option<u32>) -> Vec<PathBuf> {
         if let Some(chosen) = &self.chosen {
             // An absolute path, because the loader would search for a bare name elsewhere.
@@ -80,7 +80,8 @@ impl Places {
     }
 }
 
-/// The roots of the Python installation whose program is in this folder, found without running it.
+/// Returns the roots of the Python installation whose program is in this folder, found without
+/// running it.
 fn pythons_of(folder: &Path) -> Vec<PathBuf> {
     let program = folder.join(if cfg!(windows) { "python.exe" } else { "python3" });
     if !program.is_file() {
@@ -133,14 +134,14 @@ fn of_toolkit(root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The NVRTC libraries of a folder, the newest first.
+/// Returns the NVRTC libraries in a folder, the newest first.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let mut found = children(folder, if cfg!(windows) { "nvrtc64_" } else { "libnvrtc.so" });
     found.retain(|path| path.is_file() && !path.to_string_lossy().contains(".alt."));
     found
 }
 
-/// Names for the loader to search for.
+/// Returns the names of libraries for which the loader searches, down from the version `newest`.
 fn names(newest: u32) -> Vec<PathBuf> {
     if cfg!(windows) {
         // The name contains the first minor version of each major one.
@@ -170,7 +171,8 @@ fn children(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The numbers in a file's name: 12, 10 for `cuda-12.10`, which sorts after `cuda-12.9`.
+/// Returns the numbers in a file's name: 12 and 10 for `cuda-12.10`, which therefore sorts after
+/// `cuda-12.9`.
 fn numbers(path: &Path) -> Vec<u64> {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect()

@@ -10,11 +10,11 @@ use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
 /// The rate of field operations that use registers only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InRegisters {
-    /// Operations per clock on one multiprocessor: the median over all of them.
+    /// The number of operations per clock cycle on one multiprocessor: the median over all of them.
     pub per_clock: f64,
-    /// Operations per second on the whole device.
+    /// The number of operations per second on the whole device.
     pub per_second: f64,
-    /// The clock of the multiprocessors during the measurement.
+    /// The clock rate of the multiprocessors during the measurement, in Hz.
     pub clock_hz: f64,
 }
 
@@ -22,22 +22,23 @@ pub struct InRegisters {
 /// has n·log2(n).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredTransforms {
-    /// Points of a transform.
+    /// The number of points of a transform.
     pub radix: u32,
-    /// Points·levels.
+    /// The rate, in points times levels.
     pub rate: InRegisters,
 }
 
-/// Chains of products per thread, and products of a chain per turn.
+/// The number of chains of products per thread. The next constant is the number of products of a
+/// chain per turn.
 const CHAINS: u32 = 4;
 const TURN: u32 = 16;
-/// Threads of a block of products: eight warps per scheduler.
+/// The number of threads of a block that computes products: eight warps per scheduler.
 const THREADS: u32 = 1024;
 
-/// A lazy factor of full size that is not its own residue.
+/// The factor of the products: of full size, and not reduced to its residue.
 const FACTOR: u64 = Q + 0x1234_5678;
 
-/// A measurement of this length is not distorted by the time of a launch.
+/// The shortest time of a measurement that is not distorted by the time of a launch.
 const LONG_ENOUGH: Duration = Duration::from_millis(20);
 const MOST_TURNS: u32 = 1 << 24;
 
@@ -54,12 +55,12 @@ fn source(kernel: &'static str) -> Source {
         .headers(common::HEADERS)
 }
 
-/// The number of threads whose points fit in registers.
+/// Returns the number of threads of a block whose points fit in registers.
 fn transform_threads(radix: u32) -> u32 {
     8192 / radix
 }
 
-/// Measures products a·b mod 2^64 − 2^32 + 1.
+/// Measures the rate of products a·b mod 2^64 − 2^32 + 1.
 pub(super) fn products(device: &Device, effort: Effort) -> Result<InRegisters, DeviceError> {
     let kernel = device.program(&products_source())?.kernel("products", 0)?;
     let mut bench = Bench::new(device, THREADS, CHAINS)?;
@@ -70,7 +71,7 @@ pub(super) fn products(device: &Device, effort: Effort) -> Result<InRegisters, D
     Ok(rate)
 }
 
-/// Measures transforms of 16 or 32 points.
+/// Measures the rate of transforms of `radix` points, 16 or 32.
 pub(super) fn transforms(
     device: &Device,
     radix: u32,
@@ -87,12 +88,12 @@ pub(super) fn transforms(
     Ok(MeasuredTransforms { radix, rate })
 }
 
-/// A block on each multiprocessor, and its output.
+/// A launch of one block on each multiprocessor, with the memory for its results.
 struct Bench<'a> {
     device: &'a Device,
     blocks: u32,
     threads: u32,
-    /// Elements per thread.
+    /// The number of elements per thread.
     each: u32,
     out: Buffer<u64>,
     cycles: Buffer<u64>,

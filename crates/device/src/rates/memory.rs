@@ -5,21 +5,21 @@ use std::time::Duration;
 use super::{Effort, wrong};
 use crate::{Arg, Buffer, Device, DeviceError, Launch, Source, common};
 
-/// The rate of reading, adding 1 and writing, for one size.
+/// The rates of a kernel that reads elements, adds 1 and writes them, for buffers of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CopyRate {
-    /// Bytes of a buffer.
+    /// The size of a buffer, in bytes.
     pub bytes: u64,
-    /// Bytes read and written per second if the result replaces the input.
+    /// The number of bytes read and written per second if the result replaces the input.
     pub in_place: f64,
-    /// The same from one buffer to another and back.
+    /// The number of bytes read and written per second from one buffer to another and back.
     pub between: f64,
 }
 
 const THREADS: u32 = 256;
-/// Loads of 16 bytes that a thread has in flight.
+/// The number of loads of 16 bytes that a thread has in flight.
 const IN_FLIGHT: u32 = 4;
-/// A measurement of this length is not distorted by its overheads.
+/// The shortest time of a measurement that is not distorted by its overheads.
 const LONG_ENOUGH: Duration = Duration::from_millis(10);
 
 pub(super) fn source() -> Source {
@@ -75,7 +75,7 @@ fn copy(device: &Device, bytes: u32, effort: Effort) -> Result<CopyRate, DeviceE
     Ok(CopyRate { bytes: bytes.into(), in_place: rate(false)?, between: rate(true)? })
 }
 
-/// The time from one kernel to the next in a graph.
+/// Returns the time from one kernel to the next in a graph of empty kernels.
 pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration, DeviceError> {
     let kernel = device.program(&source())?.kernel("count", 0)?;
     let kernels: u32 = if effort == Effort::Whole { 1000 } else { 10 };
@@ -98,8 +98,8 @@ pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration,
     }
 }
 
-/// The repetitions of the measurement that took long enough, all repetitions made, and the time of the
-/// former.
+/// Repeats a measurement until it takes long enough. Returns the number of repetitions of the last
+/// measurement, the number of all repetitions made, and the time of the last measurement.
 fn long_enough(
     effort: Effort,
     time: impl Fn(u64) -> Result<Duration, DeviceError>,

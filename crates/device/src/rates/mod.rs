@@ -14,21 +14,22 @@ pub use memory::{CopyRate, copies};
 /// The measured rates of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates {
-    /// Products a·b mod 2^64 − 2^32 + 1, corrected to 64 bits.
+    /// The rate of products a·b mod 2^64 − 2^32 + 1, corrected to 64 bits.
     pub products: InRegisters,
-    /// Transforms of 16 and of 32 points, including their biases and reductions to 64 bits.
+    /// The rates of transforms of 16 and of 32 points, including their biases and reductions to 64
+    /// bits.
     pub transforms: Vec<MeasuredTransforms>,
-    /// Reading, adding 1 and writing, at several sizes.
+    /// The rates of reading, adding 1 and writing, at several sizes.
     pub copies: Vec<CopyRate>,
     /// The time from one kernel to the next in a graph of empty kernels.
     pub kernel_period: Duration,
-    /// Fused multiply-adds.
+    /// The rates of fused multiply-adds.
     pub fp64: Fp64Rate,
 }
 
 impl Rates {
-    /// The copy whose size is nearest to `bytes` by ratio: memory that fits a cache is faster. `None`
-    /// if no copy was measured.
+    /// Returns the measured copy whose size is nearest to `bytes` by ratio, because memory that
+    /// fits a cache is faster. `None` if no copy was measured.
     #[must_use]
     pub fn copy_near(&self, bytes: u64) -> Option<&CopyRate> {
         let apart = |copy: &CopyRate| (copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
@@ -65,7 +66,7 @@ pub fn rates(device: &Device, effort: Effort) -> Result<Rates, DeviceError> {
     })
 }
 
-/// The sources of this crate's own kernels, for compiling without a device.
+/// Returns the sources of this crate's own kernels, for compiling without a device.
 #[must_use]
 pub fn own_sources() -> Vec<Source> {
     let bench = [field::products_source(), field::transforms_source(16)];

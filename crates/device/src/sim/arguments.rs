@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::Arg;
 
-/// A value in the form that the run time reads.
+/// An argument in the form that the simulator's run time reads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Argument(u64);
 
@@ -13,7 +13,7 @@ impl Argument {
         (&raw mut self.0).cast()
     }
 
-    /// The bytes of the value, first in memory whatever its size.
+    /// Converts an argument; the bytes of its value come first in memory, whatever its size.
     pub(super) fn new(arg: Arg) -> Self {
         let mut bytes = [0; 8];
         match arg {
@@ -28,7 +28,7 @@ impl Argument {
     }
 }
 
-/// The letter of an argument's type, as defined in `sim/interface.h`.
+/// Returns the letter of an argument's type, as defined in `sim/interface.h`.
 pub(super) fn letter(arg: Arg) -> u8 {
     match arg {
         Arg::Pointer(_) => b'p',
@@ -40,7 +40,8 @@ pub(super) fn letter(arg: Arg) -> u8 {
     }
 }
 
-/// Describes the first mismatch between the arguments and the parameters.
+/// Returns a description of the first mismatch between the arguments and the parameters, if there
+/// is one.
 pub(super) fn mismatch(parameters: &[u8], args: &[Arg]) -> Option<String> {
     if parameters.len() != args.len() {
         return Some(format!("it needs {} arguments, not {}", parameters.len(), args.len()));

@@ -18,7 +18,7 @@ const MEMORY: u64 = 16 << 30;
 const SHARED_PER_BLOCK: u32 = 227 << 10;
 const MOST_THREADS: u32 = 1024;
 
-/// The simulator.
+/// The simulator, as a backend of devices.
 pub(super) struct Simulator {
     info: DeviceInfo,
     compiler: Compiler,
@@ -135,7 +135,8 @@ impl State {
         Some(format!("argument {at} does not point to memory of this device"))
     }
 
-    /// Checks that the bytes lie within one allocation.
+    /// Returns the number of the allocation that holds the bytes, and their offset in it; an error
+    /// if they do not lie within one allocation.
     fn check(&self, what: &str, address: u64, bytes: usize) -> Result<(u64, u64), DeviceError> {
         self.memory
             .place(address, bytes)

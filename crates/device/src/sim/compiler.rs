@@ -12,7 +12,7 @@ use super::replay::Sanitizer;
 use super::unit::{MAIN, Unit};
 use crate::{DeviceError, folders};
 
-/// The run time's files.
+/// The names and texts of the run time's files.
 const RUNTIME: &[(&str, &str)] = &[
     ("atomics.h", include_str!("../../sim/atomics.h")),
     ("barrier.cpp", include_str!("../../sim/barrier.cpp")),
@@ -34,8 +34,8 @@ const RUNTIME: &[(&str, &str)] = &[
     ("warp.h", include_str!("../../sim/warp.h")),
 ];
 
-/// Flags of the kernels and of the run time. No contraction: the kernel states where a product and a
-/// sum are fused.
+/// The compiler's flags for kernels and run time. They disable contraction: the kernel states where
+/// a product and a sum are fused.
 const COMMON: &[&str] = &[
     "-std=c++17",
     "-g",
@@ -57,7 +57,7 @@ pub(super) struct Compiler {
 }
 
 impl Compiler {
-    /// The compiler named by the environment, else the first of the usual ones.
+    /// Finds the compiler named by the environment, or else the first of the usual ones.
     pub(super) fn find() -> Result<Self, DeviceError> {
         let named = ["WARPINT_CXX", "CXX"].into_iter().find_map(|variable| {
             Some((variable, env::var_os(variable).filter(|value| !value.is_empty())?))
@@ -92,7 +92,8 @@ impl Compiler {
             })
     }
 
-    /// The path of a shared object with the kernels of a unit.
+    /// Returns the path of a shared object with the kernels of a unit, which is compiled if the
+    /// cache lacks it.
     pub(super) fn module(
         &self,
         unit: &Unit,
@@ -121,7 +122,7 @@ impl Compiler {
         })
     }
 
-    /// The program that replays a record under a sanitizer.
+    /// Returns the path of the program that replays a record under a sanitizer.
     pub(super) fn replayer(&self, sanitizer: Sanitizer) -> Result<PathBuf, DeviceError> {
         let mut flags = self.flags(Some(sanitizer));
         flags.extend(sanitizer.flags(self.is_clang()));
@@ -135,8 +136,8 @@ impl Compiler {
         })
     }
 
-    /// The run time as an object file, beside its headers. It is not instrumented, but informs the
-    /// sanitizers of fiber switches and ordering.
+    /// Returns the path of the run time as an object file, beside its headers. It is not
+    /// instrumented, but informs the sanitizers of fiber switches and ordering.
     fn runtime(&self, sanitizer: Option<Sanitizer>) -> Result<PathBuf, DeviceError> {
         let mut flags = self.flags(sanitizer);
         // The run time takes part in every barrier, and is not itself under test.
@@ -193,8 +194,9 @@ impl Compiler {
         hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The file `name` in the folder of this key. If it does not exist, it is made in a temporary
-    /// folder, which is renamed when it is complete: concurrent programs see all of it or nothing.
+    /// Returns the file `name` in the folder of this key. If it does not exist, it is made in a
+    /// temporary folder, which is renamed when it is complete: concurrent programs see all of it or
+    /// nothing.
     fn kept(
         &self,
         key: &str,
@@ -238,7 +240,7 @@ impl Compiler {
     }
 }
 
-/// A text that distinguishes one compilation from another.
+/// A value that can be described by a text, which distinguishes one compilation from another.
 trait Describe {
     fn describe(&self) -> String;
 }

@@ -44,9 +44,10 @@ struct RawModule {
 /// A loaded program. It is never unloaded.
 pub(super) struct Module {
     raw: *const RawModule,
-    /// The name of each kernel, and the letters of its parameters.
+    /// The name of each kernel, and the letters of its parameters' types.
     kernels: Vec<(String, Vec<u8>)>,
-    /// The program's run time exists once, with its static shared memory.
+    /// The lock held during a launch, because the program's run time and its static shared memory
+    /// exist only once.
     running: Mutex<()>,
     _library: Library,
 }
@@ -56,7 +57,8 @@ unsafe impl Send for Module {}
 // SAFETY: as above.
 unsafe impl Sync for Module {}
 
-/// Stacks and similar resources, which the run time makes and any program may use next.
+/// The stacks and similar resources of a launch. The run time makes them, and any program may use
+/// them next.
 struct Stage(*mut c_void);
 
 // SAFETY: used by one thread at a time.
@@ -65,7 +67,7 @@ unsafe impl Send for Stage {}
 /// The stages that no launch uses at present.
 static STAGES: Mutex<Vec<Stage>> = Mutex::new(vec![]);
 
-/// Every program of this process: a file is loaded once for all devices.
+/// Every program loaded by this process, by its file: a file is loaded once for all devices.
 static LOADED: Mutex<Option<HashMap<PathBuf, Arc<Module>>>> = Mutex::new(None);
 
 impl Module {
@@ -102,12 +104,12 @@ impl Module {
         Ok(module)
     }
 
-    /// The index of a kernel.
+    /// Returns the index of the kernel with this name, if there is one.
     pub(super) fn kernel(&self, name: &str) -> Option<usize> {
         self.kernels.iter().position(|(kernel, _)| kernel == name)
     }
 
-    /// The letters of a kernel's parameters.
+    /// Returns the letters of the types of a kernel's parameters.
     pub(super) fn parameters(&self, kernel: usize) -> &[u8] {
         self.kernels.get(kernel).map_or(&[], |(_, parameters)| parameters)
     }

@@ -5,9 +5,9 @@ use std::alloc::{self, Layout};
 use std::collections::BTreeMap;
 use std::ptr;
 
-/// The contents of fresh memory.
+/// The value of every byte of fresh memory.
 const POISON: u8 = 0xa5;
-/// The contents of guard zones.
+/// The value of every byte of guard zones.
 const GUARD: u8 = 0x5a;
 const GUARD_BYTES: usize = 256;
 const ALIGNMENT: usize = 256;
@@ -32,12 +32,12 @@ pub(super) struct Memory {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// Bytes in use.
+    /// Returns the number of bytes in use.
     pub(super) fn used(&self) -> u64 {
         self.used
     }
 
-    /// Allocates `bytes` bytes; `None` if no memory is available.
+    /// Allocates `bytes` bytes, and returns their address; `None` if no memory is available.
     pub(super) fn alloc(&mut self, bytes: usize) -> Option<u64> {
         let layout = layout(bytes)?;
         // SAFETY: the layout's size is not 0.
@@ -57,7 +57,7 @@ impl Memory {
         Some(address)
     }
 
-    /// Frees memory.
+    /// Frees the allocation at this address.
     pub(super) fn free(&mut self, address: u64) {
         if let Some(allocation) = self.allocations.remove(&address) {
             self.used -= allocation.bytes as u64;
@@ -65,8 +65,8 @@ impl Memory {
         }
     }
 
-    /// The number of the allocation, counted from 1, that holds the `bytes` bytes from `address` on,
-    /// and their offset in it.
+    /// Returns the number of the allocation, counted from 1, that holds the `bytes` bytes from
+    /// `address` on, and their offset in it.
     pub(super) fn place(&self, address: u64, bytes: usize) -> Option<(u64, u64)> {
         let (start, allocation) = self.allocations.range(..=address).next_back()?;
         let offset = address - start;
@@ -74,12 +74,12 @@ impl Memory {
         (end <= allocation.bytes as u64).then_some((allocation.number, offset))
     }
 
-    /// The number of an allocation.
+    /// Returns the number of the allocation at this address.
     pub(super) fn number(&self, address: u64) -> Option<u64> {
         Some(self.allocations.get(&address)?.number)
     }
 
-    /// Describes a write outside an allocation, if there was one.
+    /// Returns a description of a write outside an allocation, if there was one.
     pub(super) fn overrun(&mut self) -> Option<String> {
         self.allocations.values_mut().find_map(Allocation::overrun)
     }
@@ -92,7 +92,8 @@ impl Drop for Memory {
 }
 
 impl Allocation {
-    /// Restores the guards, so that each overrun is reported once.
+    /// Returns a description of a write to the guards, if there was one. Restores the guards, so
+    /// that each overrun is reported once.
     fn overrun(&mut self) -> Option<String> {
         for (side, offset) in [("before", 0), ("past the end of", GUARD_BYTES + self.bytes)] {
             // SAFETY: guard zones are within the allocation, and only a faulty kernel, which has ended,

@@ -34,7 +34,8 @@ pub struct SimOptions {
 }
 
 impl Default for SimOptions {
-    /// The seed of `WARPINT_SIM_SEED`, or 0; 8 resident blocks; no record.
+    /// Returns the default options: the seed in `WARPINT_SIM_SEED`, or 0; 8 resident blocks; no
+    /// record.
     fn default() -> Self {
         Self { seed: seed_of_environment().unwrap_or(0), resident_blocks: 8, record: None }
     }
@@ -44,8 +45,8 @@ fn seed_of_environment() -> Option<u64> {
     std::env::var("WARPINT_SIM_SEED").ok()?.trim().parse().ok()
 }
 
-/// The seeds at which a suite runs: 0, and the one in `WARPINT_SIM_SEED`, or else one from 1 to 2^32
-/// that is drawn once per process.
+/// Returns the seeds at which a suite runs: 0, and the one in `WARPINT_SIM_SEED`, or else one from
+/// 1 to 2^32 that is drawn once per process.
 ///
 /// An error that depends on the order of threads may appear at some seeds only, and never at 0: for
 /// example a missing barrier whose threads arrive in the right order.

@@ -18,7 +18,7 @@ pub enum Sanitizer {
 }
 
 impl Sanitizer {
-    /// `ASAN` or `TSAN`.
+    /// Returns the short name `ASAN` or `TSAN`.
     #[must_use]
     pub fn short(self) -> &'static str {
         match self {

@@ -29,11 +29,11 @@ use crate::{Arg, DeviceError, Launch};
 pub(super) struct Trace {
     folder: PathBuf,
     file: BufWriter<File>,
-    /// An error of a call that could not return it.
+    /// The error of an earlier call that could not return it.
     earlier: Option<DeviceError>,
 }
 
-/// The number of an allocation, and an offset.
+/// A place in memory: the number of an allocation, and an offset in bytes.
 type Place = (u64, u64);
 
 impl Trace {

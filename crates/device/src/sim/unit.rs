@@ -7,9 +7,9 @@ use std::path::{Component, Path};
 
 use crate::{DeviceError, Source};
 
-/// The file that includes the kernels and lists them.
+/// The name of the file that includes the kernels and lists them.
 pub(super) const MAIN: &str = "simt_module.cpp";
-/// In a recorded unit: its constants, one `NAME=VALUE` per line.
+/// The name of the file in which a recorded unit keeps its constants, one `NAME=VALUE` per line.
 const DEFINES: &str = "defines.txt";
 
 /// The files of a translation unit, and its constants.
@@ -17,9 +17,9 @@ const DEFINES: &str = "defines.txt";
 pub(super) struct Unit {
     /// The relative path and the text of each file.
     pub(super) files: Vec<(String, String)>,
-    /// `NAME=VALUE`.
+    /// The constants, each as `NAME=VALUE`.
     pub(super) defines: Vec<String>,
-    /// The source's file and constants, for messages.
+    /// The source's file name and constants, for messages.
     pub(super) title: String,
 }
 

@@ -18,7 +18,7 @@ const FILE: &str = "tuning.json";
 const LOCK: &str = "tuning.lock";
 const SET_ASIDE: &str = "tuning.json.bad";
 const ENTRIES: &str = "entries";
-/// The largest file that is read. An entry has less than 1 KiB.
+/// The size in bytes of the largest file that is read. An entry has less than 1 KiB.
 const MOST_BYTES: u64 = 16 << 20;
 /// How long to wait for the lock. Other processes hold it for the time of reading and writing a small
 /// file.
@@ -27,9 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The conditions under which a timing is valid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TuningKey {
-    /// The product's name.
+    /// The name of the device's product.
     pub device: String,
-    /// The driver's version.
+    /// The version of the driver.
     pub driver: String,
     /// The version of the program that measured.
     pub program: String,
@@ -38,7 +38,7 @@ pub struct TuningKey {
 }
 
 impl TuningKey {
-    /// The key of a subject on a device, for this version of the program.
+    /// Creates the key of a subject on a device, for this version of the program.
     #[must_use]
     pub fn new(info: &DeviceInfo, subject: impl Into<String>) -> Self {
         Self {
@@ -59,7 +59,7 @@ pub struct Tuning {
     pub microseconds: f64,
 }
 
-/// A result, with a warning for the user if a problem was found and repaired.
+/// A result, and a warning for the user if a problem was found and repaired.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warned<T> {
     /// The result.
@@ -68,7 +68,8 @@ pub struct Warned<T> {
     pub warning: Option<String>,
 }
 
-/// The store cannot be used. Tuned values affect speed only, so a caller may continue without them.
+/// The error that the store cannot be used. Tuned values affect speed only, so a caller may
+/// continue without them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TuningError {
@@ -80,17 +81,17 @@ pub enum TuningError {
     /// A file cannot be read or written.
     #[error("cannot {action} the timings in {path}: {source} (WARPINT_CONFIG_DIR sets the folder)")]
     Io {
-        /// `read`, `write`.
+        /// What failed: `read`, `write`.
         action: &'static str,
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The underlying error.
         source: io::Error,
     },
 }
 
 impl TuningError {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -100,13 +101,13 @@ impl TuningError {
     }
 }
 
-/// Timings by device, driver, program and subject.
+/// The store of timings by device, driver, program and subject.
 #[derive(Debug, Clone)]
 pub struct TuningStore {
     folder: Folder,
 }
 
-/// One entry; fields that this version does not know are preserved.
+/// One entry of the file; fields that this version does not know are preserved.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
     #[serde(flatten)]
@@ -117,10 +118,10 @@ struct Entry {
     unknown: Map<String, Value>,
 }
 
-/// The contents of the file.
+/// The contents of the file, as they were read.
 enum Content {
     Sound(Map<String, Value>),
-    /// The reason why it holds no timings.
+    /// Contents that hold no timings, with the reason.
     Unusable(String),
 }
 
@@ -140,14 +141,14 @@ impl TuningStore {
         Self { folder: Folder::at(folder) }
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.file(FILE)
     }
 
-    /// The timing stored under a key. A file that is corrupt, larger than 16 MiB, or not a regular file
-    /// is set aside, with a warning.
+    /// Returns the timing stored under a key. A file that is corrupt, larger than 16 MiB, or not a
+    /// regular file is set aside, with a warning.
     ///
     /// # Errors
     /// The file cannot be read. A missing file is not an error.
@@ -157,8 +158,8 @@ impl TuningStore {
         Ok(Warned { value, warning })
     }
 
-    /// All timings of a device stored by this version of the program, by subject, as [`Self::get`]
-    /// finds them.
+    /// Returns all timings of a device that this version of the program has stored, by subject, as
+    /// [`Self::get`] finds them.
     ///
     /// # Errors
     /// As [`Self::get`].
@@ -203,7 +204,7 @@ impl TuningStore {
         Ok(Warned { value: (), warning })
     }
 
-    /// The contents of the file; a corrupt file is set aside.
+    /// Returns the contents of the file; a corrupt file is set aside.
     fn content(&self) -> Result<Warned<Map<String, Value>>, TuningError> {
         let (value, warning) = match self.read()? {
             Content::Sound(content) => (content, None),
@@ -236,7 +237,8 @@ impl TuningStore {
         })
     }
 
-    /// The caller must hold the lock.
+    /// Returns the contents of the file and, if it was corrupt and set aside, a warning. The caller
+    /// must hold the lock.
     fn read_or_set_aside(&self) -> Result<(Map<String, Value>, Option<String>), TuningError> {
         match self.read()? {
             Content::Sound(content) => Ok((content, None)),
@@ -280,13 +282,14 @@ fn entries(content: &Map<String, Value>) -> &[Value] {
     content.get(ENTRIES).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The timing of an entry with this key, if it is valid.
+/// Returns the timing of an entry, if the entry has this key and is valid.
 fn stored(entry: &Value, key: &TuningKey) -> Option<Tuning> {
     let entry = Entry::deserialize(entry).ok().filter(|entry| entry.key == *key)?;
     Some(entry.tuning).filter(|t| t.microseconds.is_finite() && t.microseconds > 0.0)
 }
 
-/// The unknown fields of an entry with this key; `None` if the entry has another key.
+/// Returns the fields of an entry that this version does not know; `None` if the entry does not
+/// have this key.
 fn unknown_of(entry: &Value, key: &TuningKey) -> Option<Map<String, Value>> {
     let of_key = TuningKey::deserialize(entry).ok()? == *key;
     let unknown = || Entry::deserialize(entry).map(|entry| entry.unknown).unwrap_or_default();

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use warpint_files::{ErrorKind, FileError, Folder};
 
-/// The interval at which a lock held by another program is tried again.
+/// The time between two attempts to take a lock that another program holds.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// The beginning of this program's lock files; those of other programs are empty.
+/// The text at the beginning of this program's lock files; those of other programs are empty.
 const OWN: &str = "warpint ";
 /// The number of attempts if other processes lock or remove a private file before its maker has locked
 /// it.
@@ -45,15 +45,15 @@ pub struct LockFile {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Another program holds it.
+    /// Another program holds the lock.
     #[error(
         "{} is locked by {holder}, {} s old: if no program is at work there, remove the lock",
         path.display(), age.as_secs()
     )]
     Held {
-        /// The lock file.
+        /// The path of the lock file.
         path: PathBuf,
-        /// A description of the holder.
+        /// A description of the program that holds the lock.
         holder: String,
         /// The time since the lock file was created.
         age: Duration,
@@ -61,21 +61,21 @@ pub enum LockError {
     /// The lock file can be neither created nor examined.
     #[error("cannot make the lock {}: {source}", path.display())]
     Make {
-        /// The lock file.
+        /// The path of the lock file.
         path: PathBuf,
-        /// The cause.
+        /// The underlying error.
         source: io::Error,
     },
     /// A stop was requested while another program held the lock.
     #[error("stopped while waiting for the lock {}", path.display())]
     Stopped {
-        /// The lock file.
+        /// The path of the lock file.
         path: PathBuf,
     },
 }
 
 impl LockError {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -95,7 +95,7 @@ struct Place {
 }
 
 impl Place {
-    /// The place of the lock of `file`.
+    /// Returns the place of the lock of `file`.
     fn of(file: &Path) -> Result<Self, FileError> {
         let (folder, name) = Folder::of(file)?;
         let mut name = name.to_owned();
@@ -105,8 +105,8 @@ impl Place {
 }
 
 impl LockFile {
-    /// Acquires the lock of `file`, waiting for at most `patience`. `stop` is called every 20 ms; the
-    /// wait ends when it returns true.
+    /// Acquires and returns the lock of `file`, waiting for at most `patience`. `stop` is called
+    /// every 20 ms; the wait ends when it returns true.
     ///
     /// Any object with the lock's name is a lock, as for all programs that create it with O_EXCL.
     /// Objects other than regular files are not opened.
@@ -144,13 +144,13 @@ impl LockFile {
         }
     }
 
-    /// The dead process whose lock was taken over.
+    /// Returns the id of the dead process whose lock was taken over, if any.
     #[must_use]
     pub fn taken_over(&self) -> Option<u32> {
         self.taken_over
     }
 
-    /// The lock's file.
+    /// Returns the path of the lock file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.place.path
@@ -167,7 +167,8 @@ impl Drop for LockFile {
     }
 }
 
-/// Creates the lock with its id, under a private name first; `None` if that is not possible.
+/// Creates the lock with its id, first under a private name. Returns `None` if the lock cannot be
+/// created in this way.
 fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileError>> {
     for _ in 0..TRIES {
         let private = private_name(name);
@@ -195,7 +196,7 @@ fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileEr
     None
 }
 
-/// Creates the lock with O_EXCL, and writes its id afterwards.
+/// Creates the lock with O_EXCL, and writes the id of this process afterwards.
 fn make_at_once(Place { folder, name, .. }: &Place) -> Result<File, FileError> {
     let mut file = folder.create_new(name)?;
     // On systems without such locks nobody can take this lock over. A lock without an id is a lock,
@@ -214,7 +215,7 @@ fn private_name(lock: &OsStr) -> OsString {
     name
 }
 
-/// Whether a file's name is a private one of this lock.
+/// Returns whether a file's name is a private name of this lock.
 fn is_private_name(name: &OsStr, lock: &OsStr) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let numbers = || {
@@ -243,21 +244,22 @@ fn clear_away(Place { folder, name, .. }: &Place, lock: &File) {
     }
 }
 
-/// Always writes the same number of bytes: this overwrites an earlier id completely, and the file is
-/// never without one.
+/// Writes the id of this process. The number of bytes is always the same, so that an earlier id is
+/// overwritten completely, and the file is never without an id.
 fn write_own_id(file: &mut File) -> io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     file.write_all(format!("{OWN}{:>10}\n", std::process::id()).as_bytes())
 }
 
-/// Reads the process id from a lock of this program.
+/// Reads the process id from a lock file; `None` if the file is not one of this program.
 fn own_id(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(64).read_to_string(&mut text).ok()?;
     text.strip_prefix(OWN)?.trim().parse().ok()
 }
 
-/// Takes over the lock left by a killed process of this program.
+/// Takes over the lock left by a killed process of this program. Returns the file and the id of
+/// that process; `None` if that is not possible.
 fn take_over(Place { folder, name, .. }: &Place) -> Option<(File, u32)> {
     let mut file = folder.open_to_change(name).ok()?;
     let holder = own_id(&file)?;

@@ -2,11 +2,12 @@
 
 use warpint_files::ErrorKind;
 
-/// Longer headers are refused; known factors have some dozen digits each.
+/// The largest length of a header, in bytes. Longer headers are refused; known factors have some
+/// dozen digits each.
 pub(super) const MOST_HEADER: u64 = 4096;
 /// The largest power that Prime95 supports.
 pub(super) const MOST_POWER: usize = 15;
-/// Exponents are below this.
+/// The bound of exponents, which are smaller than this.
 pub(super) const LIMIT: u32 = 1 << 31;
 
 /// The reason why bytes are not a proof file of version 2.
@@ -18,7 +19,7 @@ pub enum ProofFormatError {
     Line {
         /// The number of the line, from 1.
         line: usize,
-        /// The required line.
+        /// The form of the required line.
         wanted: &'static str,
         /// The line found, shortened.
         found: String,
@@ -30,7 +31,7 @@ pub enum ProofFormatError {
     Unended {
         /// The number of the line, from 1.
         line: usize,
-        /// The required line.
+        /// The form of the required line.
         wanted: &'static str,
     },
     /// The proof is of a kind that is not supported.
@@ -40,7 +41,7 @@ pub enum ProofFormatError {
         line: usize,
         /// The line found, shortened.
         found: String,
-        /// The meaning of the line.
+        /// What the line says about the proof.
         what: &'static str,
     },
     /// The size of the file does not match its header.
@@ -48,30 +49,30 @@ pub enum ProofFormatError {
         "it has {found} bytes instead of {expected}: truncated or extended, or POWER or NUMBER are wrong"
     )]
     Size {
-        /// The size according to the header.
+        /// The size according to the header, in bytes.
         expected: u64,
-        /// The actual size.
+        /// The actual size, in bytes.
         found: u64,
     },
-    /// The parts do not form a proof.
+    /// The given parts do not form a proof, for the reason given.
     #[error("{0}")]
     Parts(&'static str),
 }
 
 impl ProofFormatError {
-    /// The kind of the error: always bad input.
+    /// Returns the kind of the error, which is always bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         ErrorKind::BadInput
     }
 }
 
-/// The lines before the residues.
+/// The content of the lines before the residues.
 pub(super) struct Header {
     pub(super) exponent: u32,
     pub(super) factors: Vec<String>,
     pub(super) power: usize,
-    /// The length of the header with the last newline.
+    /// The length of the header in bytes, with the last newline.
     pub(super) bytes: usize,
 }
 
@@ -112,20 +113,20 @@ impl Header {
     }
 }
 
-/// The value of `<name><number>`, with the line.
+/// Parses a line `<name><number>`; returns the number and the line.
 fn number(line: &str, name: &str) -> Option<(u32, String)> {
     let value = line.strip_prefix(name).filter(|v| is_number(v))?;
     Some((value.parse().ok()?, line.to_owned()))
 }
 
-/// Lines that are terminated by newlines.
+/// The lines of a header, each of which ends in a newline.
 struct Lines<'a> {
     rest: &'a [u8],
     line: usize,
 }
 
 impl Lines<'_> {
-    /// Parses the next line by `read`.
+    /// Reads the next line, and returns what `read` makes of it.
     fn take<T>(
         &mut self,
         wanted: &'static str,
@@ -156,14 +157,14 @@ impl Lines<'_> {
     }
 }
 
-/// The first characters, with unprintable ones escaped.
+/// Returns the first characters of a text, with unprintable ones escaped.
 fn shortened(text: &str) -> String {
     const MOST: usize = 40;
     let shown: String = text.chars().take(MOST).flat_map(char::escape_default).collect();
     if text.chars().nth(MOST).is_some() { shown + "…" } else { shown }
 }
 
-/// Digits, without leading zeros.
+/// Returns whether a text consists of digits without leading zeros.
 pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
 }

@@ -33,7 +33,7 @@ pub enum ProofFileError {
     /// The path does not lead to a proof file.
     #[error("{} is not a proof file: {what}", path.display())]
     NotAFile {
-        /// The path.
+        /// The path that was given.
         path: PathBuf,
         /// The kind of object found.
         what: &'static str,
@@ -41,43 +41,43 @@ pub enum ProofFileError {
     /// The content is not a proof.
     #[error("{} is not a proof file: {source}", path.display())]
     Format {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The reason.
+        /// Why the content is not a proof.
         source: ProofFormatError,
     },
     /// The file cannot be read.
     #[error("cannot read the proof file {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The underlying error.
         source: io::Error,
     },
     /// The file cannot be created, written or flushed to disk.
     #[error("cannot write the proof file {}: {source}", path.display())]
     Write {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The underlying error.
         source: io::Error,
     },
     /// Another object is in the place of a folder. It is not changed.
     #[error("{} is not a folder, but a proof needs one there: move it away, then run the same command again", path.display())]
     NotAFolder {
-        /// The path.
+        /// The path that was given.
         path: PathBuf,
     },
     /// A different file of the same name exists. It is not changed.
     #[error("a different file {} already exists: move it away, then run the same command again", path.display())]
     Exists {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
 }
 
 impl ProofFileError {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -100,8 +100,8 @@ pub struct SavedProof {
 }
 
 impl ProofFile {
-    /// A proof of M_p from the known factors in decimal digits, if any; the final residue; and the
-    /// middles, ⌈p/8⌉ little-endian bytes each.
+    /// Creates a proof of M_p. `factors` are the known factors in decimal digits, if any.
+    /// `residues` are the final residue and then the middles, of ⌈p/8⌉ little-endian bytes each.
     ///
     /// # Errors
     /// [`ProofFormatError::Parts`] unless 2 ≤ p < 2^31, there are 1 to 15 middles, factors have no
@@ -131,7 +131,7 @@ impl ProofFile {
         Ok(file)
     }
 
-    /// Reads a whole file, following links; it must fit in memory, (n + 1)·⌈p/8⌉ bytes. Memory is
+    /// Reads a whole file, following links. Its (n + 1)·⌈p/8⌉ bytes must fit in memory. Memory is
     /// allocated only after the size of the file was found to agree with the header.
     pub fn read(path: &Path) -> Result<(Self, SavedProof), ProofFileError> {
         Self::read_opened(path, given::open(path))
@@ -205,26 +205,26 @@ impl ProofFile {
         Ok((Self::new(exponent, factors, residues)?, hex(hasher)))
     }
 
-    /// The exponent p.
+    /// Returns the exponent p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
 
-    /// The number of middles.
+    /// Returns the power n of the proof, which is the number of middles.
     #[must_use]
     pub fn power(&self) -> u32 {
         // At most MOST_POWER.
         (self.residues.len() - 1) as u32
     }
 
-    /// The known factors, in decimal digits.
+    /// Returns the known factors, in decimal digits.
     #[must_use]
     pub fn factors(&self) -> &[String] {
         &self.factors
     }
 
-    /// The final residue, then the middles; ⌈p/8⌉ little-endian bytes each.
+    /// Returns the final residue, then the middles, each of ⌈p/8⌉ little-endian bytes.
     #[must_use]
     pub fn residues(&self) -> &[Vec<u8>] {
         &self.residues
@@ -236,14 +236,15 @@ impl ProofFile {
         self.residues
     }
 
-    /// `M<p>-<power>.proof` for M_p; `M<p>-f<k>-<power>.proof` for its cofactor, where k is the number
-    /// of known factors. Proofs of both may therefore be in one folder.
+    /// Returns the name of the file: `M<p>-<power>.proof` for M_p; `M<p>-f<k>-<power>.proof` for
+    /// its cofactor, where k is the number of known factors. Proofs of both may therefore be in one
+    /// folder.
     #[must_use]
     pub fn file_name(&self) -> String {
         Self::name_of(self.exponent, &self.factors, self.power())
     }
 
-    /// The [`ProofFile::file_name`] for the given exponent, known factors and power.
+    /// Returns the [`ProofFile::file_name`] for the given exponent, known factors and power.
     #[must_use]
     pub fn name_of(exponent: u32, factors: &[String], power: u32) -> String {
         match factors.len() {
@@ -252,9 +253,10 @@ impl ProofFile {
         }
     }
 
-    /// The file in a folder that has the name of the proof of M_p, or of this cofactor, with this
-    /// power, but is not such a proof: [`ProofFile::save`] will refuse to replace it. A proof of the
-    /// same number is not an obstacle: it is identical unless one of the two is wrong.
+    /// Returns the path of a file in the folder that has the name of the proof of M_p, or of this
+    /// cofactor, with this power, but is not such a proof. [`ProofFile::save`] will refuse to
+    /// replace it. A proof of the same number is not an obstacle: it is identical unless one of the
+    /// two is wrong.
     #[must_use]
     pub fn in_the_way(
         folder: &Path,
@@ -272,7 +274,7 @@ impl ProofFile {
         foreign.then(|| folder.file(name))
     }
 
-    /// The MD5 of the file, 32 lower-case hexadecimal digits.
+    /// Returns the MD5 of the file, 32 lower-case hexadecimal digits.
     #[must_use]
     pub fn md5(&self) -> String {
         let mut hasher = Md5::new_with_prefix(self.header());
@@ -280,7 +282,7 @@ impl ProofFile {
         hex(hasher)
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         [self.header().as_bytes(), &self.residues.concat()].concat()
@@ -341,7 +343,7 @@ fn hex(hasher: Md5) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Errors of reading a stream.
+/// The error of reading a proof file from a stream.
 enum Trouble {
     Io(io::Error),
     Format(ProofFormatError),

@@ -28,10 +28,11 @@ use crate::stored::StoredResult;
 use crate::warning::Warning;
 use crate::work::{self, Watch};
 
-/// Above this exponent, choosing a transform length takes seconds.
+/// The exponent above which choosing a transform length takes seconds.
 const SLOW_TO_PLAN: u32 = 10_000_000;
 
-/// A reasonable limit for trial factoring: about a tenth of a second at the largest exponents.
+/// A reasonable limit of k for trial factoring, which takes about a tenth of a second at the
+/// largest exponents.
 pub const TF_LIMIT: u64 = 2_000_000;
 
 /// A test to be run: what to compute, how, and where the result goes. [`Job::new`] sets defaults;
@@ -39,35 +40,36 @@ pub const TF_LIMIT: u64 = 2_000_000;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Job<'a> {
-    /// The test.
+    /// What is tested, and how.
     pub spec: TestSpec,
-    /// How and where to compute it.
+    /// How and where to compute the test.
     pub request: PlanRequest,
-    /// PRP: the power of the proof to be made, for which [`Points::new`] must return points.
+    /// For PRP: the power of the proof to be made, for which [`Points::new`] must return points.
     pub proof: Option<u32>,
-    /// Lucas–Lehmer: the request for the second engine, which recomputes the test.
+    /// For Lucas–Lehmer: the request for a second engine, which recomputes the test.
     pub verify_with: Option<PlanRequest>,
-    /// The directory of checkpoints, stored results and results.
+    /// The path of the directory for checkpoints, stored results and the results file.
     pub dir: &'a Path,
-    /// A results file other than that of the directory.
+    /// The path of a results file other than that of the directory.
     pub results: Option<&'a Path>,
     /// The time between checkpoints.
     pub checkpoint_interval: Duration,
-    /// Look for factors 2kp + 1 with k up to this limit.
+    /// The limit of k up to which factors 2kp + 1 are looked for before the test; `None` for no
+    /// search.
     pub tf_limit: Option<u64>,
-    /// Discard the existing files of this test.
+    /// Whether to discard the existing files of this test.
     pub restart: bool,
-    /// The assignment for which the test is done.
+    /// The assignment for which the test is done, if any.
     pub order: Option<Order<'a>>,
 }
 
 /// The parts of a job that come from an assignment.
 #[derive(Debug)]
 pub struct Order<'a> {
-    /// To whom the result is credited.
+    /// The assignment and the user to whom the result is credited.
     pub credit: Credit,
-    /// The assignment is a double check, for which an earlier result of this machine does not
-    /// count.
+    /// Whether the assignment is a double check, for which an earlier result of this machine does
+    /// not count.
     pub double_check: bool,
     /// The worker's log and status.
     pub watch: &'a Watch,
@@ -76,7 +78,7 @@ pub struct Order<'a> {
 /// A job in progress.
 struct Run<'a> {
     job: &'a Job<'a>,
-    /// p.
+    /// The exponent p of M_p.
     exponent: u32,
     reporter: Reporter,
     stop: &'a StopToken,
@@ -247,7 +249,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the test itself.
+    /// Runs the test itself, and returns its report.
     fn compute(
         mut self,
         request: &PlanRequest,

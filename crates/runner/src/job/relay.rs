@@ -11,7 +11,7 @@ use super::Run;
 use crate::RunError;
 use crate::observer::{Reporter, RunEvent};
 
-/// The time between a stop request and the event that reports it, at most.
+/// The longest time between a stop request and the event that reports it.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 impl Run<'_> {

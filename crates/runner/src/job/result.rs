@@ -18,8 +18,8 @@ use crate::stored::{Loaded, StoredError};
 use crate::warning::Warning;
 
 impl Reporter {
-    /// Delivers a report. If delivery of an assignment's result fails, the assignment still counts
-    /// as done: the failure is only reported as a warning.
+    /// Delivers a report to the observer, and returns it. If delivery of an assignment's result
+    /// fails, the assignment still counts as done: the failure is only reported as a warning.
     pub(super) fn deliver(&self, report: Report) -> Result<Report, RunError> {
         let delivered = self.observer.result(&report);
         self.log(&report);
@@ -35,7 +35,7 @@ impl Reporter {
 }
 
 impl Run<'_> {
-    /// Returns the result of this test if it was finished before.
+    /// Loads the result of this test, if it was finished before.
     pub(super) fn load(&mut self) -> Result<Option<TestReport>, RunError> {
         let (job, exponent) = (self.job, self.exponent);
         let path = self.stored.path().to_owned();

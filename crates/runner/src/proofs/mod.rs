@@ -18,7 +18,7 @@ use crate::observer::{Observer, ProofStage, Reporter, RunEvent};
 use crate::warning::{Warning, prospect};
 pub use verify::verify_file;
 
-/// The directory of proofs within a job's directory.
+/// The name of the directory of proofs within a job's directory.
 pub(crate) const PROOFS: &str = "proof";
 
 /// Why no proof was made.
@@ -52,7 +52,7 @@ impl MakeError {
     }
 }
 
-/// The residues of a test for its proof, and the place of the proof.
+/// The residues that a test keeps for its proof, and the place of the proof.
 ///
 /// As a [`ResidueSink`] it keeps the residues of a test in `DIR/M<p>/…`. [`ProofWork::make`] builds
 /// the proof from them, `DIR/proof/M<p>-<power>.proof`.
@@ -68,9 +68,9 @@ pub struct ProofWork {
 }
 
 impl ProofWork {
-    /// Creates the work for M_p in a directory, for a power from 1 to
-    /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER); `None` for an exponent too small
-    /// for the power.
+    /// Creates the proof work for M_p in a directory, for a power from 1 to
+    /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER). Returns `None` for an exponent
+    /// too small for the power.
     #[must_use]
     pub fn new(dir: &Path, p: u32, power: u32, observer: Arc<dyn Observer>) -> Option<Self> {
         Self::reporting(dir, p, power, Reporter { observer, watch: None })
@@ -175,8 +175,8 @@ impl ProofWork {
         built
     }
 
-    /// Writes a proof to its place. The result must not wait for disk space: residues are removed
-    /// to make room for the proof, or the proof is given up.
+    /// Writes a proof to its place, and returns where it is. The result must not wait for disk
+    /// space: residues are removed to make room for the proof, or the proof is given up.
     fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
         let factors = proof.factors().texts().to_vec();
         let file = ProofFile::new(self.exponent, factors, proof.residue_bytes())?;

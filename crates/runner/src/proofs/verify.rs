@@ -13,8 +13,8 @@ use crate::place::resolved;
 use crate::report::ProofReport;
 use crate::warning::Warning;
 
-/// Verifies a proof file with the fastest plan for a request; `None` if `stop` was set. Writes
-/// nothing.
+/// Verifies a proof file with the fastest plan for a request, and returns the report; `None` if
+/// `stop` was set. Writes nothing.
 ///
 /// # Errors
 /// Returns an error for a file that is not a proof or cannot be read, for a request without a plan,

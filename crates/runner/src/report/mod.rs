@@ -24,7 +24,7 @@ use crate::proofs::PROOFS;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Report {
-    /// A residue, with a verdict if the test is finished.
+    /// The residue of a test, with a verdict if the test is finished.
     Test(Box<TestReport>),
     /// A factor, which made the test unnecessary.
     Factor(FactorReport),
@@ -50,44 +50,45 @@ impl Display for Report {
 pub struct TestReport {
     status: Status,
     exponent: u32,
-    /// GIMPS's work type: `PRP-3` or `LL`.
+    /// The work type as GIMPS names it: `PRP-3`, `LL` or `Cert`.
     worktype: String,
-    /// LL: the start, `4`, `10` or `2/3`.
+    /// For Lucas–Lehmer: the starting value, `4`, `10` or `2/3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     start: Option<String>,
     iterations: u64,
-    /// Iterations of the whole test.
+    /// The number of iterations of the whole test.
     total: u64,
     res64: String,
-    /// PRP only.
+    /// The low 2048 bits of the residue in hexadecimal digits; for PRP only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     res2048: Option<String>,
-    /// Absent if no engine was needed.
+    /// The name of the engine; absent if no engine was needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     engine: Option<String>,
-    /// Absent on the CPU.
+    /// The device; absent on the CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     fft_length: usize,
-    /// Absent for engines that compute in integers.
+    /// The round-off; absent for engines that compute in integers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     round_off: Option<RoundOff>,
     shift_count: u32,
     errors: Errors,
-    /// Computing time over all sittings.
+    /// The computing time over all sittings, in seconds.
     seconds: f64,
     program: Program,
     timestamp: String,
-    /// PRP: the known factors; the test is of the cofactor.
+    /// For PRP: the known factors of M_p in decimal digits. If there are any, the cofactor is
+    /// tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     known_factors: Vec<String>,
-    /// PRP: the proof that was made.
+    /// For PRP: the proof that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<ProofInfo>,
-    /// Lucas–Lehmer: the second engine, which recomputed the test.
+    /// For Lucas–Lehmer: the second engine, which recomputed the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     second_engine: Option<String>,
-    /// Certifications: the SHA3-256 of the residue.
+    /// For certifications: the SHA3-256 of the residue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha3_hash: Option<String>,
     /// The assignment for which the test was done, if any.
@@ -95,16 +96,16 @@ pub struct TestReport {
     credit: Option<Credit>,
 }
 
-/// To whom the result of a test is credited.
+/// The assignment, the user and the computer to which the result of a test is credited.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Credit {
-    /// Keyword and exponent of the assignment: `PRPDC 216091`.
+    /// The keyword and the exponent of the assignment: `PRPDC 216091`.
     pub assignment: String,
-    /// The assignment's 32 hexadecimal digits.
+    /// The id of the assignment: 32 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
-    /// The name on the server.
+    /// The user's name on the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// The name of the computer.
@@ -124,7 +125,7 @@ impl Credit {
         (self.numbered || self.worker > 0).then_some(self.worker)
     }
 
-    /// Returns whether both are for the same assignment.
+    /// Returns whether both credits are for the same assignment.
     fn is_for(&self, other: &Self) -> bool {
         (&self.assignment, &self.aid) == (&other.assignment, &other.aid)
     }
@@ -132,12 +133,12 @@ impl Credit {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Status {
-    /// Prime, or for PRP a probable prime.
+    /// The number is prime or, for PRP, a probable prime.
     #[serde(rename = "P")]
     Prime,
     #[serde(rename = "C")]
     Composite,
-    /// A certification.
+    /// The test is a certification, which has no verdict on the number.
     #[serde(rename = "certified")]
     Certified,
     /// The test is not finished.
@@ -392,7 +393,7 @@ pub(crate) fn is_recorded(kind: TestKind) -> bool {
     matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four) | TestKind::Cert(_))
 }
 
-/// Returns the start of a Lucas–Lehmer test as text.
+/// Returns the starting value of a Lucas–Lehmer test as text; `None` for other tests.
 fn start(kind: TestKind) -> Option<String> {
     let start = match kind {
         TestKind::Prp | TestKind::Cert(_) => return None,

@@ -11,10 +11,10 @@ use super::Credit;
 /// A test that trial factoring made unnecessary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FactorReport {
-    /// `F`.
+    /// The text `F`: a factor was found.
     status: &'static str,
     exponent: u32,
-    /// `TF`.
+    /// The work type `TF`, trial factoring.
     worktype: &'static str,
     /// The factor in decimal digits, as it need not fit into a JSON number.
     factors: [String; 1],
@@ -25,7 +25,7 @@ pub struct FactorReport {
 }
 
 impl FactorReport {
-    /// Reports that q = 2kp + 1 divides M_p.
+    /// Creates the report that the factor q = 2kp + 1 divides M_p.
     #[must_use]
     pub fn new(exponent: u32, factor: u64) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Display for FactorReport {
 /// A test that the user stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StopReport {
-    /// `stopped`.
+    /// The text `stopped`.
     status: &'static str,
     exponent: u32,
     worktype: &'static str,
@@ -74,8 +74,8 @@ pub struct StopReport {
 }
 
 impl StopReport {
-    /// Reports that a test of M_p stopped after a number of squarings, and whether that state is on
-    /// disk.
+    /// Creates the report that a test of M_p stopped after `iterations` squarings. `saved` states
+    /// whether that state is on disk.
     #[must_use]
     pub fn new(kind: TestKind, exponent: u32, iterations: u64, saved: bool) -> Self {
         let total = kind.iterations(exponent);

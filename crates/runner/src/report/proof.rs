@@ -22,17 +22,18 @@ pub struct ProofReport {
     power: u32,
     md5: String,
     valid: bool,
-    /// `P` or `C`; absent if the proof is wrong.
+    /// The verdict that is proven: `P` for a probable prime, `C` for a composite number; absent if
+    /// the proof is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'static str>,
     /// Why the proof is refused; absent if it is right.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<Refused>,
-    /// The residue that the file claims.
+    /// The low 64 bits of the residue that the file claims, in hexadecimal digits.
     res64: String,
     residue_type: u8,
     engine: &'static str,
-    /// Absent on the CPU.
+    /// The device; absent on the CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<&'static str>,
     fft_length: usize,
@@ -46,7 +47,7 @@ pub struct ProofReport {
 /// Why a proof is refused, as a code and as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// The code, one word.
+    /// The code of the reason: one word.
     pub code: &'static str,
     /// The reason as text.
     pub reason: String,

@@ -17,7 +17,7 @@ pub struct Claim {
 const OF_EXPONENT: &str = "claim";
 
 impl Claim {
-    /// Takes the claim; `None` if another process has it.
+    /// Takes the claim; returns `None` if another process has it.
     ///
     /// # Errors
     /// Returns an error if the file cannot be made or locked.
@@ -36,13 +36,13 @@ impl Claim {
         place(path).is_ok_and(|(folder, name)| folder.is_locked(name))
     }
 
-    /// Returns the claim file of a worker's number.
+    /// Returns the path of the claim file of a worker's number.
     #[must_use]
     pub fn of_worker(dir: &Path, worker: u32) -> PathBuf {
         dir.join(format!("worker-{worker}.lock"))
     }
 
-    /// Returns the claim file of all assignments of an exponent.
+    /// Returns the path of the claim file for all assignments of the exponent p.
     #[must_use]
     pub fn of_exponent(dir: &Path, p: u32) -> PathBuf {
         dir.join(format!("M{p}")).join(OF_EXPONENT)

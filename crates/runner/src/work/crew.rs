@@ -1,6 +1,6 @@
 //! Several workers on one directory, each a process of its own.
 //!
-//! So a process that crashes, for example because of a driver, does not affect the others.
+//! A process that crashes, for example because of a driver, therefore does not affect the others.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,7 +14,7 @@ use crate::RunError;
 use crate::observer::{Observer, RunEvent};
 use crate::warning::Warning;
 
-/// The delay after which the end of a worker, or a stop request, is noticed.
+/// The longest delay after which the end of a worker, or a stop request, is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The upper bound on worker numbers, exclusive.
 pub const MOST_WORKERS: usize = 1000;
@@ -22,11 +22,11 @@ pub const MOST_WORKERS: usize = 1000;
 /// A worker to be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seat {
-    /// Its number.
+    /// The worker's number.
     pub worker: u32,
-    /// Where it computes.
+    /// The place where the worker computes.
     pub device: DeviceChoice,
-    /// Threads of the CPU; `None` for all.
+    /// The number of threads on the CPU; `None` for all.
     pub threads: Option<usize>,
 }
 
@@ -36,10 +36,11 @@ pub struct Seat {
 pub struct Crew {
     /// The workers and their commands.
     pub commands: Vec<(Seat, Command)>,
-    /// Returns whether a process ended as expected; otherwise a warning is sent.
+    /// A function that returns whether a process ended as expected; if it did not, a warning is
+    /// sent.
     pub is_orderly: fn(ExitStatus) -> bool,
-    /// Asks a process to stop. Ctrl-C on a terminal has already reached the process: it must treat
-    /// both as one request.
+    /// A function that asks a process to stop. Ctrl-C on a terminal has already reached the
+    /// process, which must treat both as one request.
     pub ask: fn(&Child),
 }
 
@@ -73,8 +74,8 @@ impl Crew {
     }
 }
 
-/// Returns `each` workers on every device, numbered 0, 1, …. If the threads of each worker are not
-/// given, workers on the CPU share its cores.
+/// Returns the workers to be started: `each` of them on every device, numbered 0, 1, …. If the
+/// threads of each worker are not given, workers on the CPU share its cores.
 ///
 /// # Errors
 /// Returns [`RunError::TooManyWorkers`].
@@ -100,10 +101,10 @@ pub fn seats(
 
 /// A worker that was started.
 struct Running {
-    /// `worker 1 (cuda:1)`.
+    /// The worker's name, such as `worker 1 (cuda:1)`.
     name: String,
     child: Option<Child>,
-    /// The threads that pass on its output.
+    /// The threads that pass on the worker's output.
     readers: Vec<JoinHandle<()>>,
     ended: Option<ExitStatus>,
     is_orderly: fn(ExitStatus) -> bool,
@@ -153,7 +154,7 @@ impl Running {
         self.observer.event(&RunEvent::Warning(&warning));
     }
 
-    /// Looks whether the process has ended; returns `Some` if it has not.
+    /// Checks whether the process has ended; returns `Some` if it has not.
     fn look(&mut self) -> Option<()> {
         let status = match self.child.as_mut()?.try_wait() {
             Ok(None) => return Some(()),
@@ -183,7 +184,8 @@ impl Running {
     }
 }
 
-/// Passes on each line, with its line ending, until the output ends.
+/// Starts a thread that passes each line of `from`, with its line ending, to `to` until the output
+/// ends. Returns the thread.
 fn pass(
     from: impl Read + Send + 'static,
     mut to: impl FnMut(&str) + Send + 'static,

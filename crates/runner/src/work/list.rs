@@ -26,12 +26,12 @@ pub fn check_line(line: &str) -> Result<(), RunError> {
     Err(RunError::NoAssignment(refused))
 }
 
-/// The result of [`append`].
+/// What [`append`] has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appended {
     /// The path of the work list.
     pub path: PathBuf,
-    /// Locks that were taken over from dead processes, as text.
+    /// The locks that were taken over from dead processes, as text.
     pub notices: Vec<String>,
 }
 

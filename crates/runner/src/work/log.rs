@@ -9,7 +9,7 @@ use warpint_gimps as gimps;
 use crate::observer::{Observer, RunEvent};
 use crate::warning::Warning;
 
-/// The size at which a new file is started: 1 MB.
+/// The size in bytes at which a new file is started: 1 MB.
 const LONGEST: u64 = 1_000_000;
 /// The number of older files that are kept: `warpint.log.1` (the newest) … `.3`.
 const OLDER: u32 = 3;

@@ -43,8 +43,8 @@ pub use worker::{Ended, Tally, Worker};
 /// How long to wait for a lock. Other programs hold theirs while they talk to a server.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Returns `results.txt`, or `results-N.txt` for worker N of several, from 0. PRPLL uses the same
-/// names for its workers, and AutoPrimeNet watches these files.
+/// Returns the path of `results.txt`, or of `results-N.txt` for worker N of several, counted from
+/// 0. PRPLL uses the same names for its workers, and AutoPrimeNet watches these files.
 pub(crate) fn results_path(dir: &Path, worker: Option<u32>) -> PathBuf {
     numbered(dir, "results", worker, "txt")
 }

@@ -11,29 +11,29 @@ use warpint_gimps::{Line, WorkFile, WorkFileError};
 use super::{Claim, State, WorkerStatus};
 use crate::RunError;
 
-/// A directory and its workers.
+/// The workers of a directory, and its lists.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
     /// All workers that have run in the directory, by number. A worker whose process ended without
     /// notice is [`State::Killed`].
     pub workers: Vec<WorkerStatus>,
-    /// The list shared by all workers, `worktodo.txt`.
+    /// The content of `worktodo.txt`, the list shared by all workers.
     pub lines: ListStatus,
-    /// The lists `worktodo-N.txt`.
+    /// The contents of the lists `worktodo-N.txt` of single workers.
     #[serde(rename = "own-lists", skip_serializing_if = "Vec::is_empty")]
     pub own_lists: Vec<ListStatus>,
 }
 
-/// The content of a list.
+/// The numbers of lines in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ListStatus {
-    /// Its path.
+    /// The path of the list.
     pub file: String,
-    /// Lines still to be done.
+    /// The number of lines still to be done.
     pub assignments: u32,
-    /// Lines that no program can interpret.
+    /// The number of lines that no program can interpret.
     pub malformed: u32,
-    /// Lines for other programs.
+    /// The number of lines for other programs.
     pub foreign: u32,
 }
 

@@ -22,16 +22,16 @@ use crate::warning::Warning;
 
 /// The interval at which a waiting worker reads the lists.
 const POLL: Duration = Duration::from_secs(2);
-/// The delay after which a stop request is noticed while waiting.
+/// The longest delay after which a stop request is noticed while waiting.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A line and its list.
+/// A line of a list, and which list that is.
 struct Place {
     list: usize,
     line: NumberedLine,
 }
 
-/// A line to be done.
+/// A line to be done, and the claim of its exponent.
 struct Task {
     place: Place,
     assignment: Assignment,
@@ -39,10 +39,11 @@ struct Task {
     _claim: Claim,
 }
 
-/// A worker at work.
+/// A worker at work, with its lists.
 pub(super) struct Shift<'a> {
     options: &'a Worker,
-    /// The lists. The next task comes from the first list that has a line that can be done.
+    /// The lists of the worker. The next task comes from the first list that has a line that can be
+    /// done.
     lists: Vec<WorkFile>,
     watch: &'a Watch,
     reporter: Reporter,

@@ -34,7 +34,7 @@ pub enum StartFileError {
     /// The file cannot be read.
     #[error("cannot read {}, the start residue of the certification", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -42,7 +42,7 @@ pub enum StartFileError {
     /// The content is not a residue.
     #[error("{}: {source}", path.display())]
     NotAResidue {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong with the content.
         source: ResidueError,
@@ -50,7 +50,7 @@ pub enum StartFileError {
     /// The file cannot be removed.
     #[error("cannot remove {}, which is no longer needed", path.display())]
     Remove {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -76,7 +76,7 @@ impl StartFile {
         Self { dir: dir.to_owned(), path: dir.join(format!("M{p}.cert")), p }
     }
 
-    /// Reads the residue.
+    /// Reads the start residue.
     ///
     /// # Errors
     /// Returns any [`StartFileError`] except [`StartFileError::Remove`].
@@ -145,7 +145,8 @@ impl StartFile {
         !finished.is_empty() && !self.is_awaited() && finished.iter().any(|of| self.is_of(of))
     }
 
-    /// A file that is newer than the result was put there for another certification.
+    /// Returns whether the file belongs to this finished certification. A file that is newer than
+    /// the result was put there for another one.
     fn is_of(&self, finished: &StoredCertification) -> bool {
         let modified = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
         let kept = modified(&finished.path);
@@ -179,7 +180,7 @@ impl StartFile {
 
 /// Returns whether a list asks for a certification of M_p; true if the list cannot be read.
 fn asks_for_cert(list: &Path, p: u32) -> bool {
-    /// A larger file is not a list.
+    /// The size in bytes above which a file is not a list.
     const MOST_BYTES: u64 = 16 << 20;
     let Ok(bytes) = given::read(list, MOST_BYTES) else { return true };
     let of_p = |line: &[u8]| {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use warpint_device::Telemetry;
 use warpint_files::{FileError, Folder};
 
-/// The most bytes that are read. Status files are shorter.
+/// The largest number of bytes that are read. Status files are shorter.
 const MOST_BYTES: u64 = 64 << 10;
 
 /// The content of `status-N.json`.
@@ -20,13 +20,13 @@ pub struct WorkerStatus {
     pub pid: u32,
     /// What the worker is doing.
     pub state: State,
-    /// When the process started, UTC.
+    /// The time in UTC at which the process started.
     pub since: String,
-    /// When the file was written, UTC.
+    /// The time in UTC at which the file was written.
     pub updated: String,
-    /// Assignments that this process has finished.
+    /// The number of assignments that this process has finished.
     pub done: u32,
-    /// Assignments that failed in this process.
+    /// The number of assignments that failed in this process.
     pub failed: u32,
     /// The present test, or the test at which the worker stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,34 +37,34 @@ pub struct WorkerStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// Between two assignments, or choosing a transform.
+    /// The worker is between two assignments, or is choosing a transform.
     Preparing,
-    /// Running a test.
+    /// The worker is running a test.
     Testing,
-    /// Building the proof of a finished test.
+    /// The worker is building the proof of a finished test.
     Proving,
-    /// Waiting for work, because none is left.
+    /// The worker is waiting for work, because none is left.
     Waiting,
-    /// Ended, because no work was left.
+    /// The worker has ended, because no work was left.
     Finished,
-    /// Stopped by the user; the same command resumes.
+    /// The user has stopped the worker; the same command resumes its work.
     Stopped,
     /// The process ended without notice.
     Killed,
 }
 
-/// The present test.
+/// The state of the present test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TestStatus {
-    /// p.
+    /// The exponent p of M_p.
     pub exponent: u32,
-    /// `PRP-3`, `LL` …
+    /// The work type: `PRP-3`, `LL` …
     pub worktype: String,
     /// The identifier of the assignment (AID).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
-    /// `cpu`, `cuda:0` …; absent while it is being chosen.
+    /// The place: `cpu`, `cuda:0` …; absent while it is being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// The engine; absent while it is being chosen.
@@ -73,13 +73,13 @@ pub struct TestStatus {
     /// The transform length in words; absent while it is being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fft_length: Option<usize>,
-    /// When this sitting started, UTC.
+    /// The time in UTC at which this sitting started.
     pub since: String,
-    /// Iterations done.
+    /// The number of iterations done.
     pub iteration: u64,
-    /// Iterations of the whole test.
+    /// The number of iterations of the whole test.
     pub total: u64,
-    /// Iterations done, in percent.
+    /// The share of the iterations that is done, in percent.
     pub percent: f64,
     /// The share of the proof that is built, in percent; absent before the end of the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,17 +96,17 @@ pub struct TestStatus {
     /// The iteration up to which a Gerbicz–Li check has verified the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<u64>,
-    /// Round-off; absent for engines that compute in integers.
+    /// The round-off; absent for engines that compute in integers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_off: Option<RoundOffStatus>,
     /// The last readings of the device's sensors; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensors: Option<Telemetry>,
-    /// Errors in this sitting from which the test recovered.
+    /// The errors in this sitting from which the test recovered.
     pub errors: ErrorStatus,
 }
 
-/// Round-off since the engine was built.
+/// The round-off since the engine was built.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RoundOffStatus {
     /// The largest round-off.
@@ -117,20 +117,20 @@ pub struct RoundOffStatus {
     pub z: Option<f64>,
 }
 
-/// Errors from which the test recovered.
+/// The numbers of errors from which the test recovered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ErrorStatus {
-    /// Checks that failed.
+    /// The number of checks that failed.
     pub checks: u32,
-    /// Lengths that were too short.
+    /// The number of times that the transform length was too short.
     pub round_off: u32,
-    /// Devices that failed.
+    /// The number of times that the device failed.
     pub device: u32,
 }
 
 impl WorkerStatus {
-    /// Returns the path of a worker's file.
+    /// Returns the path of the status file of a worker.
     #[must_use]
     pub fn path(dir: &Path, worker: u32) -> PathBuf {
         dir.join(format!("status-{worker}.json"))

@@ -17,8 +17,8 @@ use crate::report::Credit;
 /// The interval at which the status file is written while a test runs.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
 
-/// The reports, shared by the worker and the thread that receives a test's events. Neither log nor
-/// status can stop the work: errors in writing them are ignored.
+/// The reports of a worker, shared by the worker and the thread that receives a test's events.
+/// Neither log nor status can stop the work: errors in writing them are ignored.
 #[derive(Clone)]
 pub struct Watch(Arc<Mutex<Told>>);
 
@@ -27,9 +27,9 @@ struct Told {
     log: Log,
     status: WorkerStatus,
     written: Instant,
-    /// When building the proof of the test started, if it is being built.
+    /// The time at which building the proof of the test started, if it is being built.
     proof_begun: Instant,
-    /// The last progress line.
+    /// The last line of progress.
     progress: String,
     /// The sensors of the test's device.
     sensors: WatchedSensors,
@@ -42,8 +42,8 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    /// Creates the reports of a worker in an existing directory: a worker with a number, or the
-    /// only one.
+    /// Creates the reports of a worker in an existing directory. `worker` is its number; `None` for
+    /// the only worker.
     #[must_use]
     pub fn new(dir: &Path, worker: Option<u32>, observer: Arc<dyn Observer>) -> Self {
         WorkerStatus::clear_away(dir);

@@ -15,8 +15,8 @@ use crate::RunError;
 use crate::error::with_causes;
 use crate::observer::{Observer, Reporter};
 
-/// Attempts to take a claim, because a process that looks at the workers may hold it for an
-/// instant.
+/// The number of attempts to take a claim. There are several because a process that looks at the
+/// workers may hold it for an instant.
 const CLAIM_TRIES: u32 = 20;
 
 /// A worker on the lists of a directory. [`Worker::new`] sets defaults; the fields can then be
@@ -24,13 +24,14 @@ const CLAIM_TRIES: u32 = 20;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Worker {
-    /// The directory of lists, results, checkpoints, log and status.
+    /// The path of the directory for lists, results, checkpoints, log and status.
     pub dir: PathBuf,
-    /// Its number, if there are several workers: below [`MOST_WORKERS`](super::MOST_WORKERS).
+    /// The worker's number, if there are several workers. It is below
+    /// [`MOST_WORKERS`](super::MOST_WORKERS).
     pub number: Option<u32>,
     /// How and where to compute.
     pub request: PlanRequest,
-    /// Whether it waits for new lines when no line is left that it can do.
+    /// Whether the worker waits for new lines when no line is left that it can do.
     pub wait: bool,
     /// The user's name on the GIMPS server, for results.
     pub user: Option<String>,
@@ -44,27 +45,27 @@ pub struct Worker {
     pub checkpoint_interval: Duration,
 }
 
-/// The outcomes of the lines.
+/// How many lines had which outcome when a worker ended.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
     /// The text `no work left`.
     pub status: &'static str,
-    /// Absent for the only worker of a directory.
+    /// The number of the worker; absent for the only worker of a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<u32>,
-    /// Assignments that this worker has done.
+    /// The number of assignments that this worker has done.
     pub done: u32,
-    /// Assignments that failed. Their lines are kept, as are the lines that the following fields
-    /// count.
+    /// The number of assignments that failed. Their lines are kept, as are the lines that the
+    /// following fields count.
     pub failed: u32,
-    /// Lines that no program can interpret.
+    /// The number of lines that no program can interpret.
     pub malformed: u32,
-    /// Lines for other programs.
+    /// The number of lines for other programs.
     pub foreign: u32,
-    /// Lines that other workers have taken.
+    /// The number of lines that other workers have taken.
     pub busy: u32,
-    /// Why assignments failed.
+    /// The errors with which assignments failed.
     #[serde(skip)]
     pub errors: Vec<RunError>,
 }
@@ -72,9 +73,9 @@ pub struct Tally {
 /// How a worker ended without an error.
 #[derive(Debug)]
 pub enum Ended {
-    /// No line is left that it can do.
+    /// No line is left that the worker can do.
     NoWorkLeft(Tally),
-    /// It was stopped by the stop token.
+    /// The worker was stopped by the stop token.
     Stopped,
 }
 
@@ -95,7 +96,8 @@ impl Worker {
         }
     }
 
-    /// Works until no line is left that it can do, or, if it waits, until `stop` is set.
+    /// Works until no line is left that this worker can do or, if [`Worker::wait`] is set, until
+    /// `stop` is set.
     ///
     /// If an assignment fails, it is reported, its line is kept, and the worker continues with the
     /// next line.
@@ -125,7 +127,8 @@ impl Worker {
         ended
     }
 
-    /// Returns the lists that it works on: its own list, if it has a number, and the shared list.
+    /// Returns the lists that the worker works on: its own list, if it has a number, and the shared
+    /// list.
     fn lists(&self, stop: &StopToken) -> Vec<WorkFile> {
         let own = self.number.map(|worker| WorkFile::of_worker(&self.dir, worker, PATIENCE));
         let stopped_by = |list: WorkFile| {

@@ -17,7 +17,7 @@ pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Fail
     Ok(())
 }
 
-/// Returns the lowest limbs, extended by zeros.
+/// Returns the lowest `limbs` limbs of a, extended by zeros.
 fn resized(a: &[u32], limbs: usize) -> Vec<u32> {
     (0..limbs).map(|j| limb(a, j)).collect()
 }

@@ -12,7 +12,8 @@ use crate::sample::Random;
 /// The degree of square roots.
 const TWO: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
-/// Tests both orders, one number with all, and multiples of b with those numbers minus 1.
+/// Tests quotients and remainders: a and b in both orders, one number with all, and multiples of b
+/// with those numbers minus 1.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     let executor = a.batch.executor();

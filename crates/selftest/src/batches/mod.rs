@@ -24,7 +24,7 @@ use numbers::{Failure, Numbers};
 /// A case: takes an executor, a seed and sizes; returns a message if it fails.
 pub type Run = fn(&Executor, u64, &Sizes) -> Result<(), String>;
 
-/// All cases by name.
+/// The names and functions of all cases.
 pub const CASES: &[(&str, Run)] = &[
     ("sums", |executor, seed, sizes| for_all(executor, seed, sizes, sums::all)),
     ("products", |executor, seed, sizes| for_all(executor, seed, sizes, products::all)),
@@ -44,24 +44,25 @@ pub const CASES: &[(&str, Run)] = &[
     ("places", |executor, seed, _| places::moves(executor, seed).map_err(|e| e.to_string())),
 ];
 
-/// The cases for devices only.
+/// The names and functions of the cases for devices only.
 pub const CASES_OF_DEVICES: &[(&str, Run)] = &[("methods", methods), ("as_the_cpu", as_the_cpu)];
 
-/// The sizes of the numbers tried.
+/// The sizes of the numbers that the cases try.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// The limbs of the numbers of two batches.
+    /// The numbers of limbs of the numbers of two batches.
     pub widths: Vec<(usize, usize)>,
-    /// The most limbs of a batch of these, except that a batch has at least three numbers.
+    /// The largest number of limbs of such a batch in all; a batch has at least three numbers even
+    /// if they exceed it.
     pub limbs: usize,
-    /// The limbs of factors that every method must multiply.
+    /// The numbers of limbs of factors that every method must multiply.
     pub methods: Vec<usize>,
-    /// The limbs and the count of random numbers for the comparison with the CPU.
+    /// The number of limbs and the count of random numbers for the comparison with the CPU.
     pub large: Vec<(usize, usize)>,
-    /// The limbs of dividends and of divisors, their count, and the number of rounds.
+    /// The numbers of limbs of dividends and of divisors, their count, and the number of rounds.
     pub divisions: Vec<(usize, usize, usize, usize)>,
-    /// The limbs of moduli, and the number of powers: enough for blocks of devices to compute
-    /// several numbers each, in several sets.
+    /// The number of limbs of moduli, and the number of powers: enough for blocks of devices to
+    /// compute several numbers each, in several sets.
     pub powers: Vec<(usize, usize)>,
 }
 

@@ -37,7 +37,7 @@ impl Numbers {
         Ok(Self { batch, limbs, rows })
     }
 
-    /// Creates a batch of the numbers of [`drawn`].
+    /// Creates a batch of `count` numbers that are drawn by [`drawn`].
     pub(super) fn hard(
         executor: &Executor,
         rng: &mut Random,
@@ -56,15 +56,15 @@ impl Numbers {
         self.rows.len()
     }
 
-    /// Returns number i, or the only number.
+    /// Returns number i, or the only number if the batch has one.
     pub(super) fn row(&self, i: usize) -> &[u32] {
         let i = if self.rows.len() == 1 { 0 } else { i };
         self.rows.get(i).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Returns all ones first, then numbers that are hard for carries, in random order and mixed with
-/// random numbers.
+/// Returns `count` numbers: the one whose bits are all ones, then numbers that are hard for
+/// carries, in random order and mixed with random numbers.
 pub(super) fn drawn(rng: &mut Random, limbs: usize, count: usize) -> Vec<Vec<u32>> {
     let mut rows = oracle::hard(rng, limbs);
     while rows.len() < count {

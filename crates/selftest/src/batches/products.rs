@@ -9,7 +9,7 @@ use super::elementwise::oracle::limb;
 use super::numbers::{Failure, Numbers, check, check_flags, drawn, product};
 use crate::sample::Random;
 
-/// Tests both orders, and one number with all.
+/// Tests products of a and b in both orders, and of one number with all.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     of(a, b)?;

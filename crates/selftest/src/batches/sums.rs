@@ -19,7 +19,8 @@ fn sum(a: &[u32], b: &[u32], sign: i64, limbs: usize) -> (Vec<u32>, bool) {
     (words, carry != 0)
 }
 
-/// Tests both orders, and one number of each batch with all of the other.
+/// Tests sums and differences of a and b in both orders, and of one number of each batch with all
+/// of the other.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     for (a, b) in [

@@ -13,7 +13,7 @@ use warpint_device::Device;
 /// A case: takes a device, a seed and sizes; returns a message if it fails.
 pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
 
-/// All cases by name.
+/// The names and functions of all cases.
 pub const CASES: &[(&str, Run)] = &[
     ("trees", trees),
     ("rules", rules),
@@ -24,14 +24,14 @@ pub const CASES: &[(&str, Run)] = &[
     ("overflows", tables::overflows),
 ];
 
-/// The amount of numbers tried.
+/// How many numbers the cases try, and with which parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// The log2 of the numbers in a region.
+    /// log2 of the count of numbers in a region.
     pub bits: u32,
-    /// Steps by which vectors look ahead; `None` derives them from the region's size.
+    /// The number of steps by which vectors look ahead; `None` derives them from the region's size.
     pub look: Option<u32>,
-    /// Bits of a step of the walk.
+    /// The two numbers of bits of a step of the walk that are tried.
     pub steps: [u32; 2],
     /// Whether blocks have few threads and buffers few nodes; otherwise the device's defaults are
     /// used.
@@ -39,13 +39,13 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Returns the sizes for GPUs: some seconds on the CPU.
+    /// Returns the sizes for GPUs, with work that takes some seconds on the CPU.
     #[must_use]
     pub fn of_gpus() -> Self {
         Self { bits: 33, look: None, steps: [12, 13], small: false }
     }
 
-    /// Returns the sizes of the quick cases on GPUs: a second on the CPU.
+    /// Returns the sizes of the quick cases on GPUs, with work that takes a second on the CPU.
     #[must_use]
     pub fn quick() -> Self {
         Self { bits: 26, ..Self::of_gpus() }
@@ -117,7 +117,7 @@ fn compare(shape: Shape, engine: GpuSieve, region: &Region) -> Result<(), String
     }
 }
 
-/// Compares the walks with those of the CPU.
+/// Compares the walks on the device with those of the CPU.
 fn trees(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     for region in sizes.regions(seed)? {
         for step in sizes.steps {
@@ -130,7 +130,7 @@ fn trees(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     Ok(())
 }
 
-/// Compares walks with each rule switched off.
+/// Compares walks with those of the CPU while each rule is switched off.
 fn rules(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let region = Region::interval(0, 1 << (sizes.bits - 2)).map_err(|e| e.to_string())?;
     let all = Rules::default();

@@ -26,8 +26,8 @@ pub fn sizes(scale: Scale) -> &'static [(u32, u64)] {
     }
 }
 
-/// Squares the same residue `squarings` times in both families, as LL steps with two different
-/// shifts and as plain squarings, and compares all residues.
+/// Tests that two families agree: squares the same residue `squarings` times in both families, as
+/// LL steps with two different shifts and as plain squarings, and compares all residues.
 ///
 /// Both engines use two threads and their shortest length with enough margin.
 pub fn agree(

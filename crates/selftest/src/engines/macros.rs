@@ -32,7 +32,7 @@ macro_rules! for_every_case {
 #[macro_export]
 macro_rules! case_table {
     (() $($case:ident)*) => {
-        /// All cases, the cheap ones first.
+        /// The names and functions of all cases, the cheap ones first.
         pub const CASES: &[Case] = &[$(Case { name: stringify!($case), run: $case }),*];
     };
 }

@@ -7,7 +7,7 @@ use warpint_mersenne::{
 };
 use warpint_natural::limbs;
 
-/// The family `limbs`: 2 ≤ p ≤ 50,000, schoolbook products of 64-bit limbs.
+/// The engine family `limbs`, for 2 ≤ p ≤ 50,000, with schoolbook products of 64-bit limbs.
 ///
 /// A product costs ⌈p/64⌉² limb products, half a millisecond at the largest p. The only length is
 /// 1, by convention: the number is not cut into words.
@@ -15,7 +15,7 @@ use warpint_natural::limbs;
 pub struct Limbs;
 
 impl Limbs {
-    /// The largest supported exponent. Above it a product is too slow to be useful.
+    /// The largest supported exponent p. Above it a product is too slow to be useful.
     pub const LARGEST: u32 = 50_000;
 }
 

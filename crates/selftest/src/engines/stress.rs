@@ -17,11 +17,11 @@ pub const LAP: u64 = 10_000;
 
 // Registers.
 const X: usize = 0;
-/// D without the last block.
+/// The register of D without the last block, D_(t−1).
 const D: usize = 1;
-/// D with the last block.
+/// The register of D with the last block, D_t.
 const NEXT: usize = 2;
-/// D^(2^B)·3.
+/// The register of 3·D_(t−1)^(2^B).
 const POWER: usize = 3;
 const THREE: usize = 4;
 const REGISTERS: usize = 5;
@@ -29,20 +29,20 @@ const REGISTERS: usize = 5;
 /// The work done and the errors found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Squarings, not counting those of the checks.
+    /// The number of squarings, without those of the checks.
     pub squarings: u64,
-    /// Gerbicz checks.
+    /// The number of Gerbicz checks.
     pub checks: u64,
-    /// Residues of whole laps compared with known ones.
+    /// The number of residues of whole laps that were compared with known ones.
     pub residues: u64,
-    /// Failed checks and different residues.
+    /// The number of failed checks and of residues that differed.
     pub mismatches: u64,
 }
 
 /// An event of a run.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// A plan has finished a block.
+    /// A plan has finished a block; the tally is that of the whole run so far.
     Block(&'a Plan, Tally),
     /// An error was found; described in one line.
     Mismatch(String),
@@ -55,7 +55,7 @@ struct Worker<'a> {
     expected: Option<Residue64>,
 }
 
-/// The res64 in hexadecimal, and its source.
+/// The low 64 bits of a residue in hexadecimal digits, and their source.
 struct Residue64 {
     res64: String,
     by: &'static str,
@@ -90,7 +90,7 @@ pub fn stress(
     Ok(tally)
 }
 
-/// Returns x after a lap, if another program has computed it.
+/// Returns the res64 of x after a lap for the exponent p, if another program has computed it.
 fn known(p: u32) -> Option<Residue64> {
     let known = vectors::interim_residues().ok()?.residues;
     let of_lap =
@@ -132,7 +132,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Returns whether D·x = 3·D^(2^B).
+    /// Returns whether D_(t−1)·x = 3·D_(t−1)^(2^B).
     fn check(&mut self) -> Result<bool, EngineError> {
         let engine = self.engine.as_mut();
         engine.mul(NEXT, D, X)?;

@@ -7,16 +7,16 @@ use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Residue,
 use crate::oracle::Limbs;
 use crate::sample;
 
-/// Registers of a [`Twin`].
+/// The number of registers of a [`Twin`].
 pub const REGISTERS: usize = 3;
 
-/// The result of a comparison that did not succeed.
+/// Why a comparison did not succeed.
 #[derive(Debug)]
 pub enum Trouble {
     /// The engine reported round-off. This is allowed if a case forces a length to its limit, and a
     /// failure otherwise.
     RoundOff(String),
-    /// A wrong value, or an unexpected error.
+    /// A value was wrong, or an error was unexpected.
     Failure(String),
 }
 
@@ -39,7 +39,7 @@ pub struct Twin {
 }
 
 impl Twin {
-    /// Builds both, with one thread.
+    /// Builds both engines at the given length, with one thread.
     pub fn new(
         family: &dyn EngineFamily,
         p: u32,
@@ -62,25 +62,25 @@ impl Twin {
         Ok(Self { place, engine, oracle })
     }
 
-    /// Builds both at the shortest length with enough margin.
+    /// Builds both engines at the shortest length with enough margin.
     pub fn shortest(family: &dyn EngineFamily, p: u32, seed: u64) -> Result<Self, Trouble> {
         let length = sample::shortest_length(family, p).map_err(Trouble::Failure)?;
         Self::new(family, p, length, seed)
     }
 
-    /// Returns p.
+    /// Returns the exponent p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.oracle.exponent()
     }
 
-    /// Returns N of the engine under test.
+    /// Returns the transform length N of the engine under test, in words.
     #[must_use]
     pub fn length(&self) -> usize {
         self.engine.length()
     }
 
-    /// Does the same operation on both.
+    /// Does the same operation on both engines, and returns both results.
     pub fn both<T>(
         &mut self,
         what: &dyn fmt::Display,
@@ -98,12 +98,12 @@ impl Twin {
         Ok((found, expected))
     }
 
-    /// Sets `r[reg]` to x·2^shift in both.
+    /// Sets register `reg` to x·2^shift in both engines.
     pub fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), Trouble> {
         self.both(&"write", |e| e.write(reg, x, shift)).map(drop)
     }
 
-    /// Squares `r[reg]` n times with a step, then compares the register.
+    /// Squares register `reg` n times with the given step in both engines, then compares it.
     pub fn square(
         &mut self,
         what: &dyn fmt::Display,
@@ -117,7 +117,7 @@ impl Twin {
         self.same(&what, reg, shift.after_squarings(n, self.exponent()))
     }
 
-    /// Reads a register of both and compares.
+    /// Compares a register of both engines, read at the given shift.
     pub fn same(
         &mut self,
         what: &dyn fmt::Display,
@@ -128,7 +128,7 @@ impl Twin {
         self.equal(&format!("{what}: r[{reg}]"), &found, &expected)
     }
 
-    /// Compares two residues.
+    /// Returns an error unless the two residues are equal.
     pub fn equal(
         &self,
         what: &dyn fmt::Display,

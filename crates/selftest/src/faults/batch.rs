@@ -15,7 +15,7 @@ pub(super) const SUITE: Suite = Suite { name: "batch", fates, death_is_noticed: 
 pub(super) const ON_CPU: &[CpuCase] =
     &[("flips_of_results", flips_of_results), ("results_of_zeros", results_of_zeros)];
 
-/// Results on the host.
+/// The results of an operation, on the host.
 struct Results {
     batches: Vec<UintBatch>,
     flags: Vec<u8>,
@@ -33,8 +33,8 @@ fn results(
     Ok(Results { batches: batches.collect::<Result<_, _>>()?, flags })
 }
 
-/// Returns the numbers whose results contradict their operands. If the check takes a sample, the
-/// sample covers all numbers.
+/// Returns the indices of the numbers whose results contradict their operands. If the check takes a
+/// sample, the sample covers all numbers.
 fn failing(
     operation: Operation,
     on: &Executor,
@@ -77,7 +77,8 @@ impl Trial {
         Ok((trial, Extent::of(&sound)))
     }
 
-    /// Returns the numbers that fail on a device; `None` if a wrong result passes.
+    /// Computes the operation on a device, and returns the indices of the numbers that the check
+    /// refuses; `None` if a wrong result passes.
     fn on(&self, device: &FaultyDevice) -> Result<Option<Vec<usize>>, IntegerError> {
         let on = Executor::on(device.device().clone());
         let results = results(self.operation, &on, &self.operands)?;
@@ -133,7 +134,7 @@ fn explained<T>(operation: Operation, result: Result<T, IntegerError>) -> Result
     result.map_err(|e| format!("{operation:?}: {e}"))
 }
 
-/// Makes faults in each operation.
+/// Makes faults in each operation, and returns their effects.
 fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();

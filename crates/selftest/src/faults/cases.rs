@@ -22,7 +22,7 @@ pub(super) const LL: TestKind = TestKind::Ll(LlStart::Four);
 /// A fault, and the test that must survive it.
 pub(super) struct Case {
     pub(super) name: &'static str,
-    /// Returns whether the fault can be made in this family.
+    /// A function that returns whether the fault can be made in this family.
     pub(super) suits: fn(&Bench<'_>) -> bool,
     pub(super) run: fn(&Bench<'_>) -> Result<String, String>,
 }
@@ -74,7 +74,7 @@ fn flips_of_the_residue(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Residue, 40)
 }
 
-/// Flips bits of D.
+/// Flips bits of D, the Gerbicz product.
 fn flips_of_the_product(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Product, 20)
 }

@@ -23,7 +23,7 @@ struct Place<'a> {
 
 type Run = fn(&Place<'_>) -> Result<String, String>;
 
-/// Lies of engines, at any place.
+/// The names of lies of engines, which are possible at any place, and their functions.
 const LIES: &[(&str, Lie)] = &[
     ("a_dead_engine", |_, _| Tally::default()),
     ("an_engine_that_returns_zeros", |tally, _| Tally { nodes: tally.nodes, ..Tally::default() }),
@@ -45,7 +45,7 @@ const LIES: &[(&str, Lie)] = &[
     }),
 ];
 
-/// Faults in the memory of a device.
+/// The names of faults in the memory of a device, and their functions.
 const OF_MEMORY: &[(&str, Run)] = &[
     ("vectors_of_zeros", |place| strikes(place, Part::Vectors, How::Zeros)),
     ("flips_in_vectors", |place| strikes(place, Part::Vectors, How::Flips)),
@@ -130,7 +130,7 @@ impl Place<'_> {
     }
 }
 
-/// Computes the false tally, given the right tally and the challenges.
+/// A function that returns a false tally, given the right one and the challenges.
 type Lie = fn(Tally, &[u128]) -> Tally;
 
 /// An engine that reports something other than it found.
@@ -155,7 +155,7 @@ impl Backend for Liar {
     }
 }
 
-/// A lie must be refused.
+/// Tests that a lie is refused.
 fn lies(place: &Place<'_>, lie: Lie) -> Result<String, String> {
     place.right(1, SEED)?;
     match place.verify(Liar(place.engine(1, None), lie), SEED) {
@@ -164,8 +164,8 @@ fn lies(place: &Place<'_>, lie: Lie) -> Result<String, String> {
     }
 }
 
-/// An engine half of whose nodes are wrong, 12 of which are challenged: refused except for one seed
-/// in 4,096.
+/// Tests that an engine half of whose nodes are wrong is refused. As 12 nodes are challenged, one
+/// seed in 4,096 lets it pass.
 fn half_wrong(place: &Place<'_>) -> Result<String, String> {
     let lie: Lie = |mut tally, _| {
         for answer in tally.answers.iter_mut().filter(|answer| answer.low.count_ones() % 2 == 0) {
@@ -205,23 +205,24 @@ enum Part {
 /// The kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// All words become 0.
+    /// All words of the part become 0.
     Zeros,
-    /// One bit flips.
+    /// One bit of the part flips.
     Flips,
     /// All words from one on become equal to the word before it.
     Stuck,
 }
 
-/// One fault of memory.
+/// A fault of memory: its part, its kind and its place.
 #[derive(Debug)]
 struct Faulty {
     part: Part,
     how: How,
-    /// The word, and the bit in it, reduced modulo the numbers of words and bits.
+    /// The index of the word. The next field is that of the bit in it; they are reduced modulo the
+    /// numbers of words and bits.
     word: usize,
     bit: u32,
-    /// How often the fault was made.
+    /// The number of times that the fault was made.
     struck: AtomicU64,
 }
 
@@ -294,7 +295,7 @@ impl Strike for Faulty {
     }
 }
 
-/// A changed part of the memory must lead to a refusal or have no effect.
+/// Tests that a change of one part of the memory leads to a refusal or has no effect.
 fn strikes(place: &Place<'_>, part: Part, how: How) -> Result<String, String> {
     let right = place.right(1, SEED)?;
     let is_small = place.device.is_none_or(|device| device.info().compute_capability == (0, 0));

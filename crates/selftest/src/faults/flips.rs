@@ -26,10 +26,10 @@ use crate::sample::{self, Random};
 /// The number of verified states from which tests are started.
 const STARTS: u64 = 8;
 
-/// The probability on either side that a sound program fails the judgement.
+/// The probability, on either side, that a sound program fails the judgement.
 const TAIL: f64 = 0.000_5;
 
-/// Where bits flip.
+/// Where the bits of a campaign flip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// The residue, after any squaring.
@@ -47,15 +47,15 @@ pub enum Target {
 pub struct Campaign {
     /// The family that computes, with one thread per test.
     pub family: &'static dyn EngineFamily,
-    /// PRP, or Lucas–Lehmer, which supports [`Target::Residue`] only.
+    /// The kind of the test: PRP, or Lucas–Lehmer, which supports [`Target::Residue`] only.
     pub kind: TestKind,
-    /// p.
+    /// The exponent p of M_p.
     pub exponent: Exponent,
-    /// Where bits flip.
+    /// Where the bits of a campaign flip.
     pub target: Target,
     /// The number of flips.
     pub count: u64,
-    /// The seed.
+    /// The seed from which the flips are drawn.
     pub seed: u64,
     /// The number of tests at a time.
     pub threads: usize,
@@ -68,20 +68,20 @@ pub enum Fate {
     Found,
     /// The bit was not used, and the residue is right.
     Harmless,
-    /// Lucas–Lehmer: the Jacobi check passed, and the residue is wrong.
+    /// In a Lucas–Lehmer test: the Jacobi check passed, and the residue is wrong.
     Missed,
     /// A failure: an unnoticed error, a test that does not end, or a wrong residue.
     Failed(String),
 }
 
-/// One flip.
+/// One flip of a campaign, and its effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flip {
     /// The flip's number in the campaign, from 0.
     pub number: u64,
     /// Where and when the bit flipped.
     pub place: Place,
-    /// The effect.
+    /// The effect of the flip.
     pub fate: Fate,
     /// The duration of the test.
     pub elapsed: Duration,
@@ -92,11 +92,11 @@ pub struct Flip {
 pub struct Place {
     /// The kind of place, by which flips are counted: `the residue`, `a checkpoint, cut short`.
     pub sort: &'static str,
-    /// The moment, the word and the bit.
+    /// The moment, the word and the bit, as text.
     pub moment: String,
 }
 
-/// The effects of all flips.
+/// The effects of all flips of a campaign.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The numbers of found, harmless and missed flips for each kind of place.
@@ -141,7 +141,8 @@ impl Tally {
 }
 
 impl Campaign {
-    /// Makes the flips, and passes each to `each` as soon as its test has ended, in any order.
+    /// Makes the flips, and returns their effects. Passes each flip to `each` as soon as its test
+    /// has ended, in any order.
     ///
     /// First the test runs without a flip from each of up to 8 states, which [`Tally::sound`]
     /// counts. Cost for flips of residues: one and a half tests for each flip, and six tests before
@@ -154,8 +155,8 @@ impl Campaign {
         self.run_on(&vec![self.family; self.threads.max(1)], each)
     }
 
-    /// Makes the flips on several equivalent families, each on a thread of its own. On a device
-    /// they work in parallel if each has opened the device for itself.
+    /// Makes the flips as [`Campaign::run`] does, on several equivalent families, each on a thread
+    /// of its own. On a device they work in parallel if each has opened the device for itself.
     ///
     /// # Errors
     /// Returns the errors of [`Campaign::run`].
@@ -222,7 +223,7 @@ impl Campaign {
         if expected.contains(&found) { Ok(said) } else { Err(said) }
     }
 
-    /// Returns the numbers of flips that Jacobi checks may find.
+    /// Returns the range of the number of flips that Jacobi checks may find.
     #[must_use]
     pub fn by_chance(&self) -> RangeInclusive<u64> {
         binomial::interval(self.count, TAIL)
@@ -252,7 +253,7 @@ impl Campaign {
         Flip { number, place, fate, elapsed: begun.elapsed() }
     }
 
-    /// Draws a bit of a word after any squaring, all equally likely.
+    /// Makes one flip: of a bit of a word after some squaring, all of which are equally likely.
     fn of_residue(&self, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
         let total = self.kind.iterations(self.exponent.get());
         let k = rng.random_range(1..=total);
@@ -283,7 +284,8 @@ impl Campaign {
         (Place { sort, moment }, fate)
     }
 
-    /// Draws a bit of a register after any change of it, all equally likely from a start.
+    /// Makes one flip: of a bit of a register after some change of it, all of which are equally
+    /// likely from a start.
     fn of_register(&self, rng: &mut Random, register: usize, prepared: &Prepared) -> (Place, Fate) {
         let sort = match register {
             registers::D => "the Gerbicz product",

@@ -13,15 +13,16 @@ use super::Bench;
 use super::sitting::Folder;
 use crate::sample::{Random, Scale};
 
-/// Exponents of Mersenne primes whose tests take some seconds: with integers on the CPU, with
-/// floating point, and on a GPU.
+/// The exponent of a Mersenne prime whose test takes some seconds with integers on the CPU. The
+/// next two are those for floating point and for a GPU.
 const P_BY_INTEGERS: u32 = 44_497;
 const P_BY_FP64: u32 = 86_243;
 const P_ON_GPU: u32 = 216_091;
 const CHECKPOINT_SECONDS: &str = "0.05";
-/// Kills of each test: the first at once, the others after a new checkpoint.
+/// The number of kills of each test. The first kill comes at once, the others after a new
+/// checkpoint.
 const KILLS: u64 = 4;
-/// A test that takes longer than this has hung.
+/// The time after which a test counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(2);
 
@@ -43,7 +44,7 @@ pub(super) fn kills(bench: &Bench<'_>, rng: &mut Random) -> Result<String, Strin
     Ok(format!("{killed} kills, both residues right, one line of results each"))
 }
 
-/// A test as a process.
+/// A test that runs as a process and is killed.
 struct Victim<'a> {
     program: &'a Path,
     bench: &'a Bench<'a>,

@@ -39,11 +39,11 @@ pub use on_device::{Sizes, run_on_cpu, run_on_device};
 pub struct FaultReport {
     /// The family (`fp64`, `goldilocks@cuda:0`).
     pub family: String,
-    /// The name of the fault.
+    /// The name of the fault that was made.
     pub fault: &'static str,
-    /// How the fault was noticed and survived, with counts; or what failed.
+    /// How the fault was noticed and survived, with counts; or, as an error, what failed.
     pub result: Result<String, String>,
-    /// The duration.
+    /// How long the case took.
     pub elapsed: Duration,
 }
 
@@ -57,7 +57,7 @@ struct Bench<'a> {
     program: Option<&'a Path>,
 }
 
-/// Exponents with known residues; the first is used by all families that support it.
+/// The exponents with known residues; the first is used by all families that support it.
 const EXPONENTS: [u64; 2] = [4_441, 59];
 const EXPONENTS_ON_SIMULATOR: [u64; 2] = [1_277, 4_441];
 
@@ -112,7 +112,7 @@ impl<'a> Bench<'a> {
         self.exponent.get() > 64
     }
 
-    /// Returns n, or 3 on the simulator.
+    /// Returns the number of faults to make: n, or 3 on the simulator.
     fn count(&self, n: u64) -> u64 {
         if self.scale == Scale::Small { n.min(3) } else { n }
     }

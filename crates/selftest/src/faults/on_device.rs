@@ -13,8 +13,8 @@ use crate::sample::Random;
 /// Work on devices that must survive faults.
 pub(super) struct Suite {
     pub(super) name: &'static str,
-    /// Makes some faults in each piece of the work. The given device is sound; faulty ones are made
-    /// from it.
+    /// A function that makes some faults in each piece of the work, and returns their effects. The
+    /// given device is sound; faulty ones are made from it.
     pub(super) fates: fn(&Device, &Sizes, Faults) -> Result<Fates, String>,
     /// Whether the death of a device must be noticed at every launch; at a launch of the check it
     /// may have no effect.
@@ -23,7 +23,7 @@ pub(super) struct Suite {
 
 const SUITES: [Suite; 2] = [batch::SUITE, transform::SUITE];
 
-/// The launches and downloads of a piece of work on a sound device.
+/// The numbers of launches and downloads of a piece of work on a sound device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     launches: u64,
@@ -39,9 +39,9 @@ impl Extent {
 /// Faults of devices under a piece of work.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Faults {
-    /// The number of faults.
+    /// The number of faults to make.
     count: u64,
-    /// Draws one fault.
+    /// A function that draws one fault.
     draw: fn(&mut Random, Extent) -> DeviceFault,
 }
 
@@ -59,13 +59,13 @@ const CASES: [DeviceCase; 5] = [
     DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
 ];
 
-/// Launches do nothing, from the first on.
+/// Tests a device whose launches do nothing, from the first on.
 fn a_dead_device(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults { count: 1, draw: |_, _| DeviceFault::Dead { from: 0 } };
     (suite.fates)(device, sizes, faults)?.all_noticed()
 }
 
-/// Launches do nothing from some launch on.
+/// Tests devices whose launches do nothing from some launch on.
 fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
         count: sizes.flips.min(4),
@@ -75,13 +75,13 @@ fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<S
     if suite.death_is_noticed { fates.all_noticed() } else { fates.counted() }
 }
 
-/// All downloads are zero: results, flags and witnesses.
+/// Tests a device whose downloads are all zero: results, flags and witnesses.
 fn downloads_of_zeros(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults { count: 1, draw: |_, _| DeviceFault::Zeros { from: 0 } };
     (suite.fates)(device, sizes, faults)?.all_noticed()
 }
 
-/// Bits of results, flags and witnesses flip on their way to the host.
+/// Tests devices on which bits of results, flags and witnesses flip on their way to the host.
 fn flips_of_downloads(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
         count: sizes.flips,
@@ -93,7 +93,7 @@ fn flips_of_downloads(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<S
     (suite.fates)(device, sizes, faults)?.counted()
 }
 
-/// Bits of operands, tables and results flip in the memory of the device.
+/// Tests devices in whose memory bits of operands, tables and results flip.
 fn flips_of_buffers(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
         count: sizes.flips,
@@ -111,11 +111,11 @@ pub(super) type CpuCase = (&'static str, fn() -> Result<String, String>);
 /// The amount of work in each case.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// The count of numbers in a batch, and their limbs of 32 bits.
+    /// The count of numbers in a batch, and the number of their limbs of 32 bits.
     pub batch: (usize, usize),
-    /// Bits flipped in each operation, and in each transform.
+    /// The number of bits flipped in each operation, and in each transform.
     pub flips: u64,
-    /// The log2 of the elements of a transform.
+    /// log2 of the number of elements of a transform.
     pub log2: u32,
 }
 
@@ -196,7 +196,7 @@ pub(super) enum Fate {
     NotMade,
 }
 
-/// Counts of effects.
+/// The numbers of faults by effect.
 #[derive(Debug, Default)]
 pub(super) struct Fates {
     noticed: u64,

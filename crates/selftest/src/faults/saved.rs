@@ -18,10 +18,11 @@ use crate::sample::Random;
 
 /// The factor by which the clock runs too fast, and by which a short test has more strides.
 const HURRY: u32 = 100;
-/// Longer than any test: only requested checkpoints are saved.
+/// An interval between checkpoints that is longer than any test, so that only requested checkpoints
+/// are saved.
 const NEVER: Duration = Duration::from_secs(1 << 40);
 
-/// Makes one random flip.
+/// Makes one random flip, and returns its place and its effect.
 pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
     let bit = rng.random_range(0..campaign.exponent.get());
     let at = rng.random_range(0..prepared.starts.len());
@@ -57,7 +58,8 @@ pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -
     (Place { sort, moment }, done.unwrap_or_else(Fate::Failed))
 }
 
-/// Creates a store with the states of a start and of the preceding start.
+/// Creates a store with the states of a start and of the preceding start, and returns what `work`
+/// computes with it.
 fn with_states<T>(
     campaign: &Campaign,
     starts: &[Start],
@@ -156,7 +158,7 @@ fn at_a_return(
     })
 }
 
-/// Checks that a sitting ends with the right residue and this number of failed checks.
+/// Returns an error unless a sitting ended with the right residue and this number of failed checks.
 fn ends_right(sitting: Sitting, prepared: &Prepared, errors: u32) -> Result<(), String> {
     let (outcome, _) = sitting.outcome()?;
     if outcome.residue != prepared.right {

@@ -10,14 +10,14 @@ use warpint_mersenne::{
     TestKind, TestSpec, primality,
 };
 
-/// The result of a sitting, and its events.
+/// How a sitting of a test ended, and its events.
 pub(super) struct Sitting {
     pub(super) finished: Result<Finished, TestError>,
     pub(super) events: Vec<Event>,
 }
 
 impl Sitting {
-    /// Returns the outcome of a test that finished.
+    /// Returns the outcome and the events of a test that finished.
     pub(super) fn outcome(self) -> Result<(Outcome, Vec<Event>), String> {
         match self.finished {
             Ok(Finished::Done(outcome)) => Ok((*outcome, self.events)),
@@ -43,18 +43,18 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Creates a whole test without a store.
+    /// Creates a test that runs to its end, without a store.
     pub(super) fn new(kind: TestKind, exponent: Exponent) -> Self {
         let spec = TestSpec::new(kind, exponent);
         Self { spec, store: None, stop: StopToken::new(), options: RunOptions::default() }
     }
 
-    /// Sets the store.
+    /// Returns the test with a store for its checkpoints.
     pub(super) fn stored(self, store: &'a mut CheckpointStore) -> Self {
         Self { store: Some(store), ..self }
     }
 
-    /// Sets the plan of a family for one thread.
+    /// Runs the test by the plan of a family for one thread.
     pub(super) fn by(self, family: &'static dyn EngineFamily) -> Result<Sitting, String> {
         let plan = plan(family, self.spec.exponent)?;
         let mut events = vec![];

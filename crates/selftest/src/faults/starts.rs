@@ -10,7 +10,7 @@ use crate::vectors;
 
 /// A moment from which a test continues.
 pub(super) struct Start {
-    /// The state; `None` means the beginning.
+    /// The state from which the test continues; `None` means the beginning.
     pub(super) state: Option<State>,
     /// The number of changes of each register from here to the end.
     pub(super) changes: [u64; registers::COUNT],
@@ -26,7 +26,7 @@ impl Start {
 pub(super) struct Prepared {
     /// The starts, ascending; the first is the beginning.
     pub(super) starts: Vec<Start>,
-    /// The right residue at the end.
+    /// The right residue at the end of the test.
     pub(super) right: Residue,
 }
 
@@ -93,7 +93,7 @@ fn sound(
     Ok(start)
 }
 
-/// Returns an error if any check failed in the test.
+/// Returns its argument, or an error if any check failed in the test.
 fn silent<T>((outcome, events): (T, Vec<Event>)) -> Result<(T, Vec<Event>), String> {
     let alarm = events.iter().find(|event| {
         !matches!(

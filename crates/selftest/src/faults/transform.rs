@@ -43,14 +43,14 @@ const KINDS: [Kind; 4] = [
     Kind { name: "transforms over a 50-bit prime", run: f50 },
 ];
 
-/// The judgement of a device's results.
+/// The judgement of the results of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// They passed the check and are right.
+    /// The results passed the check and are right.
     Right,
-    /// They were refused.
+    /// The check refused the results.
     Refused,
-    /// They passed the check and are wrong.
+    /// The results passed the check and are wrong.
     Wrong,
 }
 
@@ -158,7 +158,7 @@ fn f50(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     judged(&field, log2, &x, from_words(&field, &words[..x.len()]), &mut rng)
 }
 
-/// Makes faults in each kind of transform.
+/// Makes faults in each kind of transform, and returns their effects.
 fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();

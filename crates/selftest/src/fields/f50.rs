@@ -15,7 +15,7 @@ use crate::sample::{Random, random};
 /// it fails.
 pub type Run = fn(&Device, u64, usize) -> Result<(), String>;
 
-/// All cases by name.
+/// The names and functions of all cases.
 pub const CASES: &[(&str, Run)] = &[
     ("sums", sums),
     ("integers", integers),
@@ -36,10 +36,10 @@ pub fn source() -> Source {
         .headers(common::HEADERS)
 }
 
-/// 2^53, up to which all integers are exact in `f64`.
+/// 2^53, the bound up to which all integers are exact in `f64`.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// 2^52, the largest product by a factor that is allowed.
+/// 2^52, the largest absolute value that may be multiplied by a factor.
 const FACTOR_LIMIT: f64 = MOST / 2.0;
 
 /// Returns integers up to a bound, around all values at which something could change.
@@ -104,7 +104,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Returns out[i], computed from the i-th elements of the inputs.
+    /// Returns the results of a kernel: element i is computed from the i-th elements of the inputs.
     fn map<T: Pod>(
         &self,
         kernel: &'static str,

@@ -11,7 +11,7 @@ use crate::sample::{Random, random};
 /// A case: takes a device and a seed; returns a message if it fails.
 pub type Run = fn(&Device, u64) -> Result<(), String>;
 
-/// All cases by name.
+/// The names and functions of all cases.
 pub const CASES: &[(&str, Run)] = &[
     ("products", products),
     ("word_products", word_products),
@@ -50,7 +50,7 @@ pub fn source() -> Source {
         .headers(common::HEADERS)
 }
 
-/// The number of random values in a case, beside its corners.
+/// The number of random values in a case, besides its corners.
 const DRAWN: usize = 500;
 
 /// A 96-bit two's complement integer, low word first: `Wide` in the kernels.
@@ -124,7 +124,8 @@ impl Bench {
         unsafe { kernel.launch(shape, &all) }
     }
 
-    /// Returns out[i·each ..], computed from in[i·of ..].
+    /// Returns the results of a kernel: `each` numbers from out[i·each] on are computed from the
+    /// `of` numbers from v[i·of] on.
     fn map<T: bytemuck::Pod>(
         &self,
         kernel: &'static str,
@@ -143,7 +144,8 @@ impl Bench {
         run().map_err(told)
     }
 
-    /// Returns the results of a kernel on arrays: wides, and lazies.
+    /// Returns the results of a kernel on arrays: pairs of a 96-bit integer and a lazy 64-bit
+    /// number.
     fn wide_and_lazy(
         &self,
         kernel: &'static str,

@@ -15,7 +15,7 @@ use crate::sample::{Random, random};
 /// A case: takes a device, a seed and sizes; returns a message if it fails.
 pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
 
-/// All cases by name.
+/// The names and functions of all cases.
 pub const CASES: &[(&str, Run)] = &[
     ("transforms", transforms),
     ("convolutions", convolutions),
@@ -26,13 +26,13 @@ pub const CASES: &[(&str, Run)] = &[
 /// The lengths to test.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// The index in [`PRIMES`], log2 of the elements of a transform, and the number of transforms,
-    /// all of which are also computed on the CPU.
+    /// For each batch of transforms: the index of the prime in [`PRIMES`], log2 of the number of
+    /// elements, and the number of transforms. All are also computed on the CPU.
     pub whole: Vec<(usize, u32, usize)>,
-    /// The index of the prime, and log2 of the elements of a transform of which some outputs are
-    /// computed on the CPU.
+    /// For each long transform, of which some outputs are computed on the CPU: the index of the
+    /// prime, and log2 of the number of elements.
     pub long: Vec<(usize, u32)>,
-    /// The lengths over a prime that is not in [`PRIMES`].
+    /// log2 of the lengths of transforms over a prime that is not in [`PRIMES`].
     pub own: Vec<u32>,
 }
 

@@ -15,7 +15,7 @@ use crate::sample::random;
 /// A case: takes a seed; returns a message if it fails.
 pub type Run = fn(u64) -> Result<(), String>;
 
-/// All cases by name.
+/// The names and functions of all cases.
 pub const CASES: &[(&str, Run)] =
     &[("published_examples", published_examples), ("transforms", transforms), ("outputs", outputs)];
 

@@ -9,7 +9,7 @@ use warpint_transform::Plan;
 use warpint_transform::cpu::{NoTransform, Transform, WrongArgument};
 use warpint_transform::gpu::layout::{WordField, element_major, from_words, to_words};
 
-/// Why a case fails.
+/// Why a case failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("{0}")]
@@ -29,7 +29,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Wraps an error of a plan.
+    /// Returns the failure that an error of a plan means.
     pub(crate) fn plan(error: impl Error) -> Self {
         Self::Plan(error.to_string())
     }
@@ -55,7 +55,7 @@ where
         Ok(self.device.upload(&words)?)
     }
 
-    /// Downloads the elements of `what`.
+    /// Downloads and returns elements; `what` names them in messages.
     pub(crate) fn download(
         &self,
         what: &'static str,
@@ -75,7 +75,8 @@ where
         self.compare("an inverse transform", &out, x)
     }
 
-    /// Tests a convolution, and what is left in the second factor.
+    /// Tests a convolution. Returns the buffer of the second factor, which shows what the plan has
+    /// left in it.
     pub(crate) fn convolution(
         &self,
         mut a: Vec<F::Element>,
@@ -88,7 +89,7 @@ where
         Ok(y)
     }
 
-    /// Compares elements with the expected ones.
+    /// Returns an error unless the elements are the expected ones.
     pub(crate) fn compare(
         &self,
         what: &'static str,

@@ -16,7 +16,7 @@ use crate::sample::random;
 /// A case: takes a device and a seed; returns a message if it fails.
 pub type Run = fn(&Device, u64) -> Result<(), String>;
 
-/// All cases by name.
+/// The names and functions of all cases.
 pub const CASES: &[(&str, Run)] = &[
     ("bn254_scalars", |device, seed| known(device, seed, &BN254_SCALAR, &LONG)),
     ("bls12_381_scalars", |device, seed| known(device, seed, &BLS12_381_SCALAR, &LONG)),
@@ -35,7 +35,7 @@ pub const CASES: &[(&str, Run)] = &[
     ("all_bits_of_64_words", |device, seed| all_bits::<64>(device, seed, &LARGEST)),
 ];
 
-/// The quick cases: a field in use, and fields of one, some and many words.
+/// The names of the quick cases: a field in use, and fields of one, some and many words.
 pub const QUICK: [&str; 5] = [
     "bn254_scalars",
     "one_word",
@@ -44,15 +44,14 @@ pub const QUICK: [&str; 5] = [
     "all_bits_of_12_words",
 ];
 
-/// Lengths as exponents of two, and the number of transforms at a time: for a GPU and for the
-/// simulator.
+/// log2 of the lengths, and the number of transforms at a time, for a GPU and for the simulator.
 struct Sizes {
     gpu: &'static [(u32, usize)],
     simulator: &'static [(u32, usize)],
 }
 
-/// One pass to three, tiles with columns of one transform and of many, and batches that end within
-/// a tile.
+/// The sizes for transforms of one pass to three, tiles with columns of one transform and of many,
+/// and batches that end within a tile.
 const LONG: Sizes = Sizes {
     gpu: &[
         (0, 1),

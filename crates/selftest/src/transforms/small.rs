@@ -18,7 +18,7 @@ use crate::sample::{Random, random};
 /// A case: takes a device, a seed and sizes; returns a message if it fails.
 pub type Run = fn(&Device, u64, &Sizes) -> Result<(), String>;
 
-/// All cases by name.
+/// The names and functions of all cases.
 pub const CASES: &[(&str, Run)] = &[
     ("modulo_small_primes", modulo_small_primes),
     ("convolutions", convolutions),
@@ -29,10 +29,11 @@ pub const CASES: &[(&str, Run)] = &[
 /// The lengths to test.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// log2 of the points, the number of vectors and the number of primes of transforms modulo
-    /// primes.
+    /// For each batch of transforms modulo primes: log2 of the number of points, the number of
+    /// vectors and the number of primes.
     pub modulo: Vec<(u32, usize, usize)>,
-    /// The index of the prime r^k + 1, log2 of the points, and the number of vectors.
+    /// For each batch of transforms in a field: the index of the prime r^k + 1, log2 of the number
+    /// of points, and the number of vectors.
     pub fields: Vec<(usize, u32, usize)>,
     /// The number of outputs of a vector that are compared; all if a vector has fewer.
     pub outputs: usize,
@@ -139,10 +140,12 @@ fn modulo(
     Ok(())
 }
 
-/// A test of a form of K digits.
+/// A test of one form with K digits, with K fixed by the function. Its arguments are the device,
+/// random numbers, the form, log2 of the number of points, the number of vectors, and the number of
+/// outputs to compare.
 type OfForm = fn(&Device, &mut Random, Form, u32, usize, usize) -> Result<(), String>;
 
-/// Runs the test for every number of digits.
+/// Makes a closure that returns, for a form, the test with the form's number of digits.
 macro_rules! of_every_length {
     ($case:ident) => {
         |form: Form| -> OfForm {
@@ -181,7 +184,9 @@ fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     in_fields(device, seed, sizes, of_every_length!(transform))
 }
 
-/// Returns vectors: of r^k alone, of digits r − 1 alone, then of both, 0, 1 and random elements.
+/// Returns `batch` vectors of n elements. If there are more than two, the first consists of r^k
+/// alone and the second of elements whose digits are all r − 1. The others mix both with 0, 1 and
+/// random elements.
 fn vectors<const K: usize>(form: Form, n: usize, batch: usize, rng: &mut Random) -> Vec<[u64; K]> {
     let r = form.radix();
     let of = |lowest: u64, highest: u64| {

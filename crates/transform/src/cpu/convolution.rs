@@ -20,7 +20,8 @@ impl<F: Field> Transform<F> {
         self.inverse(a)
     }
 
-    /// Computes the cyclic convolutions a ∗ a. Cost of each: two transforms, N squares and N products.
+    /// Replaces a by its cyclic convolutions with itself. Cost of each: two transforms, N squares
+    /// and N products.
     ///
     /// # Errors
     /// The number of elements is not a multiple of N.

@@ -28,15 +28,15 @@ use steps::least_run;
 /// The reason why a transform cannot be planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoTransform {
-    /// The length is not a power of two.
+    /// The length, in elements, is not a power of two.
     #[error("cannot transform {0} elements: the length must be a power of two")]
     Length(usize),
-    /// The field has no root of unity of this order.
+    /// The field has no root of unity of order 2^m, for this m.
     #[error(
         "the field has no root of unity of order 2^{0}: choose a shorter transform or another field"
     )]
     Root(u32),
-    /// The plan does not fit in memory.
+    /// The plan of a transform of 2^m elements, for this m, does not fit in memory.
     #[error("out of memory for a transform of 2^{0} elements: choose a shorter one")]
     Memory(u32),
 }
@@ -54,10 +54,11 @@ pub enum WrongArgument {
         /// The number of elements of a transform.
         n: usize,
     },
-    /// The factors of a convolution differ in length.
+    /// The factors of a convolution have these different lengths.
     #[error("the factors of a convolution differ in length: {0} and {1} elements")]
     Lengths(usize, usize),
-    /// The field has no root of unity of order 2N, which negacyclic convolutions require.
+    /// The field has no root of unity of order 2N, which negacyclic convolutions require; the value
+    /// is log2(2N).
     #[error(
         "the field has no root of unity of order 2^{0}, which a negacyclic convolution requires"
     )]
@@ -72,13 +73,13 @@ pub enum WrongArgument {
 pub struct Transform<F: Field> {
     field: F,
     log2: u32,
-    /// The exponent c: products by powers of ω(c) are cheap.
+    /// The exponent c: products by powers of ω(c), the root of order 2^c, are cheap.
     cheap: u32,
-    /// ω^i for i < N/2^c, at least 1.
+    /// The powers ω^i for i < N/2^c; at least ω^0.
     powers: Vec<F::Element>,
-    /// 1/N.
+    /// The factor 1/N of the inverse.
     scale: F::Element,
-    /// ω(m + 1), if the field has it.
+    /// ω(m + 1), the root of unity of order 2N, if the field has one.
     half_root: Option<F::Element>,
 }
 
@@ -109,7 +110,7 @@ impl<F: Field> Transform<F> {
     /// Plans transforms of n elements.
     ///
     /// # Errors
-    /// n is not a power of two, or as for [`Transform::new`].
+    /// n is not a power of two; otherwise as for [`Transform::new`].
     pub fn of_length(field: F, n: usize) -> Result<Self, NoTransform> {
         if !n.is_power_of_two() {
             return Err(NoTransform::Length(n));
@@ -117,13 +118,13 @@ impl<F: Field> Transform<F> {
         Self::new(field, n.ilog2())
     }
 
-    /// The field.
+    /// Returns the field.
     #[must_use]
     pub fn field(&self) -> &F {
         &self.field
     }
 
-    /// The transform length N.
+    /// Returns the transform length N.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a transform has at least one element")]
     pub fn len(&self) -> usize {
@@ -174,13 +175,13 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// Computes Σ_i x_i·ω^(−ij).
+    /// Replaces one transform x by Σ_i x_i·ω^(−ij), without the factor 1/N.
     fn one_backward(&self, x: &mut [F::Element]) {
         self.one_forward(x);
         x[1..].reverse();
     }
 
-    /// a·ω^i for i < N.
+    /// Returns a·ω^i for i < N.
     fn times_root(&self, a: &F::Element, i: usize) -> F::Element {
         // ω^(N/2^c) = ω(c), and ω = ω(c)^(2^c/N) of shorter transforms.
         let (high, low) = (i / self.powers.len(), i % self.powers.len());
@@ -242,12 +243,12 @@ fn copy<T: Clone>(x: &[T], out: &mut [T]) -> Result<(), WrongArgument> {
     Ok(())
 }
 
-/// Reverses the low `bits` bits of i.
+/// Returns i with its low `bits` bits reversed.
 fn reversed(i: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) }
 }
 
-/// root^i for i < count; `None` if the memory is not available.
+/// Returns root^i for i < count; `None` if the memory is not available.
 fn powers<F: Field>(field: &F, root: &F::Element, count: usize) -> Option<Vec<F::Element>> {
     const RUN: usize = 1 << 10;
     let mut all = Vec::new();

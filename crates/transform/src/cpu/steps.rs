@@ -5,10 +5,10 @@ use warpint_arith::field::Field;
 
 use super::{Transform, reversed};
 
-/// Bytes that a thread processes in a step: they stay in its cache.
+/// The number of bytes that a thread processes in one step, few enough to stay in its cache.
 const TILE: usize = 1 << 16;
 
-/// The least number of elements that justifies a separate thread: 16 KiB.
+/// Returns the least number of elements that justifies a separate thread: those of 16 KiB.
 pub(super) fn least_run<F: Field>() -> usize {
     ((1 << 14) / size_of::<F::Element>().max(1)).max(1)
 }
@@ -47,7 +47,8 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// Transforms columns; frequency q is stored in the row whose index is q with its bits reversed.
+    /// Transforms the columns; the element of frequency q is stored in the row whose index is q
+    /// with its bits reversed.
     fn columns(&self, rows: &mut [&mut [F::Element]]) {
         if rows.len() < 2 {
             return;
@@ -63,8 +64,8 @@ impl<F: Field> Transform<F> {
         self.columns(high);
     }
 
-    /// Multiplies by ω^(sq), ω of order rows·columns, in columns s from `first` on; q is the frequency
-    /// of a row.
+    /// Multiplies the element in column s and in the row of frequency q by ω^(sq), with ω of order
+    /// rows·columns. The first column given is s = `first`.
     fn twiddles(&self, rows: &mut [&mut [F::Element]], columns: usize, first: usize) {
         let levels = rows.len().ilog2();
         let stride = self.len() / (rows.len() * columns);
@@ -77,7 +78,7 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// The last step: a transform of contiguous points.
+    /// Computes the last step: a transform of contiguous points.
     fn points(&self, x: &mut [F::Element]) {
         if x.len() < 2 {
             return;

@@ -8,20 +8,20 @@ use warpint_arith::montgomery::PrimeField;
 
 /// A field whose elements have a fixed number of words on devices.
 pub trait WordField: Field {
-    /// A word.
+    /// The type of a word.
     type Word: Pod + PartialEq;
 
-    /// The number of words of an element.
+    /// Returns the number of words of an element.
     fn words(&self) -> usize;
 
-    /// Appends the words of an element.
+    /// Appends the words of the element x to `words`.
     fn extend(&self, words: &mut Vec<Self::Word>, x: &Self::Element);
 
-    /// The element represented by the words; `None` if they do not represent one.
+    /// Returns the element represented by the words; `None` if they do not represent one.
     fn element_of(&self, words: &[Self::Word]) -> Option<Self::Element>;
 }
 
-/// The k digits.
+/// The words of an element are its k digits.
 impl<const K: usize> WordField for Gfn<K> {
     type Word = u64;
 
@@ -38,7 +38,7 @@ impl<const K: usize> WordField for Gfn<K> {
     }
 }
 
-/// The integer 0 ≤ x < p.
+/// The words of an element represent the integer 0 ≤ x < p.
 impl<const L: usize> WordField for PrimeField<L> {
     type Word = u64;
 
@@ -55,7 +55,7 @@ impl<const L: usize> WordField for PrimeField<L> {
     }
 }
 
-/// The integer 0 ≤ x < p.
+/// The words of an element represent the integer 0 ≤ x < p.
 impl WordField for F50 {
     type Word = f64;
 
@@ -73,7 +73,7 @@ impl WordField for F50 {
     }
 }
 
-/// The words of elements in limb-major order: word d of element j is at `d·count + j`.
+/// Returns the words of elements in limb-major order: word d of element j is at `d·count + j`.
 #[must_use]
 pub fn to_words<F: WordField>(field: &F, x: &[F::Element]) -> Vec<F::Word> {
     let mut words = Vec::with_capacity(x.len() * field.words());
@@ -81,7 +81,8 @@ pub fn to_words<F: WordField>(field: &F, x: &[F::Element]) -> Vec<F::Word> {
     limb_major(&words, field.words())
 }
 
-/// The elements represented by limb-major words; `None` if some words do not represent an element.
+/// Returns the elements represented by limb-major words; `None` if some words do not represent an
+/// element.
 ///
 /// # Panics
 /// If the number of words is not a multiple of the words of an element.
@@ -100,7 +101,7 @@ pub fn limb_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
     transposed(words, words.len() / words_each, words_each)
 }
 
-/// The inverse of [`limb_major`].
+/// Converts limb-major words to element-major order: the inverse of [`limb_major`].
 ///
 /// # Panics
 /// If the number of words is not a multiple of the words of an element.

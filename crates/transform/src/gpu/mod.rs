@@ -30,7 +30,8 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("goldilocks_tile.cuh", include_str!("../../kernels/goldilocks_tile.cuh")),
 ];
 
-/// Every shipped kernel, for devices whose blocks have `shared_memory` bytes of shared memory.
+/// Returns the source of every shipped kernel, for devices whose blocks have `shared_memory` bytes
+/// of shared memory.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     let mut sources = gfn::sources(shared_memory);

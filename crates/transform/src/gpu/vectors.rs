@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use warpint_device::{Buffer, Device, DeviceError};
 
-/// A batch does not have the plan's length.
+/// The error that a batch does not have the plan's length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a vector has {words} words, but the plan requires {expected}")]
 pub struct WrongLength {
@@ -26,8 +26,8 @@ pub(super) fn copied<W: Pod>(device: &Device, x: &Buffer<W>) -> Result<Buffer<W>
     Ok(copy)
 }
 
-/// The number of levels of each pass: as few passes as possible, of nearly equal size, the longest
-/// first.
+/// Returns the number of levels of each pass: as few passes as possible, of nearly equal size, the
+/// longest first.
 pub(super) fn levels_of_passes(log2: u32, most: u32) -> Vec<u32> {
     let passes = log2.div_ceil(most).max(1);
     (0..passes).map(|i| log2 / passes + u32::from(i < log2 % passes)).collect()

@@ -23,13 +23,14 @@ pub trait Plan {
     /// The error of a transform.
     type Error: std::error::Error;
 
-    /// The exponent m of the length.
+    /// Returns the exponent m of the length N = 2^m.
     fn log2(&self) -> u32;
 
-    /// The number B of vectors of a batch; 1 for a plan that accepts any number.
+    /// Returns the number B of vectors of a batch; 1 for a plan that accepts any number.
     fn batch(&self) -> usize;
 
-    /// The number of elements or words of a batch; of one vector for a plan that accepts any number.
+    /// Returns the number of elements or words of a batch, or of one vector if the plan accepts any
+    /// number of vectors.
     fn size(&self) -> usize;
 
     /// Computes x ← X, X_i = Σ_j x_j·ω^(ij) for each vector, ω = ω(m), in the order of
@@ -39,19 +40,19 @@ pub trait Plan {
     /// The batch does not have the plan's size, or the device fails.
     fn forward(&self, x: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// Computes out ← X.
+    /// Computes out ← X, the transform of x as in [`Plan::forward`].
     ///
     /// # Errors
     /// As for [`Plan::forward`].
     fn forward_into(&self, x: &Self::Vectors, out: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// Computes X ← x, x_j = 1/N·Σ_i X_i·ω^(−ij).
+    /// Computes X ← x, the inverse transform x_j = 1/N·Σ_i X_i·ω^(−ij).
     ///
     /// # Errors
     /// As for [`Plan::forward`].
     fn inverse(&self, x: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// Computes out ← x.
+    /// Computes out ← x, the inverse transform of X as in [`Plan::inverse`].
     ///
     /// # Errors
     /// As for [`Plan::forward`].
@@ -64,7 +65,7 @@ pub trait Plan {
     /// As for [`Plan::forward`].
     fn convolve(&self, a: &mut Self::Vectors, b: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// The X_i at a place of a batch of spectra, as (vector, i); `None` beyond the spectra.
+    /// Returns (vector, i) for the X_i at a place of a batch of spectra; `None` beyond the spectra.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
         let (vector, i) = (place >> self.log2(), place % (1 << self.log2()));
         (vector < self.batch()).then_some((vector, i))

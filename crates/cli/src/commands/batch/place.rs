@@ -32,8 +32,8 @@ pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
     Ok(gpu.with_prices(prices.value))
 }
 
-/// Opens the executor, and returns its name. Work on the CPU next to a device uses the same number
-/// of threads. Called once per process.
+/// Opens and returns the executor, and its name. Work on the CPU next to a device uses the same
+/// number of threads. Called once per process.
 pub(crate) fn executor(
     choice: DeviceChoice,
     threads: Option<usize>,

@@ -14,7 +14,7 @@ use crate::units;
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct BatchReport {
     operation: &'static str,
-    /// `done` or `stopped`.
+    /// The outcome: `done` or `stopped`.
     status: &'static str,
     /// The count of results, including missing ones.
     count: u64,
@@ -24,28 +24,29 @@ pub(crate) struct BatchReport {
     resumed_from: u64,
     operands: Vec<Operand>,
     a_bits: u32,
-    /// `null` for operations of one number.
+    /// The width of operand b, in bits; `null` for operations of one number.
     b_bits: Option<u32>,
-    /// The width of the third operand, for operations that have one.
+    /// The width of the third operand in bits, for operations that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     m_bits: Option<u32>,
     out_bits: u32,
-    /// The width of the remainders, if they are written.
+    /// The width of the remainders in bits, if they are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     rem_bits: Option<u32>,
     /// The count of numbers without a result.
     malformed: u64,
-    /// The total time, including the inspection of the files.
+    /// The total time in seconds, including the inspection of the files.
     seconds: f64,
-    /// The working time of each stage, without waiting. Reading, computing and writing run at the
-    /// same time, each in its own thread.
+    /// The working time of reading in seconds, without waiting. Reading, computing and writing run
+    /// at the same time, each in its own thread.
     read_seconds: f64,
-    /// Includes conversion between digits and limbs.
+    /// The working time of computing in seconds, which includes conversion between digits and
+    /// limbs.
     compute_seconds: f64,
     write_seconds: f64,
-    /// Bytes of all operands.
+    /// The number of bytes of all operands.
     read_bytes: u64,
-    /// Bytes of all results, including earlier runs.
+    /// The number of bytes of all results, including those of earlier runs.
     written_bytes: u64,
     numbers_per_second: f64,
     device: String,
@@ -54,7 +55,8 @@ pub(crate) struct BatchReport {
     /// The count of results compared with their operands modulo 2^61 − 1; powers are recomputed on
     /// the CPU.
     checked_by_identity: u64,
-    /// How often results contradicted their operands, and were right when computed again.
+    /// The number of times that results contradicted their operands, and were right when computed
+    /// again.
     device_errors: u64,
     /// The seed of the sample; `null` without a check.
     seed: Option<u64>,
@@ -64,14 +66,14 @@ pub(crate) struct BatchReport {
     evidence: Option<Evidence>,
 }
 
-/// An operand, as it was read.
+/// The description of an operand, as it was read.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Operand {
     name: String,
-    /// `file`, `pipe` or `number`.
+    /// The kind of operand: `file`, `pipe` or `number`.
     kind: &'static str,
-    /// `dec`, `hex`, `npy` or `raw`; `null` for a number of the command line.
+    /// The format: `dec`, `hex`, `npy` or `raw`; `null` for a number of the command line.
     format: Option<String>,
     /// Whether the format was detected by the content.
     detected: bool,
@@ -132,9 +134,9 @@ impl BatchReport {
     }
 }
 
-/// Formats as `products.txt: 1000000 results of 4096 bits (mul, 2048 and 2048 bits) in 12.3 s
-/// (reading 3.2 s, 1.2 GiB; computing 11.8 s; writing 6.4 s, 1.1 GiB; at the same time), 81000/s on
-/// cpu`.
+/// Formats the report as `products.txt: 1000000 results of 4096 bits (mul, 2048 and 2048 bits) in
+/// 12.3 s (reading 3.2 s, 1.2 GiB; computing 11.8 s; writing 6.4 s, 1.1 GiB; at the same time),
+/// 81000/s on cpu`.
 impl Display for BatchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let results = units::count(self.count - self.malformed, "result");

@@ -8,7 +8,7 @@ use crate::meter::Meter;
 use crate::report::notice;
 use crate::units;
 
-/// The most numbers without a result that are reported one by one.
+/// The largest number of numbers without a result that are reported one by one.
 const MOST_PROBLEMS: u64 = 20;
 
 pub(crate) struct View {
@@ -16,7 +16,7 @@ pub(crate) struct View {
     quiet: bool,
     json: bool,
     total: u64,
-    /// Numbers done by earlier runs.
+    /// The count of numbers done by earlier runs.
     begun: u64,
     begin: Instant,
     problems: u64,
@@ -64,7 +64,7 @@ impl View {
     }
 }
 
-/// Formats `12000 of 1000000 numbers (1.20 %), 85000/s, ETA 0:11`.
+/// Formats the progress: `12000 of 1000000 numbers (1.20 %), 85000/s, ETA 0:11`.
 fn progress_line(begun: u64, done: u64, total: u64, time: Duration) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;
     let rate = (done - begun) as f64 / time.as_secs_f64().max(1e-9);

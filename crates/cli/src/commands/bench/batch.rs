@@ -49,7 +49,8 @@ pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Describes an invalid request: the option to change, and the memory that it needs.
+/// Returns the error with an invalid request described in words: the option to change, and the
+/// memory that it needs.
 fn in_words(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::Batch(e) => e,
@@ -99,8 +100,8 @@ fn line(row: &Row) -> String {
     )
 }
 
-/// Formats with four significant digits, in at most eleven characters: `0.01234`, `1.234`, `12.34`,
-/// `12345.7`, `1234567890`, `1.2346e12`.
+/// Formats a number with four significant digits, in at most eleven characters: `0.01234`, `1.234`,
+/// `12.34`, `12345.7`, `1234567890`, `1.2346e12`.
 pub(in crate::commands) fn figures(x: f64) -> String {
     let before = if x > 0.0 { x.log10().floor() as i32 } else { 0 };
     match before {
@@ -113,13 +114,13 @@ pub(in crate::commands) fn figures(x: f64) -> String {
     }
 }
 
-/// Formats in four characters: `0.98`, `12.3`, `456`.
+/// Formats a number in four characters: `0.98`, `12.3`, `456`.
 fn short(x: f64) -> String {
     let after = if x < 9.995 { 2 } else { usize::from(x < 99.95) };
     format!("{x:.after$}")
 }
 
-/// Formats with a unit prefix: `12.34 G`, `5.67 M`, `8.90 k`, `1.23`.
+/// Formats a number with a unit prefix: `12.34 G`, `5.67 M`, `8.90 k`, `1.23`.
 fn scaled(x: f64) -> String {
     let (unit, name) = match x {
         x if x >= 1e9 => (1e9, " G"),
@@ -134,7 +135,7 @@ fn scaled(x: f64) -> String {
 mod tests {
     use super::*;
 
-    /// A row of `count` operations of `ns` nanoseconds each.
+    /// Returns a row of `count` operations of `ns` nanoseconds each.
     fn row(operation: &'static str, bits: u32, count: usize, ns: f64) -> Row {
         let products = (f64::from(bits) / 32.0).powi(2);
         let bytes = f64::from(bits) / 8.0 * if operation == "mul" { 4.0 } else { 3.0 };

@@ -63,7 +63,7 @@ pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Describes an invalid request, with the option to change.
+/// Returns an error that describes an invalid request, with the option to change.
 fn by_option(e: RequestError) -> BadRequest {
     BadRequest(match e {
         RequestError::TooLong { .. } => format!("--lengths: {e}"),
@@ -73,7 +73,7 @@ fn by_option(e: RequestError) -> BadRequest {
     })
 }
 
-/// The title above the rows of a prime.
+/// Returns the title above the rows of a prime.
 fn title(row: &Row) -> String {
     format!("p = {}: k = {}, {} bits", row.prime, row.digits, row.bits)
 }

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Formats times as in all other output.
+/// Returns the error with its times formatted as in all other output.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::TooShort { exponent, time } = e else { return e.into() };
     let (time, shortest) = (units::elapsed(time), units::elapsed(SHORTEST));

@@ -53,7 +53,7 @@ fn device_of(request: &PlanRequest) -> Option<DeviceId> {
     }
 }
 
-/// Formats `cuda:0  NVIDIA H200, 580.159.04 (CUDA 13.0)`.
+/// Formats the place: `cuda:0  NVIDIA H200, 580.159.04 (CUDA 13.0)`.
 fn place_line(machine: &Machine) -> String {
     let Machine { device, name, driver, threads } = machine;
     let threads = threads.map(|n| units::count(n as u64, "thread"));

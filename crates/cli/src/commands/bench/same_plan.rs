@@ -27,7 +27,7 @@ pub(super) fn run(args: &BenchArgs, points: &[usize]) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Formats numbers of points as on the command line.
+/// Returns the error with its numbers of points formatted as on the command line.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::NoCommonPlan { points, place } = e else { return e.into() };
     let n = units::words(points);

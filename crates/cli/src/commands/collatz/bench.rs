@@ -78,7 +78,7 @@ fn delay_row(args: &CollatzBenchArgs, from: u128, tuned: &TunedSizes) -> anyhow:
     Ok(row?)
 }
 
-/// Describes an invalid request, with the option to change.
+/// Returns the error with an invalid request described in words, with the option to change.
 fn explained(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::CollatzRequest(e) => e,

@@ -21,9 +21,10 @@ use crate::report::{notice, print, report_line, warn, write_out};
 use crate::signals::Signals;
 use crate::units;
 
-/// With fewer numbers the CPU is done before a GPU has its kernels.
+/// The least count of numbers for which a GPU is used. With fewer, the CPU is done before a GPU has
+/// its kernels.
 const WORTH_A_GPU: u128 = 1 << 25;
-/// Numbers whose delays are written at once.
+/// The count of numbers whose delays are written at once.
 const WRITTEN: u128 = 1 << 20;
 
 pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
@@ -86,7 +87,8 @@ fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>
     Ok(opened?.0)
 }
 
-/// Searches piece by piece, and writes the delays of each: one line `n delay` per number.
+/// Searches piece by piece, and returns what was found. Writes the delays of each piece: one line
+/// `n delay` per number.
 fn written(
     engine: &mut dyn Delays,
     from: u128,
@@ -131,7 +133,7 @@ fn written(
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Report {
-    /// `done` or `stopped`.
+    /// The outcome: `done` or `stopped`.
     status: &'static str,
     from: String,
     /// The number after the last one processed.

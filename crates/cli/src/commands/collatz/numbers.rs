@@ -3,7 +3,8 @@
 use warpint::collatz::Highest;
 use warpint::collatz::names::number;
 
-/// Formats `every n below 2^40 reaches 1`, `every n from A to B − 1 reaches 1 if all below A do`.
+/// Formats the claim `every n below 2^40 reaches 1`, `every n from A to B − 1 reaches 1 if all
+/// below A do`.
 pub(super) fn claim(from: u128, to: u128) -> String {
     if from <= 2 {
         // 1 is already at 1, and nothing is claimed about 0.
@@ -13,7 +14,7 @@ pub(super) fn claim(from: u128, to: u128) -> String {
     format!("every n from {from} up and below {to} reaches 1 if all below {from} do")
 }
 
-/// Formats `3.12e13`, or all digits of a short number.
+/// Formats a number as `3.12e13`, or with all digits if it is short.
 pub(in crate::commands) fn about(x: f64) -> String {
     if x < 1e6 { format!("{x:.0}") } else { format!("{x:.2e}") }
 }

@@ -14,10 +14,11 @@ use crate::report::{notice, print};
 use crate::signals::Signals;
 use crate::units;
 
-/// Longer numbers are not printed in full, because that would take longer than their paths.
+/// The largest number of bits of a number that is printed in full. For longer ones that would take
+/// longer than their paths.
 const MOST_BITS: u64 = 1 << 18;
 
-/// Shorter products are not worth several threads.
+/// The least number of bits of a product that is computed on several threads.
 const PARALLEL_FROM: u64 = 1 << 20;
 
 pub(super) fn run(args: &PathArgs) -> anyhow::Result<Exit> {
@@ -42,17 +43,17 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<Exit> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Report {
-    /// Decimal; `null` if it is very long; the same for the maximum.
+    /// The number in decimal digits; `null` if it is very long.
     n: Option<String>,
     n_bits: u64,
     /// The number of steps n/2 and 3n + 1 to 1.
     delay: u64,
     odd_steps: u64,
     even_steps: u64,
-    /// The largest number on the path.
+    /// The largest number on the path in decimal digits; `null` if it is very long.
     maximum: Option<String>,
     maximum_bits: u64,
-    /// Steps until the path is below n; `null` for 1.
+    /// The number of steps until the path is below n; `null` for n = 1.
     glide: Option<u64>,
 }
 
@@ -86,7 +87,7 @@ impl Display for Report {
     }
 }
 
-/// Returns a number that fits in a line, otherwise its length.
+/// Returns the digits of a number that fits in a line, or a text with its length.
 fn name(digits: Option<&str>, bits: u64) -> String {
     match digits {
         Some(digits) if digits.len() <= 80 => digits.to_owned(),

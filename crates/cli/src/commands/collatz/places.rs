@@ -17,7 +17,7 @@ pub(super) fn places(given: args::Places) -> anyhow::Result<Places> {
     })
 }
 
-/// Describes why nothing was opened, with the option to change.
+/// Returns an error that describes why nothing was opened, with the option to change.
 pub(super) fn by_option(e: anyhow::Error) -> anyhow::Error {
     match e.downcast_ref() {
         Some(OpenError::NoMethod { .. }) => {
@@ -27,7 +27,7 @@ pub(super) fn by_option(e: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Formats errors of requests and of directories.
+/// Returns an error of a request or of a directory as one of bad input.
 pub(super) fn refused(error: impl std::fmt::Display) -> BadRequest {
     BadRequest(error.to_string())
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 /// The number of units by method, version and parameters.
 pub(super) type Methods = BTreeMap<(String, u32, String), u64>;
 
-/// Escapes control characters in text of foreign origin, so that it cannot affect a terminal.
+/// Returns text of foreign origin with its control characters escaped, so that it cannot affect a
+/// terminal.
 pub(super) fn printable(text: &str) -> String {
     let escaped = |c: char| match c.is_control() {
         true => c.escape_default().to_string(),
@@ -16,7 +17,7 @@ pub(super) fn printable(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
-/// Formats `16 by plain 1 (none), 3 by sieve 1 (…)`.
+/// Formats the numbers of units by method: `16 by plain 1 (none), 3 by sieve 1 (…)`.
 pub(super) fn by(methods: &Methods) -> String {
     let lines = methods.iter().map(|((name, version, parameters), count)| {
         format!("{count} by {} {version} ({})", printable(name), printable(parameters))
@@ -24,7 +25,7 @@ pub(super) fn by(methods: &Methods) -> String {
     lines.collect::<Vec<_>>().join(", ")
 }
 
-/// The same as JSON.
+/// The number of units of one method, version and parameters, as JSON.
 #[derive(Serialize)]
 pub(super) struct MethodObject {
     method: String,

@@ -50,7 +50,7 @@ impl Watch for View<'_> {
     }
 }
 
-/// Formats `12000 of 1000000 numbers (1.20 %), 8.50e4/s, ETA 0:11`.
+/// Formats the progress: `12000 of 1000000 numbers (1.20 %), 8.50e4/s, ETA 0:11`.
 fn progress_line(done: u128, total: u128, thing: &str, time: Duration) -> String {
     let percent = 100.0 * done as f64 / total as f64;
     let rate = done as f64 / time.as_secs_f64().max(1e-9);

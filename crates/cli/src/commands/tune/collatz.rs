@@ -52,7 +52,7 @@ pub(super) fn run(args: &TuneCollatzArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// The results, as a table.
+/// The results of tuning, as a table.
 #[derive(Serialize)]
 struct Table<'a>(&'a Report);
 

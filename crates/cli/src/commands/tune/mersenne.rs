@@ -76,7 +76,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// Returns the plans to time, by exponent or in groups of a few lengths.
+/// Returns the plans to time, in groups: by exponent, or of a few lengths each.
 fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
     let request = args.arithmetic.plan_request(None);
     if let Some(range) = &args.lengths {
@@ -96,7 +96,7 @@ fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
     exponents.into_iter().map(plans).collect()
 }
 
-/// Formats lengths as on the command line.
+/// Returns the error with its lengths formatted as on the command line.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::NoLengths { lengths, place } = e else { return e.into() };
     let (from, to) = (units::words(*lengths.start()), units::words(*lengths.end()));

@@ -20,21 +20,22 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
 
 /// Warns about results that cannot be stored; they are printed in any case.
 pub(crate) struct Unstored {
-    /// `times`, `prices`.
+    /// What is stored: `times`, `prices`.
     what: &'static str,
-    /// [`Exit::Done`] as long as they are stored.
+    /// The exit code, which is [`Exit::Done`] as long as results are stored.
     pub(crate) exit: Exit,
 }
 
 impl Unstored {
-    /// Warns at the start, so that the user need not wait for the end to learn it.
+    /// Creates the value, and warns at once if results cannot be stored, so that the user need not
+    /// wait for the end to learn it.
     pub(crate) fn new(what: &'static str, storing: &Storing) -> Self {
         let mut unstored = Self { what, exit: Exit::Done };
         unstored.look_at(storing);
         unstored
     }
 
-    /// Reports why results are not stored, if that is new.
+    /// Warns why results are not stored, unless that was said before.
     pub(crate) fn look_at(&mut self, storing: &Storing) {
         if let (Some(e), Exit::Done) = (storing.failure(), self.exit) {
             let (line, what) = (exit::one_line_of(e), self.what);

@@ -36,8 +36,8 @@ fn crew(commands: Vec<(Seat, Command)>) -> Crew {
     Crew { commands, is_orderly, ask: pass_on }
 }
 
-/// Passes on the request to stop. A Ctrl-C on a terminal has reached the worker already; the worker
-/// treats both as one request.
+/// Passes the request to stop on to a worker. A Ctrl-C on a terminal has reached the worker
+/// already; the worker treats both as one request.
 #[cfg(unix)]
 fn pass_on(child: &Child) {
     if let Some(signal) = signals::asked_by() {
@@ -45,7 +45,7 @@ fn pass_on(child: &Child) {
     }
 }
 
-/// A Ctrl-C on a console has reached the worker already.
+/// Does nothing, because a Ctrl-C on a console has reached the worker already.
 #[cfg(not(unix))]
 fn pass_on(_: &Child) {}
 
@@ -100,14 +100,14 @@ fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
     line
 }
 
-/// Returns the exit code of all: the gravest, or that of a request to stop.
+/// Returns the exit code of all workers together: the gravest one, or that of a request to stop.
 fn exit_of(stopped: bool, ended: &[Exit]) -> Exit {
     let gravest = ended.iter().copied().max().unwrap_or(Exit::Done);
     if stopped { Exit::Stopped } else { gravest }
 }
 
-/// Returns how a process ended, if it could be started. A crash counts as a failure, and so does an
-/// exit code unknown to this program.
+/// Returns the exit code that stands for how a process ended; `None` means that it could not be
+/// started. A crash counts as a failure, and so does an exit code unknown to this program.
 fn how(status: Option<ExitStatus>) -> Exit {
     let Some(status) = status else { return Exit::Failed };
     let known = [Exit::Done, Exit::Stopped, Exit::BadInput, Exit::Negative];

@@ -18,7 +18,7 @@ use oracle::{compare, hard, limb, negative, shifted, times};
 /// A case: takes a device, a seed and widths in limbs; returns a message if it fails.
 pub type Run = fn(&Device, u64, &[usize]) -> Result<(), String>;
 
-/// All cases by name.
+/// The names and functions of all cases.
 pub const CASES: &[(&str, Run)] = &[
     ("negations", negations),
     ("comparisons", comparisons),
@@ -62,7 +62,7 @@ impl Batch {
         Operand::new(&self.data, self.limbs, false)
     }
 
-    /// Returns the first number as an operand for all.
+    /// Returns the first number of the batch as an operand for all numbers of another.
     fn first(&self) -> Operand<'_> {
         Operand { broadcast: true, ..self.operand() }
     }
@@ -96,7 +96,7 @@ impl Bench {
         self.batch(numbers, limbs)
     }
 
-    /// Returns `count` results of some limbs, computed by `work`.
+    /// Returns `count` results of `limbs` limbs each, computed by `work`.
     fn results(
         &self,
         count: usize,
@@ -131,7 +131,8 @@ impl Bench {
     }
 }
 
-/// Returns every width with enough numbers for some blocks, and some widths with other counts.
+/// Returns pairs (width, count): every width with enough numbers for some blocks, and some widths
+/// with other counts.
 fn shapes(widths: &[usize]) -> Vec<(usize, usize)> {
     let usual = |&limbs: &usize| (limbs, if limbs > 500 { 9 } else { 70 });
     let mut shapes: Vec<_> = widths.iter().map(usual).collect();
@@ -176,8 +177,8 @@ fn for_all(
     Ok(())
 }
 
-/// Runs a test with pairs: of one width, with a shorter one, with a single number, or with one
-/// number for all.
+/// Runs a test with pairs of batches: of the same width, with a shorter second one, with a single
+/// number, or with one number for all.
 fn for_pairs(
     device: &Device,
     seed: u64,

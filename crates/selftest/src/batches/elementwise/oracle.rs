@@ -36,7 +36,7 @@ pub(crate) fn limb(a: &[u32], j: usize) -> u32 {
     a.get(j).copied().unwrap_or(0)
 }
 
-/// Compares two numbers.
+/// Returns the order of two numbers.
 pub(crate) fn compare(a: &[u32], b: &[u32]) -> Ordering {
     let limbs = a.len().max(b.len());
     let differ = (0..limbs).rev().find(|&j| limb(a, j) != limb(b, j));

@@ -24,18 +24,18 @@ use crate::sample::{self, Random, Scale};
 /// A case: takes an engine family, a seed and a scale; returns a message if it fails.
 pub type Run = fn(&'static dyn EngineFamily, u64, Scale) -> Result<(), String>;
 
-/// A named [`Run`].
+/// A case with its name.
 #[derive(Clone, Copy)]
 pub struct Case {
     /// The name of the function.
     pub name: &'static str,
-    /// The function.
+    /// The function of the case.
     pub run: Run,
 }
 
 crate::for_every_case!(case_table);
 
-/// Runs a test at the two smallest exponents of a family and at `count` random ones up to
+/// Runs `work` at the two smallest exponents of a family and at `count` random ones up to
 /// `largest`, with an engine of the shortest length beside the oracle.
 fn with_twins(
     family: &dyn EngineFamily,
@@ -51,7 +51,8 @@ fn with_twins(
     Ok(())
 }
 
-/// The quick cases of a device. They need kernels of a few lengths only, which they share.
+/// The names of the quick cases of a device. They need kernels of a few lengths only, which they
+/// share.
 pub const QUICK: [&str; 11] = [
     "squares",
     "lucas_lehmer_steps",

@@ -7,7 +7,7 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Random, Scale};
 use crate::twin::{REGISTERS, Trouble, Twin};
 
-/// An operation r[dst] ← r[a] ∘ r[b].
+/// An operation r[dst] ← r[a] ∘ r[b] of an engine. Its arguments after the engine are dst, a and b.
 type Operation = fn(&mut dyn Engine, usize, usize, usize) -> Result<(), EngineError>;
 
 const OPERATIONS: [(&str, Operation); 3] = [

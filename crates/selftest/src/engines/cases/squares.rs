@@ -37,7 +37,7 @@ pub fn lucas_lehmer_steps(
     })
 }
 
-/// Tests m·x² for m = 1, 3 and 2^16, once and repeatedly.
+/// Tests m·x² for m = 1, 3 and 2^16, once and repeatedly, on random residues.
 pub fn small_multipliers(
     family: &'static dyn EngineFamily,
     seed: u64,

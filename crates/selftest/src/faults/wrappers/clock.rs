@@ -9,7 +9,7 @@ use warpint_mersenne::Clock;
 #[derive(Debug)]
 pub struct JumpingClock {
     real: Instant,
-    /// A day ahead of the present, so that it can go back.
+    /// The time at which the clock begins: a day ahead of the present, so that it can go back.
     begun: Instant,
     looks: AtomicU64,
 }

@@ -8,11 +8,11 @@ use warpint_mersenne::{Memory, Residue};
 /// The part of a state that changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// x.
+    /// The residue x.
     Residue,
     /// D, the Gerbicz product.
     Product,
-    /// x_v, which is sealed.
+    /// The verified residue x_v, which is sealed.
     Verified,
 }
 
@@ -20,7 +20,7 @@ pub enum Part {
 #[derive(Debug)]
 pub struct FailingMemory {
     part: Part,
-    /// The bit, taken mod p.
+    /// The index of the bit that flips, taken mod p.
     bit: u32,
     looks: AtomicU64,
 }

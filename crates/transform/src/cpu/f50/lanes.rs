@@ -5,12 +5,12 @@ use warpint_arith::f50::{F50, Factor};
 /// The number of elements in a [`Lane`], a vector register of 256 bits.
 pub(super) const WIDTH: usize = 4;
 
-/// Four elements of a field.
+/// Four elements of a field, on which operations work at once.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(32))]
 pub(super) struct Lane(pub(super) [f64; WIDTH]);
 
-/// Four factors: see [`Factor`].
+/// Four [`Factor`]s, one for each element of a [`Lane`].
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
 pub(super) struct Factors {
@@ -45,19 +45,19 @@ impl Lane {
         self.map(|l, x| x - other.0[l])
     }
 
-    /// As [`F50::mul_by`].
+    /// Multiplies each element by its factor, as [`F50::mul_by`] does.
     #[inline(always)]
     pub(super) fn times(self, field: F50, factors: &Factors) -> Self {
         self.map(|l, x| field.mul_by(x, Factor::from_constants([factors.w[l], factors.ratio[l]])))
     }
 
-    /// As [`F50::mul`].
+    /// Multiplies the elements of two lanes in pairs, as [`F50::mul`] does.
     #[inline(always)]
     pub(super) fn mul(self, field: F50, other: Self) -> Self {
         self.map(|l, x| field.mul(x, other.0[l]))
     }
 
-    /// As [`F50::reduce`].
+    /// Reduces each element, as [`F50::reduce`] does.
     #[inline(always)]
     pub(super) fn reduce(self, field: F50) -> Self {
         self.map(|_, x| field.reduce(x))

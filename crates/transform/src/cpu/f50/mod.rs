@@ -18,7 +18,7 @@ mod transform;
 
 pub use prime::{Prime, Scratch, Shape};
 
-/// Whether this machine has fused multiply-adds; without them these transforms are slow.
+/// Returns whether this machine has fused multiply-adds, without which these transforms are slow.
 #[must_use]
 pub fn is_fast() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -6,7 +6,7 @@ use warpint_arith::f50::{F50, Factor};
 use super::lanes::{Factors, Lane, WIDTH};
 use super::transform;
 
-/// The number of coefficients: M = 2^log2, and half as many more if extended.
+/// The number of coefficients of a product: M = 2^log2, or 3/2·M if `extended` is true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     log2: u32,
@@ -14,7 +14,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shortest shape for the given number of coefficients: at least 32 points.
+    /// Returns the shortest shape for the given number of coefficients. It has at least 32 points.
     #[must_use]
     pub fn of(coefficients: usize) -> Self {
         let log2 = coefficients.max(32).next_power_of_two().ilog2();
@@ -22,34 +22,35 @@ impl Shape {
         Self { log2: log2 - u32::from(extended), extended }
     }
 
-    /// log2(M), the least argument of [`Prime::new`] for this shape.
+    /// Returns log2(M), the least argument of [`Prime::new`] for this shape.
     #[must_use]
     pub fn log2(self) -> u32 {
         self.log2
     }
 
-    /// The number of points N.
+    /// Returns the number N of points.
     #[must_use]
     pub fn points(self) -> usize {
         (1 << self.log2) + self.rest()
     }
 
-    /// The number h of points of the extension, or 0.
+    /// Returns h = M/2, the number of points by which the shape exceeds M, or 0 if it is not
+    /// extended.
     fn rest(self) -> usize {
         if self.extended { 1 << (self.log2 - 1) } else { 0 }
     }
 }
 
-/// The tables of a transform from one node.
+/// The tables of a transform that starts at one node of the tree (see `transform`).
 struct Piece {
-    /// The factors of the node and its children.
+    /// The factors of the node and its two children.
     first: [Factors; 3],
     /// The factors below these: entry 2^s + j is for the nodes (4·root + c)·2^s + j, c < 4.
     factors: Vec<Factors>,
     /// The inverses of `first`.
     last: [Factors; 3],
     inverses: Vec<Factors>,
-    /// 1/n.
+    /// 1/n, where n is the number of points of this transform.
     scale: Factor,
 }
 
@@ -60,21 +61,21 @@ pub struct Scratch {
     b: Vec<Lane>,
 }
 
-/// A prime with the tables for its transforms: 48·M bytes.
+/// A prime with the tables for its transforms, which take 48·M bytes.
 pub struct Prime {
     field: F50,
     log2: u32,
-    /// The tables for x^M − 1 and x^h − i.
+    /// The tables of the transforms modulo x^M − 1 and modulo x^h − i.
     pieces: [Piece; 2],
     i: Factor,
     half: Factor,
-    /// 2^32.
+    /// 2^32 as a factor, by which the upper halves of words are multiplied.
     shift: Factor,
 }
 
 impl Prime {
-    /// Makes the tables for shapes with this log2 ≥ 5; `None` if the field has no root of unity of
-    /// order 2^(log2 + 1).
+    /// Makes the tables for shapes with this value of log2, which is at least 5. Returns `None` if
+    /// the field has no root of unity of order 2^(log2 + 1).
     #[must_use]
     pub fn new(field: F50, log2: u32) -> Option<Self> {
         let (there, back) = (nodes(field, log2, false)?, nodes(field, log2, true)?);
@@ -95,7 +96,7 @@ impl Prime {
         })
     }
 
-    /// The field.
+    /// Returns the field.
     #[must_use]
     pub fn field(&self) -> F50 {
         self.field
@@ -133,7 +134,8 @@ impl Prime {
         self.back(shape, x, out);
     }
 
-    /// Reduces a polynomial to the two pieces in a row, and transforms them into vectors.
+    /// Reduces a polynomial with coefficients `digits` modulo both polynomials of the shape, and
+    /// writes the transforms of the remainders to `to`; `row` is working memory.
     fn there(&self, shape: Shape, digits: &[u64], row: &mut [f64], to: &mut [Lane]) {
         let (used, unused) = row.split_at_mut(digits.len());
         residues(self.field, self.shift, digits, used);
@@ -168,7 +170,8 @@ impl Prime {
     }
 }
 
-/// w_j of the nodes j < 2^log2, or their inverses; of absolute value at most p.
+/// Returns w_j of the nodes j < 2^log2, or the inverses of these numbers, all of absolute value at
+/// most p.
 fn nodes(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut w = vec![1.0];
     for t in 0..log2 {
@@ -184,7 +187,8 @@ fn first(field: F50, w: &[f64], root: usize) -> [Factors; 3] {
     [root, 2 * root, 2 * root + 1].map(|node| Factors::new([field.factor(w[node]); WIDTH]))
 }
 
-/// Entry 0 repeats entry 1; it is not used.
+/// Returns the factors of all levels below log2, in heap order from entry 1 on. Entry 0 repeats
+/// entry 1 and is not used.
 fn below(field: F50, w: &[f64], root: usize, log2: u32) -> Vec<Factors> {
     let vectors = (1usize << log2) / WIDTH;
     let entry = |e: usize| {
@@ -194,7 +198,8 @@ fn below(field: F50, w: &[f64], root: usize, log2: u32) -> Vec<Factors> {
     (0..vectors).map(|e| entry(e.max(1))).collect()
 }
 
-/// The residues of digits high·2^32 + low, below 0.57p: a product by a factor, plus at most 2^32.
+/// Writes the residues of `digits` to `out`, with absolute values below 0.57p. A digit high·2^32 +
+/// low takes one product by a factor and one sum with low < 2^32.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn residues(field: F50, shift: Factor, digits: &[u64], out: &mut [f64]) {
     for (out, &digit) in out.iter_mut().zip(digits) {
@@ -216,7 +221,7 @@ fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
     }
 }
 
-/// The inverse of `fold`; inputs are up to 0.57p, results up to 0.61p.
+/// Computes the inverse of `fold`. Inputs are up to 0.57p, results up to 0.61p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn unfold(field: F50, [i, half]: [Factor; 2], low: &mut [f64], rest: &mut [f64]) {
     let (low, middle) = low.split_at_mut(rest.len());
@@ -233,7 +238,7 @@ fn scale(field: F50, factor: Factor, row: &mut [f64]) {
     }
 }
 
-/// Reduces to the representatives 0 ≤ x < p.
+/// Reduces each number to its representative 0 ≤ x < p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn canonical(field: F50, row: &mut [f64]) {
     let [p, _] = field.constants();

@@ -39,7 +39,7 @@ use super::lanes::{Factors, Lane, WIDTH};
 /// The factors of a node and of its two children.
 type Three<'a> = [&'a Factors; 3];
 
-/// Two levels of the forward transform.
+/// Computes two levels of the forward transform.
 #[inline(always)]
 pub(super) fn split4(field: F50, x: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     let x0 = x[0].reduce(field);
@@ -49,7 +49,7 @@ pub(super) fn split4(field: F50, x: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] 
     [y0.plus(t1), y0.minus(t1), y2.plus(t3), y2.minus(t3)]
 }
 
-/// Two levels of the inverse transform, with the inverse factors.
+/// Computes two levels of the inverse transform; the factors given are the inverse ones.
 #[inline(always)]
 pub(super) fn join4(field: F50, y: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     let (s0, d0) = (y[0].plus(y[1]), y[0].minus(y[1]).times(field, w0));
@@ -80,7 +80,8 @@ fn by_quarters(
     }
 }
 
-/// All levels but the first two, on a power of two of vectors. Inputs and results are up to 2p.
+/// Computes all levels but the first two of the forward transform; the number of vectors is a power
+/// of two. Inputs and results are up to 2p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn forward(field: F50, data: &mut [Lane], factors: &[Factors]) {
     let mut len = data.len();
@@ -98,7 +99,7 @@ pub(super) fn forward(field: F50, data: &mut [Lane], factors: &[Factors]) {
     }
 }
 
-/// The inverse of [`forward`] times n. Inputs and results are up to p.
+/// Computes the inverse of [`forward`], multiplied by n. Inputs and results are up to p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn backward(field: F50, data: &mut [Lane], inverses: &[Factors]) {
     let mut len = 4;
@@ -133,7 +134,7 @@ pub(super) fn square(field: F50, a: &mut [Lane]) {
     }
 }
 
-/// The first two levels, from n contiguous numbers up to 2p to n/4 vectors.
+/// Computes the first two levels, from n contiguous numbers up to 2p to n/4 vectors.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn enter(field: F50, from: &[f64], to: &mut [Lane], [w, w0, w1]: Three) {
     let quarter = to.len();
@@ -149,7 +150,8 @@ pub(super) fn enter(field: F50, from: &[f64], to: &mut [Lane], [w, w0, w1]: Thre
     }
 }
 
-/// The last two inverse levels, from n/4 vectors up to p to n contiguous numbers up to p.
+/// Computes the last two levels of the inverse, from n/4 vectors of numbers up to p to n contiguous
+/// numbers up to p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn leave(field: F50, from: &[Lane], to: &mut [f64], [w, w0, w1]: Three) {
     let quarter = from.len();

@@ -55,7 +55,7 @@ const SHIFT_OF_THIRD: u32 = match field::root_of_unity(3) {
     _ => 128,
 };
 
-/// Needs one shift, because ω² = −1 − ω.
+/// Returns the transform of three points. It needs one shift, because ω² = −1 − ω.
 #[inline(always)]
 pub(super) fn dft3<V: Lanes>([a, b, c]: [V; 3]) -> [V; 3] {
     let turned = b.sub(c).mul_pow2(SHIFT_OF_THIRD);
@@ -73,8 +73,8 @@ pub(super) struct Fifth {
 }
 
 impl Fifth {
-    /// With c_k = (ω^k + ω^−k)/2 and s_k = (ω^k − ω^−k)/2: 5/4, (c_1 − c_2)/2,
-    /// s_2, s_1 − s_2 and s_1 + s_2.
+    /// Computes the constants for a root of unity ω of order 5. With c_k = (ω^k + ω^−k)/2 and s_k =
+    /// (ω^k − ω^−k)/2, they are 5/4, (c_1 − c_2)/2, s_2, s_1 − s_2 and s_1 + s_2.
     pub(super) fn new(omega: u64) -> Self {
         let square = field::square(omega);
         let (inverse, inverse_square) = (field::pow(omega, 4), field::pow(omega, 3));
@@ -91,8 +91,8 @@ impl Fifth {
         }
     }
 
-    /// Needs five products: c_1 + c_2 = −1/2 saves three, and the rotation by (s_1, s_2) takes three
-    /// instead of four.
+    /// Returns the transform of five points. It needs five products: c_1 + c_2 = −1/2 saves three,
+    /// and the rotation by (s_1, s_2) takes three instead of four.
     #[inline(always)]
     pub(super) fn dft5<V: Lanes>(&self, [a, b, c, d, e]: [V; 5]) -> [V; 5] {
         let ([s1, d1], [s2, d2]) = (dft2([b, e]), dft2([c, d]));
@@ -108,7 +108,8 @@ impl Fifth {
     }
 }
 
-/// A closure would not be compiled with the instruction set of `V`.
+/// Returns v·w. This is a function because a closure would not be compiled with the instruction set
+/// of `V`.
 #[inline(always)]
 fn by<V: Lanes>(v: V, w: u64) -> V {
     v.scale(w)

@@ -5,12 +5,12 @@ use super::lanes::Lanes;
 use super::shape::Shape;
 use super::shared::Shared;
 
-/// The transform of the columns of a shape, or its inverse.
+/// The data for transforming the columns of a shape, and for the inverse.
 #[derive(Clone, Copy)]
 pub struct ColumnPass<'a, V: Lanes> {
-    /// N = R·C.
+    /// The rows and columns: N = R·C.
     pub shape: Shape,
-    /// The transform of R points.
+    /// The tables of the transform of R points.
     pub fft: &'a Fft,
     /// The factors by which entry c of group g of a spectrum is multiplied after the transform or
     /// before the inverse, at g·C + c.

@@ -17,14 +17,14 @@ use warpint_arith::goldilocks as field;
 /// A natural number as digits x_j in base 2^bits, 1 ≤ bits ≤ 32; digits beyond its end are 0.
 #[derive(Clone, Copy)]
 pub struct Digits<'a> {
-    /// Little-endian limbs.
+    /// The limbs of the number, the lowest first.
     pub limbs: &'a [u64],
     /// The number of bits of a digit.
     pub bits: u32,
 }
 
 impl Digits<'_> {
-    /// The digit x_j.
+    /// Returns the digit x_j.
     #[inline(always)]
     fn at(&self, j: usize) -> u64 {
         let bit = j * self.bits as usize;
@@ -35,13 +35,13 @@ impl Digits<'_> {
         x & ((1 << self.bits) - 1)
     }
 
-    /// The number of digits, ⌈64·limbs/bits⌉.
+    /// Returns the number of digits, ⌈64·limbs/bits⌉.
     fn len(&self) -> usize {
         (64 * self.limbs.len()).div_ceil(self.bits as usize)
     }
 }
 
-/// ± the product of two operands, each given by its index.
+/// A product of two operands, which is added or subtracted; each operand is given by its index.
 #[derive(Clone, Copy)]
 pub struct Term {
     /// The index of the first operand.
@@ -57,11 +57,11 @@ pub struct Term {
 pub struct Pools<'a> {
     /// The pool for operands and sums.
     pub across: &'a Pool,
-    /// The pool for the parts of each.
+    /// The pool for the parts of one operand or sum.
     pub within: &'a Pool,
 }
 
-/// Cyclic convolutions of N points.
+/// The tables for cyclic convolutions of N points.
 pub trait Cyclic: Send + Sync {
     /// Computes the coefficients z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q, canonical, 0 ≤ j < N, of each
     /// sum Σ ± x·y, and returns the result of `finish` for each.
@@ -77,7 +77,8 @@ pub trait Cyclic: Send + Sync {
     ) -> Vec<Vec<u64>>;
 }
 
-/// Tables for N = 2^k, 3·2^k or 5·2^k points; `None` for any other N.
+/// Returns the tables for cyclic convolutions of n = 2^k, 3·2^k or 5·2^k points, and `None` for any
+/// other n.
 pub fn cyclic(n: usize) -> Option<Box<dyn Cyclic>> {
     #[cfg(target_arch = "x86_64")]
     if let Some(tables) = Tables::<super::avx2::Four>::new(n) {
@@ -94,13 +95,13 @@ struct Tables<V: Lanes> {
     rows_fft: Fft,
     /// ω_N^(c·k) at g·C + c, where k is the column frequency at position g·W + lane.
     forward: Vec<V::Factor>,
-    /// The inverse, divided by N.
+    /// The inverses of these factors, divided by N.
     inverse: Vec<V::Factor>,
 }
 
 impl<V: Lanes> Tables<V> {
-    /// `None` if the field does not support n points, or the processor lacks the instructions of the
-    /// lanes.
+    /// Computes the tables for n points; `None` if the field does not support n points, or the
+    /// processor lacks the instructions of the lanes.
     fn new(n: usize) -> Option<Self> {
         let instructions = V::instructions()?;
         let shape = Shape::new(n, V::WIDTH)?;
@@ -205,7 +206,7 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
     }
 }
 
-/// One row of Σ ± x·y, transformed back.
+/// Computes Σ ± x·y and transforms it back, one row at a time.
 struct Rows<'a, V: Lanes> {
     tables: &'a Tables<V>,
     spectra: &'a [Vec<V>],

@@ -12,7 +12,7 @@ use super::lanes::{Kernel, Lanes};
 use super::odd::OddPass;
 use warpint_arith::goldilocks as field;
 
-/// Tables for one length.
+/// The tables of the transforms of one length n.
 pub struct Fft {
     len: usize,
     /// The initial pass of radix 3 or 5, if one of them divides the length.
@@ -26,7 +26,7 @@ pub(super) struct Pass {
     block: usize,
     /// ω_block^(j·m) at j·(radix−1) + m−1, for 0 ≤ j < block/radix, 1 ≤ m < radix.
     pub(super) forward: Vec<u64>,
-    /// Their inverses.
+    /// The inverses of the factors in `forward`.
     pub(super) inverse: Vec<u64>,
 }
 
@@ -52,7 +52,8 @@ impl Pass {
 }
 
 impl Fft {
-    /// Tables for n = 2^k, 3·2^k or 5·2^k; `None` for any other n, or k > 32.
+    /// Computes the tables for n = 2^k, 3·2^k or 5·2^k. Returns `None` for any other n, or if k >
+    /// 32.
     #[must_use]
     pub fn new(n: usize) -> Option<Self> {
         let power = n / OddPass::radix_of(n);
@@ -74,7 +75,7 @@ impl Fft {
         Some(Self { len: n, odd: OddPass::new(n), passes })
     }
 
-    /// The frequency k of X_k at each position after the forward transform.
+    /// Returns, for each position after the forward transform, the frequency k of the X_k there.
     #[must_use]
     pub fn spectrum(&self) -> Vec<usize> {
         let mut radices = vec![OddPass::radix_of(self.len)];
@@ -90,7 +91,7 @@ impl Fft {
         order
     }
 
-    /// The forward transform.
+    /// Replaces x by its forward transform.
     ///
     /// # Panics
     /// If `x` does not have n entries.
@@ -99,7 +100,7 @@ impl Fft {
         V::enter(Forward { fft: self, x });
     }
 
-    /// n times the inverse transform.
+    /// Replaces x by n times its inverse transform.
     ///
     /// # Panics
     /// If `x` does not have n entries.
@@ -109,7 +110,8 @@ impl Fft {
     }
 }
 
-/// A separate kernel, so that its long code is compiled once instead of at every call.
+/// The forward transform of `x` as a kernel, so that its long code is compiled once instead of at
+/// every call.
 struct Forward<'a, V> {
     fft: &'a Fft,
     x: &'a mut [V],
@@ -174,7 +176,7 @@ impl<V: Lanes> Kernel<V> for Inverse<'_, V> {
     }
 }
 
-/// x_j for j = 0, n/r, 2n/r …: the inputs of butterfly 0. Butterfly i uses entry i of each part.
+/// Splits x into R parts of n/R consecutive points. Butterfly i uses entry i of each part.
 #[inline(always)]
 pub(super) fn parts<V, const R: usize>(x: &mut [V]) -> [&mut [V]; R] {
     let h = x.len() / R;
@@ -186,7 +188,7 @@ pub(super) fn parts<V, const R: usize>(x: &mut [V]) -> [&mut [V]; R] {
     })
 }
 
-/// Forward and inverse passes of one radix with twiddles from a table.
+/// Defines the forward and inverse passes of one radix with twiddles from a table.
 macro_rules! table_passes {
     ($radix:literal, $dft:ident, $forward:ident, $inverse:ident, [$($m:literal),*]) => {
         #[inline(always)]
@@ -229,12 +231,12 @@ table_passes!(
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 );
 
-/// The radices of [`forward_shifts`] for a block of at most 64 points.
+/// Returns the radices of [`forward_shifts`] for a block of at most 64 points.
 fn shift_radices(block: usize) -> Vec<usize> {
     if block <= 8 { vec![block] } else { vec![block / 8, 8] }
 }
 
-/// The forward transform of a block of at most 64 points, by shifts alone.
+/// Replaces a block of at most 64 points by its forward transform, by shifts alone.
 #[inline(always)]
 fn forward_shifts<V: Lanes>(x: &mut [V]) {
     match x.len() {
@@ -248,7 +250,8 @@ fn forward_shifts<V: Lanes>(x: &mut [V]) {
     }
 }
 
-/// The inverse of [`forward_shifts`] times the number of points, at most 64.
+/// Computes the inverse of [`forward_shifts`], multiplied by the number of points, which is at most
+/// 64.
 #[inline(always)]
 fn inverse_shifts<V: Lanes>(x: &mut [V]) {
     match x.len() {
@@ -297,7 +300,7 @@ fn inverse_last_8<V: Lanes>(x: &mut [V]) {
     }
 }
 
-/// The butterflies 0 to 7.
+/// Calls the butterflies 0 to 7 of a pass.
 macro_rules! each_of_eight {
     ($butterfly:ident::<$lanes:ident>($x:ident)) => {
         each_of_eight!($butterfly, $lanes, $x, [0, 1, 2, 3, 4, 5, 6, 7])
@@ -307,7 +310,7 @@ macro_rules! each_of_eight {
     };
 }
 
-/// Blocks of radix·8 points: a pass of that radix with twiddles
+/// Defines the passes over blocks of radix·8 points: a pass of that radix with twiddles
 /// ω_(8·radix)^(jm) = 2^(24/radix·jm), then `radix` transforms of 8 points.
 ///
 /// Butterfly j is a call with a constant, so that the shifts are constants too.

@@ -9,13 +9,13 @@ use warpint_arith::goldilocks as field;
 pub trait Lanes: Copy + Send + Sync + 'static {
     /// The number W of lanes: a power of two.
     const WIDTH: usize;
-    /// W canonical multiplicands.
+    /// W canonical multiplicands, prepared for [`Lanes::mul`].
     type Factor: Copy + Send + Sync;
     /// A proof that this processor has the instructions of this type. Elements and factors can only be
     /// made with it, and so are proofs themselves.
     type Instructions: Copy + Send + Sync;
 
-    /// The proof; `None` if the instructions are missing.
+    /// Returns the proof, or `None` if the processor lacks the instructions.
     fn instructions() -> Option<Self::Instructions>;
 
     /// Runs a kernel compiled for this type's instructions.
@@ -24,26 +24,27 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// If the processor does not have them.
     fn enter<K: Kernel<Self>>(kernel: K);
 
-    /// The same canonical element in every lane.
+    /// Returns the same canonical element in every lane.
     fn splat(instructions: Self::Instructions, x: u64) -> Self;
-    /// Loads canonical elements.
+    /// Returns the canonical elements in the slice x.
     fn elements(instructions: Self::Instructions, x: &[u64]) -> Self;
-    /// Stores the canonical elements.
+    /// Writes the canonical elements to `out`.
     fn store(self, out: &mut [u64]);
-    /// Loads canonical multiplicands.
+    /// Returns the canonical multiplicands in the slice x as factors.
     fn factors(instructions: Self::Instructions, x: &[u64]) -> Self::Factor;
 
-    /// a + b.
+    /// Returns a + b, with a = `self`.
     fn add(self, b: Self) -> Self;
-    /// a − b.
+    /// Returns a − b, with a = `self`.
     fn sub(self, b: Self) -> Self;
-    /// a·w.
+    /// Returns a·w, with a = `self`.
     fn mul(self, w: Self::Factor) -> Self;
-    /// a·w, for the same canonical w in every lane.
+    /// Returns a·w, with a = `self` and the same canonical w in every lane.
     fn scale(self, w: u64) -> Self;
-    /// a as a factor.
+    /// Returns the elements as factors.
     fn to_factor(self) -> Self::Factor;
-    /// 2^k·a, 0 ≤ k < 192, by shifts; cheap if k is a compile-time constant.
+    /// Returns 2^k·a, with a = `self` and 0 ≤ k < 192, by shifts; cheap if k is a compile-time
+    /// constant.
     fn mul_pow2(self, k: u32) -> Self;
     /// Transposes a W × W square: exchanges lane i of entry j and lane j of entry i.
     fn transpose(square: &mut [Self]);
@@ -56,7 +57,7 @@ pub trait Kernel<V> {
     fn run(self);
 }
 
-/// Plain integers: one lane, on every machine.
+/// One element as a plain integer: lanes of width 1, on every machine.
 impl Lanes for u64 {
     const WIDTH: usize = 1;
     type Factor = u64;

@@ -13,12 +13,12 @@ pub(super) struct OddPass {
 }
 
 impl OddPass {
-    /// The odd radix of a length of n points; 1 if there is none.
+    /// Returns the odd radix, 3 or 5, of a length of n points; 1 if neither divides n.
     pub(super) fn radix_of(n: usize) -> usize {
         [5, 3].into_iter().find(|r| n.is_multiple_of(*r)).unwrap_or(1)
     }
 
-    /// Tables for n points; `None` if neither 3 nor 5 divides n.
+    /// Computes the tables for n points; `None` if neither 3 nor 5 divides n.
     pub(super) fn new(n: usize) -> Option<Self> {
         let fifth = match Self::radix_of(n) {
             5 => Some(Fifth::new(field::root_of_unity(5)?)),

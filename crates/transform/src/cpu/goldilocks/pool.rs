@@ -4,24 +4,27 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Ranges per thread: several, so that a delayed thread does not delay the others.
+/// The number of ranges into which work is split for each thread: several, so that a delayed thread
+/// does not delay the others.
 const RANGES_PER_THREAD: usize = 4;
 
 /// Threads for passes over the entries of transforms.
 pub struct Pool {
-    /// `None`: everything on the caller's thread.
+    /// The threads; `None` if everything runs on the caller's thread.
     threads: Option<rayon::ThreadPool>,
 }
 
 impl Pool {
-    /// A pool of `threads` threads. The caller's thread is used for 1, or if threads cannot be created.
+    /// Creates a pool of `threads` threads. If `threads` is 1, or threads cannot be created,
+    /// everything runs on the caller's thread.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
         Self { threads: if threads > 1 { pool() } else { None } }
     }
 
-    /// Runs `work` on `0..n` in ranges; results are in ascending order.
+    /// Runs `work` on ranges that cover `0..n`; returns the results in ascending order of the
+    /// ranges.
     pub fn each_range<R: Send>(
         &self,
         n: usize,
@@ -35,7 +38,7 @@ impl Pool {
         pool.install(|| (0..ranges).into_par_iter().map(|i| work(range(i))).collect())
     }
 
-    /// Runs `work` on each of `0..n` as a separate job; results are in ascending order.
+    /// Runs `work` on each of `0..n` as a separate job; returns the results in ascending order.
     pub fn each<R: Send>(&self, n: usize, work: impl Fn(usize) -> R + Sync + Send) -> Vec<R> {
         match &self.threads {
             None => (0..n).map(work).collect(),
@@ -51,7 +54,7 @@ impl Pool {
         }
     }
 
-    /// Runs `work` on each chunk of `len` entries, with its index.
+    /// Runs `work` on each chunk of `len` entries, with the index of the chunk.
     pub fn each_chunk<T: Send>(
         &self,
         data: &mut [T],

@@ -2,15 +2,15 @@
 
 use super::odd::OddPass;
 
-/// Columns that are processed together in a pass: enough that their digits fill half a cache line, few
-/// enough that columns of 320 points fit the first-level cache.
+/// The number of columns that are processed together in a pass: enough that their digits fill half
+/// a cache line, few enough that columns of 320 points fit the first-level cache.
 const TILE: usize = 8;
 
-/// Padding at the end of a group of rows, which avoids addresses that differ by a power of two and
-/// compete for the same cache sets.
+/// The number of padding entries at the end of a group of rows, which avoids addresses that differ
+/// by a power of two and compete for the same cache sets.
 const PAD: usize = 16;
 
-/// N = R·C: word r·C + c is in row r and column c.
+/// The division of N = R·C words into R rows and C columns: word r·C + c is in row r and column c.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// R = 2^a, 3·2^a or 5·2^a, the length of a column.
@@ -20,8 +20,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape for N = 2^k, 3·2^k or 5·2^k words and lanes of width W; `None` if N is too small to
-    /// fill the lanes.
+    /// Returns the shape for N = 2^k, 3·2^k or 5·2^k words and lanes of width W; `None` if N is too
+    /// small to fill the lanes.
     ///
     /// W adjacent columns, and W adjacent rows, are transformed side by side, so W must divide both R
     /// and C. The length of a row is as close to that of a column as possible, provided that both fit
@@ -48,14 +48,14 @@ impl Shape {
         fits.then_some(Self { rows, columns })
     }
 
-    /// The number of columns that are processed together in a pass.
+    /// Returns the number of columns that are processed together in a pass.
     #[must_use]
     #[inline]
     pub fn tile(&self) -> usize {
         TILE.min(self.columns)
     }
 
-    /// The distance in entries from one group of rows to the next in a spectrum.
+    /// Returns the distance in entries from one group of rows to the next in a spectrum.
     ///
     /// A *spectrum* for lanes of width W is a vector of R/W groups of [`Shape::pitch`] entries, more
     /// than C. Lane i of entry c in group g belongs to row position g·W + i and column c.

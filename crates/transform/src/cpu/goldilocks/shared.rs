@@ -14,13 +14,13 @@ pub struct Shared<'a, T> {
 unsafe impl<T: Send> Sync for Shared<'_, T> {}
 
 impl<'a, T> Shared<'a, T> {
-    /// Shares the slice.
+    /// Makes a slice available to several threads.
     #[must_use]
     pub fn new(slice: &'a mut [T]) -> Self {
         Self { start: slice.as_mut_ptr(), len: slice.len(), slice: PhantomData }
     }
 
-    /// The entries `at..at + len`.
+    /// Returns the entries `at..at + len`.
     ///
     /// # Panics
     /// If they are not in the slice.

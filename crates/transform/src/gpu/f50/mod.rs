@@ -29,12 +29,12 @@ use shape::{Rows, Shape, row_tile};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Ntt50Error {
-    /// A prime lacks the root of unity.
+    /// A prime lacks the root of unity that the length requires.
     #[error("the field of {prime} has no 2^{log2}-th root of unity: choose primes for this length")]
     NoRoot {
-        /// The prime.
+        /// The prime p.
         prime: u64,
-        /// The exponent m.
+        /// The exponent m of the transform length 2^m.
         log2: u32,
     },
     /// The length, the batch or the number of primes is out of range.
@@ -43,9 +43,9 @@ pub enum Ntt50Error {
          2^24 points, at most 2^32 in a batch, and 1 to 65535 primes"
     )]
     Size {
-        /// The exponent m.
+        /// The exponent m of the transform length 2^m.
         log2: u32,
-        /// The number of vectors.
+        /// The number of vectors in a batch.
         batch: usize,
         /// The number S of primes.
         primes: usize,
@@ -55,9 +55,9 @@ pub enum Ntt50Error {
     Length {
         /// The name of the buffer.
         what: &'static str,
-        /// The length of the buffer.
+        /// The length of the buffer, in elements.
         found: usize,
-        /// The length required.
+        /// The required length, in elements.
         wanted: usize,
     },
     /// The device failed.
@@ -66,7 +66,7 @@ pub enum Ntt50Error {
 }
 
 impl Ntt50Error {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -80,7 +80,7 @@ impl Ntt50Error {
 const MOST_ROW: u32 = 12;
 const MOST: u32 = 24;
 
-/// The tables of one direction.
+/// The tables of roots of unity for one direction, forward or inverse.
 #[derive(Debug)]
 struct Tables {
     rows: Buffer<[f64; 2]>,
@@ -103,9 +103,9 @@ struct ColumnTables {
 pub struct Ntt50 {
     fields: Vec<F50>,
     log2: u32,
-    /// log2 of the points of a row.
+    /// log2 of the number of points of a row.
     row: u32,
-    /// log2 of the columns of a tile.
+    /// log2 of the number of columns of a tile.
     inner: u32,
     batch: usize,
     stride: usize,
@@ -119,7 +119,7 @@ pub struct Ntt50 {
 }
 
 impl Ntt50 {
-    /// Plans transforms of `batch` vectors of 2^log2 points modulo these primes.
+    /// Plans transforms of `batch` vectors of 2^log2 points modulo the primes of `fields`.
     ///
     /// # Errors
     /// log2 is not from 1 to 24; the batch has no vector or more than 2^32 points; there is no prime,
@@ -133,7 +133,7 @@ impl Ntt50 {
         Self::with_rows(device, fields, log2, batch, MOST_ROW)
     }
 
-    /// [`Self::new`] with rows of at most 2^most points.
+    /// Plans as [`Self::new`] does, with rows of at most 2^most points.
     fn with_rows(
         device: &Device,
         fields: &[F50],
@@ -192,19 +192,19 @@ impl Ntt50 {
         })
     }
 
-    /// The primes of the plan.
+    /// Returns the fields modulo the primes of the plan.
     #[must_use]
     pub fn fields(&self) -> &[F50] {
         &self.fields
     }
 
-    /// The elements of memory for each prime: batch·N, rounded up to whole tiles.
+    /// Returns the number of elements of memory for each prime: batch·N, rounded up to whole tiles.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// p and RN(1/p) of each prime, on the device.
+    /// Returns p and 1/p, rounded to nearest, for each prime p, on the device.
     #[must_use]
     pub fn constants(&self) -> &Buffer<[f64; 2]> {
         &self.constants
@@ -218,7 +218,8 @@ impl Ntt50 {
         self.transform_times(data, &self.part, false)
     }
 
-    /// Computes X, or with `inverse` N·x, times one factor per prime; see
+    /// Transforms `data` in place and multiplies the results by one factor per prime: computes X,
+    /// or N·x if `inverse` is true, times the factor. For factors see
     /// [`warpint_arith::f50::Factor::constants`].
     pub(crate) fn transform_times(
         &self,
@@ -305,8 +306,8 @@ impl Ntt50 {
         Ok(unsafe { columns.kernel.launch(self.shape_of(blocks, shape), &args) }?)
     }
 
-    /// Transforms the rows. Only products read a spectrum, of `spectrum_stride` elements for each
-    /// prime.
+    /// Transforms the rows. Only products read `spectrum`, which has `spectrum_stride` elements for
+    /// each prime.
     ///
     /// # Panics
     /// If the spectrum has fewer, or the number of factors is not the number of primes.
@@ -367,7 +368,7 @@ impl Plan for Ntt50 {
         self.batch
     }
 
-    /// The number of elements of a buffer: S·stride.
+    /// Returns the number of elements of a buffer: S·stride.
     fn size(&self) -> usize {
         self.fields.len() * self.stride
     }
@@ -395,7 +396,8 @@ impl Plan for Ntt50 {
         self.multiply(a, b)
     }
 
-    /// The frequency at a place of one prime's spectra.
+    /// Returns (vector, i) of the X_i at a place of one prime's spectra; `None` beyond the last
+    /// vector.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
         let tile = 1 << row_tile(self.row);
         let (t, thread) = (place % tile / (tile / 16), place % (tile / 16));
@@ -407,8 +409,8 @@ impl Plan for Ntt50 {
     }
 }
 
-/// The sources of all kernels, one of each kind, for blocks with `shared_memory` bytes of shared
-/// memory.
+/// Returns the sources of all kernels, one of each kind, for blocks with `shared_memory` bytes of
+/// shared memory.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     shape::shipped(shared_memory)

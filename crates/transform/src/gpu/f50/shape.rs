@@ -13,28 +13,32 @@ pub(super) enum Rows {
     Multiply,
 }
 
-/// A specialised kernel.
+/// The constants that specialise a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Contiguous lines of 2^stages points; `whole` if a line is a whole transform.
+    /// A kernel for contiguous lines of 2^stages points; `whole` states whether a line is a whole
+    /// transform.
     Rows { what: Rows, stages: u32, whole: bool },
-    /// Columns of 2^stages points, in rows of 2^row points, 2^inner columns per tile.
+    /// A kernel for columns of 2^stages points, which transforms 2^inner columns per tile. A row
+    /// has 2^row points.
     Columns { inverse: bool, stages: u32, row: u32, inner: u32 },
 }
 
 /// log2 of the smallest number of points of a tile.
 const LEAST_TILE: u32 = 11;
 
-/// Input elements are within BEGIN/64·p, except those of inverse column transforms.
+/// The bound of input elements x, in units of p/64: |x| ≤ BEGIN/64·p. For inverse column transforms
+/// the bound is twice as large.
 const BEGIN: u32 = 64;
 
-/// log2 of the points of a tile for rows of 2^stages points.
+/// Returns log2 of the number of points of a tile for rows of 2^stages points.
 pub(super) fn row_tile(stages: u32) -> u32 {
     stages.max(LEAST_TILE)
 }
 
-/// log2 of the adjacent columns in a tile of columns of 2^stages points, in rows of 2^row points:
-/// contiguous pieces of at least 64 bytes for up to 2^11 rows, of 32 bytes for more.
+/// Returns log2 of the number of adjacent columns in a tile, for columns of 2^stages points and
+/// rows of 2^row points. A tile has contiguous pieces of at least 64 bytes for up to 2^11 rows, of
+/// 32 bytes for more.
 pub(super) fn neighbours(stages: u32, row: u32, shared_memory: u32) -> u32 {
     let wanted = (stages + 3).clamp(12, 14);
     let fits = (0..=wanted).rev().find(|&log2| tile_bytes(log2) <= shared_memory).unwrap_or(0);
@@ -46,7 +50,8 @@ fn tile_bytes(log2: u32) -> u32 {
     (points + points / 16) * size_of::<f64>() as u32
 }
 
-/// Bits of an exponent in the lower table of powers of ω_N, N = 2^log2.
+/// Returns the number of bits of an exponent that select from the lower table of powers of ω_N,
+/// where N = 2^log2.
 pub(super) fn low_bits(log2: u32) -> u32 {
     log2.div_ceil(2)
 }
@@ -107,10 +112,11 @@ impl Shape {
     }
 }
 
-/// Threads of a block of the kernel that reorders spectra.
+/// The number of threads of a block of the kernel that reorders spectra.
 pub(super) const ORDER_THREADS: u32 = 256;
 
-/// The kernel that reorders spectra of 2^log2 points.
+/// Returns the source of the kernel that reorders spectra of 2^log2 points with rows of 2^row
+/// points.
 pub(super) fn order(log2: u32, row: u32) -> Source {
     let text = include_str!("../../../kernels/f50_order.cu");
     Source::new("f50_order.cu", text, &["order"])
@@ -120,7 +126,8 @@ pub(super) fn order(log2: u32, row: u32) -> Source {
         .define("THREADS", ORDER_THREADS)
 }
 
-/// The sources of all kernels: rows of several lengths, and columns to go with them.
+/// Returns the sources of all shipped kernels: for rows of several lengths, and for columns to go
+/// with them.
 pub(super) fn shipped(shared_memory: u32) -> Vec<Source> {
     let mut shapes = vec![];
     for stages in [3, 8, 11, 12] {

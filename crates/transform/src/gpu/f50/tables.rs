@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 use warpint_arith::f50::F50;
 
-/// ω(0), …, ω(log2), or their inverses, of absolute value at most p. `None` if the field lacks these
-/// roots.
+/// Returns ω(0), …, ω(log2), or their inverses, of absolute value at most p. `None` if the field
+/// lacks these roots.
 pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut root = field.root_of_unity(log2)?;
     if inverse {
@@ -19,7 +19,8 @@ pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     Some(all)
 }
 
-/// The stages of each round of a line of 2^stages points: four in the last round if possible.
+/// Returns the number of stages of each round of a line of 2^stages points: four in the last round
+/// if there are so many.
 pub(super) fn rounds(stages: u32) -> Vec<u32> {
     let last = stages.min(4);
     let others = (stages - last).div_ceil(4);
@@ -29,7 +30,8 @@ pub(super) fn rounds(stages: u32) -> Vec<u32> {
     rounds
 }
 
-/// For every prime, 2^stages factors from its roots, in the layout of `f50_tile.cuh`.
+/// Returns, for every prime, 2^stages factors computed from its roots, in the layout of
+/// `f50_tile.cuh`.
 pub(super) fn line(fields: &[F50], roots: &[Vec<f64>], stages: u32) -> Vec<[f64; 2]> {
     let one = |(&field, roots): (&F50, &Vec<f64>)| {
         // The w of block c in reversed order: w(c + 2^t) = w(c)·ω(t + 2).
@@ -55,7 +57,8 @@ pub(super) fn line(fields: &[F50], roots: &[Vec<f64>], stages: u32) -> Vec<[f64;
     fields.par_iter().zip(roots).flat_map_iter(one).collect()
 }
 
-/// For every prime, ω^i, i < 2^low, of absolute value at most p/2, ω = ω(log2).
+/// Returns ω^i for every prime and all i < 2^low, with absolute values of at most p/2, where ω =
+/// ω(log2).
 pub(super) fn low_powers(fields: &[F50], roots: &[Vec<f64>], log2: u32, low: u32) -> Vec<f64> {
     let one = |(&field, roots): (&F50, &Vec<f64>)| {
         powers(field, roots[log2 as usize], 1 << low).map(move |x| field.factor(x).constants()[0])
@@ -63,7 +66,7 @@ pub(super) fn low_powers(fields: &[F50], roots: &[Vec<f64>], log2: u32, low: u32
     fields.par_iter().zip(roots).flat_map_iter(one).collect()
 }
 
-/// For every prime, ω^(i·2^low) as factors, i < 2^(log2 − low).
+/// Returns ω^(i·2^low) as factors, for every prime and all i < 2^(log2 − low), where ω = ω(log2).
 pub(super) fn high_powers(
     fields: &[F50],
     roots: &[Vec<f64>],

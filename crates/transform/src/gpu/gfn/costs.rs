@@ -16,7 +16,7 @@ pub struct Butterflies<'a> {
 }
 
 impl Butterflies<'_> {
-    /// Submits the passes.
+    /// Submits the passes to the device, from x to `out`.
     ///
     /// # Errors
     /// A vector does not have the plan's length, or the device fails.
@@ -41,16 +41,16 @@ impl GfnFft {
         Ok(Butterflies { plan: self, passes })
     }
 
-    /// The bytes that a forward transform reads and writes: the vectors in each pass, and each table of
-    /// twiddles once.
+    /// Returns the bytes that a forward transform reads and writes: the vectors in each pass, and
+    /// each table of twiddles once.
     #[must_use]
     pub fn traffic(&self) -> u64 {
         let tables: usize = self.twiddles().map(|twiddles| twiddles.table.len()).sum();
         8 * (2 * self.passes() as u64 * self.size() as u64 + tables as u64)
     }
 
-    /// The number of products of two digits for the twiddles of a forward transform: k² per element.
-    /// `None` if products are computed by transforms of the digits.
+    /// Returns the number of products of two digits for the twiddles of a forward transform: k² per
+    /// element. `None` if products are computed by transforms of the digits.
     #[must_use]
     pub fn digit_products(&self) -> Option<u64> {
         let twiddled = self.twiddles().count() as u64;

@@ -33,8 +33,9 @@ use shape::Tile;
 /// The least w of a radix 2^w ± 2^u that the kernels support: quotients of sums by r must fit 32 bits.
 const LEAST_W: u32 = 56;
 
-/// All shipped kernels, for blocks with `shared_memory` bytes of shared memory: for each prime, passes
-/// over long vectors, with the largest number of points and with fewer.
+/// Returns the sources of all shipped kernels, for blocks with `shared_memory` bytes of shared
+/// memory: for each prime, passes over long vectors, with the largest number of points and with
+/// fewer.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     let of_prime = |form: &Form| {
         let most = shape::most_log_points(*form, shared_memory);

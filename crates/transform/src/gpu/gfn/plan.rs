@@ -22,14 +22,14 @@ pub enum GfnFftError {
         "Z/pZ, p = {form}, has no known root of unity of order 2^{log2}: transforms have at most 2^{most} elements"
     )]
     Length {
-        /// The field.
+        /// The form r^k + 1 of the field's prime.
         form: Form,
-        /// The requested length, as an exponent of two.
+        /// log2 of the requested length.
         log2: u32,
-        /// The largest possible length, as an exponent of two.
+        /// log2 of the largest possible length.
         most: u32,
     },
-    /// Digits are too small for the kernels.
+    /// The radix r of this form is not supported by the kernels.
     #[error(
         "the radix of {0} is not supported on devices, which require 2^w ± 2^u with w from {LEAST_W} to 64; the CPU supports it"
     )]
@@ -41,16 +41,16 @@ pub enum GfnFftError {
     Batch {
         /// The number of transforms.
         batch: usize,
-        /// The length of each, as an exponent of two.
+        /// log2 of the length of each transform.
         log2: u32,
     },
     /// A vector does not have the plan's length.
     #[error(transparent)]
     Words(#[from] WrongLength),
-    /// The field does not exist.
+    /// There is no field of this form.
     #[error(transparent)]
     Field(#[from] warpint_arith::gfn::NoField),
-    /// The small primes for products do not have fields.
+    /// The fields modulo the three small primes, which products use, could not be made.
     #[error("internal error: the small primes do not have fields")]
     SmallFields,
     /// The device failed, or has not enough memory.
@@ -59,7 +59,7 @@ pub enum GfnFftError {
 }
 
 impl GfnFftError {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -92,12 +92,13 @@ pub struct GfnFft {
     /// The last pass of the inverse, whose twiddles include the factor 1/N.
     last_back: Pass,
     product: (Kernel, Launch),
-    /// The roots for multiplication of elements as residues.
+    /// The roots of unity modulo three primes, for products of elements by transforms of their
+    /// digits.
     roots: Arc<Buffer<[f64; 2]>>,
     /// The output of every other pass. Locked by the thread that launches passes, until all are
     /// launched.
     scratch: Mutex<Buffer<u64>>,
-    /// Holds the transforms of convolutions, from the first convolution on.
+    /// The memory for a transform of convolutions, allocated by the first of them.
     spectrum: Mutex<Option<Buffer<u64>>>,
 }
 
@@ -153,19 +154,19 @@ impl GfnFft {
         Ok(Self { device, form, log2, batch, passes, last_back, product, roots, scratch, spectrum })
     }
 
-    /// The field's form.
+    /// Returns the form r^k + 1 of the field's prime.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// The number of passes over memory.
+    /// Returns the number of passes over memory.
     #[must_use]
     pub fn passes(&self) -> usize {
         self.passes.len()
     }
 
-    /// Computes `a_j`·`b_j` for all j, into `a`.
+    /// Computes a_j ← a_j·b_j for all j.
     ///
     /// # Errors
     /// A vector does not have the plan's length, or the device fails.
@@ -194,7 +195,7 @@ impl GfnFft {
         self.run(&self.passes, last, x, out)
     }
 
-    /// Runs all passes; for an inverse the last one is `last_back`.
+    /// Runs all passes from x to `out`; for an inverse the last one is replaced by `last_back`.
     pub(super) fn run(
         &self,
         passes: &[Pass],
@@ -221,7 +222,7 @@ impl GfnFft {
     /// Launches a pass from one vector to another.
     ///
     /// # Panics
-    /// If they are the same vector, or do not have the plan's length.
+    /// If both are the same vector, or do not have the plan's length.
     pub(super) fn launch(
         &self,
         pass: &Pass,
@@ -268,7 +269,7 @@ impl Plan for GfnFft {
         self.batch
     }
 
-    /// The number of words of a vector: batch·N·k.
+    /// Returns the number of words of a vector: batch·N·k.
     fn size(&self) -> usize {
         (self.batch * self.form.digits()) << self.log2
     }
@@ -306,7 +307,7 @@ impl Plan for GfnFft {
     }
 }
 
-/// The sources of all kernels of a plan.
+/// Returns the sources of all kernels of a plan.
 fn sources_of_plan(
     form: Form,
     stages: &[u32],

@@ -5,7 +5,7 @@ use warpint_device::Source;
 
 use super::plan::GfnFftError;
 
-/// The fields modulo the three primes.
+/// Returns the fields modulo the three primes.
 fn fields() -> Result<[F50; 3], GfnFftError> {
     let [a, b, c] = NARROW.map(|(q, ..)| F50::new(q));
     let failed = |_| GfnFftError::SmallFields;
@@ -21,7 +21,8 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
     format!("{{{}}}", items.into_iter().collect::<Vec<_>>().join(","))
 }
 
-/// Adds FIELDS, MIXED, OFFSET, and SCALE for elements of k digits to the source.
+/// Returns the source with the constants FIELDS, MIXED, OFFSET and SCALE defined for elements of k
+/// digits.
 pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError> {
     let [a, b, c] = fields()?;
     let of = |field: &F50, x: f64| pair(field.factor(x).constants());
@@ -45,8 +46,8 @@ pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError>
         .define("OFFSET", list(offset)))
 }
 
-/// For each prime, the roots of all nodes of the tree of T^k + 1, then their inverses; those of node 0
-/// are 1.
+/// Returns, for each prime, the roots of all nodes of the tree of T^k + 1, followed by their
+/// inverses. Those of node 0 are 1.
 pub(super) fn roots(k: usize) -> Result<Vec<[f64; 2]>, GfnFftError> {
     let mut all = Vec::with_capacity(6 * k);
     // w = ψ^e for the node of T^(2h) − w², ψ of order 2k; −1 is ψ^k.

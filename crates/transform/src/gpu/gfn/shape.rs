@@ -6,10 +6,10 @@ use warpint_device::{Launch, Source, common};
 use super::plan::GfnFftError;
 use super::residues;
 
-/// Digits of a product that a thread computes if it does not compute all.
+/// The number of digits of a product that a thread computes if it does not compute all of them.
 const BLOCK: usize = 8;
 
-/// Up to this number of digits, a thread computes all digits of a product.
+/// The largest number of digits at which a thread computes all digits of a product.
 const ALONE: usize = 16;
 
 const PASS: &str = include_str!("../../../kernels/gfn_pass.cu");
@@ -21,26 +21,26 @@ const HEADERS: &[(&str, &str)] = &[
     ("gfn_residues.cuh", include_str!("../../../kernels/gfn_residues.cuh")),
 ];
 
-/// Threads of a block that transforms digits.
+/// The number of threads of a block that transforms digits.
 pub(super) const SPECTRA_THREADS: usize = 128;
 
-/// Whether twiddles are stored as transforms of their digits.
+/// Returns whether twiddles are stored as transforms of their digits.
 pub(super) fn has_spectra(form: Form) -> bool {
     form.digits() > ALONE
 }
 
-/// The lanes that share an element in such a transform.
+/// Returns the number of lanes that share an element of k digits in a transform of its digits.
 pub(super) fn team(k: usize) -> usize {
     if k == 128 { 8 } else { k / 8 }
 }
 
-/// The source of transforms of digits.
+/// Returns the source of the kernel that transforms digits.
 pub(super) fn spectra(form: Form) -> Result<Source, GfnFftError> {
     let source = described(Source::new("gfn_spectra.cu", SPECTRA, &["spectra"]), form);
     residues::constants(source.define("THREADS", SPECTRA_THREADS), form.digits())
 }
 
-/// Adds all headers and the constants of the field.
+/// Returns the source with all headers and the constants of the field added.
 fn described(source: Source, form: Form) -> Source {
     source
         .headers(common::HEADERS)
@@ -59,12 +59,12 @@ pub(super) struct Tile {
     pub(super) log_points: u32,
     pub(super) log_columns: u32,
     threads: usize,
-    /// The blocks per multiprocessor for which registers must suffice.
+    /// The number of blocks per multiprocessor for which registers must suffice.
     min_blocks: usize,
 }
 
-/// log2 of the largest number of points of a pass: at most 2k, for which the roots are powers of r, and
-/// at most what the shared memory of a block can hold.
+/// Returns log2 of the largest number of points of a pass: at most 2k, for which the roots are
+/// powers of r, and at most what the shared memory of a block can hold.
 pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
     let most = match form.digits() {
         64 => 6,
@@ -76,8 +76,8 @@ pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
 }
 
 impl Tile {
-    /// The tile for passes of 2^`log_points` points over 2^`log_all` columns in all, for the given
-    /// number of multiprocessors and shared memory per block.
+    /// Returns the tile for passes of 2^`log_points` points over 2^`log_all` columns in all, for
+    /// the given number of multiprocessors and shared memory per block.
     pub(super) fn of_pass(
         form: Form,
         log_points: u32,
@@ -101,7 +101,7 @@ impl Tile {
         (0..=most).rev().map(tile).find(fits).unwrap_or_else(|| tile(0))
     }
 
-    /// The tile for products of elements.
+    /// Returns the tile for products of elements.
     pub(super) fn of_products(form: Form) -> Self {
         let log_elements = if form.digits() <= ALONE { 7 } else { 11 - form.digits().ilog2() };
         Self::new(form, 0, log_elements)
@@ -121,7 +121,7 @@ impl Tile {
         Self { form, log_points, log_columns, threads: useful.clamp(32, most), min_blocks }
     }
 
-    /// Bytes of shared memory of a block.
+    /// Returns the number of bytes of shared memory of a block.
     pub(super) fn shared_bytes(&self) -> u32 {
         let (points, columns) = (1usize << self.log_points, 1usize << self.log_columns);
         let k = self.form.digits();

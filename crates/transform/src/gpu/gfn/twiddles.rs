@@ -13,7 +13,8 @@ use super::residues;
 use super::shape::{SPECTRA_THREADS, Tile, has_spectra, spectra, team};
 use crate::gpu::layout::limb_major;
 
-/// Twiddles, as digits or as transforms of them: place j of a vector uses twiddle j >> `log_run`.
+/// The table of twiddles of a pass, as digits or as transforms of digits: place j of a vector uses
+/// twiddle j >> `log_run`.
 #[derive(Debug)]
 pub(super) struct Twiddles {
     pub(super) table: Buffer<u64>,
@@ -30,14 +31,14 @@ pub(super) struct Pass {
     pub(super) twiddles: Option<Twiddles>,
 }
 
-/// Powers of ω computed on the host: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`], e < N;
-/// limb-major.
+/// Two short tables, computed on the host, that give all powers of ω: ω^e = high[e >>
+/// `log_low`]·low[e mod 2^`log_low`] for e < N. Both are limb-major.
 pub(super) struct ShortTables {
     log_low: u32,
     log_high: u32,
     low: Vec<u64>,
     high: Vec<u64>,
-    /// `high` times 1/N.
+    /// The entries of `high`, multiplied by 1/N.
     high_back: Vec<u64>,
 }
 
@@ -65,7 +66,7 @@ impl ShortTables {
     }
 }
 
-/// The inputs for making passes.
+/// The inputs from which passes are made.
 pub(super) struct Maker<'a> {
     device: &'a Device,
     form: Form,
@@ -111,8 +112,8 @@ impl<'a> Maker<'a> {
         self.device.program(source)?.kernel(name, tile.shared_bytes())
     }
 
-    /// The twiddles after a pass of 2^`stages` points, before which s was 2^`log_run`: ω^(i·p·s), or
-    /// that divided by N, at place i + 2^stages·p.
+    /// Returns the twiddles after a pass of 2^`stages` points, before which s was 2^`log_run`. The
+    /// twiddle at place i + 2^stages·p is ω^(i·p·s), divided by N if `back` is true.
     pub(super) fn twiddles(
         &self,
         log_run: u32,
@@ -138,7 +139,7 @@ impl<'a> Maker<'a> {
         Ok(Twiddles { table, log_entries, log_run })
     }
 
-    /// Transforms the digits of `count` elements, which gives three values per digit.
+    /// Returns the transforms of the digits of `count` elements: three values per digit.
     fn spectra(&self, elements: &Buffer<u64>, count: u64) -> Result<Buffer<u64>, GfnFftError> {
         let kernel = self.device.program(&spectra(self.form)?)?.kernel("spectra", 0)?;
         let threads = count * team(self.form.digits()) as u64;
@@ -165,7 +166,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// The arguments of the kernel for products.
+/// Returns the arguments of the kernel for products.
 pub(super) fn product_args(
     [a, b]: [View<'_, u64>; 2],
     out: Cells<'_, u64>,

@@ -27,8 +27,8 @@ use warpint_device::Source;
 
 use shape::Shape;
 
-/// The shipped kernels, for fields of several sizes and blocks with `shared_memory` bytes of shared
-/// memory.
+/// Returns the sources of the shipped kernels, for fields of several sizes and blocks with
+/// `shared_memory` bytes of shared memory.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     fn of<const L: usize>(field: Result<PrimeField<L>, NoField>, shared: u32) -> Option<Source> {
         field.ok().map(|field| Shape::new(&field, shared).source())

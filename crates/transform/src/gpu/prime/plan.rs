@@ -15,14 +15,14 @@ use crate::gpu::vectors::{copied, fits, levels_of_passes};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrimeFftError {
-    /// The field has no root of unity of this order.
+    /// The field has no root of unity for the requested length.
     #[error(
         "the field has no root of unity of order 2^{log2}: transforms have at most 2^{most} elements"
     )]
     Length {
-        /// The requested length, as an exponent of two.
+        /// log2 of the requested length.
         log2: u32,
-        /// The largest possible length, as an exponent of two.
+        /// log2 of the largest possible length.
         most: u32,
     },
     /// The batch is empty, or has too many elements.
@@ -32,7 +32,7 @@ pub enum PrimeFftError {
     Batch {
         /// The number of transforms.
         batch: usize,
-        /// The length of each, as an exponent of two.
+        /// log2 of the length of each transform.
         log2: u32,
     },
     /// A vector does not have the plan's length.
@@ -44,7 +44,7 @@ pub enum PrimeFftError {
 }
 
 impl PrimeFftError {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -71,11 +71,11 @@ pub struct PrimeFft<const L: usize> {
     multiply: Kernel,
     /// The number of levels of each pass.
     levels: Vec<u32>,
-    /// ω^i for i < N/2.
+    /// The powers ω^i for i < N/2.
     powers: Buffer<u64>,
-    /// ω^(N/P·i) for i < P/2, where P is the number of points of the longest pass.
+    /// The powers ω^(N/P·i) for i < P/2, where P is the number of points of the longest pass.
     points: Buffer<u64>,
-    /// 1/N and R/N.
+    /// The factors 1/N and R/N of the inverse.
     scales: Buffer<u64>,
     /// The output of every other pass. Locked by the thread that launches passes, until all are
     /// launched.
@@ -85,9 +85,10 @@ pub struct PrimeFft<const L: usize> {
 /// The factor of the last pass of an inverse.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scale {
-    /// 1/N.
+    /// The factor 1/N, for a plain inverse.
     OfInverse,
-    /// R/N, because the transformed elements are products divided by R.
+    /// The factor R/N, for convolutions, because the transformed elements are products divided by
+    /// R.
     OfProducts,
 }
 
@@ -96,7 +97,8 @@ impl<const L: usize> PrimeFft<L> {
     /// from the cache, and computes the tables: about 2·√N products on the host, N/2 on the device.
     ///
     /// # Errors
-    /// The field has no such root, the batch is empty or too long, or the device has not enough memory.
+    /// The field has no root of unity for this length, the batch is empty or too long, or the
+    /// device has not enough memory.
     pub fn new(
         device: &Device,
         field: &PrimeField<L>,
@@ -154,13 +156,13 @@ impl<const L: usize> PrimeFft<L> {
         })
     }
 
-    /// The field.
+    /// Returns the field.
     #[must_use]
     pub fn field(&self) -> &PrimeField<L> {
         &self.field
     }
 
-    /// The number of passes over memory.
+    /// Returns the number of passes over memory.
     #[must_use]
     pub fn passes(&self) -> usize {
         self.levels.len()
@@ -170,7 +172,7 @@ impl<const L: usize> PrimeFft<L> {
         self.batch << self.log2
     }
 
-    /// The forward transform, or with a scale the inverse.
+    /// Computes the forward transform of x, or with a scale the inverse, into `out`.
     fn transform(
         &self,
         x: &Buffer<u64>,
@@ -242,7 +244,7 @@ impl<const L: usize> Plan for PrimeFft<L> {
         self.batch
     }
 
-    /// The number of words of a vector: batch·N·L.
+    /// Returns the number of words of a vector: batch·N·L.
     fn size(&self) -> usize {
         self.count() * L
     }
@@ -278,11 +280,11 @@ impl<const L: usize> Plan for PrimeFft<L> {
     }
 }
 
-/// Elements in the form used in tables: x·R mod p, R = 2^(64·inner), of `inner` words.
+/// Converts elements x to the form that tables use: x·R mod p, R = 2^(64·inner), in `inner` words.
 struct Factors<'a, const L: usize> {
     field: &'a PrimeField<L>,
     inner: usize,
-    /// R mod p.
+    /// R mod p, by which an element is multiplied.
     r: Residue<L>,
 }
 
@@ -298,7 +300,7 @@ impl<'a, const L: usize> Factors<'a, L> {
         words
     }
 
-    /// root^i for i < count; at least one power.
+    /// Returns root^i for i < count, as factors; at least root^0.
     fn powers(&self, root: &Residue<L>, count: usize) -> Vec<u64> {
         let next = |power: &Residue<L>| Some(self.field.mul(power, root));
         let powers = std::iter::successors(Some(self.field.one()), next);

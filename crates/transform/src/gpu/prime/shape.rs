@@ -3,34 +3,35 @@
 use warpint_arith::montgomery::PrimeField;
 use warpint_device::{Source, common};
 
-/// The largest number of limbs of elements in registers: 1,024 bits, and a pair of limbs for a modulus
-/// without a spare bit.
+/// The largest number of limbs of an element that is kept in registers: 1,024 bits, and two limbs
+/// more for a modulus without a spare bit.
 const MOST_IN_REGISTERS: usize = 34;
 
-/// log2 of the least number of columns of a tile, which are contiguous in memory: 64 bytes of each
-/// word.
+/// log2 of the least number of columns of a tile. With 8 columns, 64 bytes of each word are
+/// contiguous in memory.
 const LOG_LEAST_COLUMNS: u32 = 3;
 
-/// The largest shared memory of a block in bytes: several blocks fit on a multiprocessor of most
-/// devices.
+/// The largest shared memory of a block, in bytes: so little that several blocks fit on a
+/// multiprocessor of most devices.
 const TILE_BYTES: u32 = 60 << 10;
 
-/// The kernels of a field.
+/// The constants that specialise the kernels for a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shape {
     /// The number of 64-bit words of an element in memory.
     words: usize,
-    /// The words of an element in tables, and half the limbs with which kernels compute:
-    /// R = 2^(64·inner).
+    /// The number of words of an element in tables, where R = 2^(64·inner). Kernels compute with
+    /// twice as many limbs.
     pub(super) inner: usize,
     modulus: Vec<u64>,
     negated_inverse: u32,
-    /// log2 of the elements of a tile.
+    /// log2 of the number of elements of a tile.
     log_tile: u32,
 }
 
 impl Shape {
-    /// The kernels for a field, and blocks with `shared_memory` bytes of shared memory.
+    /// Returns the constants for a field, and for blocks with `shared_memory` bytes of shared
+    /// memory.
     pub(super) fn new<const L: usize>(field: &PrimeField<L>, shared_memory: u32) -> Self {
         // Sums stay below 2p, which must be below R.
         let inner = L.max((field.bits() as usize + 1).div_ceil(64));
@@ -45,27 +46,30 @@ impl Shape {
         shape
     }
 
-    /// log2 of the elements of a tile.
+    /// Returns log2 of the number of elements of a tile.
     pub(super) fn log_tile(&self) -> u32 {
         self.log_tile
     }
 
-    /// log2 of the largest number of points of a pass.
+    /// Returns log2 of the largest number of points of a pass.
     pub(super) fn most_levels(&self) -> u32 {
         self.log_tile - LOG_LEAST_COLUMNS
     }
 
-    /// Bytes of dynamic shared memory: a tile whose rows are padded by one element.
+    /// Returns the bytes of dynamic shared memory of a block: a tile whose rows are padded by one
+    /// element.
     pub(super) fn shared_bytes(&self) -> u32 {
         ((1 << self.log_tile) + (1 << self.most_levels())) * 8 * self.words as u32
     }
 
-    /// The threads of a block: at most two butterflies each.
+    /// Returns the number of threads of a block, each of which computes at most two butterflies per
+    /// level.
     pub(super) fn threads(&self) -> u32 {
         (1 << self.log_tile >> 1).min(256)
     }
 
-    /// The number of blocks that should fit on a multiprocessor, which limits the registers.
+    /// Returns the number of blocks that should fit on a multiprocessor, which limits the
+    /// registers.
     fn blocks(&self) -> u32 {
         match 2 * self.inner {
             0..=8 => 4,
@@ -75,7 +79,7 @@ impl Shape {
         }
     }
 
-    /// The source of the kernels.
+    /// Returns the source of the kernels.
     pub(super) fn source(&self) -> Source {
         const KERNELS: [&str; 3] = ["prime_pass", "prime_powers", "prime_multiply"];
         let limb = |word: &u64| format!("0x{:x}u,0x{:x}u", *word as u32, word >> 32);

@@ -11,9 +11,9 @@ pub enum SmallPrimesError {
     /// The field has no root of unity of the order that chirps require.
     #[error("a transform of 2^{log2} points by chirps requires a root of unity of order 2^{}, which Z/({form})Z does not have: use fewer points", log2 + 1)]
     NoRoot {
-        /// The field.
+        /// The form r^k + 1 of the field's prime.
         form: Form,
-        /// The exponent m.
+        /// The exponent m of the transform length 2^m.
         log2: u32,
     },
     /// A plan for convolutions was used for a transform.
@@ -30,9 +30,9 @@ pub enum SmallPrimesError {
     Length {
         /// The name of the buffer.
         what: &'static str,
-        /// The length of the buffer.
+        /// The length of the buffer, in elements.
         found: usize,
-        /// The length required.
+        /// The required length, in elements.
         wanted: usize,
     },
     /// The device failed.
@@ -41,7 +41,7 @@ pub enum SmallPrimesError {
 }
 
 impl SmallPrimesError {
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

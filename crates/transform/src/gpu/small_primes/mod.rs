@@ -68,15 +68,15 @@ use steps::{Step, Stepped};
 #[derive(Debug)]
 struct Chirps {
     product: Product,
-    /// c_n.
+    /// The chirps c_n.
     table: Buffer<u64>,
-    /// The spectra of c^−1.
+    /// The spectra of the inverse chirps c_n^−1.
     spectra: Buffer<f64>,
-    /// Digits of M/p_s/N mod p.
+    /// The digits of (M/p_s)/N mod p for each prime p_s, used by the inverse.
     inverse: Buffer<u64>,
 }
 
-/// Results of steps that later steps read.
+/// The working memory of a transform: results of steps that later steps read.
 #[derive(Debug)]
 struct Work {
     residues: [Buffer<f64>; 2],
@@ -85,7 +85,8 @@ struct Work {
     elements: Buffer<u64>,
 }
 
-/// A plan for one form, length and batch. [`Plan::convolve`] preserves its second factor.
+/// A plan of transforms and convolutions for one form, length and batch. [`Plan::convolve`]
+/// preserves its second factor.
 #[derive(Debug)]
 pub struct SmallPrimes {
     device: Device,
@@ -95,9 +96,9 @@ pub struct SmallPrimes {
     columns: Columns,
     carry: Carry,
     constants: Buffer<u64>,
-    /// (M/p_s)^−1/N.
+    /// The factor (M/p_s)^−1/N mod p_s for each prime p_s.
     factors: Buffer<[f64; 2]>,
-    /// Locked by the thread that launches steps, until all are launched.
+    /// The working memory. It is locked by the thread that launches steps, until all are launched.
     work: Mutex<Work>,
     chirps: Option<Chirps>,
 }
@@ -180,18 +181,18 @@ impl SmallPrimes {
         Ok(Chirps { product, table, spectra, inverse: self.columns.constants(device, &constants)? })
     }
 
-    /// The elements of a buffer: batch·N.
+    /// Returns the number of elements of a buffer: batch·N.
     fn count(&self) -> usize {
         self.ntt.batch() << self.ntt.log2()
     }
 
-    /// The form r^k + 1.
+    /// Returns the form r^k + 1.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// The number S of small primes.
+    /// Returns the number S of small primes.
     #[must_use]
     pub fn small_primes(&self) -> usize {
         self.ntt.fields().len()
@@ -248,7 +249,7 @@ impl Plan for SmallPrimes {
         self.ntt.batch()
     }
 
-    /// The number of words of a vector: batch·N·k.
+    /// Returns the number of words of a vector: batch·N·k.
     fn size(&self) -> usize {
         self.form.digits() * self.count()
     }
@@ -334,10 +335,11 @@ impl Stepped for SmallPrimes {
     }
 }
 
-/// The least number of points of a fixed vector: those of a tile.
+/// The least number of points for which the spectra of a fixed vector are stored: those of a tile.
 const FIXED: usize = 1 << 11;
 
-/// Primes whose product is at least 2^bits, with 2^log2-th roots of unity.
+/// Returns the fields of as many primes with 2^log2-th roots of unity as are needed for a product
+/// of at least 2^bits.
 fn enough(bits: f64, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     // Every prime has more than 46 bits, most have 49.99.
     let mut fields = primes((bits / 49.9) as usize + 1, log2)?;
@@ -373,7 +375,7 @@ fn parts(radix: Radix, fields: &[F50], halvings: u32) -> Vec<Vec<u64>> {
     (0..fields.len()).into_par_iter().map(|s| all(Some(s))).chain(rayon::iter::once(last)).collect()
 }
 
-/// The sources of all kernels, for all primes.
+/// Returns the sources of all kernels, for all primes.
 #[must_use]
 pub fn sources() -> Vec<Source> {
     let digits = || PRIMES.iter().map(Form::digits);

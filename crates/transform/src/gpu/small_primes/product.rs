@@ -15,16 +15,16 @@ use crate::gpu::layout::limb_major;
 const THREADS: usize = 128;
 const MOST_GROUP: usize = 4;
 
-/// The elements that are multiplied; see `small_product.cu`.
+/// Which elements are multiplied, for each i; see `small_product.cu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
-    /// a_i·b_(i mod N).
+    /// The product a_i·b_(i mod N).
     Plain,
-    /// a_(−i mod N)·b_(i mod N), within each vector of a.
+    /// The product a_(−i mod N)·b_(i mod N), with −i mod N within each vector of a.
     Turned,
-    /// ω^(n²).
+    /// The chirp ω^(n²), as a product of two powers of ω.
     Chirp,
-    /// ω^(−n²).
+    /// The inverse chirp ω^(−n²), as a product of two powers of ω.
     InverseChirp,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn source(digits: usize) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// Multiplies elements; the digits of each vector are limb-major.
+/// The kernels that multiply elements; the digits of each vector are limb-major.
 #[derive(Debug)]
 pub(super) struct Product {
     kernel: Kernel,
@@ -53,12 +53,13 @@ impl Product {
         Ok(Self { kernel, carry: Carry::new(device, Carries::Products, radix, &[])?, digits, log2 })
     }
 
-    /// The number of words for the sums of `count` elements.
+    /// Returns the number of words for the sums of `count` elements.
     pub(super) fn sums(&self, count: usize) -> usize {
         3 * self.digits * count
     }
 
-    /// Computes out ← `count` products; `low` belongs to the tables of powers.
+    /// Computes `count` products into `out`. `low` is the number of bits of an exponent that the
+    /// lower table of powers covers.
     ///
     /// # Panics
     /// If a or b has too few elements, or the memory for sums or results is too small.
@@ -103,7 +104,8 @@ impl Product {
     }
 }
 
-/// Powers of ω = ω(m + 1), from which the device computes all others: ω^(i·2^low) and ω^i, i < 2^low.
+/// Tables of powers of ω = ω(m + 1), from which the device computes all others: ω^(i·2^low), and
+/// ω^i for i < 2^low.
 #[derive(Debug)]
 pub(super) struct Powers {
     pub(super) high: Buffer<u64>,
@@ -120,7 +122,7 @@ impl Powers {
     }
 }
 
-/// The two tables; `None` if the field lacks the root.
+/// Returns the two tables; `None` if the field lacks the root.
 fn tables<const K: usize>(field: &Gfn<K>, log2: u32, low: u32) -> Option<[Vec<u64>; 2]> {
     let table = |log2: u32, count: usize| {
         let (root, mut power) = (field.root_of_unity(log2)?, field.one());

@@ -9,12 +9,14 @@ use warpint_device::{
 use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
-/// The primes of a block; below: the integers of a thread, the threads of a block.
+/// The number of primes of a block. The next two constants are the number of integers of a thread
+/// and the number of threads of a block.
 const GROUP: usize = 8;
 const NUMBERS: usize = 2;
 const THREADS: usize = 128;
 
-/// Computes residues of integers Σ_j x_j·B^j with a fixed number of digits.
+/// The kernel that computes residues of integers Σ_j x_j·B^j with a fixed number of digits x_j in
+/// radix B.
 #[derive(Debug)]
 pub(super) struct Projection {
     kernel: Kernel,
@@ -87,7 +89,7 @@ impl Projection {
     }
 }
 
-/// For every digit and every prime of a group: B^j·2^(22t) mod p as h·2^25 + l, t < 3.
+/// Returns B^j·2^(22t) mod p as h·2^25 + l, for every digit j, every prime p of a group and t < 3.
 fn factors(group: &[F50], radix: u64, digits: usize) -> Vec<[f64; 2]> {
     let scale = f64::from(1 << 25);
     let mut table = vec![[0.0; 2]; digits * GROUP * 3];

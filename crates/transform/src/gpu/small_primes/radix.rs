@@ -2,7 +2,7 @@
 
 use warpint_arith::gfn::Form;
 
-/// Z/pZ, p = r^k + 1, on k digits in radix r, each at most r.
+/// The ring Z/pZ, p = r^k + 1, whose elements are k digits in radix r, each at most r.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Radix {
     pub(super) r: u64,
@@ -14,14 +14,14 @@ impl Radix {
         Self { r: form.radix(), digits: form.digits() }
     }
 
-    /// 1.
+    /// Returns the digits of 1.
     pub(super) fn one(self) -> Vec<u64> {
         let mut digits = vec![0; self.digits];
         digits[0] = 1;
         digits
     }
 
-    /// x ← x·w.
+    /// Replaces x by x·w.
     pub(super) fn multiply(self, x: &mut [u64], w: u64) {
         let r = u128::from(self.r);
         let mut carry = 0;
@@ -32,7 +32,7 @@ impl Radix {
         self.subtract(x, carry as i128);
     }
 
-    /// Computes Σ x_i·r^i − c, and makes digits and carries canonical: r^k = −1.
+    /// Replaces x by Σ x_i·r^i − c with canonical digits; the final carry is included by r^k = −1.
     fn subtract(self, x: &mut [u64], c: i128) {
         let r = i128::from(self.r);
         let mut c = c;
@@ -50,7 +50,7 @@ impl Radix {
         }
     }
 
-    /// x ← −x.
+    /// Replaces x by −x.
     pub(super) fn negate(self, x: &mut [u64]) {
         let r = i128::from(self.r);
         let mut carry = 0;
@@ -61,7 +61,7 @@ impl Radix {
         self.subtract(x, carry);
     }
 
-    /// x ← x/2. p is odd and r even.
+    /// Replaces x by x/2. This requires that p is odd and r even.
     pub(super) fn halve(self, x: &mut [u64]) {
         let mut carry = x[0] % 2;
         // (x + 1 + r^k)/2.
@@ -73,8 +73,8 @@ impl Radix {
         }
     }
 
-    /// The constants with which `small_carry.cu` divides: r, r·2^s ≥ 2^63,
-    /// ⌊(2^128 − 1)/(r·2^s)⌋ − 2^64, and s.
+    /// Returns the constants with which `small_carry.cu` divides: r, then r·2^s ≥ 2^63, then
+    /// ⌊(2^128 − 1)/(r·2^s)⌋ − 2^64; and s.
     pub(super) fn constants(self) -> ([u64; 3], u32) {
         let shift = self.r.leading_zeros();
         let normal = self.r << shift;

@@ -12,19 +12,19 @@ use crate::gpu::f50::Ntt50;
 const THREADS: usize = 128;
 const MOST_GROUP: usize = 8;
 
-/// The sums that are made canonical.
+/// The kind of sums that are made canonical.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carries {
-    /// Sums of two words, mod r^k + 1.
+    /// Sums of two words, which are reduced mod r^k + 1.
     Recombined,
-    /// Sums of three words, mod r^k + 1.
+    /// Sums of three words, which are reduced mod r^k + 1.
     Products,
-    /// Sums of two words, less than M.
+    /// Sums of two words, which represent integers less than M.
     Integers,
 }
 
 impl Carries {
-    /// The number of words of a sum.
+    /// Returns the number of words of a sum.
     fn words(self) -> usize {
         if self == Self::Products { 3 } else { 2 }
     }
@@ -47,7 +47,7 @@ pub(super) fn carry_source(carries: Carries) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// Computes digits from sums of columns.
+/// The kernel that computes canonical digits from sums of columns.
 #[derive(Debug)]
 pub(super) struct Carry {
     kernel: Kernel,
@@ -57,7 +57,8 @@ pub(super) struct Carry {
 }
 
 impl Carry {
-    /// `modulus` has the words of M, as many as there are digits; it is empty for sums mod r^k + 1.
+    /// Plans the carries of one kind of sums. `modulus` has the words of M, as many as there are
+    /// digits; it is empty for sums mod r^k + 1.
     ///
     /// # Panics
     /// If M has fewer words.
@@ -105,7 +106,7 @@ impl Carry {
     }
 }
 
-/// Computes sums of columns from residues.
+/// The kernel that computes sums of columns from residues.
 #[derive(Debug)]
 pub(super) struct Columns {
     kernel: Kernel,
@@ -115,14 +116,14 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Plans sums for `digits` digits; q is the floor of a sum plus `offset`.
+    /// Plans sums for `digits` digits. The quotient q is the floor of Σ_s y_s/p_s plus `offset`.
     pub(super) fn new(device: &Device, digits: usize, offset: f64) -> Result<Self, DeviceError> {
         let group = digits.min(MOST_GROUP);
         let kernel = device.program(&columns_source(group))?.kernel("columns", 0)?;
         Ok(Self { kernel, digits, group, offset })
     }
 
-    /// The digits of all M/p_s, then of −M, in the kernel's layout.
+    /// Uploads `numbers`, which are the digits of all M/p_s and then of −M, in the kernel's layout.
     pub(super) fn constants(
         &self,
         device: &Device,
@@ -178,7 +179,7 @@ impl Columns {
     }
 }
 
-/// (M/p_s)^−1·scale mod p_s for all s, as factors; `scale` depends on the prime.
+/// Returns (M/p_s)^−1·scale mod p_s for all s, as factors; `scale` depends on the prime.
 pub(super) fn cofactors(fields: &[F50], scale: impl Fn(F50) -> f64) -> Vec<[f64; 2]> {
     let one = |(s, &field): (usize, &F50)| {
         let others = fields.iter().enumerate().filter(|&(t, _)| t != s);

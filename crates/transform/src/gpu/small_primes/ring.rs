@@ -33,12 +33,13 @@ pub struct RingTransform {
     constants: Buffer<u64>,
     there: Buffer<[f64; 2]>,
     back: Buffer<[f64; 2]>,
-    /// Residues and sums. Locked by the thread that launches steps, until all are launched.
+    /// The memory for residues and sums. It is locked by the thread that launches steps, until all
+    /// are launched.
     work: Mutex<(Buffer<f64>, Buffer<u64>)>,
 }
 
-/// Sums of quotients have an error below 2^−36: a sum less than this much below an integer is at least
-/// that integer.
+/// The offset that is added to a sum of quotients before its floor is taken. The error of such a
+/// sum is below 2^−36, so the floor is never too large.
 const OFFSET: f64 = -1.0 / (1 << 20) as f64;
 
 impl RingTransform {
@@ -100,19 +101,19 @@ impl RingTransform {
         })
     }
 
-    /// The W words of M, little-endian.
+    /// Returns the W words of M, little-endian.
     #[must_use]
     pub fn modulus(&self) -> &[u64] {
         &self.modulus
     }
 
-    /// The elements of a buffer: those of the batch, padded to [`Ntt50::stride`].
+    /// Returns the number of elements of a buffer: those of the batch, padded to [`Ntt50::stride`].
     #[must_use]
     pub fn elements(&self) -> usize {
         self.ntt.stride()
     }
 
-    /// The transforms modulo the primes.
+    /// Returns the transforms modulo the primes.
     #[must_use]
     pub fn ntt(&self) -> &Ntt50 {
         &self.ntt
@@ -131,7 +132,7 @@ impl RingTransform {
         steps::run(self, false, data.into(), out.into())
     }
 
-    /// Computes out ← x from X.
+    /// Computes out ← x, the inverse transform of `data`.
     ///
     /// # Errors
     /// As for [`Self::transform`].

@@ -11,28 +11,28 @@ use crate::gpu::f50::Ntt50Error;
 /// A step of a transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Products x_j·c_j.
+    /// Multiplies elements x_j by chirps c_j, before the transforms.
     ChirpBefore,
     /// Maps elements to residues.
     Projection,
-    /// Transforms modulo the small primes, and products.
+    /// Transforms modulo the small primes, and products with fixed spectra.
     Transforms,
     /// Maps residues to elements.
     Recombination,
-    /// Products by c_i.
+    /// Multiplies by chirps c_i, after the transforms.
     ChirpAfter,
 }
 
 /// The device time of each step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StepTimes {
-    /// Both products by chirps.
+    /// The time of both products by chirps.
     pub chirps: Duration,
-    /// Mapping elements to residues.
+    /// The time of mapping elements to residues.
     pub projection: Duration,
-    /// Transforms modulo the small primes, and products.
+    /// Transforms modulo the small primes, and products with fixed spectra.
     pub transforms: Duration,
-    /// Mapping residues to elements.
+    /// The time of mapping residues to elements.
     pub recombination: Duration,
 }
 
@@ -51,7 +51,7 @@ impl StepTimes {
         all
     }
 
-    /// The sum of all steps.
+    /// Returns the sum of all steps.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.chirps + self.projection + self.transforms + self.recombination
@@ -60,10 +60,10 @@ impl StepTimes {
 
 /// A transform that consists of steps.
 pub(super) trait Stepped {
-    /// Results of steps that later steps read.
+    /// The working memory: results of steps that later steps read.
     type Work;
 
-    /// The steps in order.
+    /// The steps of a transform, in order.
     const STEPS: &'static [Step];
 
     fn device(&self) -> &Device;
@@ -71,7 +71,7 @@ pub(super) trait Stepped {
     /// Locks the working memory for one transform, until all its steps are launched.
     fn work(&self) -> MutexGuard<'_, Self::Work>;
 
-    /// Returns an error unless both have the length of the plan's batches.
+    /// Returns an error unless `data` and `out` both have the length of the plan's batches.
     fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError>;
 
     fn step(
@@ -95,7 +95,8 @@ pub(super) fn run<P: Stepped>(
     P::STEPS.iter().try_for_each(|&step| plan.step(step, inverse, (data, out), work))
 }
 
-/// Like `run`, and returns the time of each step by the device's clock.
+/// Does the same as `run` for a forward transform, and returns the time of each step by the
+/// device's clock.
 pub(super) fn times<P: Stepped>(
     plan: &P,
     data: View<'_, u64>,
@@ -107,7 +108,7 @@ pub(super) fn times<P: Stepped>(
     Ok(StepTimes::new(P::STEPS, &plan.device().times(P::STEPS.len(), run)?))
 }
 
-/// Converts an error to a device error of a measured step.
+/// Converts an error of a measured step to a device error.
 fn device_error(error: SmallPrimesError) -> DeviceError {
     match error {
         SmallPrimesError::Device(error) | SmallPrimesError::Ntt(Ntt50Error::Device(error)) => error,

@@ -17,7 +17,7 @@ use crate::signals::Signals;
 use crate::threads;
 use report::{Object, Report};
 
-/// The result of a merge, and its directories.
+/// The result of a merge, and the directories that were merged.
 struct Findings {
     folders: Vec<PathBuf>,
     merged: Merged,
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
     Ok(findings.exit())
 }
 
-/// Returns a name of a directory that identifies it.
+/// Returns the path of a directory in a form that identifies the directory.
 fn named(dir: &std::path::Path) -> PathBuf {
     match dir.file_name() {
         Some(_) => dir.to_owned(),

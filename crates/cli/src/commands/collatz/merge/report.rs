@@ -12,7 +12,7 @@ use crate::commands::collatz::numbers::{claim, highest};
 use crate::commands::collatz::text::{self, MethodObject, printable};
 use crate::units;
 
-/// The report as text, in several lines.
+/// The report of a merge as text, in several lines.
 pub(super) struct Report<'a>(pub(super) &'a Findings);
 
 impl Display for Report<'_> {
@@ -125,7 +125,7 @@ fn missing_line(missing: &Missing) -> String {
     )
 }
 
-/// The same as JSON. Numbers that may exceed 2^53 are strings of digits.
+/// The report of a merge as JSON. Numbers that may exceed 2^53 are strings of digits.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Object {
@@ -140,7 +140,7 @@ pub(super) struct Object {
     missing: Vec<MissingObject>,
     disagreements: Vec<DisagreementObject>,
     overlaps: Vec<OverlapObject>,
-    /// Places where units of different layouts were compared.
+    /// The number of places where units of different layouts were compared.
     compared: u64,
     checked: bool,
     unusable: Vec<RejectedObject>,

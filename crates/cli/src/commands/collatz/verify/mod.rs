@@ -108,7 +108,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Returns the extreme regions of a selection: a method that supports these supports all.
+/// Returns the extreme regions of a selection. A method that supports these supports all regions of
+/// the selection.
 fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
     let corners = layout.corners().into_iter().filter(|unit| selection.contains(*unit));
     let ends = [selection.units().next(), selection.units().last()];

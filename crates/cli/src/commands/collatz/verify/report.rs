@@ -53,13 +53,13 @@ pub(super) struct Report {
 #[derive(Serialize, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 enum Status {
-    /// The whole range is verified.
+    /// The outcome that the whole range is verified.
     Verified,
-    /// All selected units are done.
+    /// The outcome that all selected units are done, but not the whole range.
     Part,
     Unresolved,
     Stopped,
-    /// Some units are undone.
+    /// The outcome that some units are undone.
     Failed,
 }
 
@@ -139,7 +139,7 @@ impl Report {
     }
 }
 
-/// Writes several lines.
+/// Formats the report in several lines.
 impl Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = &self.outcome;

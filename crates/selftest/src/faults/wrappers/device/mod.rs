@@ -32,14 +32,15 @@ pub enum DeviceFault {
     FlippedDownload {
         /// The number of the download. Empty downloads are not counted.
         download: u64,
-        /// Taken modulo the bits of the download.
+        /// The index of the bit, taken modulo the bits of the download.
         bit: u64,
     },
     /// After one launch, one bit of the memory that its arguments point to is flipped.
     FlippedMemory {
         /// The number of the launch. In a graph, the bit is flipped after the whole graph.
         launch: u64,
-        /// Taken modulo the bits of all buffers of the arguments, one after another.
+        /// The index of the bit, taken modulo the bits of all buffers of the arguments, one after
+        /// another.
         bit: u64,
     },
 }

@@ -16,9 +16,9 @@ use warpint_mersenne::{
 pub enum Fault {
     /// After `after` further products of the family, a bit of the last product flips, once.
     FlippedBit {
-        /// The number of products before it.
+        /// The number of products before the flip.
         after: u64,
-        /// The bit, taken mod p.
+        /// The index of the bit, taken mod p.
         bit: u32,
     },
     /// After `after` changes of one register, a bit of it flips, once.
@@ -28,29 +28,29 @@ pub enum Fault {
     FlippedRegister {
         /// The number of the register.
         register: usize,
-        /// The number of changes before it.
+        /// The number of changes before the flip.
         after: u64,
         /// The bit of the residue as it is stored, taken mod p.
         bit: u32,
     },
     /// A bit of every product is 1.
     StuckBit {
-        /// The bit, taken mod p.
+        /// The index of the bit, taken mod p.
         bit: u32,
     },
     /// From some product on, every product has a wrong bit, at varying places.
     Unreliable {
-        /// The number of products before the first.
+        /// The number of products before the first one with the fault.
         after: u64,
     },
     /// From some product on, every product is zero.
     Dead {
-        /// The number of products before the first.
+        /// The number of products before the first one with the fault.
         after: u64,
     },
     /// From some product on, every product has too much round-off at a short length.
     RoundOff {
-        /// The number of products before the first.
+        /// The number of products before the first one with the fault.
         after: u64,
         /// The shortest length without this fault.
         enough: usize,
@@ -74,15 +74,15 @@ pub enum Fault {
     },
     /// Reported margins are too large.
     Optimism {
-        /// The bits added to every margin.
+        /// The number of bits added to every margin.
         bits: f64,
     },
 }
 
-/// The registers whose changes are counted: those of a test.
+/// The number of registers whose changes are counted: those of a test.
 const REGISTERS: usize = registers::COUNT;
 
-/// Counts over all engines of a family.
+/// The numbers of products, changes and flips over all engines of a family.
 #[derive(Debug, Default)]
 struct Counts {
     products: AtomicU64,
@@ -181,7 +181,7 @@ impl EngineFamily for Faulty {
     }
 }
 
-/// Fails while failures are left.
+/// Returns the device error as long as failures are left, and counts them down.
 fn fail(left: &AtomicU64, error: &DeviceError) -> Result<(), EngineError> {
     match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)) {
         Ok(_) => Err(error.clone().into()),

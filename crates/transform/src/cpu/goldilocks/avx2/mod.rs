@@ -23,7 +23,7 @@ pub struct Four(pub U64x4);
 #[repr(transparent)]
 pub struct Plain(pub U64x4);
 
-/// a − b for canonical a with 2^63 added and b < 2^63 without; the result has 2^63 added.
+/// Returns a − b, with 2^63 added, for canonical a with 2^63 added and b < 2^63 without.
 #[inline(always)]
 fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     // After a borrow the difference is larger than a; a − b + q is a − b − ε.
@@ -45,7 +45,7 @@ fn reduce(low: U64x4, high: U64x4) -> U64x4 {
     canonical(plus(sum, carry))
 }
 
-/// The 128-bit product of numbers without offset, reduced, with 2^63 added.
+/// Returns a·b mod q, canonical and with 2^63 added, for a and b without it.
 #[inline(always)]
 fn product(a: U64x4, b: U64x4) -> U64x4 {
     let (a_high, b_high) = (shift_right(a, 32), shift_right(b, 32));

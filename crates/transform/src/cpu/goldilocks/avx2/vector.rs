@@ -29,13 +29,13 @@ macro_rules! simd {
 }
 
 impl Avx2 {
-    /// The proof, if this processor has the instructions.
+    /// Returns the proof that this processor has AVX2, or `None` if it does not.
     #[must_use]
     pub fn detect() -> Option<Self> {
         is_x86_feature_detected!("avx2").then_some(Self(()))
     }
 
-    /// The same number in every lane.
+    /// Returns a register with the same number in every lane.
     #[inline(always)]
     #[must_use]
     pub fn splat(self, x: u64) -> U64x4 {
@@ -83,14 +83,14 @@ impl Avx2 {
 }
 
 impl U64x4 {
-    /// The proof that the register represents.
+    /// Returns the proof of AVX2 that this register represents.
     #[inline(always)]
     #[must_use]
     pub fn avx2(self) -> Avx2 {
         Avx2(())
     }
 
-    /// The same number in every lane of a new register.
+    /// Returns a new register with the same number in every lane.
     #[inline(always)]
     #[must_use]
     pub fn splat(self, x: u64) -> Self {
@@ -137,90 +137,90 @@ impl U64x4 {
     }
 }
 
-/// a + b mod 2^64.
+/// Returns a + b mod 2^64.
 #[inline(always)]
 #[must_use]
 pub fn plus(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_add_epi64(a.0, b.0)))
 }
 
-/// a − b mod 2^64.
+/// Returns a − b mod 2^64.
 #[inline(always)]
 #[must_use]
 pub fn minus(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_sub_epi64(a.0, b.0)))
 }
 
-/// Bitwise and.
+/// Returns the bitwise AND of a and b.
 #[inline(always)]
 #[must_use]
 pub fn and(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_and_si256(a.0, b.0)))
 }
 
-/// a + 2^63 mod 2^64.
+/// Returns a + 2^63 mod 2^64.
 #[inline(always)]
 #[must_use]
 pub fn flip_sign(a: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_xor_si256(a.0, a.splat(SIGN).0)))
 }
 
-/// All ones in lanes with a > b, signed; otherwise zero.
+/// Returns all ones in lanes where a > b as signed numbers, and zero in the others.
 #[inline(always)]
 #[must_use]
 pub fn greater(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_cmpgt_epi64(a.0, b.0)))
 }
 
-/// `yes` in lanes where the mask is all ones, otherwise `no`.
+/// Returns `yes` in lanes where the mask is all ones, and `no` in lanes where it is zero.
 #[inline(always)]
 #[must_use]
 pub fn choose(mask: U64x4, yes: U64x4, no: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_blendv_epi8(no.0, yes.0, mask.0)))
 }
 
-/// Like [`choose`], for two constants.
+/// Does the same as [`choose`], for two constants.
 #[inline(always)]
 #[must_use]
 pub fn choose_of(mask: U64x4, yes: u64, no: u64) -> U64x4 {
     choose(mask, mask.splat(yes), mask.splat(no))
 }
 
-/// The low half of a and the high half of b.
+/// Returns the low half of a and the high half of b in each lane.
 #[inline(always)]
 pub(super) fn halves(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_blend_epi32::<0b1010_1010>(a.0, b.0)))
 }
 
-/// The product of the low halves.
+/// Returns the product of the low halves of a and b in each lane.
 #[inline(always)]
 #[must_use]
 pub fn mul_low(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_mul_epu32(a.0, b.0)))
 }
 
-/// a·2^k for k in 0..64.
+/// Returns a·2^k mod 2^64 for k in 0..64.
 #[inline(always)]
 #[must_use]
 pub fn shift_left(a: U64x4, k: u32) -> U64x4 {
     U64x4(simd!(_mm256_sll_epi64(a.0, _mm_cvtsi32_si128(k as i32))))
 }
 
-/// ⌊a/2^k⌋ for k in 0..64, unsigned.
+/// Returns ⌊a/2^k⌋ of unsigned a for k in 0..64.
 #[inline(always)]
 #[must_use]
 pub fn shift_right(a: U64x4, k: u32) -> U64x4 {
     U64x4(simd!(_mm256_srl_epi64(a.0, _mm_cvtsi32_si128(k as i32))))
 }
 
-/// a·2^k for k in 0..64, lane by lane.
+/// Returns a·2^k mod 2^64 in each lane, with k in 0..64 from the same lane.
 #[inline(always)]
 #[must_use]
 pub fn shift_left_each(a: U64x4, k: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_sllv_epi64(a.0, k.0)))
 }
 
-/// ⌊a/2^k⌋ for k in 0..64, unsigned, lane by lane.
+/// Returns ⌊a/2^k⌋ of unsigned a in each lane, with k in 0..64 from the same lane.
 #[inline(always)]
 #[must_use]
 pub fn shift_right_each(a: U64x4, k: U64x4) -> U64x4 {
@@ -234,7 +234,7 @@ pub(super) fn canonical(x: U64x4) -> U64x4 {
     plus(x, shift_right(greater(x, x.splat((Q - 1) ^ SIGN)), 32))
 }
 
-/// a + b for canonical a with 2^63 added and canonical b without; the result has 2^63 added.
+/// Returns a + b, with 2^63 added, for canonical a with 2^63 added and canonical b without.
 #[inline(always)]
 #[must_use]
 pub fn add_plain(a: U64x4, b: U64x4) -> U64x4 {
