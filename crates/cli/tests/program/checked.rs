@@ -125,7 +125,7 @@ fn a_proof_that_cannot_be_put_into_place_is_made_by_the_same_command_later() {
     let ran = warpint(dir.path(), line);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.err.contains("its proof was not made"), "{}", ran.err);
-    assert!(ran.err.contains("M4423-3.proof already: move it away, then"), "{}", ran.err);
+    assert!(ran.err.contains("M4423-3.proof already exists: move it away, then"), "{}", ran.err);
     let before = "warning: another w/proof/M4423-3.proof exists already: move it away before";
     let test = ran.err.find("its proof was not made").unwrap();
     assert!(ran.err.find(before).is_some_and(|said| said < test), "{}", ran.err);

@@ -147,7 +147,11 @@ fn a_result_that_cannot_be_kept_is_worth_more_than_residues() {
         let ran = on_disk(disk, dir.path(), LINE);
         assert_eq!(ran.code, Some(if full { 4 } else { 2 }), "{ran:?}");
         assert!(ran.err.contains("prp-result.json: "), "{}", ran.err);
-        assert!(ran.err.contains("the result is recorded, and checkpoints"), "{}", ran.err);
+        assert!(
+            ran.err.contains("the result is recorded, and existing checkpoints"),
+            "{}",
+            ran.err
+        );
         assert_eq!(ran.json()["proof"]["power"], 3);
         // Room is made only if it is needed.
         assert_eq!(dir.path().join("w/M4423/proof").exists(), !full);
