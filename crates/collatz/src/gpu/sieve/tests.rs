@@ -143,7 +143,7 @@ impl Strike for Short {
         }
         let mut counts = counters.download()?;
         if let Some(places) = counts.last_mut() {
-            *places = u32::MAX / 2;
+            *places = 1 << 31;
         }
         counters.upload(&counts)
     }
