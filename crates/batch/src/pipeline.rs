@@ -147,8 +147,8 @@ impl Plan {
         self.operands.iter().find(|source| !self.is_single(source))
     }
 
-    /// Returns the number of an operand that has only one, which serves for all of the others;
-    /// `None` for other operands.
+    /// Returns the only number of an operand of one number, which is used with every number of the
+    /// other operands; `None` for an operand of several numbers.
     fn single(&self, source: &Source) -> Result<Option<Arc<UintBatch>>, BatchError> {
         if !self.is_single(source) {
             return Ok(None);

@@ -317,7 +317,8 @@ pub struct Row {
     pub what: String,
     /// The method's name.
     pub method: &'static str,
-    /// The other parameters on which the checksum depends: `d=32`.
+    /// The parameters on which the checksum depends besides the method and its version, such as
+    /// `d=32`.
     pub parameters: String,
     /// The place: `cpu`, or a device such as `cuda:0`.
     pub place: String,

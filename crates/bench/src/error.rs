@@ -107,7 +107,7 @@ pub enum BenchError {
     /// An error of a batch.
     #[error(transparent)]
     Integer(#[from] IntegerError),
-    /// Checkpoints of a test that cannot be used.
+    /// The checkpoints of a test cannot be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// A device that is missing or has failed.

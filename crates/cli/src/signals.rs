@@ -62,7 +62,7 @@ impl Signals {
         &self.stop
     }
 
-    /// Lets the first request from now on only set the token, and returns the token.
+    /// From now on, the first request to stop does no more than set the token. Returns the token.
     pub(crate) fn save_first(&self) -> &StopToken {
         self.saves.store(true, Ordering::SeqCst);
         &self.stop

@@ -20,7 +20,7 @@ fn parse<T: FromStr, E: Error>(text: &str) -> Result<T, E> {
     number.ok_or_else(|| E::custom("not a number of decimal digits, or too large"))
 }
 
-/// Serialization of lists of numbers as lists of such strings.
+/// Serialization of lists of numbers as lists of strings of decimal digits.
 pub(crate) mod list {
     use serde::{Deserialize, Deserializer, Serializer};
 

@@ -179,7 +179,7 @@ pub enum TextProblem {
     /// The text has a character that is not a digit.
     #[error("{character:?} at position {position} is not a {digits} digit")]
     NoDigit {
-        /// The first such character.
+        /// The first character that is not a digit of the expected kind.
         character: char,
         /// The position of the character, from 0.
         position: usize,

@@ -47,7 +47,7 @@ impl Ring {
         if x == self.modulus { Integer::new() } else { x }
     }
 
-    /// Returns the result of applying `step` n times to x, where x is held at `shift`.
+    /// Returns the result of applying `step` n times to x, where x is stored shifted by `shift`.
     #[must_use]
     pub fn square(&self, mut x: Integer, n: u64, step: Step, shift: Shift) -> Integer {
         let mut s = shift;

@@ -300,7 +300,7 @@ fn none_here(what: Tunable) -> BenchError {
 pub struct Report {
     /// The place: `cpu`, or a device such as `cuda:0`.
     pub device: String,
-    /// The name of the product.
+    /// The name of the GPU model or processor.
     pub name: String,
     /// Whether a stop was requested before all was measured.
     pub stopped: bool,

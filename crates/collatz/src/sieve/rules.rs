@@ -39,7 +39,7 @@ pub(crate) struct Limits {
     /// The limit before an odd step, which applies if the run of odd steps with this one is
     /// followed by two even ones.
     pub run: u32,
-    /// The limit after an even number of even steps that ends with this step.
+    /// The limit if this step is the last of an even number of consecutive even steps.
     pub preimage: u32,
 }
 

@@ -14,7 +14,7 @@ pub struct Tree {
     pub(crate) root_level: u32,
     /// The number of low bits that are grown one by one; the last 10 are processed at once.
     pub(crate) level: u32,
-    /// The bits above the low bits of the interval's first number: H·2^10.
+    /// The interval [H·2^m, (H + 1)·2^m) of the tree, m = `level` + 10, as H·2^10.
     pub(crate) top: u128,
     pub(crate) rules: Rules,
     pub(crate) look: Looking,

@@ -136,8 +136,8 @@ impl Compiler {
         })
     }
 
-    /// Returns the path of the run time as an object file, beside its headers. It is not
-    /// instrumented, but informs the sanitizers of fiber switches and ordering.
+    /// Returns the path of the simulator's run-time library as an object file, beside its headers.
+    /// The library is not instrumented, but informs the sanitizers of fiber switches and ordering.
     fn runtime(&self, sanitizer: Option<Sanitizer>) -> Result<PathBuf, DeviceError> {
         let mut flags = self.flags(sanitizer);
         // The run time takes part in every barrier, and is not itself under test.

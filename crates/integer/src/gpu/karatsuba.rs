@@ -103,7 +103,7 @@ impl Shape for Karatsuba {
 
 impl Gpu {
     /// Computes the limbs of a_i·b_i that the shape selects. The results may overwrite a or b if
-    /// that operand has as many limbs and is not one number for all instances.
+    /// that operand has as many limbs as a result and is not one number for all instances.
     ///
     /// # Errors
     /// An error of the device or of the kernel's compilation.

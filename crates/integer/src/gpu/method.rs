@@ -139,7 +139,7 @@ impl Gpu {
     }
 
     /// Computes `out_i` = the limbs of a_i·b_i that `part` selects. `out` may alias a or b if that
-    /// operand has as many limbs and is not one number for all instances. Asynchronous.
+    /// operand has as many limbs as `out` and is not one number for all instances. Asynchronous.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method

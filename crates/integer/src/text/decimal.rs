@@ -13,8 +13,8 @@ pub(super) fn powers_for_width(width: Width) -> Powers {
     Powers::new(most_digits(width))
 }
 
-/// Returns the powers of ten needed to read `digits` digits, and no more than numbers of a width
-/// need.
+/// Returns the powers of ten that are needed to read `digits` digits, or to read the widest number
+/// of this width if that takes fewer.
 pub(super) fn powers_for_digits(digits: usize, width: Width) -> Powers {
     Powers::new(digits.min(most_digits(width)))
 }

@@ -74,7 +74,7 @@ pub(super) fn is_known(product: &str) -> bool {
     TABLES.iter().any(|(name, _)| *name == product)
 }
 
-/// Iterates over the variants that were fastest for an engine and length on any product.
+/// Iterates over the variants that were fastest for an engine and length on any GPU model.
 pub(super) fn variants(engine: &str, length: usize) -> impl Iterator<Item = &'static str> {
     let of = move |way: &&Known| way.engine == engine && way.length == length;
     let ways = TABLES.iter().flat_map(|(_, ways)| ways);

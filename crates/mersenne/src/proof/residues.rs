@@ -129,7 +129,8 @@ impl ResidueFolder {
         Ok(residue)
     }
 
-    /// Returns whether a file of the right size exists for x_k. Cost: one look at the directory.
+    /// Returns whether a file of the right size exists for x_k, k = `iteration`. Cost: one look at
+    /// the directory.
     #[must_use]
     pub fn has(&self, iteration: u64) -> bool {
         let body = (Residue::byte_len(self.exponent) + CHECKSUM) as u64;

@@ -27,7 +27,7 @@ pub(super) fn by_option(e: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Returns an error of a request or of a directory as one of bad input.
+/// Turns an error of a request or of a directory into an error of bad input.
 pub(super) fn refused(error: impl std::fmt::Display) -> BadRequest {
     BadRequest(error.to_string())
 }

@@ -388,8 +388,9 @@ impl Unit {
     }
 }
 
-/// Returns whether a region has odd numbers besides 1: then its first four numbers include one. The
-/// sample of a larger interval includes some as well, since it has a million random numbers.
+/// Returns whether a region has an odd number other than 1. If it has, one is among its first four
+/// numbers. An interval of more than 2^20 numbers has some in its sample too, because the sample
+/// consists of a million random numbers.
 fn has_odd(region: &Region) -> bool {
     (0..4).filter_map(|index| region.nth(index)).any(|n| n > 1 && n % 2 == 1)
 }

@@ -127,7 +127,7 @@ impl Barrett {
         }
     }
 
-    /// Returns u mod m, of n limbs, for u < m·B^n.
+    /// Returns u mod m for u < m·B^n, where B = 2^32 and m has n limbs. The result has n limbs.
     fn rem_of_below(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let repeated = self.repeated(u)?;
         let u = repeated.as_ref().unwrap_or(u);

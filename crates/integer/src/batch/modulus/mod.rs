@@ -58,8 +58,8 @@ fn ones(executor: &Executor, count: usize, width: Width) -> Result<UintBatch, In
 }
 
 impl Modulus {
-    /// Prepares the modulus m for the method that suits its width. Costs one division, for which it
-    /// waits for a device.
+    /// Prepares the modulus m for the method that suits its width. Costs one division. On a device
+    /// it waits until the division is done.
     ///
     /// # Errors
     /// [`IntegerError::ZeroModulus`] if a modulus is 0; [`IntegerError::TooWide`] for more than

@@ -26,9 +26,9 @@ const MAX_LIMBS: usize = 72;
 const FEW_LIMBS: usize = 36;
 
 impl Gcd {
-    /// Returns the version for operands of these limbs. `None` if they are longer than the
-    /// registers of a block hold, or than its `shared_memory` bytes of shared memory: 2^20 bits
-    /// need 140 KiB.
+    /// Returns the version for operands of these limbs; `None` if they do not fit into the
+    /// registers of a block, or not into its `shared_memory` bytes of shared memory. Operands of
+    /// 2^20 bits need 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| Self::of_lanes(a_limbs, b_limbs, lanes);

@@ -142,8 +142,9 @@ impl State {
         (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(exponent)) as u64
     }
 
-    /// Returns whether the sealed residue x_v is unchanged, and whether x and D are equal if they
-    /// belong to the same iteration. A file would store only one of them.
+    /// Returns whether the sealed residue x_v (v: the last verified iteration) is unchanged, and
+    /// whether the present residue x and D (the residue of the check) are equal if they belong to
+    /// the same iteration. A file stores only one of two equal ones.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.gerbicz.as_ref().is_none_or(|g| {

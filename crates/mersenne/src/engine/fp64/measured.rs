@@ -84,7 +84,7 @@ fn least_z(p: u32) -> f64 {
     (1000.0 * f64::from(p)).ln()
 }
 
-/// The error for a text, given here, that is not a line of the table.
+/// The error for a text that is not a line of the table. It contains the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a line with the columns {COLUMNS}")]
 pub struct NoSuchLine(String);
