@@ -142,7 +142,7 @@ fn a_device_without_room_says_how_much_is_needed() {
     assert!(matches!(error, EngineError::NoRoom { needed: 1_048_576, .. }), "{error:?}");
     let text = error.to_string();
     assert!(text.starts_with("M216091 by goldilocks on cuda:0 in 16384 words"), "{text}");
-    assert!(text.contains("needs 1 MiB: the device a GPU has no room"), "{text}");
+    assert!(text.contains("needs 1 MiB: out of memory on a GPU"), "{text}");
 }
 
 #[test]

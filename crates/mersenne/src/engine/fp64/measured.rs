@@ -202,7 +202,7 @@ mod tests {
             "65536 0.3635 1296335 many 0.14800 0.01100 0.2000 31.2 shape",
         ] {
             let error = bad.parse::<MeasuredLength>().unwrap_err();
-            assert!(error.to_string().starts_with(&format!("'{bad}' is no line")), "{error}");
+            assert!(error.to_string().starts_with(&format!("'{bad}' is not a line")), "{error}");
         }
     }
 
