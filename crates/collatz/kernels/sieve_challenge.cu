@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 // walked.
 //
 // A warp of sieve_last.cu processes nodes in ascending order. So a warp here reads the first and
-// the last 32 of PLACES entries, and all of them only if the nodes may be among them: about a tenth
+// the last 32 of PLACES entries, and all of them only if the nodes may be among them: about a seventh
 // of the list.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sieve_take(const uint4* nodes, u32 from, u32 until, const uint4* tallies, const u64* listed,

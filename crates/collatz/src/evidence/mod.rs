@@ -25,8 +25,8 @@
 //! The seed is drawn from the operating system's randomness when work on a region begins. Only the
 //! host knows it. A device learns of an item only after it has answered for that item's part of the
 //! work. Before that, the host asks it only for the positions of nodes in its lists of the levels
-//! above. If the list of long numbers is too short for some nodes, they are walked again in halves, and the
-//! device learns of the items of the second half before it walks that half.
+//! above. If the list of long numbers is too short for some nodes, they are walked again in halves,
+//! and the device learns of the items of the second half before it walks that half.
 //!
 //! q is about N divided by a number of items that depends on the place. It is at most
 //! [`MOST_CHALLENGES`], and at least min([`MOST_CHALLENGES`], ⌊N/M⌋) with M = [`NODES`] for the

@@ -6,7 +6,7 @@
 //! tally, and the end of each of their long numbers, must be the same.
 //!
 //! Cost of a challenge on the device: one scan of the list of nodes, at 32 bytes per entry, and one
-//! of a tenth of the list of long numbers, about 100 µs for a list of 10^7 nodes; three launches;
+//! of a seventh of the list of long numbers, about 100 µs for a list of 10^7 nodes; three launches;
 //! and one copy to the host. The host needs 2 to 3 ms of one core or more for the 32 nodes, while
 //! the device continues with other nodes. It computes the challenged node once more by the rules
 //! alone, on other threads, while the tree is walked.
