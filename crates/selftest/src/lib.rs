@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 
 use warpint_device::{CPU, Device};
 use warpint_integer::Executor;
+use warpint_integer::gpu::Gpu;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
 use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
 
@@ -64,16 +65,16 @@ impl Depth {
     pub fn estimate(self, is_gpu: bool) -> Duration {
         Duration::from_secs(match (is_gpu, self) {
             (false, _) => 15,
-            (true, Self::Quick) => 75,
+            (true, Self::Quick) => 60,
             (true, Self::Thorough) => 660,
         })
     }
 
-    /// Returns the number of small cases that run side by side on a device. Quick cases spend most
-    /// of their time compiling kernels, each on one core. Thorough cases need the device's memory.
+    /// Returns the number of cases that run side by side on a device. Quick cases spend most of
+    /// their time compiling kernels, each on one core. Thorough cases need the device's memory.
     fn cases_at_once(self) -> usize {
         match self {
-            Self::Quick => 4,
+            Self::Quick => 12,
             Self::Thorough => 1,
         }
     }
@@ -201,94 +202,163 @@ fn other_arithmetic(family: &dyn EngineFamily) -> &'static dyn EngineFamily {
     if family.name() == Fp64.name() { &Goldilocks } else { &Fp64 }
 }
 
+/// The sizes of a device's cases, suite by suite.
+#[derive(Debug, Clone)]
+pub struct DeviceSizes {
+    /// The widths in limbs of [`elementwise`] operations.
+    pub elementwise: Vec<usize>,
+    /// The sizes of [`batches`].
+    pub batches: batches::Sizes,
+    /// The sizes of [`collatz`].
+    pub collatz: collatz::Sizes,
+    /// The sizes of [`transforms::big`].
+    pub big: transforms::big::Sizes,
+    /// The sizes of [`transforms::small`].
+    pub small: transforms::small::Sizes,
+}
+
+impl DeviceSizes {
+    /// Returns the sizes for GPUs.
+    #[must_use]
+    pub fn of_gpus(depth: Depth) -> Self {
+        match depth {
+            Depth::Quick => Self {
+                elementwise: elementwise::quick_widths(),
+                batches: batches::Sizes::quick(),
+                collatz: collatz::Sizes::quick(),
+                big: transforms::big::Sizes::quick(),
+                small: transforms::small::Sizes::quick(),
+            },
+            Depth::Thorough => Self {
+                elementwise: elementwise::widths(),
+                batches: batches::Sizes::of_gpus(),
+                collatz: collatz::Sizes::of_gpus(),
+                big: transforms::big::Sizes::of_gpus(),
+                small: transforms::small::Sizes::of_gpus(),
+            },
+        }
+    }
+}
+
+/// Runs the cases of all suites on a device but those of engines: kernels, batches, Collatz
+/// methods and transforms. Reports are named as those of [`run_kernels`], [`run_batches`] and
+/// [`run_transforms`]; those of Collatz methods as `collatz@cuda:0::trees`.
+pub fn run_device(
+    gpu: &Gpu,
+    depth: Depth,
+    sizes: &DeviceSizes,
+    filter: Option<&str>,
+    report: &mut dyn FnMut(&CaseReport),
+) -> Summary {
+    let (device, executor) = (gpu.device(), Executor::from(gpu.clone()));
+    let mut cases = of_kernels(device, &sizes.elementwise);
+    cases.extend(of_batches(&executor, &sizes.batches));
+    cases.extend(of_collatz(device, &sizes.collatz));
+    cases.extend(of_transforms(device, depth, (&sizes.big, &sizes.small)));
+    let mut run = Running { filter, report, summary: Summary::default() };
+    run.all(cases, depth.cases_at_once());
+    run.summary
+}
+
 /// Runs the cases of [`fields`] and [`elementwise`] on a device, as [`run`] does those
 /// of families: `field@cuda:0::products`, `elementwise@cuda:0::shifts` and so on.
 pub fn run_kernels(
     device: &Device,
-    depth: Depth,
+    widths: &[usize],
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
-    let widths = match depth {
-        Depth::Quick => elementwise::quick_widths(),
-        Depth::Thorough => elementwise::widths(),
-    };
-    let (place, widths) = (&device.info().id, &widths);
-    let mut cases = vec![];
-    for (case, of_field) in fields::goldilocks::CASES {
-        cases.push(Case::new(format!("field@{place}"), case, || of_field(device, SEED)));
-    }
-    for (case, of_field) in fields::f50::CASES {
-        let work = || of_field(device, SEED, fields::f50::DRAWN);
-        cases.push(Case::new(format!("field50@{place}"), case, work));
-    }
-    for (case, of_batches) in elementwise::CASES {
-        let work = || of_batches(device, SEED, widths);
-        cases.push(Case::new(format!("elementwise@{place}"), case, work));
-    }
-    let mut run = Running { filter, report, summary: Summary::default() };
-    run.all(cases, depth.cases_at_once());
-    run.summary
+    one_by_one(of_kernels(device, widths), filter, report)
 }
 
 /// Runs the cases of [`batches`] on an executor, as [`run`] does those of families: `batch::sums`
 /// on the CPU, `batch@cuda:0::sums` and so on elsewhere.
 pub fn run_batches(
     executor: &Executor,
-    depth: Depth,
     sizes: &batches::Sizes,
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
-    let place = executor.device().map(|device| format!("@{}", device.info().id));
-    let family = format!("batch{}", place.unwrap_or_default());
-    let of_devices = if executor.is_cpu() { &[] } else { batches::CASES_OF_DEVICES };
-    let cases = batches::CASES.iter().chain(of_devices).map(|(case, of_batches)| {
-        Case::new(family.clone(), case, || of_batches(executor, SEED, sizes))
-    });
-    let at_once = if executor.is_cpu() { 1 } else { depth.cases_at_once() };
-    let mut run = Running { filter, report, summary: Summary::default() };
-    run.all(cases.collect(), at_once);
-    run.summary
+    one_by_one(of_batches(executor, sizes), filter, report)
 }
 
-/// Runs the cases of [`collatz`] on a device, as [`run`] does those of families: `collatz@cuda:0::trees`.
-pub fn run_collatz(
-    device: &Device,
-    sizes: &collatz::Sizes,
-    filter: Option<&str>,
-    report: &mut dyn FnMut(&CaseReport),
-) -> Summary {
-    let mut run = Running { filter, report, summary: Summary::default() };
-    let family = format!("collatz@{}", device.info().id);
-    for (case, of_methods) in collatz::CASES {
-        run.one(&family, case, || of_methods(device, SEED, sizes));
-    }
-    run.summary
-}
-
-/// Runs the cases of [`transforms::big`], [`transforms::small`] and [`transforms::prime`] on a device, as [`run`] does
-/// those of families: `transform-big@cuda:0::convolutions`, `transform-small@cuda:0::rings` and so on.
+/// Runs the cases of [`transforms::big`], [`transforms::small`] and [`transforms::prime`] on a
+/// device, as [`run`] does those of families: `transform-big@cuda:0::convolutions`,
+/// `transform-small@cuda:0::rings` and so on.
 pub fn run_transforms(
     device: &Device,
     depth: Depth,
-    (big, small): (&transforms::big::Sizes, &transforms::small::Sizes),
+    sizes: (&transforms::big::Sizes, &transforms::small::Sizes),
+    filter: Option<&str>,
+    report: &mut dyn FnMut(&CaseReport),
+) -> Summary {
+    one_by_one(of_transforms(device, depth, sizes), filter, report)
+}
+
+fn one_by_one(
+    cases: Vec<Case<'_>>,
     filter: Option<&str>,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
-    let place = &device.info().id;
-    for (case, of_big) in transforms::big::CASES {
-        run.one(&format!("transform-big@{place}"), case, || of_big(device, SEED, big));
-    }
-    for (case, of_small) in transforms::small::CASES {
-        run.one(&format!("transform-small@{place}"), case, || of_small(device, SEED, small));
-    }
-    let is_run = |case: &str| depth == Depth::Thorough || transforms::prime::QUICK.contains(&case);
-    for (case, of_prime) in transforms::prime::CASES.iter().filter(|(case, _)| is_run(case)) {
-        run.one(&format!("transform-prime@{place}"), case, || of_prime(device, SEED));
-    }
+    run.all(cases, 1);
     run.summary
+}
+
+fn of_kernels<'a>(device: &'a Device, widths: &'a [usize]) -> Vec<Case<'a>> {
+    let place = &device.info().id;
+    let goldilocks = fields::goldilocks::CASES.iter().map(|&(case, of_field)| {
+        Case::new(format!("field@{place}"), case, move || of_field(device, SEED))
+    });
+    let f50 = fields::f50::CASES.iter().map(|&(case, of_field)| {
+        let work = move || of_field(device, SEED, fields::f50::DRAWN);
+        Case::new(format!("field50@{place}"), case, work)
+    });
+    let elementwise = elementwise::CASES.iter().map(|&(case, of_batches)| {
+        let work = move || of_batches(device, SEED, widths);
+        Case::new(format!("elementwise@{place}"), case, work)
+    });
+    goldilocks.chain(f50).chain(elementwise).collect()
+}
+
+fn of_batches<'a>(executor: &'a Executor, sizes: &'a batches::Sizes) -> Vec<Case<'a>> {
+    let place = executor.device().map(|device| format!("@{}", device.info().id));
+    let family = format!("batch{}", place.unwrap_or_default());
+    let of_devices = if executor.is_cpu() { &[] } else { batches::CASES_OF_DEVICES };
+    let cases = batches::CASES.iter().chain(of_devices).map(|&(case, of_batches)| {
+        Case::new(family.clone(), case, move || of_batches(executor, SEED, sizes))
+    });
+    cases.collect()
+}
+
+fn of_collatz<'a>(device: &'a Device, sizes: &'a collatz::Sizes) -> Vec<Case<'a>> {
+    let family = format!("collatz@{}", device.info().id);
+    let cases = collatz::CASES.iter().map(|&(case, of_methods)| {
+        Case::new(family.clone(), case, move || of_methods(device, SEED, sizes))
+    });
+    cases.collect()
+}
+
+fn of_transforms<'a>(
+    device: &'a Device,
+    depth: Depth,
+    (big, small): (&'a transforms::big::Sizes, &'a transforms::small::Sizes),
+) -> Vec<Case<'a>> {
+    let place = &device.info().id;
+    let is_run = |case: &str| depth == Depth::Thorough || transforms::prime::QUICK.contains(&case);
+    let of_big = transforms::big::CASES.iter().map(|&(case, of_big)| {
+        let work = move || of_big(device, SEED, big);
+        Case::new(format!("transform-big@{place}"), case, work)
+    });
+    let of_small = transforms::small::CASES.iter().map(|&(case, of_small)| {
+        let work = move || of_small(device, SEED, small);
+        Case::new(format!("transform-small@{place}"), case, work)
+    });
+    let of_prime = transforms::prime::CASES.iter().filter(|(case, _)| is_run(case));
+    let of_prime = of_prime.map(|&(case, of_prime)| {
+        Case::new(format!("transform-prime@{place}"), case, move || of_prime(device, SEED))
+    });
+    of_big.chain(of_small).chain(of_prime).collect()
 }
 
 /// Runs the cases of [`transforms::cpu`], as [`run`] does those of families: `transform::outputs`.

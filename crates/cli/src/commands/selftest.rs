@@ -4,15 +4,12 @@ use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use warpint::device::device_on;
 use warpint::integer::Executor;
 use warpint::mersenne::engine::places::{Families, families_on_cpu};
 use warpint::mersenne::{DeviceChoice, PlanRequest};
 use warpint_selftest::batches::Sizes;
-use warpint_selftest::transforms::{big, small};
 use warpint_selftest::{
-    CaseReport, Depth, collatz, run_batches, run_collatz, run_kernels, run_transforms,
-    run_transforms_on_cpu,
+    CaseReport, Depth, DeviceSizes, run_batches, run_device, run_transforms_on_cpu,
 };
 
 use super::batch::place::gpu;
@@ -33,17 +30,14 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
         report::notice(&estimate(depth, request.device));
     }
     if let DeviceChoice::On(id) = request.device {
-        let device = device_on(id)?;
-        let (batches, collatz, big, small) = sizes(depth);
-        run_kernels(&device, depth, filter, &mut |case| tally.take(case.into()));
-        run_batches(&gpu(id)?.into(), depth, &batches, filter, &mut |case| tally.take(case.into()));
-        run_collatz(&device, &collatz, filter, &mut |case| tally.take(case.into()));
-        let take = &mut |case: &CaseReport| tally.take(case.into());
-        run_transforms(&device, depth, (&big, &small), filter, take);
+        let gpu = gpu(id)?;
+        let (sizes, take) =
+            (DeviceSizes::of_gpus(depth), &mut |case: &CaseReport| tally.take(case.into()));
+        run_device(&gpu, depth, &sizes, filter, take);
     }
     if matches!(choice, DeviceChoice::Auto | DeviceChoice::Cpu) {
         let take = &mut |case: &CaseReport| tally.take(case.into());
-        run_batches(&Executor::cpu(), depth, &Sizes::usual(), filter, take);
+        run_batches(&Executor::cpu(), &Sizes::usual(), filter, take);
         run_transforms_on_cpu(filter, take);
     }
     warpint_selftest::run(&families, depth, filter, &mut |case| tally.take(case.into()));
@@ -51,23 +45,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     tally.conclude(args, has_more)
 }
 
-/// Returns the sizes of a device's cases at a depth: of batches, Collatz methods, and both kinds of
-/// transforms.
-fn sizes(depth: Depth) -> (Sizes, collatz::Sizes, big::Sizes, small::Sizes) {
-    match depth {
-        Depth::Quick => {
-            (Sizes::quick(), collatz::Sizes::quick(), big::Sizes::quick(), small::Sizes::quick())
-        }
-        Depth::Thorough => (
-            Sizes::of_gpus(),
-            collatz::Sizes::of_gpus(),
-            big::Sizes::of_gpus(),
-            small::Sizes::of_gpus(),
-        ),
-    }
-}
-
-/// Formats an estimate: `quick cases on cuda:0: about 75.0 s if no kernel is compiled yet;
+/// Formats an estimate: `quick cases on cuda:0: about 60.0 s if no kernel is compiled yet;
 /// --thorough: about 11 min 0 s`.
 fn estimate(depth: Depth, place: DeviceChoice) -> String {
     let is_gpu = matches!(place, DeviceChoice::On(_));
@@ -243,7 +221,7 @@ mod tests {
         let gpu = DeviceChoice::On(DeviceId::Cuda(1));
         assert_eq!(
             estimate(Depth::Quick, gpu),
-            "quick cases on cuda:1: about 75.0 s if no kernel is compiled yet; --thorough: about 11 min 0 s"
+            "quick cases on cuda:1: about 60.0 s if no kernel is compiled yet; --thorough: about 11 min 0 s"
         );
         assert!(estimate(Depth::Thorough, gpu).starts_with("all cases on cuda:1: about 11 min"));
         assert_eq!(estimate(Depth::Quick, DeviceChoice::Cpu), "all cases of the CPU: about 15.0 s");

@@ -33,28 +33,30 @@ pub struct Sizes {
     pub look: Option<u32>,
     /// The two numbers of bits of a step of the walk that are tried.
     pub steps: [u32; 2],
-    /// Whether blocks have few threads and buffers few nodes; otherwise the device's defaults are
-    /// used.
+    /// Whether tables and ranges are small and blocks have few threads.
     pub small: bool,
+    /// The most nodes that a buffer holds; `None` takes a share of the device's memory.
+    pub nodes: Option<usize>,
 }
 
 impl Sizes {
     /// Returns the sizes for GPUs, with work that takes some seconds on the CPU.
     #[must_use]
     pub fn of_gpus() -> Self {
-        Self { bits: 33, look: None, steps: [12, 13], small: false }
+        Self { bits: 33, look: None, steps: [12, 13], small: false, nodes: None }
     }
 
     /// Returns the sizes of the quick cases on GPUs, with work that takes a second on the CPU.
+    /// Buffers are small, because cases run side by side.
     #[must_use]
     pub fn quick() -> Self {
-        Self { bits: 26, ..Self::of_gpus() }
+        Self { bits: 26, nodes: Some(1 << 16), ..Self::of_gpus() }
     }
 
     /// Returns the sizes for the simulator.
     #[must_use]
     pub fn few() -> Self {
-        Self { bits: 20, look: Some(12), steps: [8, 9], small: true }
+        Self { bits: 20, look: Some(12), steps: [8, 9], small: true, nodes: Some(1 << 10) }
     }
 
     /// Returns the sizes for recordings that sanitizers replay.
@@ -72,13 +74,15 @@ impl Sizes {
     }
 
     pub(crate) fn engine(&self, device: &Device) -> GpuSieve {
-        let engine = GpuSieve::new(device, Walker::default());
+        let mut engine = GpuSieve::new(device, Walker::default());
+        if let Some(nodes) = self.nodes {
+            engine = engine.with_nodes(nodes);
+        }
         if self.small {
             let blocks = Blocks { grow: 64, last: 64, last_blocks: 1, long: 32 };
-            engine.with_blocks(blocks).with_nodes(1 << 10)
-        } else {
-            engine
+            engine = engine.with_blocks(blocks);
         }
+        engine
     }
 
     /// Returns an interval of large numbers, all numbers below a power of two, and a class of

@@ -18,7 +18,8 @@ fn passes(filter: &str, cases: usize) {
         let mut report = |CaseReport { family, case, result, .. }: &CaseReport| {
             failures.extend(result.as_ref().err().map(|why| format!("{family}::{case}: {why}")));
         };
-        let summary = run_kernels(&device.unwrap(), Depth::Thorough, Some(filter), &mut report);
+        let widths = elementwise::widths();
+        let summary = run_kernels(&device.unwrap(), &widths, Some(filter), &mut report);
         assert_eq!(failures, Vec::<String>::new());
         assert_eq!(summary, Summary { passed: cases, failed: 0 });
     }
@@ -38,15 +39,10 @@ fn operations_of_batches_are_exact() {
 /// Runs all cases of an executor, at few sizes.
 fn batches_pass(executor: &Executor, cases: usize) {
     let mut failures = vec![];
-    let summary = run_batches(
-        executor,
-        Depth::Thorough,
-        &Sizes::few(),
-        None,
-        &mut |CaseReport { case, result, .. }| {
+    let summary =
+        run_batches(executor, &Sizes::few(), None, &mut |CaseReport { case, result, .. }| {
             failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
-        },
-    );
+        });
     assert_eq!(failures, Vec::<String>::new());
     assert_eq!(summary, Summary { passed: cases, failed: 0 });
 }
