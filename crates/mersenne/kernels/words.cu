@@ -9,8 +9,9 @@ DEVICE u32 bits_of(u64 p, u64 n, u64 j) {
 // Returns the multiple of 2^bits nearest to v, divided by 2^bits.
 DEVICE i64 carry_of(i64 v, u32 bits) { return (v + (1ll << (bits - 1))) >> bits; }
 
-// Computes out ← a + sign·b on digits; `out` must differ from a and b. Carries are −1, 0 or 1 for
-// balanced digits, and a few units for others; they are added to the next word and go no further.
+// Sets `out` to the digits of a + sign·b, of n words mod 2^p − 1; `out` must differ from a and b.
+// Carries are −1, 0 or 1 for balanced digits, and a few units for others. A carry is added to the
+// next word and goes no further.
 extern "C" __global__ void combine(i32* __restrict__ out, const i32* __restrict__ a,
                                    const i32* __restrict__ b, i32 sign, u32 p, u32 n) {
     u32 j = blockIdx.x * blockDim.x + threadIdx.x;

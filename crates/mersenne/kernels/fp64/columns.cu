@@ -28,7 +28,7 @@
 // by the last block in full, which passes on the same carries again and writes after the first
 // block has read.
 //
-// Blocks take their columns in the order in which they start (a ticket), so that a waiting block
+// Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
 #include "line.cuh"
 
@@ -41,8 +41,8 @@ static_assert(THREADS == WIDTH * M && THREADS % 32 == 0, "a thread has one point
 // The distance of points of the spectrum whose kb differ by 1, and of rows whose q differ by 1.
 constexpr u32 APART = Q * A * CHUNK;
 typedef Slots<U, A, B, WIDTH> Tile;
-// Returns the threads of the smallest team of warps that has kq, or q, of its own in the steps over
-// a and b.
+// Returns the number of threads of the smallest team of warps that has kq, or q, of its own in the
+// steps over a and b, so that it need not wait for other teams.
 constexpr u32 team_threads() {
     for (u32 warps = 1; warps < THREADS / 32; warps++) {
         u32 teams = THREADS / 32 / warps;
@@ -80,12 +80,13 @@ constexpr u32 MEASURED = 16384;
 // bits.
 #define MAGIC 6755399441055744.0
 
-// The weights of the words 2j + 1 and 2j + 2, for one of a thread's points j.
+// Properties of a thread's point j: whether its weights wrap around, and whether its words 2j and
+// 2j + 1 are long.
 struct Point {
     bool wrapped, long0, long1;
 };
 
-// The constants of a plan's words. A long word has one more bit.
+// The constants of a layout of words. A long word has one more bit.
 struct Words {
     // 2^(−(p mod N)/N) and its inverse.
     double ratio, inverse_ratio;
@@ -120,7 +121,7 @@ struct Weights {
     u32 fraction;
     const Words& words;
 
-    // `row_weights[m]` and `column_weights[j2]` hold factors of V and of 1/nV, for i = 0.
+    // `row_weights[m]` and `column_weights[j2]` contain factors of V and of 1/nV, for i = 0.
     DEVICE Weights(const Complex* __restrict__ row_weights, const Complex* __restrict__ column_weights,
                    const u32* __restrict__ fractions, u32 m, u32 column, const Words& words)
         : words(words) {
@@ -131,7 +132,7 @@ struct Weights {
         forward = scaled_if<-1>(of_row.re * of_column.re, wrapped);
         inverse = scaled_if<1>(of_row.im * of_column.im, wrapped);
     }
-    // Returns the weights of row i·M + m, whose u is greater by (−p·i mod Q)/Q.
+    // Returns the properties of the point in row i·M + m, whose u is greater by (−p·i mod Q)/Q.
     template <int i>
     DEVICE Point point() const {
         constexpr u32 numerator = (Q - P_MOD_Q * i % Q) % Q;
@@ -163,8 +164,7 @@ struct Item {
     DEVICE u32 u() const { return c + WIDTH * q; }
 };
 
-// Returns the place of the spectrum's point (c, ka, kq) of a tile for kb = 0, which is the g-th of
-// them.
+// Returns the index in memory of the g-th point (c, ka, kq) of a tile for kb = 0.
 DEVICE u32 position(u32 columns, u32 g) {
     u32 j2 = columns * WIDTH + g % WIDTH;
     return (j2 / CHUNK * ROWS + g / WIDTH) * CHUNK + j2 % CHUNK;
@@ -228,7 +228,7 @@ DEVICE void transform_a(const Complex* __restrict__ tables, Complex* tile, u32 c
     });
 }
 
-// Returns the slot of a thread's point q = 0; the others follow at distances of WIDTH.
+// Returns the slot of a thread's point q = 0; its other points are at distances of WIDTH.
 DEVICE Complex* own_slots(Complex* tile) {
     u32 m = threadIdx.x / WIDTH;
     return tile + Tile::at(threadIdx.x % WIDTH, m / B, m % B);

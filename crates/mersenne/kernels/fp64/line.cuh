@@ -1,9 +1,10 @@
 // Lines of Q·A·B complex points in shared memory, several side by side.
 //
-// The time index of a line is q·A·B + a·B + b, its frequency index is kq + Q·(ka + A·kb). Between
-// its steps a line is stored in slots (u, a or ka, b), where u < U numbers the transforms that lie
-// side by side: the lines, and q or kq. A step reads the points of one slot digit into registers,
-// transforms them and writes them back to the same slots.
+// The time index of a point of a line is q·A·B + a·B + b, its frequency index is kq + Q·(ka +
+// A·kb). Between its steps a line is stored in slots (u, a or ka, b), where u < U numbers the
+// transforms that lie side by side: it stands for a line and its q or kq. A step reads the points
+// along one index of the slots into registers, transforms them and writes them back to the same
+// slots.
 #pragma once
 #include "fourier.cuh"
 #include "ptx.cuh"
@@ -32,8 +33,9 @@ struct Listed {
     }
 };
 
-// The powers of the product of a factor with one near 1, for which the list `excess` holds the
-// difference from 1: the product is as accurate as its first factor.
+// The powers of the product of two factors, the second of which is near 1. The list `excess` has
+// the differences of the second factor's powers from 1, so the product is as accurate as its first
+// factor.
 template <int R, u32 STRIDE>
 struct Turned {
     Listed<R, STRIDE> factor;
@@ -47,22 +49,24 @@ struct Turned {
     }
 };
 
-// The R points at `points`, at distances of `stride`.
+// Reads the R points at `points`, at distances of `stride`.
 template <int R>
 DEVICE void take(Complex (&x)[R], const Complex* points, u32 stride) {
     unrolled<0, R>([&](auto i) { x[VALUE(i)] = points[VALUE(i) * stride]; });
 }
-// The result of a transform, in order.
+// Writes the result of a transform to `points`, at distances of `stride`, in the order of
+// frequencies.
 template <int R>
 DEVICE void put(const Complex (&x)[R], Complex* points, u32 stride) {
     unrolled<0, R>([&](auto k) { points[VALUE(k) * stride] = x[place_of(R, VALUE(k))]; });
 }
-// The result of a transform in global memory, bypassing the first-level cache.
+// Reads a point from global memory, bypassing the first-level cache.
 DEVICE Complex load(const Complex* point) {
     double2 v = __ldcg((const double2*)point);
     return {v.x, v.y};
 }
-// With STREAMING, the points stored first are the first to be evicted from the second-level cache.
+// Writes a point to global memory, bypassing the first-level cache. With STREAMING, it is marked as
+// the first to be evicted from the second-level cache.
 DEVICE void store(Complex* point, Complex v) {
     double2 w = make_double2(v.re, v.im);
 #if STREAMING
@@ -80,14 +84,14 @@ DEVICE void store(const Complex (&x)[R], Complex* points, u32 stride) {
     unrolled<0, R>([&](auto k) { store(points + VALUE(k) * stride, x[place_of(R, VALUE(k))]); });
 }
 
-// Returns how many of a thread's items of R points are in its registers at a time, for `items`
-// items and `threads` threads.
+// Returns the number of items of `radix` points that a thread has in registers at a time, for
+// `items` items and `threads` threads.
 constexpr u32 at_once(u32 items, u32 threads, int radix) {
     u32 turns = radix <= 4 ? 4 : radix <= 8 ? 2 : 1;
     return items % (turns * threads) == 0 ? turns : 1;
 }
 
-// A barrier for each run of TEAM threads.
+// Waits for all threads of a team, which is a run of TEAM threads.
 template <u32 TEAM>
 DEVICE void barrier_of() {
     if constexpr (TEAM == 32) {
@@ -99,10 +103,10 @@ DEVICE void barrier_of() {
     }
 }
 
-// A step: barrier(), then work(item, powers(item)) for all items of radix R. Each team, which is a
-// run of TEAM threads, has an equal share of consecutive items. The powers of the first items are
-// loaded while other threads are awaited, and those of the next items after the work on the present
-// ones.
+// A step of a transform: barrier(), then work(item, powers(item)) for all items of radix R. Each
+// team, which is a run of TEAM threads, has an equal share of consecutive items. The powers of the
+// first items are loaded before the barrier, and those of the next items after the work on the
+// present items.
 template <int R, u32 ITEMS, u32 TEAM, class Barrier, class Powers, class Work>
 DEVICE void step(const Barrier& barrier, const Powers& powers, const Work& work) {
     constexpr u32 SHARE = ITEMS / (THREADS / TEAM);

@@ -51,7 +51,7 @@ DEVICE u32 row_of(u32 first, u32 line) {
     u32 pair = first + line % PAIRS;
     return line < PAIRS ? pair : pair == 0 ? ROWS / 2 : ROWS - pair;
 }
-// Returns the place of point j2 of a row k1.
+// Returns the index in memory of point j2 of row k1 = `row`.
 DEVICE u32 position(u32 row, u32 j2) {
     constexpr u32 CQ = COLUMN_OUTER_RADIX, CA = COLUMN_RADIX_A;
     u32 place = row / CQ % CA + CA * (row % CQ + CQ * (row / (CQ * CA)));
@@ -173,8 +173,8 @@ DEVICE Complex* unit_slots(Complex* tile, u32 line, u32 unit) {
     return tile + Tile::at(Q * line + unit % Q, unit / Q, 0);
 }
 
-// The powers of the factor of a unit's partner: e(−1/B)/w, where w is the unit's factor, or
-// e(−1/2B) if w = 1 for a unit that is its own partner.
+// The powers of the factor of the unit of partners. This factor is e(−1/B)/w, where w is the unit's
+// factor. If both units are their own partners, w = 1, and the second unit has the factor e(−1/2B).
 template <class Power>
 struct PartnersPowers {
     const Power& power;
@@ -205,8 +205,8 @@ DEVICE void self_product(Complex& x, Complex& y, Complex w) {
     y = conjugate(square_sub(a, q));
 }
 
-// The products of the points of two units: f(x, y, i of x's, j of y's, w). For a point that is its
-// own partner, y is a copy.
+// Calls f(x, y, index of x, index of y, w) for every pair of partners in two units. For a point
+// that is its own partner, y is a copy.
 template <class F>
 DEVICE void products(Complex (&x)[B], Complex (&y)[B], Complex w, bool alone, const F& f) {
     if (alone) {

@@ -17,7 +17,7 @@
 // first block of the launch only to pass on carries, and by the last block in full, which writes
 // after the first block has read.
 //
-// Blocks take their columns in the order in which they start (a ticket), so that a waiting block
+// Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
 #include "goldilocks_tile.cuh"
 
@@ -87,7 +87,7 @@ struct Twist {
     }
 };
 
-// Returns the place of the spectrum's point (u, ka, 0) of a tile, for g = u + U·ka.
+// Returns the index in memory of the point (u, ka, 0) of a tile, for g = u + U·ka.
 DEVICE u32 position(u32 columns, u32 g) {
     u32 j2 = columns * WIDTH + g % WIDTH;
     return (j2 / CHUNK * ROWS + g / WIDTH) * CHUNK + j2 % CHUNK;
@@ -227,7 +227,7 @@ DEVICE i32 split(i64 a, i64 b, Length length, i64& carry) {
     carry = v >> length.bits;
     return length.digit(low((u64)v));
 }
-// Splits in the same way, for |a + b| < 2^31 − 2^bits.
+// Splits a + b like the function above, for |a + b| < 2^31 − 2^bits.
 DEVICE i32 split(i32 a, i32 b, Length length, i32& carry) {
     i32 v = a + b + (i32)length.half;
     carry = v >> length.bits;

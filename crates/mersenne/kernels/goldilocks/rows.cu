@@ -22,12 +22,13 @@ constexpr u32 OUTER_INVERSE = OUTER + COLUMNS;  // [kq][m] ω_COLUMNS^(−kq·m)
 // Indices of `addend`.
 constexpr u32 SHIFT = 0, ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
 
-// Returns the place of point j2 of row k1.
+// Returns the index in memory of point j2 of row k1 = `row`.
 DEVICE u32 position(u32 row, u32 j2) { return (j2 / CHUNK * ROWS + row) * CHUNK + j2 % CHUNK; }
 // The distance of points of a row whose q differ by 1.
 constexpr u32 APART = M * ROWS;
 
-// Returns the place of the i-th of the points of LINES rows, in memory order.
+// Returns the index in memory of the i-th of the points of LINES rows, counted in the order of
+// memory.
 DEVICE u32 nth_position(u32 first, u32 i) {
     return position(first + i / CHUNK % LINES, i % CHUNK + i / (CHUNK * LINES) * CHUNK);
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use warpint_device::Rates;
 
-/// A transform of rows·columns points, computed along the columns and then along the rows.
+/// The division of a transform of rows·columns points, which is computed along the columns and then
+/// along the rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cut {
     /// The length R of a column, which is the number of rows.
@@ -21,8 +22,8 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Creates a cut from the radices of the steps along a column and along a row; radices of 1 are
-    /// dropped.
+    /// Creates a cut from the radices of the steps along a column and along a row. The numbers of
+    /// rows and columns are their products; radices of 1 are dropped.
     #[must_use]
     pub fn new(column: &[u32], row: &[u32]) -> Self {
         let steps = |radices: &[u32]| radices.iter().copied().filter(|&r| r > 1).collect();
@@ -52,7 +53,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// The work of a squaring in two kernels, as counts of operations.
+/// The work of a squaring on a device in two kernels, as counts of operations.
 ///
 /// Not counted are integer instructions for addresses, word lengths and carries, and the work that
 /// a kernel repeats for the words at the ends of a tile.
@@ -64,32 +65,32 @@ pub struct Work {
     pub fp64_instructions: f64,
     /// The number of products mod 2^64 − 2^32 + 1.
     pub products: f64,
-    /// The number of points times the number of levels, for transforms mod 2^64 − 2^32 + 1 by
-    /// shifts; a radix r has log2(r) levels.
+    /// The number of points times the number of levels, for transforms mod 2^64 − 2^32 + 1 that
+    /// multiply by shifts. A step of radix r has log2(r) levels.
     pub points_levels: f64,
 }
 
 impl Work {
-    /// Returns the number of bytes that the two kernels move: each reads the spectrum once and
-    /// writes it once.
+    /// Returns the number of bytes of memory traffic: each of the two kernels reads the spectrum
+    /// once and writes it once.
     #[must_use]
     pub fn traffic_bytes(&self) -> u64 {
         4 * self.spectrum_bytes
     }
 
-    /// Returns the time that the memory traffic needs: [`Work::traffic_bytes`] at the rate of a
-    /// copy in place, of the measured size nearest to the spectrum's. Returns `None` if no such
-    /// rate was measured.
+    /// Returns the time that the memory traffic of a squaring needs: [`Work::traffic_bytes`]
+    /// divided by the measured rate of a copy in place. Of the sizes of copies that were measured,
+    /// the one nearest to the size of the spectrum counts. Returns `None` if no rate was measured.
     #[must_use]
     pub fn traffic_floor(&self, rates: &Rates) -> Option<Duration> {
         let rate = rates.copy_near(self.spectrum_bytes)?.in_place;
         seconds(self.traffic_bytes() as f64 / rate)
     }
 
-    /// Returns the time that the arithmetic needs, as the sum over its kinds: FP64 instructions at
-    /// the rate of fused multiply-adds, products at the rate of chains of products, and
-    /// points·levels at the rate of the fastest transforms in registers. Returns `None` if a rate
-    /// was not measured.
+    /// Returns the time that the arithmetic of a squaring needs. It is the sum of three times: FP64
+    /// instructions at the measured rate of fused multiply-adds, products at that of chains of
+    /// products, and points·levels at that of the fastest transform in registers. Returns `None` if
+    /// a rate that is needed was not measured.
     #[must_use]
     pub fn arithmetic_floor(&self, rates: &Rates) -> Option<Duration> {
         let levels = rates.transforms.iter().map(|of| of.rate.per_second).fold(0.0, f64::max);
@@ -102,7 +103,7 @@ impl Work {
     }
 }
 
-/// Converts seconds to a duration; returns `None` for values that are not a duration.
+/// Converts seconds to a duration; returns `None` for negative, infinite, NaN or too large values.
 fn seconds(s: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(s).ok()
 }

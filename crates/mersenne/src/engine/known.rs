@@ -1,17 +1,17 @@
 //! The fastest known variants of engines on GPUs.
 //!
-//! The table of a GPU product (`tables/nvidia-h200.txt`) has a line for each engine and length:
-//! words, microseconds per squaring, and the variant. `warpint tune --lengths 64K..36M --table
-//! FILE` writes such a table. The times are valid for that product only. On other GPUs, `fp64`
-//! tries the variants of the tables first.
+//! The table of a GPU model (`tables/nvidia-h200.txt`) has a line for each engine family and
+//! transform length: the length in words, microseconds per squaring, and the variant.
+//! `warpint tune --lengths 64K..36M --table FILE` writes such a table. The times are valid for that
+//! GPU model only. On other models, `fp64` tries the variants of the tables first.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// A GPU product for which times are shipped.
+/// A GPU model whose table of times is part of the program.
 struct Product {
-    /// The name that the driver reports.
+    /// The name of the GPU model, as the driver reports it.
     name: &'static str,
     text: &'static str,
 }
@@ -19,16 +19,16 @@ struct Product {
 const PRODUCTS: [Product; 1] =
     [Product { name: "NVIDIA H200", text: include_str!("../../tables/nvidia-h200.txt") }];
 
-/// The fastest known variant of an engine at a length.
+/// The fastest known variant of an engine family at a transform length, on one GPU model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Known {
     /// The name of the engine family.
     pub engine: String,
-    /// The length N, in words.
+    /// The transform length, in words.
     pub length: usize,
     /// The time that a squaring takes.
     pub time: Duration,
-    /// The name of the variant.
+    /// The name of the variant, as in [`Profiled::variants`](super::Profiled::variants).
     pub variant: String,
 }
 
@@ -39,7 +39,7 @@ static TABLES: LazyLock<Vec<(&str, Vec<Known>)>> = LazyLock::new(|| {
 
 impl Known {
     /// Parses a line such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`; returns `None`
-    /// for a comment.
+    /// for any other line, such as a comment.
     fn parse(line: &str) -> Option<Self> {
         let mut parts = line.splitn(4, ' ');
         let engine = parts.next()?.to_owned();
@@ -50,7 +50,8 @@ impl Known {
     }
 }
 
-/// Formats a table as it is shipped. `title` becomes the first line; `ways` are the entries.
+/// Returns the text of a table in the format of the tables of the program. `title` begins the first
+/// line, which is a comment; each entry of `ways` gives one line.
 #[must_use]
 pub fn table(title: &str, ways: &[Known]) -> String {
     let mut text = format!("# {title}: engine, words, microseconds a squaring, variant\n");
@@ -62,19 +63,22 @@ pub fn table(title: &str, ways: &[Known]) -> String {
     text
 }
 
-/// Returns the entry for an engine and length in the table of a product.
+/// Returns the entry for an engine family and a transform length in the table of a GPU model.
+/// Returns `None` if the program has no table for the model or no entry in it. `product` is the
+/// name that the driver reports.
 #[must_use]
 pub fn on(product: &str, engine: &str, length: usize) -> Option<&'static Known> {
     let (_, ways) = TABLES.iter().find(|(name, _)| *name == product)?;
     ways.iter().find(|way| way.engine == engine && way.length == length)
 }
 
-/// Returns whether the program ships a table of times for this device model.
+/// Returns whether the program has a table of times for the GPU model with the name `product`.
 pub(super) fn is_known(product: &str) -> bool {
     TABLES.iter().any(|(name, _)| *name == product)
 }
 
-/// Iterates over the variants that were fastest for an engine and length on any GPU model.
+/// Iterates over the names of the variants that were fastest for an engine family at a transform
+/// length, one for each GPU model with a table.
 pub(super) fn variants(engine: &str, length: usize) -> impl Iterator<Item = &'static str> {
     let of = move |way: &&Known| way.engine == engine && way.length == length;
     let ways = TABLES.iter().flat_map(|(_, ways)| ways);

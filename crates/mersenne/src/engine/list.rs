@@ -7,9 +7,9 @@ use warpint_device::Device;
 
 use super::EngineFamily;
 
-/// Passes the list of families to another macro, as `name: Family;` lines: the families on the CPU,
-/// or those on devices, whose `Family::new` takes the device. The names are those returned by
-/// [`EngineFamily::name`].
+/// Passes the list of engine families to another macro, one `name: Family;` line for each. `cpu`
+/// selects the families on the CPU; `device` selects those on devices, whose constructor
+/// `Family::new` expects the device. The name is the one that [`EngineFamily::name`] returns.
 ///
 /// `for_every_family!(cpu => tests_of)` expands to `tests_of! { word: …::Word; … }`.
 #[doc(hidden)]
@@ -32,8 +32,9 @@ macro_rules! for_every_family {
 
 macro_rules! on_cpu {
     ($($name:ident: $family:path;)+) => {
-        /// Returns the families on the CPU; [`super::places`] has those on devices. If several
-        /// accept an exponent and no times are known, the first is used.
+        /// Returns the engine families on the CPU, in order of preference: if several of them
+        /// accept an exponent and no times are known, the first of them is used. [`super::places`]
+        /// returns the families on devices.
         #[must_use]
         pub fn families() -> &'static [&'static dyn EngineFamily] {
             &[$(&$family),+]
@@ -43,7 +44,7 @@ macro_rules! on_cpu {
 
 macro_rules! on_devices {
     ($($name:ident: $family:path;)+) => {
-        /// Returns the families that compute on a device.
+        /// Returns the engine families that compute on `device`.
         pub(super) fn families_of(device: &Device) -> Vec<Box<dyn EngineFamily>> {
             vec![$(Box::new(<$family>::new(device.clone()))),+]
         }
@@ -53,13 +54,13 @@ macro_rules! on_devices {
 crate::for_every_family!(cpu => on_cpu);
 crate::for_every_family!(device => on_devices);
 
-/// Returns the families on the CPU that accept the exponent p.
+/// Returns the engine families on the CPU that accept the exponent p.
 #[must_use]
 pub fn families_for(p: u32) -> Vec<&'static dyn EngineFamily> {
     families().iter().copied().filter(|family| family.exponent_range().contains(&p)).collect()
 }
 
-/// Returns the family on the CPU that has this name; `None` if there is none.
+/// Returns the engine family on the CPU with the name `name`; `None` if there is none.
 #[must_use]
 pub fn family(name: &str) -> Option<&'static dyn EngineFamily> {
     families().iter().copied().find(|family| family.name() == name)

@@ -1,4 +1,5 @@
-//! Engines: register machines on residues mod M_p, the interface on which all tests are written.
+//! Engines: register machines on residues modulo the Mersenne number M_p = 2^p − 1. All tests are
+//! written on their interface, the trait [`Engine`].
 //!
 //! | family | arithmetic | length |
 //! |---|---|---|
@@ -6,7 +7,8 @@
 //! | [`fp64`] | complex FP64 FFT, irrational-base weights, balanced digits | 2^a·3^b·5^c·7^d |
 //! | [`goldilocks`] | integers mod 2^64 − 2^32 + 1, exact | 2^k, 5·2^k |
 //!
-//! Lucas–Lehmer, PRP and the Gerbicz–Li check are each written once on [`Engine`]. Code above this
+//! The Lucas–Lehmer test, the PRP test and the Gerbicz–Li check are each written once, on top of
+//! [`Engine`]. The lengths of the table are numbers of words (digits of a residue). Code above this
 //! interface does not depend on words, moduli or transforms.
 
 mod cut;
@@ -38,30 +40,31 @@ pub use gpu::OnDevice;
 pub use list::{families, families_for, family};
 pub use profile::{KernelTime, KernelTimer, Profiled};
 
-/// The operation that follows the squaring in each step, before the result goes back to the
-/// register.
+/// One step of [`Engine::square`]: a squaring of the value x of a register, and the operation that
+/// follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The result is x².
+    /// Replaces x by x².
     Square,
-    /// The result is x² − 2, as in the Lucas–Lehmer test.
+    /// Replaces x by x² − 2, as the Lucas–Lehmer test does.
     SquareMinusTwo,
-    /// The result is m·x² with 1 ≤ m ≤ 2^16; m is given here.
+    /// Replaces x by m·x², where m, from 1 to 2^16, is the number in this variant.
     SquareTimes(u32),
 }
 
 /// A machine with a few registers, each of which holds a residue mod M_p = 2^p − 1.
 ///
-/// Registers are numbered from 0. The engine decides how a register is stored (digits in one array,
-/// residues to two moduli, device memory …). A register may hold x·2^s for a [`Shift`] s that the
-/// caller keeps; operations that depend on it take it as an argument.
+/// Registers are numbered from 0; `r[i]` is the value of register i. The engine decides how a
+/// register is stored (as digits in one array, as residues to two moduli, in device memory …).
+/// Instead of x, a register may hold x·2^s mod M_p. The engine does not store the [`Shift`] s: the
+/// caller passes it to every operation that depends on it.
 ///
 /// After an error, the contents of the registers named in the call are unspecified, the other
 /// registers are intact, and the engine can still be used. After [`EngineError::Device`] all
 /// registers are lost, and another engine must be built.
 ///
-/// An engine on a device may return before the work is done, and may report an error of that work
-/// at any later call. [`Engine::finish`] waits for the work.
+/// A method of an engine on a device may return before its work is done, and any later call may
+/// report an error of that work. [`Engine::finish`] waits for the work.
 ///
 /// # Panics
 /// Every method panics if the number of a register is not below [`Engine::registers`], or if a
@@ -73,7 +76,8 @@ pub trait Engine: Send {
     /// Returns the exponent p.
     fn exponent(&self) -> u32;
 
-    /// Returns the transform length N in words of the number (not in complex points).
+    /// Returns the transform length N: the number of words (digits) of a residue, not the number of
+    /// complex points of a transform.
     fn length(&self) -> usize;
 
     /// Returns the number of registers.
@@ -84,9 +88,9 @@ pub trait Engine: Send {
 
     /// Applies `step` n times to `r[reg]`.
     ///
-    /// `shift` is the shift of `r[reg]` before the call. It doubles mod p with each squaring (so
-    /// [`Step::SquareMinusTwo`] subtracts 2·2^s with the shift s of the square), and is
-    /// `shift.after_squarings(n, p)` at the end.
+    /// `shift` is the shift of `r[reg]` before the call. It doubles mod p with each squaring, and
+    /// is `shift.after_squarings(n, p)` at the end. [`Step::SquareMinusTwo`] subtracts 2·2^s, where
+    /// s is the shift after the squaring.
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError>;
 
     /// Sets `r[dst]` to `r[a]`·`r[b]`. Any two or all three may be the same register.
@@ -98,13 +102,13 @@ pub trait Engine: Send {
     /// Sets `r[dst]` to `r[a]` − `r[b]`. Any two or all three may be the same register.
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// Returns the canonical residue x of a register that holds x·2^shift.
+    /// Returns x, 0 ≤ x < 2^p − 1, if `r[reg]` holds x·2^shift mod 2^p − 1.
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError>;
 
-    /// Sets `r[reg]` to x·2^shift.
+    /// Sets `r[reg]` to x·2^shift mod 2^p − 1.
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError>;
 
-    /// Sets `r[reg]` to v·2^shift for a small number v.
+    /// Sets `r[reg]` to v·2^shift mod 2^p − 1.
     fn set(&mut self, reg: usize, v: u64, shift: Shift) -> Result<(), EngineError> {
         let x = Residue::from_u64(self.exponent(), v);
         self.write(reg, &x, shift)
@@ -145,7 +149,7 @@ pub enum EngineError {
         /// The transform length N, in words.
         length: usize,
     },
-    /// An engine of this family cannot be built for this exponent and length.
+    /// The engine family does not support the exponent at the transform length.
     #[error("{engine} cannot hold M{exponent} in {length} words: {reason}")]
     Unusable {
         /// The name of the engine family.
@@ -166,7 +170,8 @@ pub enum EngineError {
         needed.div_ceil(1 << 20)
     )]
     NoRoom {
-        /// A text that names family, place, exponent, length and registers.
+        /// A text that names the engine family, the CPU or device, the exponent, the length and the
+        /// number of registers.
         what: String,
         /// The number of bytes that the engine needs in total.
         needed: u64,
@@ -193,9 +198,10 @@ impl EngineError {
 pub struct BuildOptions {
     /// The number of registers.
     pub registers: usize,
-    /// The number of threads allowed; 1 keeps all work on the caller's thread.
+    /// The largest number of threads that the engine may use; with 1, the caller's thread does all
+    /// work.
     pub threads: usize,
-    /// An index into [`Profiled::variants`]; 0 is the default variant.
+    /// The variant, as an index into the list of [`Profiled::variants`]; 0 is the default variant.
     pub variant: usize,
 }
 
@@ -207,21 +213,24 @@ impl BuildOptions {
     }
 }
 
-/// The margin of an engine at a length: the distance from making errors.
+/// The margin of an engine family for an exponent at a transform length: how far its products are
+/// from being wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
-    /// The number of bits to spare: log2 of the ratio of the allowed magnitude to the expected one
-    /// (or, for an exact engine, to the largest possible one). If it is negative, the length is
-    /// refused.
+    /// The number of bits to spare. For an engine with rounding errors, this is log2 of the ratio
+    /// of the allowed error to the expected one; for an exact engine, log2 of the ratio of the
+    /// largest number that it can represent to the largest that can occur. A plan refuses a length
+    /// with a negative margin.
     pub bits: f64,
-    /// Whether the bound is proven for every input; otherwise it is statistical.
+    /// Whether the margin is proven for every input; otherwise it is statistical.
     pub proven: bool,
 }
 
-/// A kind of engine: the exponents and lengths that it accepts, and a way to build engines.
+/// A family of engines with one kind of arithmetic, on the CPU or on one device: the exponents and
+/// lengths that it accepts, and a way to build engines.
 pub trait EngineFamily: Sync {
-    /// Returns the name of the family: `fp64`, `goldilocks` or `word`. Families of the same name at
-    /// different places compute the same.
+    /// Returns the name of the family: `fp64`, `goldilocks` or `word`. Families with the same name,
+    /// on the CPU and on devices, compute the same results.
     fn name(&self) -> &'static str;
 
     /// Returns where the family's engines compute: `cpu`, or the name of a device (`cuda:0`,
@@ -230,37 +239,41 @@ pub trait EngineFamily: Sync {
         CPU
     }
 
-    /// Returns the shortest length at which a plan that chooses the place uses this family on its
-    /// device rather than on the CPU.
+    /// Returns the shortest transform length, in words, at which a family on a device is used
+    /// rather than one on the CPU, if the plan is free to choose. For a family on the CPU, the
+    /// value has no meaning.
     fn shortest_worthwhile(&self) -> usize {
         1
     }
 
-    /// Returns the range of exponents for which some length of this family has enough margin.
+    /// Returns the range of exponents that have a usable transform length in this family.
     fn exponent_range(&self) -> RangeInclusive<u32>;
 
-    /// Returns the transform lengths in `from..=to` that this family can build, ascending.
+    /// Returns the transform lengths from `from` to `to`, both included, that this family can
+    /// build, in ascending order.
     fn lengths(&self, from: usize, to: usize) -> Vec<usize>;
 
-    /// Returns whether a longer length is known to be faster at this place. No plan chooses such a
-    /// length by itself.
+    /// Returns whether some longer transform length is known to be faster on the same device. A
+    /// plan uses such a length only if the request names the length.
     fn is_dominated(&self, _length: usize) -> bool {
         false
     }
 
-    /// Returns the margin at a length, or an error that says why the length cannot be used at all
-    /// (more words than bits, not a length of this family …).
+    /// Returns the margin for the exponent p at a transform length, or an error that says why the
+    /// length cannot be used at all (there are more words than bits, it is not a length of this
+    /// family …).
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;
 
-    /// Returns the number of bytes of device memory that an engine needs; `None` on the CPU.
+    /// Returns the number of bytes of device memory that an engine needs; `None` for an engine on
+    /// the CPU, or if the number is not known.
     fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
         let _ = (p, length, registers);
         None
     }
 
-    /// Builds an engine for p in `length` words. The length must be usable
-    /// ([`EngineFamily::margin`] returns `Ok`); the plan decides whether the margin is large
-    /// enough.
+    /// Builds an engine for the exponent p at the transform length `length`.
+    /// [`EngineFamily::margin`] must return `Ok` for p and the length. A negative margin is not
+    /// refused here; the plan decides whether a margin is large enough.
     fn build(
         &self,
         p: u32,

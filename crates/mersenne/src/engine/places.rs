@@ -8,16 +8,17 @@ use super::list::families_of;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
 
-/// The families at one place.
+/// The engine families on the CPU, or those on one device.
 pub type Families = Vec<&'static dyn EngineFamily>;
 
-/// The families of the devices used so far.
+/// The devices used so far, each with its engine families.
 static USED: Mutex<Vec<(DeviceId, Families)>> = Mutex::new(vec![]);
 
-/// Returns the families of a device, which is opened as by [`device_on`].
+/// Returns the engine families on a device. The first call for a device opens it with
+/// [`device_on`]; later calls return the same families.
 ///
-/// The families are leaked so that plans are `Copy`. A process has a handful of families per
-/// device.
+/// The families are leaked so that plans, which refer to them, are `Copy`. A process has a handful
+/// of families per device.
 ///
 /// # Errors
 /// Returns an error if the device or its driver does not exist.
@@ -31,8 +32,8 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
     Ok(families)
 }
 
-/// Opens a device once more and returns families on it. The work of these families and that of the
-/// families from [`families_on`] do not wait for each other. Each call leaks a little memory.
+/// Opens a device once more and returns engine families on it. Work of these families and work of
+/// the families from [`families_on`] do not wait for each other. Each call leaks a little memory.
 ///
 /// # Errors
 /// Returns an error if the device or its driver does not exist.
@@ -44,17 +45,18 @@ fn leaked(device: &Device) -> Families {
     families_of(device).into_iter().map(|family| &*Box::leak(family)).collect()
 }
 
-/// Returns the families on the CPU.
+/// Returns the engine families on the CPU.
 #[must_use]
 pub fn families_on_cpu() -> Families {
     families().to_vec()
 }
 
-/// Tests that driver, compiler and kernels are present: computes 3^32 on an engine and compares the
-/// result. Uses register 0.
+/// Tests that driver, compiler and kernels work: computes 3^32 with an engine and compares the
+/// result. Overwrites register 0.
 ///
 /// # Errors
-/// Returns the error that occurred. A wrong result counts as a failure of the device at `place`.
+/// Returns the error of the engine. A wrong result is reported as [`DeviceError::Failed`] for the
+/// device named `place`.
 pub fn probe(engine: &mut dyn Engine, place: &str) -> Result<(), EngineError> {
     const POWER: u64 = 1_853_020_188_851_841;
     let p = engine.exponent();

@@ -4,22 +4,25 @@ use std::time::Duration;
 
 use super::{Cut, EngineError, Work};
 
-/// A family with several variants of its engines, whose speed can be compared with the limits of
-/// the hardware.
+/// An engine family that has several variants of an engine for one transform length. Tuning
+/// compares the times of the variants; benchmarks compare them with the limits of the hardware.
 pub trait Profiled {
-    /// Returns the names of the variants at a length (shapes of kernels, such as `2048x2048/4x4`).
-    /// All variants compute the same, at different speeds. The list is not empty; the default comes
-    /// first, then the most promising ones.
+    /// Returns the names of the variants at a transform length. A name describes the shape of the
+    /// kernels, such as `1024x2048 16.8.8/16.16.8 2/4 1 128.128`. All variants compute the same, at
+    /// different speeds. The list is not empty. The default variant comes first; the others follow,
+    /// the most promising ones first.
     fn variants(&self, length: usize) -> Vec<String>;
 
-    /// Returns the cut of every variant, in the order of [`Profiled::variants`]; empty if the
-    /// transform is not cut into columns and rows.
+    /// Returns the division into columns and rows of every variant, in the order of
+    /// [`Profiled::variants`]. The list is empty if the transform is not divided into columns and
+    /// rows.
     fn cuts(&self, length: usize) -> Vec<Cut> {
         let _ = length;
         vec![]
     }
 
-    /// Returns the work of a squaring by a variant; `None` if it is not known.
+    /// Returns the work of a squaring by a variant, as counts of operations; `None` if it is not
+    /// known. `variant` is an index into the list of [`Profiled::variants`].
     fn work(&self, length: usize, variant: usize) -> Option<Work> {
         let _ = (length, variant);
         None
@@ -29,21 +32,22 @@ pub trait Profiled {
 /// An engine whose kernels can be timed one by one.
 pub trait KernelTimer {
     /// Applies [`Step::Square`](super::Step::Square) n times to `r[reg]`, and returns the mean time
-    /// of each kernel in the second half of them, in the order of a squaring.
+    /// of each kernel over the second half of the squarings. The kernels are in the order in which
+    /// a squaring launches them.
     ///
-    /// Kernels are launched one by one, and none begins before the preceding one has ended:
-    /// together they take longer than a squaring of [`Engine::square`](super::Engine::square).
+    /// No kernel begins before the preceding one has ended. So the sum of the times is longer than
+    /// a squaring of [`Engine::square`](super::Engine::square), whose kernels may overlap.
     ///
     /// # Panics
     /// Panics if n is not from 4 to 1,000.
     fn kernel_times(&mut self, reg: usize, n: u64) -> Result<Vec<KernelTime>, EngineError>;
 }
 
-/// The time of one kernel of a squaring.
+/// The measured time of one of the kernels of a squaring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelTime {
     /// The name of the kernel.
     pub kernel: &'static str,
-    /// The mean time of a launch.
+    /// The mean time of one launch of the kernel.
     pub time: Duration,
 }

@@ -2,14 +2,15 @@
 
 use std::f64::consts::PI;
 
-/// Statistics of round-off: the distances |z − round(z)| between products and the nearest integers.
+/// Statistics of round-off: the distances |z − round(z)| of the computed words z of products from
+/// the nearest integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundOff {
-    /// The largest distance of any word of any product.
+    /// The largest distance of a word from an integer, over all words of all products.
     pub max: f64,
-    /// The mean over products of the largest distance in each product.
+    /// The mean over products of the largest distance of each product.
     pub mean: f64,
-    /// The standard deviation over products of the largest distance in each product; 0 for fewer
+    /// The standard deviation over products of the largest distance of each product; 0 for fewer
     /// than two products.
     pub deviation: f64,
     /// The number of products measured.
@@ -25,7 +26,8 @@ impl RoundOff {
     /// deviation is zero.
     ///
     /// Squarings of small numbers, as at the beginning of a test, have almost no round-off. They
-    /// increase the deviation, so that Z is too low until other squarings outnumber them.
+    /// increase the deviation, so the distance Z ([`Gumbel::z`]) is too low until other squarings
+    /// outnumber them.
     #[must_use]
     pub fn gumbel(&self) -> Option<Gumbel> {
         let enough = self.products >= Self::LEAST_PRODUCTS;
@@ -40,12 +42,12 @@ impl RoundOff {
     }
 }
 
-/// The Gumbel distribution, P(x ≤ t) = exp(−exp(−(t − μ)/β)). The maximum of many similar
-/// quantities tends to it if their tails fall at least exponentially (Gumbel, Statistics of
-/// Extremes, 1958).
+/// The Gumbel distribution with mode μ and scale β: P(x ≤ t) = exp(−exp(−(t − μ)/β)). The maximum
+/// of many similar quantities tends to it if their tails fall at least exponentially (Gumbel,
+/// Statistics of Extremes, 1958).
 ///
-/// The tails of rounding errors fall faster than exponentially, and so do those of the largest of N
-/// errors. So the probabilities that this distribution gives far above the mean are too high.
+/// The tail of rounding errors falls faster than exponentially, and so does the tail of the largest
+/// of N errors. So this distribution overestimates probabilities far above the mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gumbel {
     /// The mode μ.
@@ -58,8 +60,8 @@ pub struct Gumbel {
 const EULER: f64 = 0.577_215_664_901_532_9;
 
 impl Gumbel {
-    /// Returns the distribution that has this mean m and standard deviation s: β = s·√6/π, μ = m −
-    /// 0.5772·β. Returns `None` unless m is finite and s is finite and above 0.
+    /// Returns the distribution with mean m and standard deviation s. Its scale is β = s·√6/π, and
+    /// its mode is μ = m − 0.5772·β. Returns `None` unless m is finite and s is finite and above 0.
     #[must_use]
     pub fn of_moments(mean: f64, deviation: f64) -> Option<Self> {
         let scale = deviation * 6f64.sqrt() / PI;
@@ -68,16 +70,17 @@ impl Gumbel {
         sound.then_some(Self { location, scale })
     }
 
-    /// Returns Z = (½ − μ)/β, the distance from μ to ½ in units of the scale.
+    /// Returns Z = (½ − μ)/β, the distance from the mode μ to ½ in units of the scale β.
     ///
-    /// A test of n squarings fails with probability at most P if Z ≥ ln n + ln 1/P. PRPLL chooses
-    /// its longest words for Z = 28.
+    /// In a test of n squarings, an error exceeds ½ with probability at most P if Z ≥ ln n + ln
+    /// 1/P. The program PRPLL chooses its longest words for Z = 28.
     #[must_use]
     pub fn z(&self) -> f64 {
         (0.5 - self.location) / self.scale
     }
 
-    /// Returns 1 − exp(−exp(−Z)), the probability that the largest error of one product exceeds ½.
+    /// Returns 1 − exp(−exp(−Z)), with Z from [`Self::z`]: the probability that the largest error
+    /// of one product exceeds ½.
     #[must_use]
     pub fn above_half(&self) -> f64 {
         -(-(-self.z()).exp()).exp_m1()
@@ -89,8 +92,8 @@ mod tests {
     use super::*;
     use crate::engine::fp64::engine::Statistics;
 
-    /// Returns the statistics of the quantiles (i + ½)/n of a distribution, each recorded as a
-    /// product.
+    /// Returns statistics of n products whose largest errors are the quantiles (i + ½)/n, 0 ≤ i <
+    /// n, of a distribution.
     fn noted(of: Gumbel, n: u32) -> RoundOff {
         let mut statistics = Statistics::default();
         for i in 0..n {

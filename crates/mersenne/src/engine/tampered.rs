@@ -1,4 +1,4 @@
-//! An engine that makes errors where a test wants them.
+//! An engine for tests, which computes wrong results at chosen squarings.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -7,26 +7,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
 use crate::{Residue, Shift};
 
-/// The errors that all engines of a family make.
+/// The description of the wrong results that all engines of a [`Tampered`] family compute.
 struct Error {
-    /// The register in which errors occur; `None` means every register.
+    /// The register whose squarings are counted and may be wrong; `None` means all registers.
     register: Option<usize>,
-    /// Returns whether the squaring of this number, counted from 1, gives a wrong result.
+    /// A function from the number of a squaring, counted from 1, to whether its result is wrong.
     at: Box<dyn Fn(u64) -> bool + Send + Sync>,
     change: fn(&Residue) -> Residue,
     squarings: AtomicU64,
 }
 
-/// A family that behaves like another one, except for some squarings of one register or of all.
+/// A family whose engines compute like those of another family, except that some squarings give
+/// wrong results.
 pub(crate) struct Tampered {
     inner: &'static dyn EngineFamily,
     error: Arc<Error>,
 }
 
 impl Tampered {
-    /// Returns a leaked family that changes the results of some squarings by `change`, which gets
-    /// the result as the register holds it. The squarings are those of `register`, or of all
-    /// registers if it is `None`, for whose number (from 1) `at` returns true.
+    /// Returns a family, leaked to be `'static`, whose engines compute like those of `inner` except
+    /// at some squarings. Squarings of `register` (of all registers if it is `None`) are counted
+    /// from 1, over all engines of the family. If `at` returns true for the number of a squaring,
+    /// the residue x in the register is replaced by `change(x)` after it. No shift is removed from
+    /// x.
     pub(crate) fn leaked(
         inner: &'static dyn EngineFamily,
         register: impl Into<Option<usize>>,

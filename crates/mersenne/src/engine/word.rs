@@ -1,11 +1,12 @@
-//! Residues of at most 63 bits in one machine word. Exponents below 64 need no transform.
+//! The engine for exponents below 64: a residue is one machine word, and no transform is needed.
 
 use std::ops::RangeInclusive;
 
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
 use crate::{Residue, Shift};
 
-/// The family `word`: 2 ≤ p ≤ 63, with arithmetic in `u128`.
+/// The engine family `word`, for exponents p from 2 to 63. A residue is a `u64`; products are
+/// computed in `u128`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Word;
 
@@ -111,7 +112,7 @@ impl Engine for WordEngine {
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        // Both are below 2^63, so that the sum does not overflow.
+        // Both registers are below 2^63, so the sum does not overflow.
         self.registers[dst] = (self.registers[a] + self.registers[b]) % self.modulus();
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! Conversion between residues and words, in pieces that several threads can process.
+//! Conversion between residues and words, in pieces of 32,768 words that several threads can
+//! process.
 //!
 //! Each piece is first converted as if no carry entered it. Its outgoing carry is then added to the
 //! next piece, where it is nearly always absorbed by the first word.
@@ -22,8 +23,8 @@ enum Hands {
 }
 
 impl Hands {
-    /// Applies a function to the index and the content of each piece of a slice; returns the
-    /// results in order.
+    /// Divides a slice into pieces of [`PIECE`] elements and applies `work` to the index and the
+    /// elements of each piece. Returns the results in the order of the pieces.
     fn of_pieces<T: Sync, R: Send>(
         self,
         whole: &[T],
@@ -35,8 +36,8 @@ impl Hands {
         }
     }
 
-    /// Applies a function that may change the pieces to the index and the content of each; returns
-    /// the results in order.
+    /// Divides a slice into pieces of [`PIECE`] elements and applies `work`, which may change them,
+    /// to the index and the elements of each piece. Returns the results in the order of the pieces.
     fn of_pieces_mut<T: Send, R: Send>(
         self,
         whole: &mut [T],
@@ -52,9 +53,8 @@ impl Hands {
 }
 
 impl WordLayout {
-    /// Returns the balanced digits of a residue. Cost: O(N + p/64).
-    ///
-    /// The carry out of word N − 1 is added to word 0 (2^p ≡ 1).
+    /// Returns the N balanced digits of a residue mod 2^p − 1. The carry out of the last word is
+    /// added to word 0, which is right since 2^p ≡ 1. Cost: O(N + p/64).
     ///
     /// # Panics
     /// Panics if the residue is of another exponent, or if a word has more than 31 bits.
@@ -67,13 +67,14 @@ impl WordLayout {
     /// pool.
     ///
     /// # Panics
-    /// Panics under the same conditions.
+    /// Panics if the residue is of another exponent, or if a word has more than 31 bits.
     #[must_use]
     pub fn par_balanced_digits(&self, x: &Residue) -> Vec<i32> {
         self.digits_by(Hands::Many, x)
     }
 
-    /// Returns the canonical residue of digits of any size and sign. Cost: O(N + p/64).
+    /// Returns the residue Σ d_j·2^⌈pj/N⌉ mod 2^p − 1 of N digits d_j of any size and sign. Cost:
+    /// O(N + p/64).
     ///
     /// # Panics
     /// Panics if the number of digits is not N.
@@ -85,7 +86,7 @@ impl WordLayout {
     /// Returns the same as [`WordLayout::residue`], computed with all threads of rayon's pool.
     ///
     /// # Panics
-    /// Panics under the same condition.
+    /// Panics if the number of digits is not N.
     #[must_use]
     pub fn par_residue(&self, digits: &[i32]) -> Residue {
         self.residue_by(Hands::Many, digits)
@@ -145,8 +146,8 @@ impl WordLayout {
         Residue::from_canonical(self.p, x)
     }
 
-    /// Returns the carry out of piece i if `into` is the carry into it. `by_itself` is the carry
-    /// out if none enters.
+    /// Returns the carry out of piece i, whose digits are `piece`, if the carry into it is `into`.
+    /// `by_itself` is the carry out of the piece if no carry enters it.
     fn carry_through(&self, i: usize, piece: &[i32], into: i64, by_itself: i64) -> i64 {
         let (mut with, mut without) = (into, 0);
         for (&d, (_, bits)) in piece.iter().zip(self.places(i * PIECE)) {
@@ -159,9 +160,9 @@ impl WordLayout {
         with
     }
 
-    /// Adds `carry` to `piece`, the digits of piece i, and packs the resulting plain digits 0 ≤ d_j
-    /// < 2^b_j side by side. The first limb of the result is the one that contains the first bit of
-    /// the piece's first word.
+    /// Adds `carry` to `piece`, the digits of piece i, and packs the resulting plain digits 0 ≤
+    /// d_j < 2^b_j side by side, where b_j is the number of bits of word j. The first limb of the
+    /// result is the limb of the residue that contains the lowest bit of the piece.
     fn pack(&self, i: usize, piece: &[i32], mut carry: i64) -> Vec<u64> {
         let begin = self.offset(i * PIECE);
         let mut packed = Vec::with_capacity(piece.len() / 2 + 2);
@@ -186,7 +187,8 @@ impl WordLayout {
     }
 }
 
-/// Returns the field of `bits` bits of x (at most 63) that starts at bit `start`.
+/// Returns the number in bits `start` to `start + bits − 1` of the limbs x; bits beyond x are 0.
+/// `bits` is at most 63.
 fn bit_field(x: &[u64], start: u64, bits: u32) -> u64 {
     let (limb, bit) = ((start / 64) as usize, (start % 64) as u32);
     let limb_at = |i: usize| x.get(i).copied().unwrap_or(0);
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    /// Computes Σ d_j·2^⌈pj/N⌉ mod M_p digit by digit.
+    /// Computes the residue Σ d_j·2^⌈pj/N⌉ mod 2^p − 1 of N digits d_j, one digit at a time.
     fn slowly(layout: &WordLayout, digits: &[i32]) -> Residue {
         let p = layout.exponent();
         let mut sum = Residue::from_u64(p, 0);

@@ -1,7 +1,8 @@
-//! A residue as words of a variable base, which all transform engines use.
+//! The digits of a residue, called words, which all transform engines use.
 //!
-//! x = Σ x_j·2^⌈pj/N⌉ for j in 0..N (Thall 2011, eq. 1.1). Word j has b_j = ⌈p(j+1)/N⌉ − ⌈pj/N⌉
-//! bits, which is ⌊p/N⌋ or ⌈p/N⌉ (eq. 1.2). Digits are balanced: −2^(b_j−1) ≤ x_j ≤ 2^(b_j−1).
+//! A residue x mod 2^p − 1 in N words is x = Σ x_j·2^⌈pj/N⌉ with 0 ≤ j < N (Thall 2011, eq. 1.1).
+//! Word j has b_j = ⌈p(j+1)/N⌉ − ⌈pj/N⌉ bits, which is ⌊p/N⌋ or ⌈p/N⌉ (eq. 1.2). Digits are
+//! balanced: −2^(b_j−1) ≤ x_j ≤ 2^(b_j−1).
 
 mod convert;
 
@@ -13,7 +14,7 @@ pub struct WordLayout {
 }
 
 impl WordLayout {
-    /// Creates the layout of p bits in n words.
+    /// Creates the layout of residues mod 2^p − 1 in n words.
     ///
     /// # Panics
     /// Panics unless 1 ≤ n ≤ p, because every word has at least one bit.
@@ -29,7 +30,7 @@ impl WordLayout {
         self.p
     }
 
-    /// Returns the number of words N.
+    /// Returns the number of words N of a residue.
     #[must_use]
     pub fn len(&self) -> usize {
         self.n
@@ -41,26 +42,27 @@ impl WordLayout {
         false
     }
 
-    /// Returns the mean number of bits per word, β = p/N.
+    /// Returns the mean number of bits per word, p/N.
     #[must_use]
     pub fn bits_per_word(&self) -> f64 {
         f64::from(self.p) / self.n as f64
     }
 
-    /// Returns the bit at which word j starts, ⌈pj/N⌉; p for j = N.
+    /// Returns the position of the lowest bit of word j, which is ⌈pj/N⌉ for N words; p for j = N.
     #[must_use]
     pub fn offset(&self, j: usize) -> u64 {
         // The product fits in u64, since p < 2^32 and j ≤ N ≤ p.
         (u64::from(self.p) * j as u64).div_ceil(self.n as u64)
     }
 
-    /// Returns the number of bits of word j, b_j.
+    /// Returns the number of bits of word j, which is ⌊p/N⌋ or ⌈p/N⌉ for N words.
     #[must_use]
     pub fn bits(&self, j: usize) -> u32 {
         (self.offset(j + 1) - self.offset(j)) as u32
     }
 
-    /// Iterates over (⌈pj/N⌉, b_j) for the words from j on, without a division per word.
+    /// Iterates over ([`Self::offset`], [`Self::bits`]) of each word from word j on, without a
+    /// division per word.
     fn places(&self, j: usize) -> impl Iterator<Item = (u64, u32)> {
         let (n, p) = (self.n as u64, u64::from(self.p));
         let (short, rest) = (p / n, p % n);
@@ -77,8 +79,8 @@ impl WordLayout {
         })
     }
 
-    /// Returns k = (−p·j) mod N, which determines the weight of word j, a_j = 2^(k/N) (Thall 2011,
-    /// eq. 1.3).
+    /// Returns k = (−p·j) mod N, where N is the number of words. The weight of word j is a_j =
+    /// 2^(k/N) (Thall 2011, eq. 1.3).
     #[must_use]
     pub fn weight_numerator(&self, j: usize) -> u64 {
         let n = self.n as u64;
@@ -86,7 +88,8 @@ impl WordLayout {
         if pj == 0 { 0 } else { n - pj }
     }
 
-    /// Returns the word that contains a bit, and the position of the bit in it: (j, bit − ⌈pj/N⌉).
+    /// Returns the word j that contains bit `bit` of the residue, and the position of the bit in
+    /// the word: (j, bit − ⌈pj/N⌉) for N words.
     ///
     /// # Panics
     /// Panics if bit ≥ p.
@@ -98,17 +101,21 @@ impl WordLayout {
         (j, (u64::from(bit) - self.offset(j)) as u32)
     }
 
-    /// Adds a carry out of word N − 1 to word 0 and propagates it.
+    /// Adds the carry out of the last word to word 0, which is right since 2^p ≡ 1, and propagates
+    /// it.
     ///
-    /// Two rounds are enough for p ≥ 64 and |carry| < 2^62. The first round leaves a carry of −1, 0
-    /// or 1. The words that it passed are then at the opposite end of their range, so that the
-    /// second round ends in one of them. If a carry is left even then, it is added to word 0: the
-    /// value stays right, although the digit may leave its range.
+    /// Two rounds through all words are enough for p ≥ 64 and |carry| < 2^62. The first round
+    /// leaves a carry of −1, 0 or 1. The words that this carry passed are then at the opposite end
+    /// of their range, so that the second round ends in one of them. If a carry is left even after
+    /// two rounds, it is added to word 0: the value stays right, although the digit may leave its
+    /// range.
     pub fn wrap_carry(&self, digits: &mut [i32], carry: i64) {
         self.carry_into(digits, self.n, carry);
     }
 
-    /// Adds a carry to word `start` (N means word 0) and propagates it to the last word.
+    /// Adds a carry to word `start`, or to word 0 if `start` is the number of words. Propagates it
+    /// to the last word, and then from word 0 through all words up to twice. A carry left after
+    /// that is added to word 0.
     fn carry_into(&self, digits: &mut [i32], start: usize, mut carry: i64) {
         for j in (start..self.n).chain(0..self.n).chain(0..self.n) {
             if carry == 0 {
@@ -123,7 +130,8 @@ impl WordLayout {
     }
 }
 
-/// Returns the carry for which −2^(bits−1) ≤ v − carry·2^bits < 2^(bits−1).
+/// Returns the carry out of a word of `bits` bits with the value v: the carry for which
+/// −2^(bits−1) ≤ v − carry·2^bits < 2^(bits−1).
 #[inline]
 #[must_use]
 pub fn carry_out(v: i64, bits: u32) -> i64 {

@@ -1,4 +1,5 @@
-//! The register machine: registers of balanced digits, and one transform to multiply them.
+//! The engine of the family `fp64` on the CPU: registers of balanced digits, and one transform to
+//! multiply them.
 
 use super::carry::{Subtrahend, chain};
 use super::transform::Transform;
@@ -28,7 +29,8 @@ pub(crate) struct Statistics {
 }
 
 impl Statistics {
-    /// Records the largest distance of a product's words from integers; ½ if it is not finite.
+    /// Records the round-off of a product: the largest distance of its words from integers, or ½ if
+    /// that is not finite.
     ///
     /// Mean and sum of squares follow Welford's recurrence (1962), which avoids cancellation.
     pub(crate) fn note(&mut self, measured: f64) {
@@ -40,8 +42,8 @@ impl Statistics {
         self.squares += to_old_mean * (measured - self.mean);
     }
 
-    /// Records the largest distance of a product's words from integers; returns an error if it
-    /// exceeds [`ROUND_OFF_LIMIT`].
+    /// Records the round-off of a product, the largest distance of its words from integers. Returns
+    /// an error if it exceeds [`ROUND_OFF_LIMIT`].
     fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
         self.note(measured);
         within_limit(length, measured)
@@ -54,8 +56,8 @@ impl Statistics {
     }
 }
 
-/// Returns an error if the largest distance of a product's words from integers exceeds
-/// [`ROUND_OFF_LIMIT`].
+/// Returns an error if the round-off of a product, the largest distance of its words from integers,
+/// exceeds [`ROUND_OFF_LIMIT`]. `length` is for the error.
 pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineError> {
     let limit = ROUND_OFF_LIMIT;
     if measured > limit {
@@ -65,7 +67,7 @@ pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineErr
 }
 
 impl Fp64Engine {
-    /// Creates an engine, with the transform that is the faster one at the layout's length.
+    /// Creates an engine with the kind of transform that is faster at the layout's length.
     pub(super) fn new(layout: WordLayout, options: BuildOptions) -> Result<Self, EngineError> {
         let transform: Box<dyn Transform> = if layout.len() < threshold::ROW_COLUMN {
             Box::new(Whole::new(layout))
@@ -95,8 +97,8 @@ impl Fp64Engine {
         }
     }
 
-    /// Calls f with a register taken out of the list, so that other registers can be read while it
-    /// is written.
+    /// Calls f with the digits of a register, which is empty in the engine meanwhile, so that f can
+    /// read other registers while it writes these digits.
     fn with_register<T>(&mut self, reg: usize, f: impl FnOnce(&mut Self, &mut Vec<i32>) -> T) -> T {
         let mut digits = std::mem::take(&mut self.registers[reg]);
         let value = f(self, &mut digits);

@@ -1,12 +1,13 @@
-//! The floor of a squaring on one thread: the time of the FFTs alone.
+//! The floor of a squaring on one thread: the time of its FFTs alone, below which no squaring that
+//! uses them can be.
 
 use std::time::{Duration, Instant};
 
 use realfft::RealFftPlanner;
 
-/// Measures, for the time `budget`, plain real FFTs of `length` doubles and their inverses
-/// (`realfft`, one thread), without weights, squaring or carries. Returns the least time of an FFT
-/// and its inverse.
+/// Measures plain real FFTs of `length` doubles and their inverses (`realfft`, one thread), without
+/// weights, squaring or carries. Repeats them for the time `budget`, and returns the least time of
+/// one FFT and its inverse.
 ///
 /// Returns `None` if `length` is odd or zero.
 #[must_use]

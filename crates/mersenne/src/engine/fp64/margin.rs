@@ -1,15 +1,19 @@
-//! The margin of a length: round-off as a random quantity.
+//! The margin of a transform length: round-off as a random quantity.
 //!
-//! The errors of the words of a product behave like Gaussian variables. Their deviation is
-//! proportional to the size of the words before rounding. For random digits of β = p/N bits the
-//! mean square of the words is N·(4^β·w/12)², where w = 3/ln 4 is the mean square of a weight. So
+//! A residue mod 2^p − 1 has N words of β = p/N bits on average. The errors of the words of a
+//! product behave like Gaussian variables whose standard deviation σ is proportional to the size of
+//! the words before rounding. For random digits the mean square of the words is N·(4^β·w/12)²,
+//! where w = 3/ln 4 is the mean square of a weight. So, with a coefficient c that measurements
+//! give,
 //!
 //! σ = c·2^−53·√(log2 N)·√N·4^β.
 //!
-//! On a GPU c is measured at every length ([`measured`](super::measured)).
+//! On a GPU c was measured at every length that plans use from 64K words on
+//! ([`measured`](super::measured)).
 //!
-//! On a CPU c was found by squaring random residues with AVX2 and FMA. The table shows the mean
-//! over products of the largest error, divided by the value that N Gaussian errors of this σ give:
+//! On a CPU c was found by squaring random residues with AVX2 and FMA. In the table,
+//! *measured/model* is the mean over products of the largest error, divided by the value that N
+//! Gaussian errors with the σ of the formula give:
 //!
 //! | N | β at margin 0 | σ | measured/model |
 //! |---|---|---|---|
@@ -24,50 +28,59 @@
 //! | 2211840 | 18.14 | 0.0452 | 0.56 |
 //! | 4194304 | 18.31 | 0.0450 | 0.99 |
 //!
-//! The ratio is the same three bits below the margin, so the model has the right power of β. `cargo
-//! test -p warpint-mersenne calibration -- --ignored --nocapture` prints the table. At margin 0 the
-//! largest error of a product is about 0.24.
+//! With words three bits shorter the ratio is the same, so the formula has the right power of β.
+//! `cargo test -p warpint-mersenne calibration -- --ignored --nocapture` prints the table. At
+//! margin 0 the largest error of a product is about 0.24.
 //!
-//! The largest errors themselves tend to a [`Gumbel`](crate::engine::Gumbel) distribution. PRPLL
-//! chooses its longest words from the mean and deviation of this distribution: Z, the distance from
-//! the mode to ½ in units of the scale, must be at least 28. The model here agrees. The largest of
-//! N Gaussian errors is expected at z_N·σ, with a scale of σ/z_N. Margin 0 means ½ = z·σ, so that Z
-//! = (z − z_N)·z_N there, which is 28 to 32 from 64K words on. With the Gumbel tail, which is
-//! exponential, that is an error in 2^40 products; with the Gaussian tail, in 2^71.
+//! The largest errors of products tend to a [`Gumbel`](crate::engine::Gumbel) distribution. The
+//! program PRPLL chooses its longest words from the mean and the deviation of this distribution: Z,
+//! the distance from the mode to ½ in units of the scale, must be at least 28. The formula here
+//! agrees. The largest of N Gaussian errors is expected at z_N·σ, with a scale of σ/z_N. Margin 0
+//! means ½ = z·σ, so that Z = (z − z_N)·z_N, which is 28 to 32 from 64K words on. With the Gumbel
+//! tail, which is exponential, one product in 2^40 then has an error above ½; with the Gaussian
+//! tail, one in 2^71.
 //!
-//! If mean and deviation were measured, they decide: in the measured case Z must be at least
-//! ln(1000·p), so that even with the Gumbel tail only one test in a thousand has an error. (With
-//! errors larger by an eighth it would be one in seven at 4M words and one in four at 32M; with the
-//! Gaussian tail none in 10^9.)
+//! If the mean and the deviation of the largest errors were measured at a length, they also limit
+//! its words: Z must be at least ln(1000·p), so that even with the Gumbel tail only one test in a
+//! thousand has an error above ½. (If errors were larger by an eighth, it would be one test in
+//! seven at 4M words and one in four at 32M words; with the Gaussian tail none in 10^9.)
 //!
 //! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length. Percival's
 //! worst-case bound (2002) has N in place of √N, and holds for powers of two only. So the margin is
-//! not proven, and round-off is measured: on a CPU at every product, on a GPU at some.
+//! not proven. Therefore round-off is measured during a test: on a CPU at every product, on a GPU
+//! at some products.
 
 use std::f64::consts::{LN_2, PI};
 
 use super::measured::{self, MeasuredLength};
 
-/// The coefficient c in the formula of this module, for the transforms of one kind of device.
+/// The accuracy of the transforms of one kind of device. It is given by the coefficient c in σ =
+/// c·2^−53·√(log2 N)·√N·4^(p/N), the standard deviation of the errors of words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accuracy {
-    /// Returns the measurement at a length; `None` if there is none.
+    /// A function that returns the measurement at a transform length; `None` if the length was not
+    /// measured.
     measured: fn(usize) -> Option<&'static MeasuredLength>,
-    /// The coefficient c if N is a power of two.
+    /// The coefficient c of transform lengths that are not multiples of 3, before the increase for
+    /// odd prime factors.
     deviation: f64,
-    /// The coefficient c if N is a multiple of 3.
+    /// The coefficient c of transform lengths that are multiples of 3, before the increase for odd
+    /// prime factors.
     of_multiples_of_3: f64,
-    /// The increase of c for every odd prime factor of N.
+    /// The increase of c for every odd prime factor of the transform length. A factor that divides
+    /// the length several times counts as often.
     per_odd_factor: f64,
 }
 
-/// The accuracy of `rustfft`'s transforms.
+/// The accuracy of the transforms on a CPU, by `rustfft`.
 pub(crate) const ON_CPU: Accuracy =
     Accuracy { measured: |_| None, deviation: 0.4, of_multiples_of_3: 0.4, per_odd_factor: 0.08 };
 
-/// The accuracy of the kernels in `kernels/fp64`: measured from 64K words on; below, the worst c of
-/// the same kind of length. The shipped table comes from 2,000 squarings at each of two exponents
-/// per length on an H200, of which it keeps the worse. The values of c:
+/// The accuracy of the kernels in `kernels/fp64`. From 64K words on, c was measured at every
+/// transform length that plans use. A shorter length has the largest c of the lengths of its kind
+/// (multiples of 3, or other lengths). The measurements in the shipped table are of 2,000 squarings
+/// at each of two exponents per length on an H200; the table has the exponent with the larger c.
+/// The values of c:
 ///
 /// | odd part of N | 1 | 5 | 7 | 35 | 3 | 15 | 9, 21, 45, 75, 105 |
 /// |---|---|---|---|---|---|---|---|
@@ -80,42 +93,47 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
     per_odd_factor: 0.0,
 };
 
-/// The allowed increase of c at other exponents and for transforms cut in another way, relative to
-/// the c measured at the same length.
+/// The factor by which c may exceed the c measured at the same transform length. It allows for
+/// other exponents, and for transforms divided into other columns, rows and radices.
 ///
-/// Among 51 ways to cut seven lengths (`benches/runs/2026-11-21-h200/fp64-steps.txt`, from run 2
-/// on), the largest c was 1.11 times the c of the way in `fp64-lengths.txt` there (radix 9 in place
-/// of 12). The two exponents of a length in `fp64-round-off.txt` there differ by up to a factor
-/// 1.14; the table has the worse one. Of six exponents at each of 27 lengths, in one shape, the
-/// largest c was 1.11 times the c of the first exponent, and 1.16 times the least c (`cargo xtask
-/// margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
+/// Seven lengths were divided in 51 ways (`benches/runs/2026-11-21-h200/fp64-steps.txt`, from run 2
+/// on). The largest c was 1.11 times the c of the division that `fp64-lengths.txt` in the same
+/// folder has for the length (radix 9 in place of 12). The two exponents of a length in
+/// `fp64-round-off.txt` in that folder differ by up to a factor 1.14; the table has the exponent
+/// with the larger c. Of six exponents at each of 27 lengths, in one shape, the largest c was 1.11
+/// times the c of the first exponent, and 1.16 times the least c
+/// (`cargo xtask margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
 ///
-/// If a c were larger still by 15 %, an error in 2^31 products would have a probability of 2^−17.
+/// If a c exceeded even this allowance by 15 %, the probability of an error above ½ in 2^31
+/// products would be 2^−17.
 const OTHER_CASES: f64 = 1.12;
 
 impl Accuracy {
-    /// Returns the c from which the margin of a length is computed.
+    /// Returns the c from which the margin of transform length n is computed: the measured c with
+    /// an allowance, or the c of the lengths of its kind.
     ///
-    /// For short transforms that must be right for any digits, patterns limit the words. A c
-    /// measured with random digits says nothing about patterns, so such lengths use the c of their
-    /// kind.
+    /// Up to [`ANY_DIGITS_UP_TO`] words, products must be right for digits of any pattern. A c
+    /// measured with random digits says nothing about patterns, so these lengths always use the c
+    /// of their kind.
     fn coefficient(&self, n: usize) -> f64 {
         self.line(n).map_or_else(|| self.of_kind(n), |line| self.with_other_cases(n, line.c))
     }
 
-    /// Returns the measurement at a length; `None` if there is none, or if patterns rather than
-    /// random digits limit the words.
+    /// Returns the measurement at transform length n. Returns `None` if there is none, and up to
+    /// [`ANY_DIGITS_UP_TO`] words, where patterns of digits rather than random digits limit the
+    /// words.
     fn line(&self, n: usize) -> Option<&'static MeasuredLength> {
         if n > ANY_DIGITS_UP_TO { (self.measured)(n) } else { None }
     }
 
-    /// Returns the c that covers other cases than the measured one: 1.12·c, or the worst c of the
-    /// kind if that is less, but at least c.
+    /// Returns a c that allows for cases other than the measured one: 1.12·c, or the c of the
+    /// lengths of the kind of n if that is less, but at least the measured c.
     fn with_other_cases(&self, n: usize, c: f64) -> f64 {
         (OTHER_CASES * c).min(self.of_kind(n)).max(c)
     }
 
-    /// Returns the worst c among the lengths of the kind of n.
+    /// Returns the largest c of the transform lengths of the kind of n, which depends on the odd
+    /// prime factors of n.
     fn of_kind(&self, n: usize) -> f64 {
         let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
         let of_kind = if n.is_multiple_of(3) { self.of_multiples_of_3 } else { self.deviation };
@@ -123,29 +141,34 @@ impl Accuracy {
     }
 }
 
-/// The root mean square of a word of a product of random digits, 3/(12·ln 4), in units of √N·4^β.
+/// The root mean square of the words of a product of random digits, 3/(12·ln 4), in units of
+/// √N·4^(p/N) for N words and the exponent p.
 const RANDOM_RMS: f64 = 0.180_337;
 
-/// log2 of the number of products for which a length must be safe. A test of the largest exponent
-/// has fewer.
+/// log2 of the number of products for which a transform length must be safe. A test of the largest
+/// exponent has fewer products.
 const PRODUCTS: f64 = 31.0;
 
-/// −log2 of the allowed probability that an error exceeds ½ in 2^31 products.
+/// −log2 of the allowed probability that some error in 2^31 products exceeds ½.
 const RELIABILITY: f64 = 40.0;
 
-/// The length in words up to which words are kept short enough for any digits, including the worst
-/// patterns. Such short transforms cost next to nothing.
+/// The transform length up to which products must be right for all digits, including the worst
+/// patterns. Words are kept short enough for that, since such short transforms cost next to
+/// nothing.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// The number of deviations σ that ½ must exceed for the rounding of a product of digits of any
-/// pattern to be credible.
+/// The least ratio of ½ to the standard deviation of the errors at which the rounding of a product
+/// is trusted for digits of any pattern.
 const PATTERN_SIGMAS: f64 = 7.0;
 
-/// Returns the margin in bits, which is log2 of the ratio of the allowed error to the expected one.
+/// Returns the margin for the exponent p at transform length n, in bits: log2 of the ratio of the
+/// allowed error to the expected one.
 ///
-/// The allowed error is ½ = z·σ, where z is such that the probability of an error above ½ in N·2^31
-/// words is 2^−40. Up to 1024 words, a product of the largest digits, all equal, must also give
-/// words within [`largest_rms`].
+/// With random digits, the allowed standard deviation of errors is ½/z, where z is such that an
+/// error above ½ in n·2^31 words has the probability 2^−40. Two other limits may lower the margin.
+/// Up to 1024 words, a product of the largest digits, all equal, must give words within
+/// [`largest_rms`]. At longer lengths that were measured, the margin is at most
+/// [`MeasuredLength::margin`].
 pub(crate) fn bits(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
     let z = tail_quantile(size.log2() + PRODUCTS + RELIABILITY);
@@ -154,23 +177,26 @@ pub(crate) fn bits(p: u32, n: usize, accuracy: Accuracy) -> f64 {
         let of_largest = accuracy.line(n).and_then(|line| line.margin(p));
         return of_largest.map_or(random, |bits| bits.min(random));
     }
-    // Digits of 2^b/2 instead of 2^b/√12, whose products add up instead of cancelling.
+    // All digits are 2^b/2, for words of b bits, instead of 2^b/√12 in the mean, and their products
+    // add up instead of cancelling.
     let alike = 3.0 * RANDOM_RMS * size * 4f64.powf(f64::from(p) / size);
     random.min((largest_rms(n, accuracy) / alike).log2())
 }
 
-/// Returns the deviation σ of the errors for random digits.
+/// Returns the standard deviation of the errors of words in a product of random digits.
 fn deviation(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
     unit_deviation(n, accuracy) * RANDOM_RMS * size.sqrt() * 4f64.powf(f64::from(p) / size)
 }
 
-/// Returns the deviation σ of the errors for words with root mean square 1.
+/// Returns the standard deviation of the errors of words in a product whose words have the root
+/// mean square 1.
 fn unit_deviation(n: usize, accuracy: Accuracy) -> f64 {
     accuracy.coefficient(n) / RANDOM_RMS * (n as f64).log2().sqrt() * 2f64.powi(-53)
 }
 
-/// Returns the deviation σ of the errors for random digits and c = 1.
+/// Returns the standard deviation of the errors of words in a product of random digits, if the
+/// coefficient c were 1.
 fn deviation_at_1(p: u32, n: usize) -> f64 {
     let size = n as f64;
     (size.log2() * size).sqrt() * 4f64.powf(f64::from(p) / size) * 2f64.powi(-53)
@@ -182,12 +208,13 @@ pub(crate) fn coefficient_of_mean(p: u32, n: usize, mean: f64) -> f64 {
     mean / (expected_largest(n) * deviation_at_1(p, n))
 }
 
-/// Returns the median of the largest of N Gaussian errors, in units of σ: the upper tail is ln 2/N.
+/// Returns the median of the largest magnitude of n Gaussian errors, in units of their standard
+/// deviation: the value that one error exceeds with probability ln 2/n.
 fn expected_largest(n: usize) -> f64 {
     tail_quantile((n as f64).log2() - LN_2.log2())
 }
 
-/// Returns how often q divides n.
+/// Returns the exponent of the prime q in the factorisation of n.
 fn multiplicity(mut n: usize, q: usize) -> u32 {
     let mut count = 0;
     while n > 0 && n.is_multiple_of(q) {
@@ -197,17 +224,18 @@ fn multiplicity(mut n: usize, q: usize) -> u32 {
     count
 }
 
-/// Returns the largest root mean square of the words of a product whose rounding is credible, which
-/// is the one for which seven deviations are ½.
+/// Returns the largest root mean square of the words of a product at which its rounding is trusted:
+/// seven standard deviations of the errors are then ½.
 ///
-/// Random digits at the longest words that [`bits`] allows have about two thirds of it. Equal
-/// digits have √N times as much, and proportional errors.
+/// Random digits, in the longest words that [`bits`] allows, have about two thirds of this root
+/// mean square. Equal digits have √N times as much, and proportional errors.
 pub(crate) fn largest_rms(n: usize, accuracy: Accuracy) -> f64 {
     0.5 / (PATTERN_SIGMAS * unit_deviation(n, accuracy))
 }
 
-/// Returns z with P(|X| > z) = 2^−bits for a Gaussian X. Uses the leading term √(2/π)·e^(−z²/2)/z
-/// of the tail, which exceeds the tail, so that z is too large rather than too small.
+/// Returns z with P(|X| > z) = 2^−bits for a Gaussian variable X of deviation 1. Uses the leading
+/// term √(2/π)·e^(−z²/2)/z of the tail, which exceeds the tail, so that z is too large rather than
+/// too small.
 fn tail_quantile(bits: f64) -> f64 {
     let target = bits * LN_2;
     (0..50).fold((2.0 * target).sqrt(), |z, _| {
@@ -223,8 +251,8 @@ mod tests {
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
 
-    /// Returns the mean over products of the largest error, relative to the value expected for N
-    /// Gaussian errors of the model's σ.
+    /// Squares random residues. Returns the mean over products of the largest error, divided by the
+    /// value expected for n Gaussian errors with the standard deviation of the formula.
     fn measured_over_model(p: u32, n: usize, products: u64) -> f64 {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(u64::from(p));
         let options = BuildOptions::new(1, 2);
@@ -239,7 +267,7 @@ mod tests {
         coefficient_of_mean(p, n, mean) / ON_CPU.coefficient(n)
     }
 
-    /// Returns the largest p with a margin of at least `bits` at length n.
+    /// Returns the largest p with a margin of at least `least` bits at transform length n.
     fn longest(n: usize, least: f64) -> u32 {
         let (mut low, mut high) = (1u32, (25 * n).min(1 << 31) as u32);
         while high - low > 1 {
@@ -307,7 +335,7 @@ mod tests {
         assert!(powers.is_sorted_by(|a, b| a > b), "{powers:?}");
     }
 
-    /// The constants of the kernels without the table.
+    /// The accuracy of the kernels without the table of measurements.
     const OF_KIND: Accuracy = Accuracy { measured: |_| None, ..ON_GPU };
 
     #[test]

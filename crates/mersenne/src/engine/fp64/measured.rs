@@ -1,8 +1,9 @@
-//! The accuracy of the kernels on a GPU, as measured at every length.
+//! The accuracy of the kernels on a GPU, as measured at many transform lengths.
 //!
-//! `tables/fp64-round-off.txt` has a line for every length; `cargo xtask margins --output FILE`
-//! writes such a table. The kernels round identically on every GPU, so the table is valid for all
-//! of them. `margin` adds the observed variation over exponents and over ways to cut a length.
+//! The table `tables/fp64-round-off.txt` has a line for every length that plans use from 64K words
+//! on; `cargo xtask margins --output FILE` writes such a table. The kernels round identically on
+//! every GPU, so the table is valid for all of them. The module `margin` allows for the observed
+//! variation over exponents and over divisions of a transform into columns and rows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,33 +15,35 @@ use crate::engine::{Gumbel, RoundOff};
 /// The text of the shipped table.
 const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
 
-/// The names of the columns, as in the table's heading.
+/// The names of the columns of the table, separated by spaces, as in its heading.
 pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z shape";
 
-/// The round-off of squarings of random residues at one length. It is a line of the table with
-/// [`COLUMNS`].
+/// The round-off of squarings of random residues at one transform length: a line of the table whose
+/// columns [`COLUMNS`] names.
 ///
 /// | column | |
 /// |---|---|
-/// | length, exponent | N, and the p at which it was measured |
-/// | c | the coefficient in σ = c·2^−53·√(log2 N)·√N·4^(p/N), the deviation of the errors of words |
-/// | squarings | their number; `-` if it was not counted |
-/// | mean, deviation, largest | of the largest error of each squaring; `-` for a deviation that was not measured |
+/// | length, exponent | the transform length N, and the exponent p at which it was measured |
+/// | c | the coefficient in σ = c·2^−53·√(log2 N)·√N·4^(p/N), the deviation of errors |
+/// | squarings | the number of squarings measured; `-` if it was not counted |
+/// | mean, deviation, largest | of the largest error of each squaring; `-` if not measured |
 /// | Z | [`Gumbel::z`] of these squarings; `-` if it was not computed |
-/// | shape | the shape of the transform ([`Profiled::variants`](crate::Profiled::variants)) |
+/// | shape | the shape of the transform, as in [`Profiled::variants`](crate::Profiled::variants) |
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredLength {
     /// The transform length N, in words.
     pub length: usize,
-    /// The coefficient c in σ = c·2^−53·√(log2 N)·√N·4^(p/N).
+    /// The coefficient c in σ = c·2^−53·√(log2 N)·√N·4^(p/N), the standard deviation of the errors
+    /// of words.
     pub c: f64,
     /// The exponent p at which the length was measured.
     pub exponent: u32,
     /// The number of squarings measured; `None` if it was not counted.
     pub squarings: Option<u64>,
-    /// The mean of the squarings' largest errors.
+    /// The mean over all squarings of the largest error of each squaring.
     pub mean: f64,
-    /// The standard deviation of the squarings' largest errors; `None` if it was not measured.
+    /// The standard deviation over all squarings of the largest error of each squaring; `None` if
+    /// it was not measured.
     pub deviation: Option<f64>,
     /// The largest error of any squaring.
     pub largest: f64,
@@ -68,8 +71,10 @@ impl MeasuredLength {
         }
     }
 
-    /// Returns log2 of the factor by which errors at p may grow before Z falls to [`least_z`];
-    /// errors are proportional to 4^(p/N). `None` if the deviation was not measured.
+    /// Returns the margin for the exponent p at this transform length, in bits: log2 of the factor
+    /// by which errors may grow before Z falls to [`least_z`]. The measurement at another exponent
+    /// is converted, since errors are proportional to 4^(p/N). Returns `None` if the deviation was
+    /// not measured.
     pub(super) fn margin(&self, p: u32) -> Option<f64> {
         let Gumbel { location, scale } = Gumbel::of_moments(self.mean, self.deviation?)?;
         let until_least = 0.5 / (least_z(p) * scale + location);
@@ -78,8 +83,9 @@ impl MeasuredLength {
     }
 }
 
-/// Returns the least acceptable Z. With the Gumbel distribution, one test of p squarings in a
-/// thousand then has an error above ½. It is 25 for p = 6·10^7.
+/// Returns ln(1000·p), the least acceptable Z ([`Gumbel::z`]) for the exponent p. With the Gumbel
+/// distribution, one in a thousand tests of p squarings then has an error above ½. The value is 25
+/// for p = 6·10^7.
 fn least_z(p: u32) -> f64 {
     (1000.0 * f64::from(p)).ln()
 }
@@ -120,7 +126,8 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0)
 }
 
-/// Parses a column. Returns `Some(None)` for `-`, and `None` for an invalid value.
+/// Parses the text of a column that may have no value. Returns `Some(None)` for `-`, otherwise the
+/// value that `of` parses, and `None` for an invalid value.
 fn known<T>(text: &str, of: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if text == "-" { Some(None) } else { of(text).map(Some) }
 }
@@ -138,12 +145,12 @@ impl fmt::Display for MeasuredLength {
     }
 }
 
-/// Iterates over the lines of a table, parsed; lines that start with `#` are comments.
+/// Parses the lines of a table, except for comments, which start with `#`.
 fn lines(table: &str) -> impl Iterator<Item = Result<MeasuredLength, NoSuchLine>> {
     table.lines().filter(|line| !line.starts_with('#')).map(str::parse)
 }
 
-/// Returns the line of a length, if the table has it.
+/// Returns the line of the shipped table for a transform length; `None` if it has no such line.
 pub(super) fn line(length: usize) -> Option<&'static MeasuredLength> {
     static LINES: LazyLock<Vec<MeasuredLength>> =
         LazyLock::new(|| lines(TABLE).flatten().collect());

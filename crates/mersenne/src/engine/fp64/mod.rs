@@ -1,5 +1,6 @@
-//! Floating-point squaring modulo M_p: the irrational-base discrete weighted transform of Crandall
-//! and Fagin on complex FFTs in `f64` (Thall 2011, §1.2–3).
+//! The engine family `fp64` on the CPU: floating-point squaring modulo M_p = 2^p − 1 by the
+//! irrational-base discrete weighted transform of Crandall and Fagin, on complex FFTs in `f64`
+//! (Thall 2011, §1.2–3).
 //!
 //! A residue is N balanced digits x_j of ⌊p/N⌋ or ⌈p/N⌉ bits ([`layout`](crate::layout)). The
 //! weights are a_j = 2^(⌈pj/N⌉ − pj/N). The cyclic convolution of the words a_j·x_j, divided by a_j
@@ -9,7 +10,7 @@
 //! | module | |
 //! |---|---|
 //! | `engine` | the registers and the order of the steps |
-//! | `transform` | weighted digits to the digits of a product |
+//! | `transform` | from weighted digits to the digits of a product |
 //! | `carry` | rounding, round-off, carries |
 //! | `weights`, `lengths`, `margin` | the weights a_j; the lengths N; the longest words |
 //! | [`measured`] | the accuracy of the kernels on a GPU at each length |
@@ -33,27 +34,30 @@ use std::ops::RangeInclusive;
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 use crate::layout::WordLayout;
 
-/// Lengths at which the program changes the way of transforming.
+/// Transform lengths at which the engine changes its method.
 mod threshold {
-    /// The length in words from which transforms are computed by rows and columns. On a Zen 3 core
-    /// both ways take 0.42 ms per squaring at this length; below it the whole transform is faster.
+    /// The transform length in words from which a transform is computed by rows and columns rather
+    /// than as a whole. On a Zen 3 core both methods take 0.42 ms per squaring at this length;
+    /// below it, the whole transform is faster.
     pub(super) const ROW_COLUMN: usize = 65536;
 }
 
-/// The largest round-off of a product that is trusted.
+/// The largest round-off at which a product is trusted; a larger one is an error.
 ///
-/// An error above ½ appears as a small distance to the wrong integer. But the errors of N words are
-/// distributed like a Gaussian variable. If one error exceeds ½, others lie between 0.4 and ½. So a
-/// length at which 0.4 is never exceeded is far from errors of ½.
+/// An error above ½ rounds a word to a wrong integer, and then appears as a small distance. But the
+/// errors of N words are distributed like a Gaussian variable: if one error exceeds ½, others lie
+/// between 0.4 and ½. So a transform length at which 0.4 is never exceeded is far from errors of ½.
 pub const ROUND_OFF_LIMIT: f64 = 0.4;
 
-/// The largest mean number of bits of a word. The required accuracy allows less at every length.
+/// The largest allowed mean number of bits of a word. The required accuracy limits words to fewer
+/// bits than this at every transform length.
 const LONGEST_WORD: usize = 25;
 
-/// The family `fp64`: 64 ≤ p < 2^31, even lengths 2^a·3^b·5^c·7^d from 8 to 2^28.
+/// The engine family `fp64` on the CPU, for exponents 64 ≤ p < 2^31. Transform lengths are even
+/// numbers 2^a·3^b·5^c·7^d from 8 to 2^28 words.
 ///
-/// From 1024 words on, only lengths with small odd parts are offered; neighbours differ by at most
-/// 6 %. Margins are statistical.
+/// From 1024 words on, only lengths with small odd parts are offered; adjacent lengths differ by at
+/// most 6 %. Margins are statistical.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fp64;
 

@@ -1,4 +1,4 @@
-//! The engine compared with schoolbook multiplication, for every shape of transform.
+//! Tests that compare the engine with schoolbook multiplication, for every shape of transform.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -32,8 +32,8 @@ fn product(a: &Residue, b: &Residue) -> Residue {
     residue(a.exponent(), &limbs::mul_mod(a.limbs(), b.limbs(), a.exponent()))
 }
 
-/// Returns 0, 1, M_p − 1 …, alternating bits, and runs of ones of any length and place, including
-/// those that make every digit as large as possible.
+/// Returns 0, 1, M_p − 1 …, patterns of alternating bits, runs of ones, and residues whose digits
+/// are all as large as possible.
 fn corners(p: u32, length: usize) -> Vec<Residue> {
     let n = limbs::limbs_for_bits(p);
     let layout = WordLayout::new(p, length);
@@ -64,7 +64,7 @@ fn options(threads: usize) -> BuildOptions {
     BuildOptions::new(3, threads)
 }
 
-/// Returns an engine whose transform has the given number of rows.
+/// Returns an engine whose transform is divided into `rows` rows.
 fn row_column(p: u32, length: usize, rows: usize, threads: usize) -> Box<dyn Engine> {
     let layout = WordLayout::new(p, length);
     let transform: Box<dyn Transform> = Box::new(RowColumn::new(layout, rows, threads).unwrap());
@@ -76,8 +76,9 @@ fn whole(p: u32, length: usize) -> Box<dyn Engine> {
     Box::new(Fp64Engine::with_transform(layout, 3, Box::new(Whole::new(layout))))
 }
 
-/// Checks squares and products of x and y, without and with shift. Each must be right, or (if the
-/// margin is small) refused.
+/// Checks squares and products of x and y, with and without a shift. A result must be right. If not
+/// `must`, because the margin may be too small, the engine may also report the round-off as an
+/// error.
 fn check(engine: &mut dyn Engine, x: &Residue, y: &Residue, shift: Shift, must: bool) {
     let p = engine.exponent();
     let what = format!("M{p} in {} words, {x:?}, {y:?}, {shift:?}", engine.length());
@@ -131,7 +132,8 @@ fn check_all(engine: &mut dyn Engine, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// Returns the largest p with margin at this length. It need not be prime: an engine does not care.
+/// Returns the largest p with a margin of at least 0 at a transform length. It need not be prime:
+/// an engine does not require that.
 fn tightest(length: usize) -> u32 {
     let fits = |p: u32| Fp64.margin(p, length).is_ok_and(|m| m.bits >= 0.0);
     let (mut low, mut high) = (length as u32, 25 * length as u32);

@@ -1,29 +1,29 @@
-//! Irrational-base weights a_j = 2^(⌈pj/N⌉ − pj/N) (Thall 2011, eq. 1.3).
+//! Irrational-base weights a_j = 2^(⌈pj/N⌉ − pj/N) of the N words of a residue mod 2^p − 1 (Thall
+//! 2011, eq. 1.3).
 //!
 //! The exponents add mod 1, so a table of √N rows and one of √N columns give all weights. Let u_j =
-//! (−pj mod N), so that a_j = 2^(u_j/N), and j = r + i. Then u_j = u_r + u_i or u_r + u_i − N; in
-//! the second case a_j = a_r·a_i/2. u_j also determines the number of bits of word j: ⌈p/N⌉ if u_j
-//! < p mod N, else ⌊p/N⌋.
+//! (−pj mod N), so that a_j = 2^(u_j/N). Let r be the first word of a row, and j = r + i. Then u_j
+//! is u_r + u_i or u_r + u_i − N; in the second case a_j = a_r·a_i/2. u_j also determines the
+//! number of bits of word j: ⌈p/N⌉ if u_j < p mod N, else ⌊p/N⌋.
 
 use warpint_arith::dd::{Dd, exp2_ratio};
 
 use crate::layout::WordLayout;
 
-/// The weight of one word j: u_j, a_j and 1/(a_j·s), as `f64`, where s is the scale with which the
-/// weight was computed.
+/// The weight of one word j as `f64`, with its inverse and its exponent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weight {
-    /// The numerator u_j, an integer below N.
+    /// The integer u_j = −p·j mod N, for the exponent p and N words.
     pub(crate) numerator: f64,
-    /// The weight a_j, in [1, 2).
+    /// The weight a_j = 2^(u_j/N), at least 1 and below 2.
     pub(crate) forward: f64,
-    /// The inverse weight 1/(a_j·s).
+    /// The inverse weight 1/(a_j·s), where s is the `scale` of [`Weight::new`].
     pub(crate) inverse: f64,
 }
 
 impl Weight {
-    /// Computes the weight of word j in double-double, for a transform that returns `scale` times
-    /// the convolution.
+    /// Computes the weight of word j in double-double arithmetic. `scale` is the factor by which
+    /// the transform multiplies a convolution; the inverse weight removes it.
     pub(crate) fn new(layout: &WordLayout, j: usize, scale: f64) -> Self {
         let u = layout.weight_numerator(j);
         let a = exp2_ratio(u, layout.len() as u64);
@@ -32,12 +32,13 @@ impl Weight {
     }
 }
 
-/// The values that the words of a layout share.
+/// The constants of a layout from which the bases 2^b of its words of b bits are computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bases {
-    /// The number of words N.
+    /// The number of words N of a residue.
     pub(crate) n: f64,
-    /// The number p mod N: words with a smaller u_j have one more bit.
+    /// The number p mod N, for the exponent p. Word j has ⌊p/N⌋ + 1 bits if −p·j mod N is below it,
+    /// otherwise ⌊p/N⌋ bits.
     pub(crate) big_below: f64,
     /// The base of the shorter words, 2^⌊p/N⌋.
     pub(crate) base: f64,

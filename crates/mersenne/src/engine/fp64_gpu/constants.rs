@@ -1,4 +1,4 @@
-//! The headers and constants of the kernels.
+//! The source texts of the kernels, and the headers and constants that are compiled into them.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -13,11 +13,11 @@ const LINE: (&str, &str) = ("line.cuh", include_str!("../../../kernels/fp64/line
 pub(super) const COLUMNS: &str = include_str!("../../../kernels/fp64/columns.cu");
 pub(super) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
 
-/// The largest n of the roots e(k/n) and of the powers 2^(k/n) in `constants.cuh`.
+/// The largest n of the roots e^(2πik/n) and of the powers 2^(k/n) in `constants.cuh`.
 const LARGEST_ROOT: u64 = 36;
 
-/// The text of `constants.cuh`: roots of unity and powers of 2 in memory that instructions read as
-/// an operand. They are correctly rounded, except for one in some thousands.
+/// The text of `constants.cuh`: roots of unity and powers of 2 in constant memory, which an
+/// instruction can read as an operand. All but one in some thousands are correctly rounded.
 static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
     let mut roots = String::new();
     let mut powers = String::new();
@@ -43,13 +43,13 @@ static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Returns 2^((k − n)/n) in double-double, for k ≤ 2n.
+/// Returns 2^((k − n)/n) in double-double, for k ≤ 2n and n ≥ 1.
 fn power_of_2(k: u64, n: u64) -> Dd {
     exp2_ratio(k % n, n).scaled(2f64.powi((k / n) as i32 - 1))
 }
 
-/// Adds `constants.cuh`, `line.cuh` and the constants that only this family has to a kernel's
-/// source.
+/// Adds `constants.cuh`, `line.cuh` and the constants that only the family `fp64` needs to the
+/// source of the kernel `part`.
 pub(super) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
     let source = source
         .header("constants.cuh", &CONSTANTS)

@@ -5,14 +5,14 @@
 //!
 //! * both transforms along a column and both along a row, including the multiplication of points by
 //!   factors;
-//! * the computation of factors that are themselves products: 4 for a factor that is multiplied by
-//!   another (`Turned` in `line.cuh`); 4 for a factor that is multiplied by a root of unity other
-//!   than a power of i, once for all factors that differ only by powers of i (`times_root`);
-//! * words: weights, rounding, carries, 20 per point;
-//! * products: 10 per point, without the roots needed for them.
+//! * the computation of factors that are themselves products: 4 for a factor that is the product of
+//!   two entries of a table (`Turned` in `line.cuh`); 4 for a factor times a root of unity other
+//!   than a power of i (`times_root`), once for all factors that differ only by powers of i;
+//! * words: 20 per point for weights, rounding and carries;
+//! * products of points: 10 per point, without the roots of unity needed for them.
 //!
 //! Not counted are the measurement of round-off, which one squaring in 32 has; the first tile of
-//! columns, which is computed twice; and the one pair of rows that are their own partners.
+//! columns, which is computed twice; and the one pair of rows whose members are their own partners.
 
 use std::collections::BTreeSet;
 
@@ -30,13 +30,16 @@ enum Factors {
     Turned,
 }
 
-/// Returns the number of instructions for a complex point of a transform of R·C points:
+/// Returns the number of instructions of a squaring per complex point. It is the sum of two terms,
+/// one for the radices Q, A and B of a column and one for those of a row:
 ///
-/// (F(B)+F(B))/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column's Q·A·B, and
-/// (F(Q)+F(Q))/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/2B for the row's.
+/// (F(B)+F(B))/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column,
 ///
-/// P, F and T count a transform in registers without factors, with factors from a table, and with
-/// turned factors. f counts the roots of unity in the partner's factors and in the products.
+/// (F(Q)+F(Q))/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/2B for the row.
+///
+/// P(r), F(r) and T(r) are the instructions of a transform of radix r in registers, without
+/// factors, with factors from a table, and with factors that are products of two entries of a
+/// table. f(B) is the value of [`partners_roots`].
 pub(super) fn per_point(column: Line, row: Line) -> f64 {
     use Factors::{Listed, None, Turned};
     let pair = |radix, first, second| {
@@ -59,18 +62,19 @@ pub(super) fn per_point(column: Line, row: Line) -> f64 {
 }
 
 /// The number of instructions for the two words of a point. Their four weights cost 4: a thread
-/// starts them with two products for its Q points, and its first point needs two fewer. Unweighting
-/// and rounding cost 4, outgoing carries 4, incoming carries 6, weighting 2.
+/// starts the weights of its Q points with two products, and its first point needs two fewer.
+/// Unweighting and rounding cost 4, outgoing carries 4, incoming carries 6, weighting 2.
 const WORDS: u32 = 20;
 
-/// The number of instructions for the products of a pair of points: 2 for the factor, 8 for two
-/// squares, 6 for a difference and its square, 4 for a product.
+/// The number of instructions for the squares of a point and its partner: 2 for the factor, 8 for
+/// two squares, 6 for a difference and its square, 4 for a product.
 const PRODUCTS: u32 = 20;
 
 /// The number of instructions for a product of complex numbers, including one by a root of unity.
 const PRODUCT: u32 = 4;
 
-/// Returns the number of instructions of `transform` in `fourier.cuh` for `radix` points.
+/// Returns the number of instructions of the function `transform` in `fourier.cuh` for `radix`
+/// points.
 fn transform(radix: u32, factors: Factors) -> u32 {
     let mut count = match factors {
         Factors::Turned => PRODUCT * exponents(radix).len() as u32,
@@ -104,15 +108,18 @@ fn transform(radix: u32, factors: Factors) -> u32 {
     count
 }
 
-/// Returns the number of instructions for the factors e(−e/B)/w of a partner's points that are
-/// products, and for those of w·e(−k/B).
+/// Returns the number of instructions for products by roots of unity in the last step along a row,
+/// whose radix is B = `b`. With e(x) = e^(2πix), and w the factor of a thread's points, these are
+/// the products in the powers of the partner's factor e(−1/B)/w, and those in w·e(−k/B), by which
+/// the products of points are computed.
 fn partners_roots(b: u32) -> u32 {
     let of_factors = exponents(b).into_iter().filter(|&e| rest(e, b) > 0).count();
     let of_products: BTreeSet<u32> = (0..b).map(|k| rest(k, b)).filter(|&r| r > 0).collect();
     PRODUCT * (of_factors + of_products.len()) as u32
 }
 
-/// Returns the frequency at a place of a transform's result, like `frequency_at` in `fourier.cuh`.
+/// Returns the frequency at index `place` of the result of a transform of n points, as the function
+/// `frequency_at` in `fourier.cuh` does.
 fn frequency_at(n: u32, place: u32) -> u32 {
     if n == 1 {
         return 0;
@@ -122,7 +129,8 @@ fn frequency_at(n: u32, place: u32) -> u32 {
     place / m + p * frequency_at(m, place % m)
 }
 
-/// Returns the rest of k in e(k/n) after powers of i are removed; 0 if e(k/n) is a power of i.
+/// Returns the least r ≥ 0 for which e^(2πir/n) is e^(2πik/n) times a power of i; 0 if e^(2πik/n)
+/// is itself a power of i.
 fn rest(k: u32, n: u32) -> u32 {
     let step = match n {
         n if n.is_multiple_of(4) => n / 4,

@@ -1,17 +1,18 @@
-//! Lines: transforms of one length in three steps, and the constants that their kernels need.
+//! Lines: the transforms along a column or a row in three steps, and the powers of factors that the
+//! steps need.
 
 use crate::engine::gpu::Line;
 
-/// The largest radix of a step.
+/// The largest radix of a step of a line.
 pub(super) const LARGEST_RADIX: u32 = 18;
 
-/// Returns the largest radix of a line.
+/// Returns the largest of the radices of a line.
 pub(super) fn largest_radix(line: Line) -> u32 {
     line.q.max(line.a).max(line.b)
 }
 
-/// Returns every way to cut a line of `len` points into steps of radix 4 to [`LARGEST_RADIX`], or 2
-/// to 8 for a line of at most 64 points. A line of two steps has A = 1.
+/// Returns every division of a line of `len` points into steps of radix 4 to [`LARGEST_RADIX`], or
+/// of radix 2 to 8 for a line of at most 64 points. A line of two steps has A = 1.
 pub(super) fn lines(len: u32) -> Vec<Line> {
     let radices = || if len <= 64 { 2..=8 } else { 4..=LARGEST_RADIX };
     let mut lines = vec![];
@@ -27,14 +28,14 @@ pub(super) fn lines(len: u32) -> Vec<Line> {
     lines
 }
 
-/// Returns the radix of the first level of a transform of n > 1 points, like `first_radix` in
-/// `fourier.cuh`.
+/// Returns the radix of the first level of a transform of n > 1 points, as the function
+/// `first_radix` in `fourier.cuh` does.
 pub(super) fn first_radix(n: u32) -> u32 {
     [7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)
 }
 
-/// Returns the exponents e of the powers w^e that a transform of n points uses, in the order of
-/// `slot_of` in `fourier.cuh`.
+/// Returns the exponents e of the powers w^e by which a transform of n points in registers
+/// multiplies its points, in the order of `slot_of` in `fourier.cuh`.
 pub(super) fn exponents(n: u32) -> Vec<u32> {
     if n == 1 {
         return vec![];

@@ -1,13 +1,13 @@
-//! Floating-point squaring on a device: the family `fp64` as an arithmetic of `engine/gpu` (Thall
-//! 2011 for the weighted transform on a GPU).
+//! The engine family `fp64` on a device, as an arithmetic of `engine/gpu`: floating-point squaring
+//! (Thall 2011 for the weighted transform on a GPU).
 //!
 //! | file | subject |
 //! |---|---|
-//! | `line`, `shape` | the division of a transform among the threads of the kernels |
+//! | `line`, `shape` | the division of a transform into lines, tiles and threads |
 //! | `tables` | factors of the transforms, and weights |
 //! | `instructions` | counts of the FP64 instructions of a squaring |
 //! | `constants` | the texts, headers and constants of the kernels |
-//! | `words` | the words of a number as the kernels of columns see them, and the round-off that these report |
+//! | `words` | the layout of words, and the round-off that the kernels of columns report |
 //!
 //! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
 //! description of the method.
@@ -31,23 +31,24 @@ use shape::Shape;
 use tables::Point;
 use words::WeightedWords;
 
-/// The family `fp64` on a device: p ≥ 2,304 in N = 2^a·3^b·5^c·7^d words, from 2^8 to 36·2^20 (p <
-/// 658,000,000). The tiles must fit into the device's shared memory.
+/// The engine family `fp64` on a device, for exponents p from 2,304 to below 658,000,000. Transform
+/// lengths are N = 2^a·3^b·5^c·7^d words from 2^8 to 36·2^20. The tiles must fit into the device's
+/// shared memory.
 ///
 /// The margin is statistical, and round-off is measured at some squarings only
-/// (`kernels/fp64/columns.cu`). The behaviour of random digits is known well enough for that.
+/// (`kernels/fp64/columns.cu`). The round-off of random digits is predictable enough for that.
 /// Faults of the machine in other squarings are detected by the checks of a test. Memory on the
-/// device is 8·N bytes, 4·N for each register and one more, up to 4·N for carries (8·N more from
-/// the first product of two registers on), and tables.
+/// device is 8·N bytes for the spectrum, up to 4·N for carries, 4·N for each register, 4·N for
+/// sums, and tables. The first product of two registers adds 8·N bytes.
 pub type Fp64On = OnDevice<Fp64>;
 
-/// The odd parts of the lengths. With their multiples by powers of two, no gap is wider than 9.4 %.
-/// Exceptions: some short lengths have no shape, nor does 35·2^20, the last but one.
+/// The odd parts of the transform lengths. Adjacent lengths differ by at most 9.4 %, except that
+/// some short lengths and 35·2^20, the last length but one, have no shape.
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
-/// Lengths, in units of 1,024 words, that are slower than some longer length on an H200 in every
-/// shape tried, by 2.7 to 19 %. (All lengths were timed in laps of 5 ms, the others again in longer
-/// laps.)
+/// Transform lengths, in units of 1,024 words, at which every shape tried on an H200 was slower
+/// than some longer length, by 2.7 to 19 %. (All lengths were timed in laps of 5 ms; those not
+/// listed here were timed again in longer laps.)
 const DOMINATED: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 
@@ -57,39 +58,42 @@ const SHORTEST: usize = 1 << 8;
 /// The longest length, in words.
 const LONGEST: usize = 36 << 20;
 
-/// The largest multiplier m for which carries of m times a square end within two words.
+/// The largest multiplier m for which the carries of m times a square end within two words. It
+/// limits [`Step::SquareTimes`](super::Step::SquareTimes) in the kernels.
 const LARGEST_MULTIPLIER: u32 = 4;
 
-/// Returns the least β = p/N at which a carry ends within two words.
+/// Returns the least mean number of bits per word, β = p/N, at which a carry ends within two words.
 ///
 /// The words of a square of random digits, including their weights, have a root mean square of R =
 /// 0.255·√N·4^β. A word of weight a and b bits passes on a carry of R/(a·2^b). After two more
-/// words, whose bits and weights compensate those of the first, R/8^β is left. That is a part of
-/// the range of the second word: 0.044 at 2^β = 5.8·√N, and 0.18 with the multiplier 4. Digits are
-/// larger by that part at the next squaring, whose round-off is measured like that of any other. In
-/// exact integers the scheme was observed to stay below 1.1 ranges with the multiplier 3, and 1.7
-/// with 6. Short transforms must work for any digits, with 0.54·N in place of 0.255·√N: 2^β ≥ 2·N
-/// leaves 0.27 of the range times the multiplier.
+/// words, whose bits and weights compensate those of the first word, R/8^β of the carry is left.
+/// That is a fraction of the range of the second word: 0.044 at 2^β = 5.8·√N, and 0.18 with the
+/// multiplier 4. At the next squaring, digits are larger by that fraction; its round-off is
+/// measured as in any other squaring. In exact integers, digits were observed to stay below 1.1
+/// times their range with the multiplier 3, and 1.7 times with 6. Short transforms must work for
+/// any digits, with 0.54·N in place of 0.255·√N: 2^β ≥ 2·N leaves 0.27 of the range times the
+/// multiplier.
 fn least_bits(length: usize) -> f64 {
     let n = length as f64;
     if length <= margin::ANY_DIGITS_UP_TO { (2.0 * n).log2() } else { (5.8 * n.sqrt()).log2() }
 }
 
-/// Returns the least exponent that a length supports.
+/// Returns the least exponent that a transform length supports.
 fn least_exponent(length: usize) -> u32 {
     (least_bits(length) * length as f64).ceil() as u32
 }
 
-/// Returns a bound that carries never exceed if digits are random. It follows from two limits: the
-/// words of a product are below 16 times their largest credible root mean square, and the second
-/// word that a carry enters keeps at most four ranges (so that its digit has 31 bits).
+/// Returns a bound that carries do not exceed if digits are random; a larger carry shows an error.
+/// It is the smaller of two limits. The words of a product are below 16 times their largest
+/// credible root mean square. And the second word that a carry enters keeps at most four times its
+/// range, so that its digit has 31 bits.
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     let rms = margin::largest_rms(layout.len(), margin::ON_GPU);
     (16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit).min(4.0 * unit * unit)
 }
 
-/// Iterates over all lengths in words that any device supports, ascending.
+/// Iterates over all transform lengths, in words, that any device supports, in ascending order.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let mut lengths: Vec<usize> = ODD_PARTS
         .into_iter()
@@ -100,13 +104,14 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
     lengths.into_iter()
 }
 
-/// Returns whether a longer length was faster than this one on an H200.
+/// Returns whether some longer transform length was faster than `length` on an H200.
 pub(super) fn is_dominated(length: usize) -> bool {
     DOMINATED.iter().any(|dominated| dominated << 10 == length)
 }
 
-/// Returns the range of exponents that these lengths support: from the shortest words of the
-/// shortest length to the longest words of the longest one.
+/// Returns the range of exponents of the transform lengths `lengths`, which are in ascending order:
+/// from the shortest words of the shortest length to the longest words of the longest length. The
+/// range is empty if there are no lengths.
 fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
         return RangeInclusive::new(1, 0);
@@ -114,7 +119,7 @@ fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     least_exponent(shortest)..=longest_exponent(longest)
 }
 
-/// Returns the largest exponent that a length supports.
+/// Returns the largest exponent for which a transform length has a margin of at least 0.
 fn longest_exponent(length: usize) -> u32 {
     // The margin decreases with the exponent.
     let (mut largest, mut too_large) = (0, 1u32 << 31);
@@ -129,8 +134,8 @@ fn longest_exponent(length: usize) -> u32 {
     largest
 }
 
-/// Returns the source of every kernel that an engine of `length` words compiles by default, for
-/// compiling without a device.
+/// Returns the source of every kernel that an engine with transform length `length` compiles by
+/// default. It serves to compile them without a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Fp64>(length, shared_memory_per_block)
@@ -204,7 +209,7 @@ mod tests {
     use super::*;
     use crate::engine::known;
 
-    /// Returns the lengths that a device supports.
+    /// Returns the transform lengths that a device with `shared_memory` bytes per block supports.
     fn lengths(shared_memory: u32) -> Vec<usize> {
         gpu::lengths::<Fp64>(shared_memory, 0, usize::MAX)
     }

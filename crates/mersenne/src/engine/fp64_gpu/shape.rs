@@ -11,25 +11,27 @@ use crate::engine::{EngineFamily, known};
 /// The division of the n = N/2 = rows·columns complex points of a transform among the kernels'
 /// threads.
 ///
-/// Point j1·columns + j2 is in row j1 and column j2. The kernels of columns process `width`
-/// adjacent columns at a time, the kernels of rows `pairs` pairs of rows.
+/// Point j1·columns + j2 is in row j1 and column j2. A block of the kernels of columns processes a
+/// tile of `width` adjacent columns, a block of the kernels of rows a tile of `pairs` pairs of
+/// rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape {
-    /// The transform along a column; its length is the number of rows.
+    /// The radices of the transform along a column, whose length is the number of rows.
     pub(super) column: Line,
-    /// The transform along a row; its length is the number of columns.
+    /// The radices of the transform along a row, whose length is the number of columns.
     pub(super) row: Line,
-    /// The number of columns in a tile.
+    /// The number of columns in a tile of columns.
     pub(super) width: u32,
     /// The number of points of a row that are adjacent in memory.
     pub(super) chunk: u32,
-    /// The number of pairs of rows in a tile.
+    /// The number of pairs of rows in a tile of rows.
     pub(super) pairs: u32,
-    /// The number of registers of a thread, for the kernels of columns and for those of rows: 96 or
-    /// 128, and more only if something else limits the number of threads.
+    /// The number of registers of a thread in the kernels of columns, and that in the kernels of
+    /// rows: 96 or 128. A thread gets more registers only if something other than registers limits
+    /// the number of threads.
     pub(super) registers: [u32; 2],
-    /// Whether stores are marked as the first to be evicted from the second-level cache, which
-    /// helps if the points nearly fill it.
+    /// Whether stored points are marked as the first to be evicted from the second-level cache,
+    /// which helps if the points nearly fill it.
     pub(super) streaming: bool,
 }
 
@@ -40,8 +42,8 @@ const POINT: u32 = 16;
 const MULTIPROCESSORS: u32 = 132;
 
 impl Shape {
-    /// Returns whether the kernels can be built for the shape, and whether fewer than 128
-    /// registers, if chosen, let more blocks run.
+    /// Returns whether the kernels can be built for the shape, and whether its choice of registers
+    /// makes sense: fewer than 128 must allow more blocks to run at a time.
     fn is_sound(&self) -> bool {
         let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk
@@ -96,13 +98,14 @@ impl gpu::Shape for Shape {
         shared_points(self.row, 2 * self.pairs, 1) * POINT
     }
 
-    /// Returns the threads of a block of columns. Each thread has one point for every q.
+    /// Returns the number of threads of a block of the kernels of columns. A thread has Q points,
+    /// one for every index of the step of radix Q.
     fn column_threads(&self) -> u32 {
         self.width * self.column.a * self.column.b
     }
 
-    /// Returns the threads of a block of rows. Each thread has two units of B points in the middle
-    /// step.
+    /// Returns the number of threads of a block of the kernels of rows. In the step of radix B a
+    /// thread has two groups of B points.
     fn row_threads(&self) -> u32 {
         (self.pairs * self.row.q * self.row.a).clamp(32, MAX_THREADS).next_multiple_of(32)
     }
@@ -172,7 +175,8 @@ impl gpu::Shape for Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Estimates the cost in parts of the time, to list promising shapes first.
+    /// Returns an estimate of the cost, by which promising shapes are listed first. Each term is a
+    /// fraction of the time of a squaring.
     fn cost(&self) -> f64 {
         let kernel = |line: Line, threads: u32, resident: u32, blocks: u32| {
             // The warps of a multiprocessor at a time, and the fraction of the last wave of blocks
@@ -214,25 +218,25 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// Returns [`gpu::resident`] for threads with this number of points and registers.
+/// Returns [`gpu::resident`] for blocks of `threads` threads, each with `points` points and
+/// `registers` registers. More than 20 points need 255 registers.
 ///
-/// A quarter of a multiprocessor has a quarter of its registers for its own warps.
+/// Each quarter of a multiprocessor has a quarter of its registers, for the warps of that quarter.
 fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points > 20 { 255 } else { registers };
     let warps = 4 * (REGISTERS / 4 / (32 * registers));
     gpu::resident(warps / threads.div_ceil(32), shared_bytes)
 }
 
-/// Returns the number of points of a tile of `lines` lines in shared memory, including the padding
-/// of `Slots` in `line.cuh`.
+/// Returns the size of a tile of `lines` lines in shared memory, in points, including the padding
+/// of `Slots` in `line.cuh`. `side` is the parameter SIDE of `Slots`.
 fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
     let padded = |n: u32| n + (side % 8 + 8 - n % 8) % 8;
     padded(padded(lines * line.q) * line.a) * line.b
 }
 
 /// Formats the shape as `1024x2048 16.8.8/16.16.8 2/4 1 128.128`: rows × columns, the radices of
-/// both lines, columns of a tile and points of a chunk, pairs of rows, registers. A final `s` means
-/// that stores stream.
+/// columns and of rows, `width` / `chunk`, `pairs`, and `registers`. A final `s` means `streaming`.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, chunk, pairs, registers: [c, r], .. } = self;
@@ -245,7 +249,7 @@ impl fmt::Display for Shape {
 #[derive(Debug)]
 pub(in crate::engine) struct NoShape;
 
-/// Parses what `Display` writes.
+/// Parses the name of a shape in the format that `Display` writes.
 impl FromStr for Shape {
     type Err = NoShape;
 

@@ -7,37 +7,42 @@ use super::shape::Shape;
 use crate::engine::gpu::{Line, Shape as _};
 use crate::layout::WordLayout;
 
-/// A point of a table, as its real and imaginary part.
+/// A complex number of the spectrum or of a table: its real and its imaginary part.
 pub(in crate::engine) type Point = [f64; 2];
 
-/// The tables that the kernels of a shape read. The order within each list is that in the source
-/// text of the kernels.
+/// The tables that the kernels of a shape read. The source text of the kernels defines the order of
+/// entries.
 pub(super) struct Tables {
     /// The tables for `columns.cu`.
     pub(super) columns: Vec<Point>,
     /// The tables for `rows.cu`.
     pub(super) rows: Vec<Point>,
-    /// The weights V_(2·j1·C)/V_0 for j1 < M, each with its inverse.
+    /// The weights 2^u_w of the words w = 2·j1·C, each with its inverse, for 0 ≤ j1 < M. C is the
+    /// number of columns, M = A·B for the radices A and B of a column, and u_w = (−p·w mod N)/N.
     pub(super) row_weights: Vec<Point>,
-    /// The weights V_(2·j2 + 1), each with 1/(n·V_(2·j2 + 1)).
+    /// The factors V_w = 2^(p/N + u_w) of the words w = 2·j2 + 1 for every column j2, each with
+    /// 1/(n·V_w). u_w is (−p·w mod N)/N for N words, and n = N/2 is the number of points.
     pub(super) column_weights: Vec<Point>,
-    /// The fractions u_w times 2^32, for w = 2·j1·C with j1 < M, then for w = 2·j2 + 1.
+    /// The fractions u_w = (−p·w mod N)/N times 2^32: first for the words w of `row_weights`, then
+    /// for the words w of `column_weights`. Half of 2^32/N is added to the latter.
     pub(super) fractions: Vec<u32>,
 }
 
-/// The constants of a plan's words that are passed to the kernels, beside the tables.
+/// The constants of a layout of N words that are passed to the kernels in addition to the tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Words {
-    /// The ratio 2^(−(p mod N)/N).
+    /// The ratio 2^(−(p mod N)/N) of the weights of successive words, for the exponent p and N
+    /// words.
     pub(super) ratio: f64,
-    /// The inverse ratio 2^((p mod N)/N).
+    /// The inverse of the ratio, 2^((p mod N)/N), for the exponent p and N words.
     pub(super) inverse_ratio: f64,
-    /// The number of bits of a short word, ⌊p/N⌋.
+    /// The number of bits of a short word, ⌊p/N⌋; a long word has one more.
     pub(super) bits: u32,
-    /// The bound for the next word's fraction: word w is long exactly if u_(w+1) times 2^32 is
-    /// above it.
+    /// A bound for the fraction u_w = (−p·w mod N)/N of the next word: word w is long exactly if
+    /// 2^32·u_(w+1) is above it.
     pub(super) long_above: u32,
-    /// The bound for the word's own fraction: word w is long exactly if u_w times 2^32 is below it.
+    /// A bound for the fraction u_w = (−p·w mod N)/N of the word itself: word w is long exactly if
+    /// 2^32·u_w is below it.
     pub(super) long_below: u32,
 }
 
@@ -62,15 +67,16 @@ fn conjugate([re, im]: Point) -> Point {
     [re, -im]
 }
 
-/// Returns f(e·i) for every exponent e that a transform of `radix` points uses, and every i <
-/// count.
+/// Returns f(e·i) for every exponent e of [`exponents`] of `radix`, and for every i < `count`,
+/// which runs first.
 fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
     let f = &f;
     let of = |e: u32| (0..count).map(move |i| f(u64::from(e) * u64::from(i)));
     exponents(radix).into_iter().flat_map(of).collect()
 }
 
-/// Returns the tables within a line, in the order that the kernels define.
+/// Returns the table of the factors within a line, in the order that the source text of the kernels
+/// defines.
 fn line_table(line: Line) -> Vec<Point> {
     let [q, a, b] = [line.q, line.a, line.b].map(u64::from);
     let len = q * a * b;
@@ -84,19 +90,20 @@ fn line_table(line: Line) -> Vec<Point> {
     table
 }
 
-/// Returns the number of points of [`line_table`].
+/// Returns the number of entries of [`line_table`].
 fn line_points(line: Line) -> usize {
     let [q, a, b] = [line.q, line.a, line.b].map(|radix| exponents(radix).len());
     let Line { q: lq, a: la, b: lb } = line;
     a * lq as usize + b * (lq * la) as usize + a * lb as usize + q * (la * lb) as usize
 }
 
-/// Returns the number of points of a record of a column or a row.
+/// Returns the number of factors that the table of a kernel has for each column or each row, whose
+/// radices are those of `line`.
 fn record_points(line: Line) -> usize {
     [line.q, line.a, line.b].map(|radix| exponents(radix).len()).iter().sum()
 }
 
-/// Returns the size in bytes of the tables of a shape.
+/// Returns the size in bytes of the tables of a shape in device memory.
 pub(super) fn bytes(shape: &Shape) -> u64 {
     let (rows, columns) = (shape.rows() as usize, shape.columns() as usize);
     let m = (shape.column.a * shape.column.b) as usize;
@@ -110,7 +117,7 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
 }
 
 impl Tables {
-    /// Computes the tables for a layout of N words; N must be twice the points of the shape.
+    /// Computes the tables for a layout of N words. The shape must have N/2 points.
     pub(super) fn new(layout: &WordLayout, shape: &Shape) -> Self {
         let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
         let n = rows * columns;
@@ -171,7 +178,7 @@ impl Tables {
 }
 
 impl Words {
-    /// Computes the constants for a layout.
+    /// Computes the constants of a layout.
     pub(super) fn new(layout: &WordLayout) -> Self {
         let (p, n) = (u64::from(layout.exponent()), layout.len() as u64);
         let rest = p % n;
@@ -192,7 +199,7 @@ impl Words {
 mod tests {
     use super::*;
 
-    /// Exponents and lengths; two exponents are multiples of their length.
+    /// Exponents p and transform lengths; two of the exponents are multiples of their length.
     const LAYOUTS: [(u32, usize); 8] = [
         (4_423, 256),
         (4_096, 256),
@@ -204,7 +211,7 @@ mod tests {
         (81_920, 4_096),
     ];
 
-    /// Returns some shapes of a length that differ from each other.
+    /// Returns every 61st shape of a transform length.
     fn shapes(n: usize) -> Vec<Shape> {
         let all = Shape::all(n, 227 << 10);
         assert!(!all.is_empty(), "{n}");
@@ -226,15 +233,17 @@ mod tests {
         }
     }
 
-    /// What `columns.cu` computes from the tables for a word 2j + 1, like `Weights` there.
+    /// The weights and lengths that `Weights` in `columns.cu` computes from the tables for the two
+    /// words of a point j.
     struct Weighed {
-        /// V_(2j+1) and V_(2j+2).
+        /// The factors V_w = 2^(p/N + u_w) for w = 2j + 1 and w = 2j + 2.
         forward: [f64; 2],
         /// Whether the words 2j and 2j + 1 are long.
         long: [bool; 2],
     }
 
-    /// Computes this for the point in row i·M + m and a column.
+    /// Computes the weights and lengths for the point in row i·M + m and column `column`, as
+    /// `columns.cu` does, where M = A·B for the radices A and B of a column.
     fn weighed(
         p: u32,
         shape: &Shape,
@@ -257,7 +266,8 @@ mod tests {
         Weighed { forward: [v, next], long }
     }
 
-    /// Checks the words 2j and 2j + 1 for some j.
+    /// Compares the weights and lengths of the words 2j and 2j + 1 with those of the layout, for
+    /// every point j of `points`.
     fn check_words(layout: &WordLayout, shape: &Shape, points: impl Iterator<Item = usize>) {
         let (p, n) = (layout.exponent(), layout.len());
         let (words, tables) = (Words::new(layout), Tables::new(layout, shape));

@@ -1,4 +1,4 @@
-//! The words of a number as the kernels of columns see them, and the round-off that these report.
+//! The layout of words on a device, and the round-off that the kernels of columns report.
 
 use warpint_device::{Arg, Buffer, Device};
 
@@ -10,24 +10,27 @@ use crate::engine::gpu::{self, LineTables};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
-/// The number of launches whose round-off is kept separately: MEASURED in `columns.cu`.
+/// The number of launches whose round-off is stored separately; MEASURED in `columns.cu`.
 const MEASURED: usize = 16_384;
 
-/// The weights and word lengths on a device, and the round-off of their products.
+/// The weights and lengths of words on a device, and the round-off of the products computed with
+/// them.
 pub(in crate::engine) struct WeightedWords {
     layout: WordLayout,
     words: Words,
     row_weights: Buffer<Point>,
     column_weights: Buffer<Point>,
     fractions: Buffer<u32>,
-    /// One pair for every launch that measures: the largest distance to an integer, and the largest
-    /// carry.
+    /// A pair for every launch since the last evaluation: the largest distance to an integer and
+    /// the largest carry, as the upper 32 bits of doubles. Both are 0 for a launch without
+    /// measurement.
     errors: Buffer<[u32; 2]>,
     statistics: Statistics,
 }
 
-/// Returns the double whose upper 32 bits are given; infinity for NaN. Kernels add an exponent to
-/// distances, which may carry NaN into the sign.
+/// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. Returns infinity
+/// if `word` is not below that of infinity: kernels add to the exponent of a distance, which may
+/// carry into the sign bit if the distance is NaN.
 fn from_upper_word(word: u32) -> f64 {
     const INFINITY: u32 = 0x7ff0_0000;
     if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }
@@ -114,7 +117,8 @@ mod tests {
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
 
-    /// Returns the result of `sync` for a spectrum that is zero except for one number.
+    /// Returns the result of `sync`, and the largest recorded round-off, after a squaring of a
+    /// spectrum that is zero except for one number.
     fn judged(value: f64) -> (Result<(), EngineError>, f64) {
         let device = Device::simulator().unwrap();
         let layout = WordLayout::new(4423, 256);
@@ -142,7 +146,7 @@ mod tests {
         assert!(max < 1e-300, "{max}");
     }
 
-    /// Compares three squarings in a shape with exact integers on the CPU.
+    /// Compares the results of three squarings in a shape with those of exact integers on the CPU.
     fn squares_rightly(device: &Device, shape: Shape) {
         let length = 2 * shape.points();
         let p = (15 * length as u32) | 1;
@@ -164,9 +168,9 @@ mod tests {
         assert!(found == expected, "{shape}, M{p}");
     }
 
-    /// Tests the tiles that are known to be fast, each with the shortest line of the other kind: a
-    /// kernel of columns depends only on the number of rows and their chunks, and the other way
-    /// around.
+    /// Tests the tiles of columns and of rows that are known to be fast. Each is combined with a
+    /// short line in the other direction, since a kernel of columns depends on the number of rows
+    /// and on the chunks only, and a kernel of rows on the number of columns and on the chunks.
     #[test]
     #[ignore = "a quarter of an hour of compiling"]
     fn known_tiles_square_rightly() {

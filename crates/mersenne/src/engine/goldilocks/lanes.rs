@@ -1,9 +1,11 @@
-//! Operations on the words of a Mersenne number, in lanes of the field.
+//! Conversion between the digits of a residue and elements of the field modulo 2^64 − 2^32 + 1, in
+//! vector lanes.
 
 use warpint_arith::goldilocks as field;
 use warpint_transform::cpu::goldilocks::Lanes;
 
-/// Lanes that convert digits to weighted elements, and elements to digits with carries.
+/// Vectors of field elements, with operations that convert digits to weighted elements, and
+/// elements to digits with carries.
 ///
 /// An *integer* here is a signed 64-bit number. Slices passed to a method have [`Lanes::WIDTH`]
 /// entries unless stated otherwise.
@@ -11,23 +13,25 @@ pub(super) trait WordLanes: Lanes {
     /// A vector of signed integers, one in each of the W = [`Lanes::WIDTH`] lanes.
     type Int: Copy + Send + Sync;
 
-    /// Loads W integers from x.
+    /// Loads W = [`Lanes::WIDTH`] integers from x.
     fn ints(instructions: Self::Instructions, x: &[i64]) -> Self::Int;
     /// Returns the same integer in every lane.
     fn splat_int(instructions: Self::Instructions, x: i64) -> Self::Int;
-    /// Stores the W integers to `out`.
+    /// Stores the W = [`Lanes::WIDTH`] integers of x to `out`.
     fn store_ints(x: Self::Int, out: &mut [i64]);
 
-    /// Returns the weighted digits d·w, or d·w/2 in the lanes where the exponent `column` is at
-    /// least `wrap`. `w` is \[w, w/2\].
+    /// Returns each digit d of `digits` times its weight: d·w, or d·w/2 in the lanes where the
+    /// weight exponent in `column` is at least `wrap`. The argument `w` is \[w, w/2\].
     fn weigh(digits: &[i32], column: Self::Int, wrap: i64, w: [u64; 2]) -> Self;
 
-    /// Converts an element of the inverse transform to a digit and a carry.
+    /// Converts the element a of each lane, a word of the inverse transform, to a digit and a
+    /// carry.
     ///
-    /// Lanes are words of different rows; `row` and `column` are the two parts of their weights'
-    /// exponents. Let e = row + column, reduced below N, with w doubled if the reduction was
-    /// needed. v = a·w as a signed number, plus `carry`; b = `words.bits` + (e <
-    /// `words.long_below`). `carry` becomes ⌊v/2^b + ½⌋, and v − `carry`·2^b is returned.
+    /// The lanes are words of one column in different rows. The weight exponent of a word is e =
+    /// row + column, minus N = `words.n` if that is N or more. Let v be a·`w[0]` as a signed
+    /// number, or a·`w[1]` if N was subtracted, plus the old `carry`. Let b be `words.bits`, plus 1
+    /// if e < `words.long_below`. The new `carry` is ⌊v/2^b + ½⌋, and the digit returned is v −
+    /// `carry`·2^b.
     fn carried_digit(
         self,
         row: Self::Int,
@@ -37,21 +41,23 @@ pub(super) trait WordLanes: Lanes {
         carry: &mut Self::Int,
     ) -> Self::Int;
 
-    /// Stores W × W digits to `out` row by row: lane i of `digits[j]` goes to `out[i·W + j]`.
+    /// Stores W × W digits to `out` row by row, where W = [`Lanes::WIDTH`]: lane i of `digits[j]`
+    /// goes to `out[i·W + j]`.
     fn store_digits(digits: &mut [Self::Int], out: &mut [i32]);
 }
 
-/// The word lengths of the layout, as [`WordLanes::carried_digit`] needs them.
+/// The constants of a layout from which [`WordLanes::carried_digit`] computes the lengths of words.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
-    /// The number of words N.
+    /// The number of words N of a residue.
     pub(super) n: i64,
     /// The number of bits of a short word, ⌊p/N⌋.
     pub(super) bits: u32,
-    /// The number p mod N: a word whose weight exponent is below it has one more bit.
+    /// The number p mod N, for the exponent p. A word whose weight exponent is below it has ⌊p/N⌋ +
+    /// 1 bits.
     ///
-    /// The reason is b_j = (p + e_{j+1} − e_j)/N, where e_{j+1} = e_j − (p mod N), plus N if that
-    /// is negative.
+    /// The reason: word j has (p + e_{j+1} − e_j)/N bits, where e_j = −p·j mod N is its weight
+    /// exponent; and e_{j+1} is e_j − (p mod N), plus N if that is negative.
     pub(super) long_below: i64,
 }
 

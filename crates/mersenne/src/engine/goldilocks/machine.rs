@@ -1,4 +1,4 @@
-//! The register machine.
+//! The engine of the family `goldilocks` on the CPU.
 
 use super::super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Step};
 use super::lanes::WordLanes;
@@ -7,17 +7,18 @@ use super::{Goldilocks, carry};
 use crate::{Residue, Shift};
 use warpint_transform::cpu::goldilocks::Pool;
 
-/// The number of words from which more than one thread saves time. Below it, a squaring takes less
-/// than half a millisecond, and distributing its three passes costs more than it saves.
+/// The transform length in words from which more than one thread saves time. Below it, a squaring
+/// takes less than half a millisecond, and distributing its three passes costs more than it saves.
 const PARALLEL_FROM: usize = 1 << 15;
 
-/// Registers of balanced digits, and a transform to multiply them.
+/// A register machine: registers of balanced digits, and a transform to multiply them.
 pub(super) struct Machine<V: WordLanes> {
     transform: Transform<V>,
     pool: Pool,
     registers: Vec<Vec<i32>>,
     work: Vec<V>,
-    /// The second spectrum, allocated at the first product of two registers.
+    /// The memory for the spectrum of a second factor; empty before the first product of two
+    /// different registers.
     work_2: Vec<V>,
 }
 
@@ -34,8 +35,8 @@ impl<V: WordLanes> Machine<V> {
         }
     }
 
-    /// Sets `r[dst]` to Σ f(a_j, b_j)·2^⌈pj/N⌉, where a_j and b_j are the digits of `r[a]` and
-    /// `r[b]`.
+    /// Sets `r[dst]` to the balanced digits of Σ f(a_j, b_j)·2^⌈pj/N⌉, where a_j and b_j are the N
+    /// digits of `r[a]` and `r[b]`.
     fn wordwise(&mut self, dst: usize, a: usize, b: usize, f: impl Fn(i64, i64) -> i64) {
         let mut out = std::mem::take(&mut self.registers[dst]);
         let word = |reg: usize, j: usize, own: i64| {

@@ -1,11 +1,11 @@
-//! Products in exact integers: the irrational-base weighted transform over the field modulo q =
-//! 2^64 − 2^32 + 1 (Hérault 2025, §2–4).
+//! The engine family `goldilocks` on the CPU: products in exact integers, by the irrational-base
+//! weighted transform over the field modulo q = 2^64 − 2^32 + 1 (Hérault 2025, §2–4).
 //!
 //! | file | subject |
 //! |---|---|
-//! | `margin` | the longest words: the bound and its proof |
-//! | `lanes`, `avx2` | words in one lane, and in four side by side |
-//! | `transform` | one product: weights, columns, rows, columns, carries |
+//! | `margin` | the longest words for which products are exact: the bound and its proof |
+//! | `lanes`, `avx2` | conversion between digits and field elements, one or four words at a time |
+//! | `transform` | one product: weights, transforms of columns and rows, carries |
 //! | `carry` | carries through the digits of a register |
 //! | `machine` | the register machine |
 //!
@@ -34,19 +34,20 @@ use warpint_transform::cpu::goldilocks::Shape;
 #[cfg(target_arch = "x86_64")]
 use warpint_transform::cpu::goldilocks::avx2::Four;
 
-/// The family `goldilocks`: 64 ≤ p < 2^31 in N = 2^k words, 3 ≤ k ≤ 26, or N = 5·2^k, 1 ≤ k ≤ 25,
-/// with N ≤ p and words of at most 31 bits.
+/// The engine family `goldilocks` on the CPU, for exponents 64 ≤ p < 2^31. Transform lengths are
+/// N = 2^k words with 3 ≤ k ≤ 26, and N = 5·2^k words with 1 ≤ k ≤ 25, such that N ≤ p and words
+/// have at most 31 bits.
 ///
-/// A squaring is exact for all digits and has no round-off. It costs two transforms of N points.
-/// Memory is 24·N bytes and 4·N for each register (32·N from the first product of two registers
-/// on).
+/// A squaring is exact for all digits, without round-off, and costs two transforms of N points. An
+/// engine occupies 24·N bytes, and 4·N bytes for each register. The first product of two different
+/// registers adds 8·N bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Goldilocks;
 
-/// log2 of the longest transform 2^k: the largest order of a root of 2 in the field is 2^26.
+/// The largest k of a transform length 2^k: the field has 2^k-th roots of 2 for k ≤ 26 only.
 const MAX_LOG2: u32 = 26;
 
-/// log2 of the largest 2^k in a length 5·2^k, which is enough for p = 2^31 − 1.
+/// The largest k of a transform length 5·2^k. The length 5·2^25 is enough for p = 2^31 − 1.
 const MAX_LOG2_OF_FIFTH: u32 = 25;
 
 impl EngineFamily for Goldilocks {
@@ -67,9 +68,9 @@ impl EngineFamily for Goldilocks {
         lengths
     }
 
-    /// Returns the margin. `bits` is log2 of the ratio of the limit to the bound on a word of a
-    /// product; see the source of `margin` for the proof. Half of these bits could be added to each
-    /// word.
+    /// Returns the margin. Its `bits` are log2 of the ratio of two numbers: the limit below which a
+    /// word of a product is exact, and the bound that no word exceeds (proof in the source of the
+    /// module `margin`). Half of these bits could be added to each word.
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         let unusable = |reason: String| EngineError::Unusable {
             engine: self.name(),
@@ -120,8 +121,8 @@ impl EngineFamily for Goldilocks {
     }
 }
 
-/// Returns an engine on lanes of type `V`; `None` if the processor does not support them or the
-/// length does not fill them.
+/// Returns an engine that computes with vectors of type `V`; `None` if the processor does not
+/// support them or the transform length is too short for them.
 fn with_lanes<V: WordLanes>(layout: WordLayout, options: BuildOptions) -> Option<Box<dyn Engine>> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     Some(Box::new(Machine::new(Transform::<V>::new(layout, shape)?, options)))

@@ -1,19 +1,20 @@
-//! One product of digits: weights, transform by columns and rows, carries.
+//! The product of two residues given by digits: weights, transforms of columns and rows, carries.
 //!
-//! With j = r·C + c, the transform of N = R·C points consists of a transform of length R down each
-//! column, a multiplication by ω_N^(c·k) in column c at column frequency k, and a transform of
-//! length C along each row (Bailey 1990, *FFTs in external or hierarchical memory*). Spectra stay
-//! in the order in which these steps leave them.
+//! The N = R·C words form R rows and C columns; word j = r·C + c is in row r and column c. The
+//! transform of N points consists of a transform of length R along each column, a multiplication by
+//! ω_N^(c·k) in column c at column frequency k, and a transform of length C along each row (Bailey
+//! 1990, *FFTs in external or hierarchical memory*). Here ω_N is an N-th root of unity. Spectra
+//! stay in the order in which these steps leave them.
 //!
-//! The weight of word j is 2^(e_j/N) with e_j = −p·j mod N. As e_j = e_{rC} + e_c, minus N if that
-//! is N or more, the weight is the product of a weight of the row, a weight of the column, and
-//! possibly ½. The weight of the column commutes with the transform down the column, and is
-//! combined with the multiplication by ω_N^(c·k). Digits are multiplied by the weight of the row
-//! only.
+//! The weight of word j is 2^(e_j/N) with e_j = −p·j mod N, where p is the exponent. As e_j =
+//! e_{rC} + e_c, minus N if that is N or more, the weight is the product of a weight of the row, a
+//! weight of the column, and possibly ½. The weight of the column commutes with the transform along
+//! the column, and is combined with the multiplication by ω_N^(c·k). Digits are multiplied by the
+//! weight of the row only.
 //!
-//! A product passes over the data three times: columns (digits → weights → transforms), rows
-//! (transforms, squares, inverse transforms), columns (inverse transforms → weights → carries →
-//! digits).
+//! A product passes over the data three times: along columns (digits → weights → transforms), along
+//! rows (transforms, squares, inverse transforms), and along columns (inverse transforms → weights
+//! → carries → digits).
 
 use super::carry;
 use super::lanes::{WordLanes, Words};
@@ -21,8 +22,8 @@ use crate::layout::WordLayout;
 use warpint_arith::goldilocks as field;
 use warpint_transform::cpu::goldilocks::{ColumnPass, Fft, Kernel, Pool, Shape, Shared};
 
-/// The tables for products of one exponent and length. Spectra are laid out as [`Shape::pitch`]
-/// says.
+/// The tables for products of one exponent and transform length. The order of a spectrum in memory
+/// is described at [`Shape::pitch`].
 pub(super) struct Transform<V: WordLanes> {
     instructions: V::Instructions,
     layout: WordLayout,
@@ -30,25 +31,27 @@ pub(super) struct Transform<V: WordLanes> {
     words: Words,
     columns_fft: Fft,
     rows_fft: Fft,
-    /// The factors ω_N^(c·k) times the weight of the column c, at g·C + c, where k is the column
-    /// frequency at position g·W + lane.
+    /// The factors between the transforms of columns and of rows: ω_N^(c·k) times the weight of
+    /// column c. Lane i of entry g·C + c is the factor for the frequency k at position g·W + i of
+    /// the spectrum of column c. C is the number of columns, and W the number of lanes.
     forward: Vec<V::Factor>,
-    /// The inverse of `forward`, divided by N.
+    /// The inverses of the factors in `forward`, divided by N.
     inverse: Vec<V::Factor>,
-    /// The weight of each row, paired with half of it.
+    /// The weight of the first word of each row, and half of it.
     row_weights: Vec<[u64; 2]>,
-    /// The inverse weight of each row of a group, paired with twice that.
+    /// For each group of W rows, where W is the number of lanes: the inverse weights of the first
+    /// words of the rows, and their doubles.
     row_unweights: Vec<[V::Factor; 2]>,
-    /// The weight exponents of the rows, e_{rC}.
+    /// The weight exponent −p·j mod N of the first word j of each row.
     row_exponents: Vec<i64>,
-    /// The weight exponents of the columns, e_c.
+    /// The weight exponent −p·j mod N of the first word j of each column.
     column_exponents: Vec<i64>,
 }
 
 impl<V: WordLanes> Transform<V> {
-    /// Computes the tables for p and N = `layout.len()`, cut as `shape`. Returns `None` if the
-    /// field has no N-th root of unity or of 2, or if the processor lacks the instructions of the
-    /// lanes. Cost: O(N) products.
+    /// Computes the tables for the exponent and the N words of `layout`, divided into the rows and
+    /// columns of `shape`. Returns `None` if the field has no N-th root of unity or of 2, or if the
+    /// processor lacks the instructions for the vectors `V`. Cost: O(N) products.
     pub(super) fn new(layout: WordLayout, shape: Shape) -> Option<Self> {
         let instructions = V::instructions()?;
         let (n, w) = (layout.len(), V::WIDTH);
@@ -122,12 +125,13 @@ impl<V: WordLanes> Transform<V> {
         &self.layout
     }
 
-    /// Returns memory for a spectrum.
+    /// Allocates memory for one spectrum.
     pub(super) fn spectrum(&self) -> Vec<V> {
         vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()]
     }
 
-    /// Replaces `digits` by the balanced digits of their square; `work` is memory for a spectrum.
+    /// Replaces `digits` by the balanced digits of the square of the residue that they represent.
+    /// `work` is memory for one spectrum.
     pub(super) fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut [V]) {
         self.columns(pool, digits, work);
         pool.each_chunk(work, self.shape.pitch(), |_, group| {
@@ -136,7 +140,8 @@ impl<V: WordLanes> Transform<V> {
         self.inverse_columns(pool, work, digits);
     }
 
-    /// Sets registers\[dst\] to the balanced digits of registers\[a\]·registers\[b\].
+    /// Sets `registers[dst]` to the balanced digits of the product of `registers[a]` and
+    /// `registers[b]`. `work` and `other` are memory for one spectrum each.
     pub(super) fn multiply(
         &self,
         pool: &Pool,
@@ -154,8 +159,8 @@ impl<V: WordLanes> Transform<V> {
         self.inverse_columns(pool, work, &mut registers[dst]);
     }
 
-    /// Writes the transforms of the columns to `work`: weights the digits, transforms each column
-    /// and multiplies by the twiddles.
+    /// Weights the digits, transforms each column, multiplies the result by the factors of
+    /// `forward`, and writes it to `work`.
     fn columns(&self, pool: &Pool, digits: &[i32], work: &mut [V]) {
         let work = Shared::new(work);
         pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
@@ -163,8 +168,8 @@ impl<V: WordLanes> Transform<V> {
         });
     }
 
-    /// Writes digits with their carries to `digits`: transforms the columns of `work` back and
-    /// removes the weights.
+    /// Multiplies `work` by the factors of `inverse`, transforms each column back, removes the
+    /// weights of the rows, propagates carries, and writes the digits to `digits`.
     fn inverse_columns(&self, pool: &Pool, work: &[V], digits: &mut [i32]) {
         let shared = Shared::new(digits);
         let carries = pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
@@ -264,7 +269,7 @@ struct InverseColumns<'a, V: WordLanes> {
     work: &'a [V],
     digits: &'a Shared<'a, i32>,
     tiles: std::ops::Range<usize>,
-    /// The carries out of the last tile, one for every row.
+    /// The carries out of the last of `tiles`, one for each row.
     carries: &'a mut [i64],
 }
 

@@ -1,12 +1,12 @@
-//! Products modulo 2^64 − 2^32 + 1 on a device: the family `goldilocks` as an arithmetic of
-//! `engine/gpu` (Hérault 2025, §3–5, for the transform).
+//! The engine family `goldilocks` on a device, as an arithmetic of `engine/gpu`: transforms modulo
+//! 2^64 − 2^32 + 1 (Hérault 2025, §3–5).
 //!
 //! | file | subject |
 //! |---|---|
-//! | `shape` | the division of a transform among the threads of the kernels |
+//! | `shape` | the division of a transform into lines, tiles and threads |
 //! | `tables` | twiddles and weights |
 //! | `operations` | counts of the field operations of a squaring |
-//! | `words` | the words of a number as the kernels of columns see them |
+//! | `words` | the layout of words, and the arguments of the kernels of columns |
 //!
 //! The kernels are `kernels/goldilocks/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
 //! description of the method.
@@ -27,39 +27,42 @@ use super::{EngineError, EngineFamily, Margin, Work};
 use shape::Shape;
 use words::ExactWords;
 
-/// The family `goldilocks` on a device: 640 ≤ p < 2^31 in N = 2^k words, 6 ≤ k ≤ 26, or N = 5·2^k,
-/// 6 ≤ k ≤ 24. The tiles must fit into the device's shared memory (64 KiB per block suffice for 5M
-/// words, 99 KiB for 16M, 227 KiB for all), and words must have at least 5 to 11 bits.
+/// The engine family `goldilocks` on a device, for exponents 640 ≤ p < 2^31. Transform lengths are
+/// N = 2^k words with 6 ≤ k ≤ 26, and N = 5·2^k words with 6 ≤ k ≤ 24. The tiles must fit into the
+/// device's shared memory: 64 KiB per block suffice for 5M words, 99 KiB for 16M, and 227 KiB for
+/// all lengths. Words must have at least 5 to 11 bits, depending on the length.
 ///
-/// The margin is that of the CPU's [`Goldilocks`] minus 0.1 bits. Memory on the device is 8·N
-/// bytes, 4·N for each register and one more (16·N more from the first product of two registers
-/// on), and tables of about 40·√N to 200·√N words.
+/// The margin is that of the CPU's [`Goldilocks`] minus 0.1 bits. Memory on the device is 8·N bytes
+/// for the spectrum, at most 2·N for carries, 4·N for each register, 4·N for sums, and tables of
+/// about 40·√N to 200·√N words. The first product of two registers adds 8·N bytes.
 pub type GoldilocksOn = OnDevice<Goldilocks>;
 
-/// Returns the bits that the shortest word must have for carries to end within a tile of four
-/// words, if words are multiplied by m.
+/// Returns the number of bits that the shortest of N = `length` words must have for carries to end
+/// within a tile of four words, if words are multiplied by m = `multiplier`.
 ///
-/// With b bits in the shortest word, β < b + 1. By the bound on a word of a product (see the CPU's
-/// margin), a carry is below m·2^(b + log2 N + 1.21). Three words later it is below m·2^(log2 N +
-/// 1.21 − 2b) + 1.1, which must be at most 2^(b−6) + 1.1. So 3b ≥ log2 N + log2 m + 7.21, and log2
-/// N < ⌊log2 N⌋ + 1.
+/// If the shortest word has b bits, the mean β of bits per word is below b + 1. By the bound on a
+/// word of a product (see the margin of the family on the CPU), a carry is below m·2^(b + log2 N +
+/// 1.21). Three words later it is below m·2^(log2 N + 1.21 − 2b) + 1.1, which must be at most
+/// 2^(b−6) + 1.1. So 3b ≥ log2 N + log2 m + 7.21, and log2 N < ⌊log2 N⌋ + 1.
 fn least_bits(length: usize, multiplier: u32) -> u32 {
     let log2_multiplier = multiplier.max(1).next_power_of_two().trailing_zeros();
     (length.ilog2() + log2_multiplier + 9).div_ceil(3)
 }
 
-/// Returns whether carries end within a tile of four words if words are multiplied by m. Two
-/// conditions must hold: words have enough bits, and the carry from the first to the second word of
-/// a tile, at most 2.31·m·N, fits into 31 bits together with a digit and half a base.
+/// Returns whether carries end within a tile of four words if the N = `length` words of a product
+/// are multiplied by m = `multiplier`. Two conditions must hold. Words must have the bits that
+/// [`least_bits`] requires. And the carry from the first to the second word of a tile, at most
+/// 2.31·m·N, must fit into 31 bits together with a digit and half a base.
 fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
     p / length as u32 >= least_bits(length, multiplier)
         && length as u64 * u64::from(multiplier) <= 1 << 28
 }
 
-/// The part of the margin, in bits, that is lost because digits may keep a carry.
+/// The number of bits by which the margin is smaller than on the CPU, because the last digit of a
+/// tile may keep a carry.
 const SLACK_BITS: f64 = 0.1;
 
-/// Returns all lengths in words that any device supports, ascending.
+/// Iterates over all transform lengths, in words, that any device supports, in ascending order.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let powers = (6..=26).map(|k| 1 << k);
     let mut lengths: Vec<usize> = powers.chain((6..=24).map(|k| 5 << k)).collect();
@@ -67,8 +70,8 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
     lengths.into_iter()
 }
 
-/// Returns the source of every kernel that an engine of `length` words compiles by default, for
-/// compiling without a device.
+/// Returns the source of every kernel that an engine with transform length `length` compiles by
+/// default. It serves to compile them without a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Goldilocks>(length, shared_memory_per_block)
@@ -118,9 +121,9 @@ impl Arithmetic for Goldilocks {
         "exponents are from 640 to 2^31 − 1 on a device".into()
     }
 
-    /// Returns the margin on a device. It is that of the CPU's family, reduced for digits that may
-    /// exceed their range by 2^−5 of it. Words must be long enough for carries to end within a
-    /// tile.
+    /// Returns the margin on a device: that of the family on the CPU, minus [`SLACK_BITS`] for
+    /// digits that may exceed their range by 2^−5 of it. Returns an error if words are too short
+    /// for carries to end within a tile.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
         let margin = Self.margin(p, length)?;
         let least_bits = least_bits(length, 1);

@@ -7,9 +7,10 @@
 
 use crate::engine::gpu::Line;
 
-/// Returns the number of products for a point: those of both lines and 1 for the square; and for
-/// each word 1 for unweighting, 1/2 for weighting, and, in each direction, 2 for the twist and the
-/// computation of its factor.
+/// Returns the number of products per word of a squaring. It is the sum of the products in the
+/// transforms along columns and rows, 1 for the square, 1 for unweighting, 1/2 for weighting, and 4
+/// for the twists between columns and rows: in each direction 1 product by the factor and 1 to
+/// compute the factor.
 pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     const SQUARE: f64 = 1.0;
     const WEIGHTS: f64 = 1.5;
@@ -17,9 +18,10 @@ pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     of_line(column) + of_line(row) + SQUARE + WEIGHTS + TWISTS
 }
 
-/// Returns the number of products for a point of a line Q·A·B, forward and back: a twiddle for
-/// every point between two steps, except where it is certainly 1. The twiddles before A are read as
-/// whole lists, so that all points are multiplied. A step of radix 5 multiplies by eight constants.
+/// Returns the number of products per point of a line Q·A·B, forward and back. Between two steps,
+/// every point has one product by a twiddle, except where the twiddle is certainly 1. The twiddles
+/// before the step of radix A are read as whole lists, so all points are multiplied there. A step
+/// of radix 5 multiplies five points by eight constants.
 fn of_line(Line { q, a, b }: Line) -> f64 {
     let others_than_first = |radix: u32| 1.0 - 1.0 / f64::from(radix);
     let inner = others_than_first(b) + others_than_first(a);
@@ -28,7 +30,8 @@ fn of_line(Line { q, a, b }: Line) -> f64 {
     inner + before_a + fifths
 }
 
-/// Returns the number of levels, 2·log2(N), for N words.
+/// Returns the number of levels of the transforms in both directions: 2·log2(N) for N words in
+/// columns and rows of the given lines.
 pub(super) fn levels(column: Line, row: Line) -> f64 {
     2.0 * (f64::from(column.len()).log2() + f64::from(row.len()).log2())
 }

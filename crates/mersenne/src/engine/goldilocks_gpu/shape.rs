@@ -4,14 +4,14 @@ use std::fmt;
 
 use crate::engine::gpu::{self, Line, MAX_THREADS, REGISTERS, Shape as _};
 
-/// Returns the number of points that a thread holds at a time.
+/// Returns the number of points of a line that a thread has in registers at a time.
 fn points(line: Line) -> u32 {
     line.a.max(line.b)
 }
 
-/// Returns the ways worth trying to cut a line of `length` points into radices Q·A·B: A and B are
-/// computed in registers by shifts only and are of nearly the same size, and Q is 1, 2, 4, 5, 8
-/// or 16.
+/// Returns the divisions worth trying of a line of `length` points into radices Q·A·B. The steps of
+/// radix A and B are computed in registers with shifts only, so A and B are of nearly the same
+/// size; Q is 1, 2, 4, 5, 8 or 16.
 fn lines(length: u32) -> Vec<Line> {
     let (five, power) = if length.is_multiple_of(5) { (5, length / 5) } else { (1, length) };
     if !power.is_power_of_two() {
@@ -37,30 +37,33 @@ fn lines(length: u32) -> Vec<Line> {
 
 /// The division of the N = rows·columns words of a transform among the kernels' threads.
 ///
-/// Word j1·columns + j2 is in row j1 and column j2. The kernels of columns process `width` adjacent
-/// columns at a time, the kernels of rows `lines` adjacent rows.
+/// Word j1·columns + j2 is in row j1 and column j2. A block of the kernels of columns processes a
+/// tile of `width` adjacent columns, a block of the kernels of rows a tile of `lines` adjacent
+/// rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape {
-    /// The transform along a column; its length is the number of rows.
+    /// The radices of the transform along a column, whose length is the number of rows.
     pub(super) column: Line,
-    /// The transform along a row; its length is the number of columns.
+    /// The radices of the transform along a row, whose length is the number of columns.
     pub(super) row: Line,
-    /// The number of columns in a tile.
+    /// The number of columns in a tile of columns.
     pub(super) width: u32,
-    /// The number of rows in a tile.
+    /// The number of rows in a tile of rows.
     pub(super) lines: u32,
-    /// The number of times that a thread executes a step of a tile of usual size.
+    /// The number of groups of points that a thread transforms one after another in a step. It
+    /// determines the number of threads of a block, unless that would not be from 32 to 512.
     pub(super) turns: u32,
-    /// The number of registers of a thread, for the kernels of columns and for those of rows, with
-    /// radices of at most 16: 64 or 80. Threads with larger radices have 128.
+    /// The number of registers of a thread in the kernels of columns, and that in the kernels of
+    /// rows: 64 or 80. It applies to lines whose radices A and B are at most 16; with larger
+    /// radices a thread has 128 registers.
     pub(super) registers: [u32; 2],
 }
 
-/// A shape that was measured, in short form.
+/// A [`Shape`] whose speed was measured, in a shorter notation.
 struct Measured {
     column: [u32; 3],
     row: [u32; 3],
-    /// The width, the lines and the turns of the shape.
+    /// The fields `width`, `lines` and `turns` of the shape.
     tile: [u32; 3],
     registers: u32,
 }
@@ -74,7 +77,8 @@ impl Measured {
     }
 }
 
-/// The fastest shapes among those tried on an H200 (`benches/NOTES.md`), by length.
+/// The fastest of the shapes that were tried on an H200 (`benches/NOTES.md`), one for each of 16
+/// transform lengths, in ascending order.
 #[rustfmt::skip]
 const MEASURED: [Measured; 16] = [
     Measured { column: [4, 8, 8], row: [1, 16, 16], tile: [4, 1, 1], registers: 80 },
@@ -192,8 +196,9 @@ impl gpu::Shape for Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Estimates the cost of the shape. Shapes are cheapest with columns of about 1,024 words,
-    /// radices of 16, tiles of few rows, and enough blocks of 256 threads.
+    /// Returns an estimate of the cost of the shape, in arbitrary units. Shapes are cheapest with
+    /// columns of about 1,024 words (256 for less than 1M words), radices of 16, tiles of few rows,
+    /// and enough blocks of 256 threads.
     fn cost(&self) -> f64 {
         let log = |x: u32| f64::from(x).log2();
         let rows = if self.points() < 1 << 20 { 8.0 } else { 10.0 };
@@ -210,7 +215,8 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// Returns [`gpu::resident`] for threads with this number of registers.
+/// Returns [`gpu::resident`] for blocks of `threads` threads with `registers` registers each, or
+/// with 128 registers if `line` has larger radices than 16.
 fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points(line) > 16 { MOST_REGISTERS } else { registers };
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)
@@ -224,14 +230,15 @@ fn shared_bytes(line: Line, lines: u32) -> u32 {
     (side * line.a + padding) * line.b * 8
 }
 
-/// Returns the number of threads for a tile of `tile` points. A thread holds as many points as the
-/// larger radix of the line at a time, `turns` times.
+/// Returns the number of threads for a tile of `tile` points. A thread transforms `turns` groups of
+/// points, one after another; a group has as many points as the larger of the line's radices A and
+/// B.
 fn threads(line: Line, tile: u32, turns: u32) -> u32 {
     (tile / points(line) / turns).clamp(32, MAX_THREADS).next_multiple_of(32)
 }
 
 /// Formats the shape as `2048x2048 2.32.32/2.32.32 4x4 1 80.80`: rows × columns, the radices of
-/// both lines, columns × rows of the tiles, turns, registers.
+/// columns and of rows, `width` × `lines`, `turns`, and `registers`.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, lines, turns, registers: [c, r], .. } = self;

@@ -1,5 +1,5 @@
-//! The tables of the kernels: twiddles and weights, stored as short lists. The kernels multiply
-//! entries of two lists to obtain the long ones.
+//! The tables of the kernels: twiddles and weights. They are stored as short lists; the kernels
+//! multiply entries of two lists to obtain the others.
 
 use super::shape::Shape;
 use crate::engine::gpu::{Line, Shape as _};
@@ -8,23 +8,24 @@ use warpint_arith::goldilocks::{
     NoRoot, halve, inverse, mul, mul_pow2, neg, nth_root_of_two, pow, root_of_unity,
 };
 
-/// The tables that the kernels of a shape read. The order within each list is that in the source
-/// text of the kernels.
+/// The tables that the kernels of a shape read. The source text of the kernels defines the order of
+/// entries.
 pub(super) struct Tables {
     /// The tables for `columns.cu`.
     pub(super) columns: Vec<u64>,
     /// The tables for `rows.cu`.
     pub(super) rows: Vec<u64>,
-    /// The exponents of the weights: (−p·j1·C mod N) for every row j1, then (−p·j2 mod N) for the
-    /// first column j2 of every tile.
+    /// The numerators −p·j mod N of the exponents of weights 2^((−p·j mod N)/N), for N words and
+    /// the exponent p: first for the first word j of every row, then for the first column j of
+    /// every tile.
     pub(super) fractions: Vec<u32>,
 }
 
-/// The length of the list of small powers of ω. Powers below this exponent are in one list, and
-/// powers of ω^FINE in another.
+/// The number of entries in a list of low powers of ω. The low powers are ω^i for i below this
+/// number; a second list has powers of ω^FINE.
 const FINE: u64 = 8;
 
-/// Returns the size in bytes of the tables of a shape.
+/// Returns the size in bytes of the tables of a shape in device memory.
 pub(super) fn bytes(shape: &Shape) -> u64 {
     let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
     let line = |line: Line| u64::from(2 * line.a * line.b + 2 * line.len());
@@ -34,8 +35,9 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
     8 * words + 4 * (rows + u64::from(shape.tiles()))
 }
 
-/// Iterates over the list for a column and a direction: ω^i for i < 8, constant·ω^(8·i) for 8·i <
-/// steps, ω^steps, and the `power`-th power of that.
+/// Iterates over the list of one column and direction, from which kernels compute the factors
+/// between columns and rows: ω^i for i < 8; constant·ω^(8·i) for 8·i < `steps`; ω^`steps`; and
+/// ω^(`steps`·`power`).
 fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Item = u64> {
     let coarse = powers(pow(omega, FINE)).map(move |x| mul(constant, x));
     let root = pow(omega, steps);
@@ -46,8 +48,7 @@ fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Ite
 }
 
 impl Tables {
-    /// Computes the tables for a layout of N words, where N must be the number of words of the
-    /// shape.
+    /// Computes the tables for a layout of N words. The shape must be for N words.
     ///
     /// # Errors
     /// Returns an error if 2 has no N-th root, or the field has no N-th root of unity.
@@ -88,7 +89,8 @@ impl Tables {
     }
 }
 
-/// Returns (ω + ω^4)/2, (ω^2 + ω^3)/2, (ω − ω^4)/2 and (ω^2 − ω^3)/2 for ω = ω_5.
+/// Returns (ω + ω^4)/2, (ω^2 + ω^3)/2, (ω − ω^4)/2 and (ω^2 − ω^3)/2 for ω = ω_5, a fifth root of
+/// unity of the field.
 pub(super) fn fifth_root_constants() -> Option<[u64; 4]> {
     use warpint_arith::goldilocks::{add, sub};
     let omega = root_of_unity(5)?;
@@ -97,7 +99,7 @@ pub(super) fn fifth_root_constants() -> Option<[u64; 4]> {
     Some([add(w1, w4), add(w2, w3), sub(w1, w4), sub(w2, w3)].map(|x| mul(x, half)))
 }
 
-/// The powers of ω_n and of its inverse.
+/// The powers of ω_n, an n-th root of unity of the field, and of its inverse.
 struct Roots {
     n: u64,
     omega: u64,
@@ -119,13 +121,14 @@ impl Roots {
     }
 }
 
-/// Iterates over 1, x, x², …
+/// Iterates over the powers 1, x, x², …
 fn powers(x: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(1), move |&y| Some(mul(y, x)))
 }
 
-/// Returns the twiddles within a line: `[b][ka]` ω_M^(b·ka), `[ka][b]` ω_M^(−b·ka), `[m][kq]`
-/// ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m), where M = A·B and L = Q·M.
+/// Returns the twiddles within a line of radices Q, A and B, with M = A·B and L = Q·M, as four
+/// lists: `[b][ka]` ω_M^(b·ka), `[ka][b]` ω_M^(−b·ka), `[m][kq]` ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m).
+/// The last index runs first.
 fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {
     let (a, b, m) = (u64::from(line.a), u64::from(line.b), u64::from(line.a * line.b));
     let (inner, whole) = (Roots::of(m)?, Roots::of(u64::from(line.len()))?);

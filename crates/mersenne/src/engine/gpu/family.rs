@@ -14,7 +14,7 @@ use crate::engine::{
 };
 use crate::layout::WordLayout;
 
-/// The family of engines on a device that corresponds to the CPU family `A`.
+/// The family of engines on one device that corresponds to the CPU family `A`.
 #[derive(Debug)]
 pub struct OnDevice<A> {
     device: Device,
@@ -23,7 +23,7 @@ pub struct OnDevice<A> {
     arithmetic: PhantomData<A>,
 }
 
-/// The shortest length at which a device is faster than a CPU.
+/// The shortest transform length, in words, at which a device is faster than a CPU.
 const SHORTEST_WORTHWHILE: usize = 1 << 12;
 
 #[expect(private_bounds, reason = "other crates name families, not what they are made of")]
@@ -44,8 +44,8 @@ impl<A: Arithmetic> OnDevice<A> {
         A::Shape::all(length, self.shared_memory())
     }
 
-    /// Returns the shape that belongs to a variant number. For variant 0 it does not list all
-    /// shapes.
+    /// Returns the shape with a variant number, or a message if there is none. For variant 0 it
+    /// usually does not list all shapes.
     fn shape(&self, length: usize, variant: usize) -> Result<A::Shape, String> {
         if variant == 0
             && let Some(best) = A::Shape::best(length, self.shared_memory())
@@ -57,7 +57,7 @@ impl<A: Arithmetic> OnDevice<A> {
     }
 }
 
-/// Returns the lengths that a device supports, ascending.
+/// Returns the transform lengths in `from..=to` that a device supports, in ascending order.
 pub(in crate::engine) fn lengths<A: Arithmetic>(
     shared_memory_per_block: u32,
     from: usize,
@@ -67,7 +67,8 @@ pub(in crate::engine) fn lengths<A: Arithmetic>(
     A::all_lengths().into_iter().filter(|n| (from..=to).contains(n)).filter(has_shape).collect()
 }
 
-/// Returns the source of every kernel that an engine of `length` words compiles by default.
+/// Returns the source of every kernel that an engine with transform length `length` compiles by
+/// default.
 pub(in crate::engine) fn sources<A: Arithmetic>(
     length: usize,
     shared_memory_per_block: u32,

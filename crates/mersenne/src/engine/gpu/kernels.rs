@@ -1,11 +1,12 @@
-//! The kernels of a shape: their sources, and when each is built.
+//! The kernels for a shape: their sources, and when each of them is built.
 
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
 use super::{Arithmetic, Line, Shape};
 use crate::engine::Step;
 
-/// What a kernel of columns does with the words of a product.
+/// The operation on the words of a product before their carries are propagated, which is compiled
+/// into a kernel of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum StepKind {
     Square,
@@ -23,22 +24,22 @@ impl From<Step> for StepKind {
     }
 }
 
-/// A kernel, with the variant for which it is built.
+/// A kernel, with the options with which it is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Part {
-    /// Transforms digits to a spectrum.
+    /// The kernel that transforms digits to a spectrum.
     DigitsToSpectrum,
-    /// Transforms a spectrum to digits with their carries, and these to a spectrum again.
-    /// `measured` says whether round-off is measured.
+    /// The kernel that transforms a spectrum to digits, with carries, and the digits to a spectrum
+    /// again. If `measured`, it also measures round-off.
     Columns { step: StepKind, measured: bool },
-    /// Transforms a spectrum to digits with their carries.
+    /// The kernel that transforms a spectrum to digits, with carries.
     SpectrumToDigits(StepKind),
-    /// Transforms rows, squares them point by point and transforms them back.
+    /// The kernel that transforms rows, squares them point by point, and transforms them back.
     SquareRows,
-    /// Transforms rows.
+    /// The kernel that transforms rows.
     ForwardRows,
-    /// Transforms rows, multiplies them by transformed rows point by point, and transforms them
-    /// back.
+    /// The kernel that transforms rows, multiplies them point by point by rows of a second
+    /// spectrum, and transforms them back.
     MultiplyRows,
 }
 
@@ -55,7 +56,7 @@ impl Part {
         }
     }
 
-    /// Returns the value of the macro KIND in `columns.cu` or `rows.cu`.
+    /// Returns the value of the macro KIND for the kernel, in `columns.cu` or `rows.cu`.
     fn kind(self) -> u32 {
         match self {
             Self::DigitsToSpectrum | Self::SquareRows => 0,
@@ -74,19 +75,20 @@ impl Part {
     }
 }
 
-/// The parts that every product of an engine needs.
+/// The kernels that every squaring needs, whatever the step.
 const COMMON: [Part; 2] = [Part::DigitsToSpectrum, Part::SquareRows];
 
-/// The parts that a product of two registers needs in addition.
+/// The kernels that a product of two registers needs in addition to those that propagate carries.
 const PRODUCT: [Part; 2] = [Part::ForwardRows, Part::MultiplyRows];
 
-/// Returns the kind of step for which the carrying kernels are built.
+/// Returns the kind of step for which kernels that propagate carries are built: that of `step`, or
+/// always [`StepKind::Square`] if the family builds these kernels once for all steps.
 fn kind<A: Arithmetic>(step: Step) -> StepKind {
     if A::SPECIALISED { step.into() } else { StepKind::Square }
 }
 
-/// Returns the kernels that carry the words of a step: all of them if `all`; otherwise only those
-/// that measure round-off, if the family distinguishes them.
+/// Returns the kernels that propagate the carries of a step. With `all`, and if the family builds
+/// separate kernels that do not measure round-off, these are included.
 fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     let step = kind::<A>(step);
     let measured = [Part::SpectrumToDigits(step), Part::Columns { step, measured: true }];
@@ -94,7 +96,8 @@ fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     measured.into_iter().chain(other).collect()
 }
 
-/// Returns the kernels that an engine uses by default: all except those of squares times a number.
+/// Returns the kernels that an engine compiles by default: all except those for
+/// [`Step::SquareTimes`].
 pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
     let mut parts = COMMON.to_vec();
     for part in [Step::Square, Step::SquareMinusTwo].map(|step| carrying::<A>(step, true)).concat()
@@ -107,7 +110,7 @@ pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
     parts
 }
 
-/// Returns the source of the kernel `part`, for a shape and words of p bits in total.
+/// Returns the source of the kernel `part`, for a shape and the exponent p.
 pub(in crate::engine) fn source<A: Arithmetic>(shape: &A::Shape, p: u32, part: Part) -> Source {
     let of_columns = part.is_of_columns();
     let (file, text) = if of_columns { ("columns.cu", A::COLUMNS) } else { ("rows.cu", A::ROWS) };
@@ -143,8 +146,8 @@ pub(super) struct Kernels<A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Kernels<A> {
-    /// Builds the kernels that every product needs. Also builds the carrying kernels if one build
-    /// serves all steps.
+    /// Builds the kernels that every squaring needs. If the family builds the kernels that
+    /// propagate carries once for all steps, builds these too.
     pub(super) fn new(device: &Device, shape: A::Shape, p: u32) -> Result<Self, DeviceError> {
         let mut kernels = Self { device: device.clone(), shape, p, built: vec![] };
         let mut parts = COMMON.to_vec();
@@ -155,18 +158,19 @@ impl<A: Arithmetic> Kernels<A> {
         Ok(kernels)
     }
 
-    /// Builds the kernels that carry the words of a step: all of them if `all`, otherwise those
-    /// that measure round-off.
+    /// Builds the kernels that propagate the carries of a step. With `all`, builds also those that
+    /// do not measure round-off.
     pub(super) fn prepare(&mut self, step: Step, all: bool) -> Result<(), DeviceError> {
         self.build(&carrying::<A>(step, all))
     }
 
-    /// Builds the kernels of a product of two registers.
+    /// Builds the kernels that a product of two registers needs in addition to those of
+    /// [`Self::prepare`].
     pub(super) fn prepare_product(&mut self) -> Result<(), DeviceError> {
         self.build(&PRODUCT)
     }
 
-    /// Builds those of the given kernels that are not built yet, all at once.
+    /// Builds the kernels in `parts` that have not been built yet, in parallel.
     fn build(&mut self, parts: &[Part]) -> Result<(), DeviceError> {
         let new: Vec<Part> =
             parts.iter().copied().filter(|part| self.find(*part).is_none()).collect();
@@ -184,7 +188,7 @@ impl<A: Arithmetic> Kernels<A> {
         self.built.iter().find(|(of, _)| *of == part).map(|(_, kernel)| kernel)
     }
 
-    /// Returns the kernel of a part that has been built.
+    /// Returns the kernel `part`; an error if it has not been built.
     pub(super) fn get(&self, part: Part) -> Result<&Kernel, DeviceError> {
         self.find(part).ok_or_else(|| DeviceError::Failed {
             what: part.name().into(),
@@ -192,14 +196,15 @@ impl<A: Arithmetic> Kernels<A> {
         })
     }
 
-    /// Returns the kernel that transforms the spectrum of a product to digits, after
-    /// [`Self::prepare`].
+    /// Returns the kernel that transforms the spectrum of a product to digits. [`Self::prepare`]
+    /// must have built it.
     pub(super) fn spectrum_to_digits(&self, step: Step) -> Result<&Kernel, DeviceError> {
         self.get(Part::SpectrumToDigits(kind::<A>(step)))
     }
 
-    /// Returns the kernel of columns, after [`Self::prepare`]. If there is only the one that
-    /// measures, it is returned in any case.
+    /// Returns the kernel that transforms a spectrum to digits and back to a spectrum.
+    /// [`Self::prepare`] must have built it. If `measured`, or if there is no other, the kernel
+    /// measures round-off.
     pub(super) fn columns(&self, step: Step, measured: bool) -> Result<&Kernel, DeviceError> {
         let part = |measured| Part::Columns { step: kind::<A>(step), measured };
         let unmeasured = if measured { None } else { self.find(part(false)) };

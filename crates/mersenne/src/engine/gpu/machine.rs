@@ -1,4 +1,4 @@
-//! The register machine on a device: registers of digits, and [`Products`] to multiply them.
+//! The engine on a device: registers of digits, and [`Products`] to multiply them.
 
 use std::time::Duration;
 
@@ -15,23 +15,24 @@ const WORDS: &str = include_str!("../../../kernels/words.cu");
 /// The number of threads per block of the kernel `combine`.
 const COMBINE_THREADS: u32 = 256;
 
-/// Returns the source of the kernel that adds registers.
+/// Returns the source of the kernel that adds or subtracts registers.
 pub(super) fn words_source() -> Source {
     Source::new("words.cu", WORDS, &["combine"]).headers(common::HEADERS)
 }
 
-/// Registers of digits in device memory, and a spectrum to multiply them.
+/// A register machine on a device: registers of digits, and the kernels and buffers that multiply
+/// them.
 pub(in crate::engine) struct Machine<A: Arithmetic> {
     device: Device,
     layout: WordLayout,
     products: Products<A>,
     registers: Vec<Buffer<i32>>,
-    /// The memory in which sums are computed before they replace a register.
+    /// The memory in which a sum is computed; it then replaces a register.
     scratch: Buffer<i32>,
     combine: Option<Kernel>,
-    /// The graphs of the steps used so far.
+    /// A graph of squarings for each of the steps used so far.
     graphs: Vec<(Step, Graph)>,
-    /// The number of coming squarings that are all measured.
+    /// The number of squarings to come in which round-off is always measured.
     watched: u64,
     /// The number of products since the last call of [`Words::sync`], at most
     /// [`Words::MOST_UNSYNCED`].
@@ -60,8 +61,8 @@ impl<A: Arithmetic> Machine<A> {
         })
     }
 
-    /// Waits for the device and evaluates the products made since the last call; returns an error
-    /// if one of them failed.
+    /// Waits for the device and evaluates the errors of the products since the last call. Returns
+    /// an error if a product is wrong or the device failed.
     fn sync(&mut self) -> Result<(), EngineError> {
         if self.unsynced == 0 {
             return Ok(());
@@ -71,7 +72,8 @@ impl<A: Arithmetic> Machine<A> {
         self.products.sync()
     }
 
-    /// Makes room for one more product whose errors have not been evaluated yet.
+    /// Counts one more product whose errors have not been evaluated. Evaluates the errors of
+    /// earlier products first if there are [`Words::MOST_UNSYNCED`] of them.
     fn note_product(&mut self) -> Result<(), EngineError> {
         if self.unsynced >= A::Words::MOST_UNSYNCED {
             self.sync()?;
@@ -80,12 +82,12 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// Does n squarings of the spectrum: first the watched ones one by one, then the others in
-    /// graphs as far as possible. Round-off is measured in all watched squarings, in the first of each
-    /// graph, and in the first squaring after the graphs.
+    /// Squares the spectrum n times. The first `watched` squarings are launched one by one, the
+    /// others in graphs as far as possible. Round-off is measured in all watched squarings, in the
+    /// first squaring of each graph, and in the first squaring after the graphs.
     ///
     /// Two launches of the same kernel never follow each other in a graph. Kernels that count their
-    /// launches before the previous one has ended rely on this.
+    /// launches before the previous launch has ended rely on this.
     fn squarings(&mut self, mut n: u64, step: Step) -> Result<(), EngineError> {
         let watched = n.min(self.watched);
         self.watched -= watched;
@@ -120,8 +122,8 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// Computes `r[reg]` ← m·`r[reg]`² n times, for an m by which the carry kernel cannot multiply:
-    /// doublings and additions follow each squaring.
+    /// Applies `r[reg]` ← m·`r[reg]`² n times, for an m by which the kernels that propagate carries
+    /// cannot multiply. After each squaring, doublings and additions multiply by m.
     fn square_then_times(&mut self, reg: usize, n: u64, m: u32) -> Result<(), EngineError> {
         for _ in 0..n {
             self.square(reg, 1, Step::Square, Shift::ZERO)?;
@@ -140,7 +142,7 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// Computes `r[dst]` ← `r[a]` + sign·`r[b]`.
+    /// Sets `r[dst]` to `r[a]` + sign·`r[b]`, where `sign` is 1 or −1.
     fn combine(&mut self, dst: usize, a: usize, b: usize, sign: i32) -> Result<(), EngineError> {
         let n = self.layout.len() as u32;
         let kernel = match &self.combine {

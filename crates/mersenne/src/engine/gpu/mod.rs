@@ -3,16 +3,17 @@
 //! | file | subject |
 //! |---|---|
 //! | `family` | [`OnDevice`]: lengths, margins, variants |
-//! | `shape` | the division of a transform among the threads of the kernels |
+//! | `shape` | the division of a transform into lines, tiles and threads |
 //! | `kernels` | sources and builds of the kernels |
 //! | `products` | spectrum, tables and launches |
-//! | `machine` | the register machine on top of them |
+//! | `machine` | the engine: registers, and the order of launches |
 //!
 //! A transform of R·C points is computed along the columns, then along the rows. The kernel of rows
-//! transforms, squares and transforms back. The kernel of columns transforms back, carries the
-//! words and transforms again. Fusing the carries with the transforms of columns, and passing
-//! carries from block to block, follows Mihai Preda's *PRPLL*. The parts that differ between
-//! families are an [`Arithmetic`]: points, tables, margins and the texts of both kernels.
+//! transforms, squares and transforms back. The kernel of columns transforms back, propagates the
+//! carries of the words and transforms again. Two ideas follow Mihai Preda's *PRPLL*: to fuse the
+//! carries with the transforms of columns, and to pass carries from block to block. Families differ
+//! in their points, tables, margins and in the source texts of both kernels; the trait
+//! [`Arithmetic`] describes these differences.
 
 mod family;
 mod kernels;
@@ -37,112 +38,119 @@ pub(super) use {family::lengths, shape::SHARED_MEMORY};
 #[cfg(all(test, feature = "sim"))]
 pub(super) use {machine::Machine, products::Products};
 
-/// The parts of a family on a device in which it differs from other families, beyond those of the
-/// CPU family.
+/// What an engine family on a device must provide beyond the methods of the CPU family with the
+/// same name, for which the trait is implemented.
 pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
-    /// The type of a point of the spectrum and of the tables.
+    /// The type of a point of the spectrum, and of an entry of the tables.
     type Point: Pod + Send;
 
-    /// The type of a transform's shape.
+    /// The type that describes the shape of a transform.
     type Shape: Shape;
 
-    /// The type of the words of a number as the kernels of columns see them.
+    /// The type of the layout of words, with the arguments and tables of the kernels of columns
+    /// that depend on it.
     type Words: Words<Self>;
 
-    /// The text of `columns.cu`, with the kernels `digits_to_spectrum`, `columns` and
+    /// The source text of `columns.cu`, with the kernels `digits_to_spectrum`, `columns` and
     /// `spectrum_to_digits`.
     const COLUMNS: &'static str;
 
-    /// The text of `rows.cu`, with the kernels `square_rows`, `forward_rows` and `multiply_rows`.
+    /// The source text of `rows.cu`, with the kernels `square_rows`, `forward_rows` and
+    /// `multiply_rows`.
     const ROWS: &'static str;
 
-    /// Whether `columns` and `spectrum_to_digits` are built for each kind of step, and `columns`
-    /// both with and without measuring round-off. Otherwise one build of each serves all steps.
+    /// Whether `columns` and `spectrum_to_digits` are built separately for each kind of step, and
+    /// `columns` with and without the measurement of round-off. If false, each of the two kernels
+    /// is built once for all steps.
     const SPECIALISED: bool;
 
-    /// Adds the headers and constants that only this family needs to a kernel's source.
+    /// Adds the headers and constants that only this family needs to the source of the kernel
+    /// `part`.
     fn specialise(source: Source, shape: &Self::Shape, p: u32, part: Part) -> Source;
 
-    /// Returns all lengths in words that any device supports, ascending.
+    /// Returns all transform lengths, in words, that any device supports, in ascending order.
     fn all_lengths() -> Vec<usize>;
 
-    /// Returns whether a longer length is known to be faster than this one on the GPUs of
-    /// [`super::known`].
+    /// Returns whether some longer transform length is known to be faster than `length` on the GPU
+    /// models that have a table in [`super::known`].
     fn is_outrun(length: usize) -> bool;
 
-    /// Returns the range of exponents that a device with these lengths supports; the lengths are
-    /// ascending.
+    /// Returns the range of exponents on a device that supports the transform lengths `lengths`,
+    /// which are in ascending order.
     fn exponents(lengths: &[usize]) -> RangeInclusive<u32>;
 
-    /// Returns the reason for refusing an exponent outside the range. The text names the range.
+    /// Returns the message for an exponent outside the range `exponents`. The text names the range.
     fn exponents_are(exponents: &RangeInclusive<u32>) -> String;
 
-    /// The reason for refusing an unsupported length. The text names the supported lengths.
+    /// The message for a transform length that the device does not support.
     const LENGTHS_ARE: &'static str;
 
-    /// Returns the margin of an exponent at a length, both supported by the device.
+    /// Returns the margin for the exponent p at a transform length. The device must support both.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError>;
 
-    /// Returns the work of a squaring on a device.
+    /// Returns the work of a squaring with a shape, as counts of operations.
     fn work_of(shape: &Self::Shape) -> Work;
 
-    /// Returns the bytes of device memory that an engine needs beside its registers, with the given
-    /// shape or, for `None`, without one; `None` if the number is not known.
+    /// Returns the number of bytes of device memory that an engine needs in addition to its
+    /// registers. `shape` is `None` if the device supports no shape of the length. Returns `None`
+    /// if the number is not known.
     fn bytes_beside_registers(length: usize, shape: Option<&Self::Shape>) -> Option<u64>;
 
-    /// Returns the message for a variant number at or above the number of shapes.
+    /// Returns the message for a variant number that is not below the number of shapes.
     fn no_shape(variant: usize, shapes: usize) -> String;
 
-    /// Returns the error that an engine cannot be built for p bits at a length.
+    /// Returns [`EngineError::Unusable`] for an exponent at a transform length.
     fn unusable(exponent: u32, length: usize, reason: String) -> EngineError {
         EngineError::Unusable { engine: Self::default().name(), exponent, length, reason }
     }
 }
 
-/// The tables that all kernels of columns, or all kernels of rows, read.
+/// The tables of twiddles and weights: `columns` is read by all kernels of columns, `rows` by all
+/// kernels of rows.
 pub(super) struct LineTables<P> {
     pub(super) columns: Vec<P>,
     pub(super) rows: Vec<P>,
 }
 
-/// The words of a number as the kernels of columns see them: their arguments, tables and reported
-/// errors.
+/// The layout of the words of a residue, with the arguments and tables of the kernels of columns
+/// that depend on it, and the errors that these kernels report.
 pub(super) trait Words<A: Arithmetic>: Send + Sized {
-    /// The number of squarings in a graph. Launching a graph costs the host as much as launching
-    /// one kernel.
+    /// The number of squarings in a CUDA graph. Launching a graph costs the host as much as
+    /// launching one kernel.
     const GRAPH_SQUARINGS: u64;
 
     /// The largest number of products between two calls of [`Self::sync`].
     const MOST_UNSYNCED: u64;
 
-    /// The number of squarings that are all measured after a register was written or a sum was
-    /// computed.
+    /// The number of squarings after a register was written or a sum was computed in which
+    /// round-off is always measured. In later ones it is measured only sometimes.
     const WATCHED: u64;
 
-    /// The length of the array that says where 2 is to be subtracted; its first number is the
-    /// shift.
+    /// The length of the array `addend`, from which kernels read where 2 is to be subtracted. Its
+    /// first entry is the shift of the residue.
     const ADDEND: usize;
 
-    /// Creates the words, and the tables of the kernels of columns and of rows.
+    /// Creates the value for a layout, and the tables of the kernels of columns and of rows.
     fn new(
         device: &Device,
         layout: WordLayout,
         shape: &A::Shape,
     ) -> Result<(Self, LineTables<A::Point>), EngineError>;
 
-    /// Returns whether the carry kernel can multiply a product by m.
+    /// Returns whether the kernels that propagate carries can multiply a product by m.
     fn takes_multiplier(&self, m: u32) -> bool;
 
     /// Returns the arguments of `digits_to_spectrum` that follow the tables.
     fn digit_args(&self) -> Vec<Arg>;
 
     /// Returns the arguments of `columns` and `spectrum_to_digits` that follow the tables.
-    /// `scratch` contains the carries, the tickets and the place of the addend.
+    /// `scratch` contains the arguments `carries`, `tickets` and `addend`.
     fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg>;
 
-    /// Waits for the device and evaluates the errors of the products made since the last call.
+    /// Waits for the device and evaluates the errors of the products since the last call. Returns
+    /// an error if one of them is too large.
     fn sync(&mut self, device: &Device) -> Result<(), EngineError>;
 
-    /// Returns error statistics, see [`Engine::health`](super::Engine::health).
+    /// Returns error statistics of all products, as [`Engine::health`](super::Engine::health) does.
     fn health(&self) -> Health;
 }

@@ -1,4 +1,4 @@
-//! Products of registers by the kernels.
+//! Products of registers, computed by the kernels.
 
 use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room};
 
@@ -24,7 +24,8 @@ impl Call<'_> {
         unsafe { self.kernel.launch(self.launch, &self.args) }
     }
 
-    /// Records the launch in a graph. It may begin before the previous launch has ended.
+    /// Records the launch in a graph. The launch may begin before the previous one in the graph has
+    /// ended.
     pub(super) fn record(&self, capture: &Capture<'_>) {
         // SAFETY: as in `make`. `Products` keeps its buffers as long as the machine has the graph.
         // The kernels of a squaring wait for the previous launch, and declare nothing `const
@@ -33,20 +34,24 @@ impl Call<'_> {
     }
 }
 
-/// A spectrum and the other buffers that the kernels of a product write.
+/// A spectrum, and the other buffers that the kernels of a product write.
 ///
-/// The host only enqueues work, as far ahead as it can; [`Words::sync`] reports failures.
+/// Methods enqueue work on the device and do not wait for it; [`Words::sync`] waits and reports
+/// failures.
 pub(in crate::engine) struct Products<A: Arithmetic> {
     device: Device,
     passes: Passes<A>,
     pub(in crate::engine) words: A::Words,
-    /// The spectrum of the second factor of a product, once one was computed.
+    /// The spectrum of the second factor of a product; `None` before the first product of two
+    /// registers.
     factor: Option<Buffer<A::Point>>,
     pub(in crate::engine) spectrum: Buffer<A::Point>,
     carries: Buffer<u64>,
-    /// Two counters: the number of the next block, and the progress of the first block.
+    /// Two counters: the ticket of the next block, and a ticket by which the first block of a
+    /// launch reports that it has read its columns.
     tickets: Buffer<u64>,
-    /// The array that says where 2 is to be subtracted; its first number is the shift.
+    /// The array from which kernels read where 2 is to be subtracted. Its first entry is the shift
+    /// of the residue.
     addend: Buffer<u64>,
 }
 
@@ -117,8 +122,8 @@ impl<A: Arithmetic> Products<A> {
         })
     }
 
-    /// Prepares squarings with this step, of a number with the shift `shift`. Only those that
-    /// measure round-off if `measured` is true, otherwise all.
+    /// Prepares squarings with the step `step` of a residue with the shift `shift`. If `measured`,
+    /// builds only the kernels that measure round-off, otherwise all kernels of the step.
     pub(in crate::engine) fn prepare(
         &mut self,
         step: Step,
@@ -133,7 +138,7 @@ impl<A: Arithmetic> Products<A> {
         Ok(self.passes.kernels.prepare(step, !measured)?)
     }
 
-    /// Sets the spectrum from digits.
+    /// Sets the spectrum to the transforms of the digits along the columns.
     ///
     /// # Panics
     /// Panics if there are fewer digits than words of the layout.
@@ -141,8 +146,8 @@ impl<A: Arithmetic> Products<A> {
         self.passes.digits_to(&self.words, &mut self.spectrum, digits)
     }
 
-    /// Returns the arguments that `columns` and `spectrum_to_digits` have in common: the tables and
-    /// all that follow.
+    /// Returns the arguments of `columns` and `spectrum_to_digits` from the tables on, which both
+    /// kernels have in common.
     fn carry_args(&mut self, step: Step) -> Vec<Arg> {
         let scratch = [&mut self.carries, &mut self.tickets, &mut self.addend].map(Arg::from);
         let mut args = vec![Arg::from(&self.passes.column_tables)];
@@ -157,7 +162,8 @@ impl<A: Arithmetic> Products<A> {
         vec![(&mut self.spectrum).into(), tables, (&mut self.addend).into(), Arg::U32(p)]
     }
 
-    /// Returns the launches of a squaring from spectrum to spectrum, after [`Self::prepare`].
+    /// Returns the two launches of a squaring that replaces the spectrum by that of the result.
+    /// [`Self::prepare`] must have been called for the step.
     pub(super) fn squaring(
         &mut self,
         step: Step,
@@ -172,7 +178,8 @@ impl<A: Arithmetic> Products<A> {
         Ok([passes.rows(Part::SquareRows, rows)?, columns])
     }
 
-    /// Squares the spectrum and writes the result to `digits`.
+    /// Squares the residue that the spectrum represents, applies the step, and writes the digits of
+    /// the result to `digits`. [`Self::prepare`] must have been called for the step.
     ///
     /// # Panics
     /// Panics if `digits` is shorter than the layout.
@@ -186,7 +193,8 @@ impl<A: Arithmetic> Products<A> {
         self.carry_into(digits, step)
     }
 
-    /// Sets `digits` to the carried words of the spectrum, after [`Self::prepare`] or
+    /// Transforms the spectrum of a product back, applies the step, propagates carries, and writes
+    /// the digits to `digits`. The kernels must have been built by [`Self::prepare`] or
     /// [`Self::multiply`].
     ///
     /// # Panics
@@ -204,7 +212,8 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
     }
 
-    /// Sets the spectrum to the product of a and b, for [`Self::carry_into`] with [`Step::Square`].
+    /// Sets the spectrum to that of the product of a and b. [`Self::carry_into`] with
+    /// [`Step::Square`] converts it to digits.
     ///
     /// # Panics
     /// Panics if a or b is shorter than the layout.
@@ -224,7 +233,8 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.rows(Part::MultiplyRows, args)?.make()?)
     }
 
-    /// Waits for the device and evaluates the errors of the products made since the last call.
+    /// Waits for the device and evaluates the errors of the products since the last call. Returns
+    /// an error if one of them is too large.
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
         self.words.sync(&self.device)
     }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::engine::Cut;
 
-/// The radices Q, A and B of a line of Q·A·B points, in the order of the forward transform.
+/// A line, which is a column or a row of a transform, as its radices: Q, A and B for Q·A·B points,
+/// in the order of the forward transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Line {
     pub(in crate::engine) q: u32,
@@ -19,44 +20,45 @@ impl Line {
     }
 }
 
-/// Formats the line as `16.8.8`: Q, A, B.
+/// Formats the line as its radices Q, A and B, such as `16.8.8`.
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.q, self.a, self.b)
     }
 }
 
-/// The most bytes of shared memory available to the blocks of a multiprocessor, or to one block, on
-/// any GPU.
+/// The largest amount of shared memory, in bytes, that a multiprocessor or one block has on any
+/// GPU.
 pub(in crate::engine) const SHARED_MEMORY: u32 = 227 << 10;
 
 /// The largest number of threads of a block.
 pub(in crate::engine) const MAX_THREADS: u32 = 512;
 
-/// The number of registers of a multiprocessor.
+/// The number of 32-bit registers of a multiprocessor.
 pub(in crate::engine) const REGISTERS: u32 = 1 << 16;
 
-/// Returns the number of blocks that a multiprocessor should hold at a time: as many as fit into
-/// its registers, but no more than fit into its shared memory.
+/// Returns the number of blocks that should run on a multiprocessor at a time: `by_registers`, the
+/// number for which its registers suffice, or less if its shared memory does not suffice for that.
+/// The number is from 1 to 16. `shared_bytes` is the shared memory of a block.
 pub(in crate::engine) fn resident(by_registers: u32, shared_bytes: u32) -> u32 {
     by_registers.min(SHARED_MEMORY / (shared_bytes + 1024)).clamp(1, 16)
 }
 
-/// The division of the points of a transform among the kernels' threads; `Display` writes the
-/// variant's name.
+/// The division of the points of a transform among the kernels' threads. `Display` writes it as the
+/// name of the variant.
 ///
-/// Point j1·columns + j2 is in row j1 and column j2. The kernels of columns process
-/// [`Shape::width`] adjacent columns at a time, the kernels of rows a few rows.
+/// Point j1·columns + j2 is in row j1 and column j2. A block of the kernels of columns processes a
+/// tile of [`Shape::width`] adjacent columns, a block of the kernels of rows a tile of a few rows.
 pub(in crate::engine) trait Shape:
     Copy + PartialEq + fmt::Display + Send
 {
-    /// Returns the transform along a column; its length is the number of rows.
+    /// Returns the radices of the transform along a column, whose length is the number of rows.
     fn column(&self) -> Line;
 
-    /// Returns the transform along a row; its length is the number of columns.
+    /// Returns the radices of the transform along a row, whose length is the number of columns.
     fn row(&self) -> Line;
 
-    /// Returns the number of columns in a tile.
+    /// Returns the number of columns in a tile of columns.
     fn width(&self) -> u32;
 
     /// Returns the number of points of a row that are adjacent in memory.
@@ -71,25 +73,32 @@ pub(in crate::engine) trait Shape:
     /// Returns the number of threads of a block of the kernels of rows.
     fn row_threads(&self) -> u32;
 
-    /// Returns the size in bytes of a tile of columns in shared memory, including one extra word.
+    /// Returns the shared memory of a block of the kernels of columns, in bytes: a tile, and 16
+    /// bytes for the ticket of the block.
     fn column_shared_bytes(&self) -> u32;
 
-    /// Returns the size in bytes of a tile of rows in shared memory.
+    /// Returns the shared memory of a block of the kernels of rows, in bytes, which is the size of
+    /// a tile.
     fn row_shared_bytes(&self) -> u32;
 
-    /// Returns the number of blocks of columns that a multiprocessor should hold at a time.
+    /// Returns the number of blocks of a kernel of columns that should run on a multiprocessor at a
+    /// time.
     fn resident_column_blocks(&self) -> u32;
 
-    /// Returns the number of blocks of rows that a multiprocessor should hold at a time.
+    /// Returns the number of blocks of a kernel of rows that should run on a multiprocessor at a
+    /// time.
     fn resident_row_blocks(&self) -> u32;
 
-    /// Iterates over all shapes for N words whose kernels can be built with `shared_memory` bytes.
+    /// Iterates over all shapes for n words whose kernels can be built if a block has
+    /// `shared_memory` bytes of shared memory.
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
-    /// Iterates over those of [`Self::fitting`] that were the fastest on some GPU.
+    /// Iterates over the shapes of [`Self::fitting`] that were the fastest for n words on some GPU
+    /// model.
     fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
-    /// Estimates the cost, in arbitrary units, to list promising shapes first.
+    /// Returns an estimate of the cost of the shape, in arbitrary units, by which promising shapes
+    /// are listed first.
     fn cost(&self) -> f64;
 
     /// Returns the length R of a column, which is the number of rows.
@@ -112,7 +121,7 @@ pub(in crate::engine) trait Shape:
         self.columns() / self.width()
     }
 
-    /// Returns whether the tiles fit into `shared_memory` bytes.
+    /// Returns whether tiles of columns and of rows fit into `shared_memory` bytes.
     fn fits(&self, shared_memory: u32) -> bool {
         let most = shared_memory.min(SHARED_MEMORY);
         self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
@@ -124,14 +133,14 @@ pub(in crate::engine) trait Shape:
         Cut::new(&radices(self.column()), &radices(self.row()))
     }
 
-    /// Formats rows × columns and the radices of both as `1024x2048 16.8.8/16.16.8`, with which the
-    /// variant's name begins.
+    /// Returns the beginning of the variant's name, such as `1024x2048 16.8.8/16.16.8`: rows ×
+    /// columns, the radices along a column, and those along a row.
     fn lines(&self) -> String {
         format!("{}x{} {}/{}", self.rows(), self.columns(), self.column(), self.row())
     }
 
-    /// Returns all shapes for N words that fit into `shared_memory` bytes, those known to be fast
-    /// first.
+    /// Returns all shapes for n words that fit into `shared_memory` bytes: first those known to be
+    /// fast, then the others by their estimated cost.
     fn all(n: usize, shared_memory: u32) -> Vec<Self> {
         let known: Vec<Self> = Self::known(n, shared_memory).collect();
         let mut others: Vec<(f64, Self)> = Self::fitting(n, shared_memory)
@@ -142,13 +151,14 @@ pub(in crate::engine) trait Shape:
         known.into_iter().chain(others.into_iter().map(|(_, shape)| shape)).collect()
     }
 
-    /// Returns the first shape of [`Self::all`], usually without computing the others.
+    /// Returns the first shape of [`Self::all`], usually without computing the others; `None` if
+    /// there is no shape.
     fn best(n: usize, shared_memory: u32) -> Option<Self> {
         let known = Self::known(n, shared_memory).next();
         known.or_else(|| Self::all(n, shared_memory).into_iter().next())
     }
 
-    /// Returns whether any shape exists.
+    /// Returns whether there is any shape for n words that fits into `shared_memory` bytes.
     fn exists(n: usize, shared_memory: u32) -> bool {
         Self::fitting(n, shared_memory).next().is_some()
     }

@@ -1,4 +1,4 @@
-//! Rounding and carries word by word, for a transform in one piece.
+//! Rounding and carries word by word, for a transform in one FFT.
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -10,10 +10,12 @@ use crate::layout::{WordLayout, carry_out};
 /// The number of words rounded at a time, which fit into the first-level cache.
 const BLOCK: usize = 256;
 
-/// Writes the digits of a product to `digits`, and returns the round-off.
+/// Writes the balanced digits of a product, minus the subtrahend, to `digits`, and returns the
+/// round-off.
 ///
-/// `points` holds words 2i and 2i + 1 as real and imaginary parts. `inverse` contains 1/(a_j·scale)
-/// and `bits` contains b_j for every word j.
+/// Point i of `points` has the words 2i and 2i + 1 of the inverse transform as its real and
+/// imaginary part. For every word j, `inverse` contains 1/(a_j·scale), where a_j is its weight and
+/// `scale` the factor of the transform, and `bits` contains its number of bits.
 pub(crate) fn release(
     layout: &WordLayout,
     points: &[Complex<f64>],
@@ -45,15 +47,17 @@ pub(crate) fn release(
     observed.round_off(layout.len())
 }
 
-/// The observations from which [`Observed`] is combined, one entry for each place of a word in its
-/// block. So sums and maxima over vector lanes do not depend on the order.
+/// Statistics of words, from which an [`Observed`] is computed. Entry i is for the words at
+/// position i of all blocks of [`BLOCK`] words. So no sum or maximum depends on the width of vector
+/// registers.
 struct Seen {
     errors: [f64; BLOCK],
     energy: [f64; BLOCK],
     foreign: u64,
 }
 
-/// Computes z = round(t), t = y·inverse, for every word y of a block, and updates `seen`.
+/// Computes z = round(t), t = y·inverse, for every word y of a block of at most [`BLOCK`] words.
+/// Writes z to `rounded` and updates `seen`.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn round(words: &[f64], inverse: &[f64], rounded: &mut [i64], seen: &mut Seen) {
     let len = words.len().min(BLOCK);
@@ -72,11 +76,12 @@ fn round(words: &[f64], inverse: &[f64], rounded: &mut [i64], seen: &mut Seen) {
     seen.foreign = foreign;
 }
 
-/// Computes the digits of the words z_j with a carry in; returns the carry out, computed as by
+/// Computes the balanced digits of the rounded words in `rounded`, where `carry` is the carry into
+/// the first of them. Returns the carry out of the last, with the same rounding as
 /// [`carry_out`](crate::layout::carry_out).
 ///
-/// Only an addition and a shift lie between one carry and the next. A word outside the range may
-/// have any value; its digits are discarded.
+/// Only an addition and a shift lie between one carry and the next. A word that was too large to be
+/// rounded may have any value here; the product is reported as an error.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn chain(rounded: &[i64], bits: &[u8], digits: &mut [i32], mut carry: i64) -> i64 {
     for ((&z, &bits), digit) in rounded.iter().zip(bits).zip(digits) {
@@ -88,7 +93,7 @@ fn chain(rounded: &[i64], bits: &[u8], digits: &mut [i32], mut carry: i64) -> i6
     carry
 }
 
-/// Replaces every digit x_j by f(j, x_j), |f| < 2^62, and propagates carries.
+/// Replaces every digit x_j by f(j, x_j), |f(j, x_j)| < 2^62, and propagates carries.
 pub(crate) fn map(layout: &WordLayout, digits: &mut [i32], f: impl Fn(usize, i32) -> i64) {
     let mut carry = 0i64;
     for (j, digit) in digits.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
 //! Rounding and carries of many rows side by side.
 //!
-//! The words of a row depend on each other, but the rows are independent until their last word. So
-//! the same word of all rows is computed in `f64` lanes: with v = z + carry, the next carry is c =
-//! round(v·2^−b) and the digit is v − c·2^b, all exact below 2^52. Ties go to even, so a digit may
-//! be ±2^(b−1).
+//! The carries run along each row from word to word, but rows are independent until their last
+//! word. So the same word of all rows is computed in `f64` lanes. Let z be a rounded word of b
+//! bits, and v = z + carry. The next carry is c = round(v·2^−b) and the digit is v − c·2^b; both
+//! are exact below 2^52. Ties go to even, so a digit may be ±2^(b−1).
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -20,7 +20,7 @@ pub(crate) struct RowWeights {
 }
 
 impl RowWeights {
-    /// Computes the weights for rows of `width` words.
+    /// Computes the weights for rows of `width` words. `scale` is as in [`Weight::new`].
     pub(crate) fn new(layout: &WordLayout, width: usize, scale: f64) -> Self {
         let rows: Vec<Weight> =
             (0..layout.len()).step_by(width).map(|j| Weight::new(layout, j, scale)).collect();
@@ -32,7 +32,8 @@ impl RowWeights {
     }
 }
 
-/// The values that one word has in common in all rows, apart from the weight of its row.
+/// The constants of the words at one position of all rows. With the weight of a row, they give the
+/// weight of its word.
 #[derive(Clone, Copy)]
 struct Word {
     numerator: f64,
@@ -52,8 +53,9 @@ impl Word {
         }
     }
 
-    /// Returns (a, 1/(a·s), 2^b, 2^−b) of this word in the row with the given weight: its weight a,
-    /// the scale s and its number of bits b.
+    /// Returns (a, 1/(a·s), 2^b, 2^−b) for the word in one row: a is its weight, b its number of
+    /// bits, and s the scale of the weights. The arguments are the weight of the first word of the
+    /// row.
     #[inline(always)]
     fn in_row(&self, numerator: f64, forward: f64, inverse: f64) -> (f64, f64, f64, f64) {
         let sum = numerator + self.numerator;
@@ -76,12 +78,14 @@ fn split(v: f64, base: f64, inverse_base: f64) -> (f64, f64) {
     (v - carry * base, carry)
 }
 
-/// Processes two words (real and imaginary parts) of every row of a product: divides by the
-/// weights, rounds, carries, and, if `WEIGH`, multiplies by the weights again.
+/// Processes two words (the real and imaginary part of a point) of every row of a product: divides
+/// them by the weights, rounds them, propagates carries, and, if `WEIGH`, multiplies the digits by
+/// the weights again.
 ///
-/// `carry` holds the carries into and out of these words, row by row; `errors` the largest
-/// round-off so far, and `energy` the sum of the squares of the words so far. Returns the bits in
-/// which sums differ from the rounder (see the module above).
+/// `carry` contains, for each row, the carry into the two words, and receives the carry out of
+/// them. `errors` is the largest round-off so far of each row, and `energy` the sum of the squares
+/// of its words so far. Returns the bits in which the sum of a word and the rounder differs from
+/// the rounder, as in [`Observed::foreign`](super::Observed::foreign).
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn release<const WEIGH: bool>(
     column: &mut [Complex<f64>],
@@ -119,11 +123,11 @@ pub(crate) fn release<const WEIGH: bool>(
     foreign
 }
 
-/// Processes two words of every row that are already digits: adds carries and, if `WEIGH`,
-/// multiplies by the weights.
+/// Processes two words of every row that are already digits: adds the carries in `carry` and, if
+/// `WEIGH`, multiplies by the weights. The carries out of the words replace those in `carry`.
 ///
-/// If `last`, no carry leaves the second word: the remaining carry stays in it. That is exact, and
-/// costs accuracy only if the carries are still large after the preceding words.
+/// If `last`, no carry leaves the second word, which then contains the remaining carry. The value
+/// stays exact; accuracy suffers only if the carries are still large after the preceding words.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn absorb<const WEIGH: bool>(
     column: &mut [Complex<f64>],

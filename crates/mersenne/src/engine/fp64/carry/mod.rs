@@ -1,4 +1,4 @@
-//! From the words of a product to balanced digits.
+//! Conversion of the words of a product to balanced digits.
 //!
 //! A word t = z + ε of the product, already divided by its weight, is rounded to the integer z by
 //! adding and subtracting 1.5·2^52, which is right for |t| < 2^51. The sum t + 1.5·2^52 then has
@@ -16,34 +16,38 @@ use super::margin;
 pub(crate) mod chain;
 pub(crate) mod lanes;
 
-/// The number 1.5·2^52. The sum of it and |t| < 2^51 has a unit in the last place of 1.
+/// The number 1.5·2^52. Its sum with a number t, |t| < 2^51, has a unit in the last place of 1, so
+/// that the addition rounds t to an integer.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
-/// The round-off reported for words too large to be rounded.
+/// The round-off reported for a product with words too large to be rounded.
 pub(crate) const HOPELESS: f64 = 0.5;
 
-/// The number 2·2^s to be subtracted from a product: 2^(bit+1) at bit `bit` of word `word`.
+/// The number 2·2^s that is subtracted from a square with the shift s. Bit s of the residue is bit
+/// `bit` of word `word`, so 2^(`bit` + 1) is subtracted from that word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Subtrahend {
     pub(crate) word: usize,
     pub(crate) bit: u32,
 }
 
-/// What was observed while the words of a product were rounded.
+/// Statistics of the words t of a product, and of the integers z to which they are rounded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Observed {
-    /// The largest |t − z| of any word.
+    /// The largest |t − z| of all words, where t is a word and z the integer to which it is
+    /// rounded.
     pub(crate) largest: f64,
-    /// The sum of t² over all words.
+    /// The sum of the squares of all words before rounding.
     pub(crate) energy: f64,
-    /// The bits in which some sum differs from [`ROUNDER`].
+    /// The bits in which t + [`ROUNDER`] differs from [`ROUNDER`] for at least one word t.
     pub(crate) foreign: u64,
 }
 
 impl Observed {
-    /// Returns the round-off of a product of `n` words: ½ if some word could not be rounded, or if
-    /// the words are so large in the mean that the errors of the transform, which are proportional,
-    /// could exceed ½ unnoticed.
+    /// Returns the round-off of a product of `n` words. It is the largest distance of a word from
+    /// an integer, or ½ in two cases: a word could not be rounded; or the words are so large in the
+    /// mean that the errors of the transform, which are proportional to them, could exceed ½
+    /// unnoticed.
     pub(crate) fn round_off(self, n: usize) -> f64 {
         let credible = self.energy <= n as f64 * margin::largest_rms(n, margin::ON_CPU).powi(2);
         if credible && self.foreign >> 52 == 0 { self.largest } else { HOPELESS }

@@ -1,8 +1,8 @@
-//! A block of columns: copied from memory, where it lies row by row, to contiguous columns, and
-//! back.
+//! Blocks of columns, and copying them between memory, where a block lies row by row, and
+//! contiguous columns.
 //!
-//! In memory a block of R rows holds point (r, w) at r·WIDTH + w; a worker's copy holds it at
-//! w·(R + GAP) + r.
+//! In memory, point (r, w) of a block, in row r and column w, is at r·WIDTH + w. In a worker's copy
+//! of a block of R rows, it is at w·(R + GAP) + r.
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -16,7 +16,8 @@ pub(super) const WIDTH: usize = 8;
 /// columns of 2^k points would fall on the same cache sets.
 pub(super) const GAP: usize = 4;
 
-/// Copies `points` to the columns in `block` and multiplies them by the conjugate twiddles.
+/// Copies a block from `points` in memory to the columns in `block`, and multiplies each point by
+/// the conjugate of its twiddle. The twiddle of point (r, w) is `base[r]·step[r·WIDTH + w]`.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(super) fn untwist(points: &[C64], base: &[C64], step: &[C64], block: &mut [C64]) {
     let stride = base.len() + GAP;
@@ -28,7 +29,8 @@ pub(super) fn untwist(points: &[C64], base: &[C64], step: &[C64], block: &mut [C
     }
 }
 
-/// Copies the columns in `block` to `points` and multiplies them by the twiddles.
+/// Copies a block from the columns in `block` to `points` in memory, and multiplies each point by
+/// its twiddle. The twiddle of point (r, w) is `base[r]·step[r·WIDTH + w]`.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(super) fn twist(block: &[C64], base: &[C64], step: &[C64], points: &mut [C64]) {
     let stride = base.len() + GAP;
@@ -40,7 +42,8 @@ pub(super) fn twist(block: &[C64], base: &[C64], step: &[C64], points: &mut [C64
     }
 }
 
-/// Copies `points` to the columns in `block`, without twiddles.
+/// Copies a block of `rows` rows from `points` in memory to the columns in `block`, without
+/// twiddles.
 pub(super) fn gather(points: &[C64], rows: usize, block: &mut [C64]) {
     for (r, points) in points.chunks_exact(WIDTH).take(rows).enumerate() {
         for (w, &z) in points.iter().enumerate() {
@@ -49,7 +52,8 @@ pub(super) fn gather(points: &[C64], rows: usize, block: &mut [C64]) {
     }
 }
 
-/// Copies the columns in `block` to `points`, without twiddles.
+/// Copies a block of `rows` rows from the columns in `block` to `points` in memory, without
+/// twiddles.
 pub(super) fn scatter(block: &[C64], rows: usize, points: &mut [C64]) {
     for (r, points) in points.chunks_exact_mut(WIDTH).take(rows).enumerate() {
         for (w, z) in points.iter_mut().enumerate() {

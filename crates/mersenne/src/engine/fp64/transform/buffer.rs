@@ -1,4 +1,4 @@
-//! Complex arrays aligned to cache lines, and sharing them between threads.
+//! Complex arrays aligned to cache lines, and a type that shares them between threads.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -38,23 +38,25 @@ impl DerefMut for Buffer {
     }
 }
 
-/// Returns the real and imaginary parts in turn, which are the words of a packed real signal.
+/// Returns the points as real numbers, the real part of each before its imaginary part. These are
+/// the words of a real signal that is packed into complex points.
 pub(crate) fn words(points: &[Complex<f64>]) -> &[f64] {
     // SAFETY: `Complex<f64>` is `repr(C)` with two `f64` fields, so that n of them are 2n
     // consecutive `f64` with the same alignment.
     unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), 2 * points.len()) }
 }
 
-/// Returns the real and imaginary parts in turn for writing, like [`words`].
+/// Returns the points as mutable real numbers, the real part of each before its imaginary part.
 pub(crate) fn words_mut(points: &mut [Complex<f64>]) -> &mut [f64] {
     // SAFETY: as above; the mutable borrow is passed on.
     unsafe { std::slice::from_raw_parts_mut(points.as_mut_ptr().cast(), 2 * points.len()) }
 }
 
-/// A mutable slice that several threads may write at different places.
+/// A mutable slice of which several threads may write disjoint segments.
 ///
 /// The rows of a transform stored in column blocks are not contiguous, so `chunks_mut` cannot split
-/// them. This type can; the caller ensures that accesses do not overlap.
+/// them. With this type, each thread obtains the segments of its rows. The caller ensures that
+/// segments do not overlap.
 pub(crate) struct Shared<'a> {
     start: *mut Complex<f64>,
     len: usize,
@@ -72,10 +74,11 @@ impl<'a> Shared<'a> {
         Self { start: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
     }
 
-    /// Returns elements `from..from + len`.
+    /// Returns the elements from index `from` to `from + len − 1` of the slice.
     ///
     /// # Safety
-    /// No other reference to any of them, on any thread, may be alive.
+    /// While the returned reference is alive, no other reference to any of its elements may exist
+    /// on any thread.
     ///
     /// # Panics
     /// Panics if the segment is not inside the slice.

@@ -1,9 +1,9 @@
-//! Weighted transforms that square and multiply residues held as digits.
+//! Weighted transforms that square and multiply residues given by digits.
 //!
 //! | module | transform | for |
 //! |---|---|---|
 //! | [`whole`] | one complex FFT of N/2 points | short lengths |
-//! | [`row_column`] | rows and columns, two passes over memory per squaring | long lengths |
+//! | [`row_column`] | FFTs of rows and columns, two memory passes per squaring | long lengths |
 
 mod block;
 pub(crate) mod buffer;
@@ -15,23 +15,26 @@ pub(crate) mod whole;
 
 use super::carry::Subtrahend;
 
-/// A transform that holds one residue ready to be squared.
+/// A weighted transform, with memory for one loaded residue, which is ready to be squared, and for
+/// a second factor.
 ///
-/// Digit arrays have N elements. Every product returns its round-off: the largest distance of a
-/// word from the nearest integer, or ½ if a word was too large to be rounded.
+/// Arrays of digits have N elements for N words. Every product returns its round-off: the largest
+/// distance of a word from the nearest integer, or ½ if a word was too large to be rounded.
 pub(crate) trait Transform: Send {
-    /// Loads the residue that has these digits.
+    /// Loads the residue with the given balanced digits.
     fn load(&mut self, digits: &[i32]);
 
-    /// Replaces the residue held by its square minus the subtrahend; returns the round-off.
+    /// Replaces the loaded residue by its square minus the subtrahend; returns the round-off.
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64;
 
-    /// Writes the digits of the square minus the subtrahend; holds no residue afterwards.
+    /// Writes the balanced digits of the loaded residue's square minus the subtrahend to `digits`;
+    /// returns the round-off. Afterwards no residue is loaded.
     fn square_into(&mut self, subtract: Option<Subtrahend>, digits: &mut [i32]) -> f64;
 
-    /// Loads a second residue as the factor of a product.
+    /// Loads the residue with the given balanced digits as the second factor of a product.
     fn load_factor(&mut self, digits: &[i32]);
 
-    /// Writes the digits of the product of the two residues held; holds no residue afterwards.
+    /// Writes the balanced digits of the product of the loaded residue and the second factor to
+    /// `digits`; returns the round-off. Afterwards no residue is loaded.
     fn multiply_into(&mut self, digits: &mut [i32]) -> f64;
 }

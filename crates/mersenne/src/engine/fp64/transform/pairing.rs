@@ -1,14 +1,14 @@
 //! Products of real signals through complex transforms of half the length.
 //!
-//! A real signal x of N words is held as n = N/2 complex points
-//! z_j = x_2j + i·x_(2j+1). With E and O the transforms of the even and the odd
-//! words, Z = E + i·O, and conj Z_(n−k) = E_k − i·O_k. Cyclic convolution of
-//! length N is E' = E² + ω^k·O², O' = 2·E·O with ω = e^(−2πi/n), which in terms
-//! of A = Z_k, B = conj Z_(n−k), D = A − B is
+//! A real signal x of N words is stored as n = N/2 complex points z_j = x_2j + i·x_(2j+1), with the
+//! transform Z. With E and O the transforms of the even and the odd words, Z_k = E_k + i·O_k and
+//! conj Z_(n−k) = E_k − i·O_k. Points k and n − k are called partners. The cyclic convolution of
+//! length N of x with itself has E' = E² + ω^k·O² and O' = 2·E·O with ω = e^(−2πi/n). In terms of
+//! A = Z_k, B = conj Z_(n−k) and D = A − B, this is
 //!
-//! Z'_k = A² − t·D²,  conj Z'_(n−k) = B² − t·D²,  t = (1 + ω^k)/4,
+//! Z'_k = A² − t·D², conj Z'_(n−k) = B² − t·D², t = (1 + ω^k)/4.
 //!
-//! and for the product of two signals A₁A₂ − t·D₁D₂, B₁B₂ − t·D₁D₂.
+//! For the product of two signals, the results are A₁A₂ − t·D₁D₂ and B₁B₂ − t·D₁D₂.
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -21,14 +21,15 @@ fn combine(a1: C64, a2: C64, b1: C64, b2: C64, t: C64) -> (C64, C64) {
     (a1 * a2 - q, b1 * b2 - q)
 }
 
-/// Computes t = (1 + w·r)/4 from w and r/4.
+/// Computes t = (1 + w·r)/4 from w and r/4, where w·r = ω^k.
 #[inline(always)]
 fn coefficient(w: C64, quarter_root: C64) -> C64 {
     w * quarter_root + 0.25
 }
 
-/// Squares the pairs (low_i, high_(m−1−i)), i in 0..m, for which ω^k is 4·w·quarter_i. All three
-/// slices have length m.
+/// Squares a signal at m pairs of partners: `low[i]` is point k and `high[m − 1 − i]` is point n −
+/// k of its transform, where ω^k = 4·`w`·`quarter[i]` with ω = e^(−2πi/n). All three slices have
+/// length m.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter: &[C64]) {
     let m = low.len();
@@ -41,7 +42,9 @@ pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter
     }
 }
 
-/// Multiplies by the pairs of a second signal, otherwise like [`square_mirrored`].
+/// Multiplies a signal at m pairs of partners, in `low` and `high`, by a second signal, whose
+/// points are in `low2` and `high2`. The order of points and the meaning of `w` and `quarter` are
+/// those of [`square_mirrored`].
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn multiply_mirrored(
     low: &mut [C64],
@@ -63,14 +66,16 @@ pub(crate) fn multiply_mirrored(
     }
 }
 
-/// Multiplies the point that is its own partner, k = 0 (ω^k = 1) or k = n/2 (ω^k = −1).
+/// Multiplies a point that is its own partner by the same point z2 of a second signal. This is
+/// point k = 0 (ω^k = 1) or k = n/2 (ω^k = −1) of n points; `quarter_root` is ω^k/4.
 fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
     let t = coefficient(C64::new(1.0, 0.0), quarter_root);
     *z = combine(*z, z2, z.conj(), z2.conj(), t).0;
 }
 
-/// Squares a row in which element i is the partner of element m − i mod m: the whole transform, or
-/// row 0 of a transform cut into rows. quarter_i = ω^k/4.
+/// Squares a row of m points in which element i is the partner of element m − i mod m: the whole
+/// transform, or row 0 of a transform divided into rows. Element i is point k of n, and
+/// `quarter[i]` is ω^k/4 with ω = e^(−2πi/n).
 pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;
@@ -84,7 +89,8 @@ pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     square_mirrored(&mut low[1..=pairs], high, C64::new(1.0, 0.0), &quarter[1..=pairs]);
 }
 
-/// Multiplies by the row of a second signal, otherwise like [`square_row_zero`].
+/// Multiplies a row, in which element i is the partner of element m − i mod m, by the same row of a
+/// second signal. `quarter` is as in [`square_row_zero`].
 pub(crate) fn multiply_row_zero(row: &mut [C64], row2: &[C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;

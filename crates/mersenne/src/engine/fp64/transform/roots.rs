@@ -3,11 +3,12 @@
 use rustfft::num_complex::Complex;
 use warpint_arith::dd::{Dd, cos_sin_2pi};
 
-/// The roots of unity ω^k, ω = e^(−2πi/n), for any k, each within about half a unit in the last
-/// place.
+/// The n-th roots of unity ω^k, ω = e^(−2πi/n), for any k, each within about half a unit in the
+/// last place.
 ///
-/// The type holds two tables of about √n double-double roots, ω^(h·i) and ω^j. A root is the
-/// product of one entry of each table, rounded once. Building the tables costs O(√n) Taylor series.
+/// The type contains two tables of about √n double-double roots: ω^(h·i) with h = ⌊√n⌋, and ω^j for
+/// j < h. A root is the product of one entry of each table, rounded once. Building the tables costs
+/// O(√n) Taylor series.
 pub(crate) struct Roots {
     n: u64,
     step: u64,

@@ -21,8 +21,8 @@ pub(super) struct Team {
 }
 
 impl Team {
-    /// Starts threads for R rows and C columns, each with the given scratch memory. Returns an
-    /// error if they cannot be started.
+    /// Starts `threads` threads for transforms of `rows` rows and `columns` columns. Each has
+    /// `scratch` points of scratch memory. Returns an error if they cannot be started.
     pub(super) fn new(
         rows: usize,
         columns: usize,
@@ -44,7 +44,8 @@ impl Team {
         Ok(Self { pool, workers: (0..threads.max(1)).map(|_| worker()).collect() })
     }
 
-    /// Calls `work` for every item; each worker gets a contiguous share of the items.
+    /// Calls `work` with every item, and with the working memory of the thread that makes the call.
+    /// Each thread has a contiguous share of the items.
     pub(super) fn share<T: Send>(
         &mut self,
         items: impl IntoIterator<Item = T>,

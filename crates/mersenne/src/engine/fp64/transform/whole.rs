@@ -23,7 +23,7 @@ pub(crate) struct Whole {
     points: Buffer,
     factor: Buffer,
     digits: Vec<i32>,
-    /// The roots ω^k/4, ω = e^(−2πi/n).
+    /// The quarters of the roots ω^k, ω = e^(−2πi/n), for each of the n points.
     quarter: Vec<Complex<f64>>,
     weights: Vec<f64>,
     inverse_weights: Vec<f64>,
@@ -54,7 +54,8 @@ impl Whole {
         }
     }
 
-    /// Writes the digits of the convolution to `out`, from the spectrum of the product.
+    /// Computes the balanced digits of the product whose spectrum is in `points`, minus the
+    /// subtrahend, and writes them to `out`. Returns the round-off.
     fn finish(&mut self, subtract: Option<Subtrahend>, out: &mut [i32]) -> f64 {
         self.inverse.process_with_scratch(&mut self.points, &mut self.scratch);
         let (inverse, bits) = (&self.inverse_weights, &self.bits);
@@ -62,7 +63,7 @@ impl Whole {
     }
 }
 
-/// Sets the words of `points` to a_j·x_j.
+/// Sets word j of `points` to digit j times weight j.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn weigh(digits: &[i32], weights: &[f64], points: &mut [Complex<f64>]) {
     for ((y, &d), &a) in words_mut(points).iter_mut().zip(digits).zip(weights) {

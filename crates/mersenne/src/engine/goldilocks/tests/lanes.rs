@@ -1,4 +1,4 @@
-//! Words in four lanes compared with words in one.
+//! Tests that compare conversions in four lanes with conversions in one lane.
 
 #![cfg(target_arch = "x86_64")]
 

@@ -1,4 +1,4 @@
-//! The register machine compared with schoolbook products mod M_p.
+//! Tests that compare the engine with schoolbook products mod M_p.
 
 use super::super::lanes::WordLanes;
 use super::super::machine::Machine;
@@ -14,7 +14,8 @@ use warpint_natural::limbs;
 use warpint_transform::cpu::goldilocks::avx2::Four;
 use warpint_transform::cpu::goldilocks::{Pool, Shape};
 
-/// Returns the engine that the family builds, and the one-lane engine.
+/// Returns the engine that the family builds, and the engine that computes with vectors of one
+/// lane.
 fn engines(p: u32, n: usize, threads: usize) -> Vec<Box<dyn Engine>> {
     let options = BuildOptions::new(3, threads);
     let layout = WordLayout::new(p, n);
@@ -22,13 +23,15 @@ fn engines(p: u32, n: usize, threads: usize) -> Vec<Box<dyn Engine>> {
     vec![Goldilocks.build(p, n, options).unwrap(), Box::new(Machine::new(one_lane, options))]
 }
 
-/// Returns the lengths of the family with enough margin for p.
+/// Returns the transform lengths up to `max` words at which the family has a margin of at least 0
+/// for p.
 fn usable(p: u32, max: usize) -> Vec<usize> {
     let enough = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|m| m.bits >= 0.0);
     Goldilocks.lengths(1, max).into_iter().filter(enough).collect()
 }
 
-/// Returns the longest exponent, prime to 10, whose products of N words are exact.
+/// Returns the largest exponent below 31·n, prime to 10, for which all products in n words are
+/// exact.
 fn longest_exponent(n: usize) -> u32 {
     let enough = |p: &u32| p % 2 == 1 && !p.is_multiple_of(5) && margin::spare_bits(*p, n) >= 0.0;
     (20 * n as u32..31 * n as u32).rev().find(enough).unwrap()
@@ -60,7 +63,7 @@ fn mixed(p: u32, seed: u64) -> Residue {
     Residue::from_limbs(p, &words)
 }
 
-/// Returns residues with extreme digits, and residues whose squares propagate carries far.
+/// Returns residues with extreme digits, and residues in whose squares carries propagate far.
 fn patterns(p: u32, n: usize) -> Vec<Residue> {
     let layout = WordLayout::new(p, n);
     let limb_count = limbs::limbs_for_bits(p);
@@ -131,8 +134,8 @@ fn some_longer_products() {
     }
 }
 
-/// The digits in range with the largest possible products, at the longest word allowed, compared
-/// with the weighted convolution in 128 bits.
+/// Squares the balanced digits with the largest possible products, in the longest words that the
+/// family allows, and compares the result with the weighted convolution in 128-bit integers.
 #[test]
 fn the_worst_digits_at_the_longest_word() {
     for n in [8usize, 10, 64, 160, 512] {
@@ -155,7 +158,8 @@ fn the_worst_digits_at_the_longest_word() {
     }
 }
 
-/// Returns the square of these digits, if the length fills the lanes.
+/// Returns the square of the residue with the given digits; `None` if the transform length is too
+/// short for vectors of type `V`.
 fn squared<V: WordLanes>(layout: WordLayout, mut digits: Vec<i32>) -> Option<Residue> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     let transform = Transform::<V>::new(layout, shape)?;
@@ -232,7 +236,7 @@ fn registers_may_coincide() {
     }
 }
 
-/// Compares many squarings, and a product, with and without threads.
+/// Compares the results of many squarings and a product computed by 1, 2 and 5 threads.
 #[test]
 fn threads_change_nothing() {
     let (p, n) = (756_839u32, 5 << 13);
@@ -259,7 +263,8 @@ fn fermat_for_a_larger_prime() {
     }
 }
 
-/// Compares a residue with the digits of a product carried by hand.
+/// Compares a square with the digits that follow from the definitions of the weighted convolution
+/// and of carries.
 #[test]
 fn the_carry_is_that_of_the_definition() {
     let (p, n) = (607u32, 32);

@@ -1,11 +1,11 @@
-//! The bound on products compared with the products of the worst digits.
+//! Tests that compare the bound on products with the products of the worst digits.
 
 use super::super::{Goldilocks, margin};
 use crate::EngineFamily;
 use crate::layout::WordLayout;
 
-/// Computes the weighted convolution z_k = Σ x_i·x_j·2^(ε_i + ε_j − ε_k) over i + j ≡ k mod N in
-/// quadratic time.
+/// Computes the weighted convolution z_k = Σ x_i·y_j·2^(ε_i + ε_j − ε_k) over i + j ≡ k mod N in
+/// quadratic time, where 2^ε_j is the weight of word j.
 pub(super) fn convolution(layout: &WordLayout, x: &[i64], y: &[i64]) -> Vec<i128> {
     let n = layout.len();
     let e = |j: usize| layout.weight_numerator(j);

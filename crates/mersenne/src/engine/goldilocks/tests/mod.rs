@@ -1,4 +1,4 @@
-//! Every part compared with a slow, obvious implementation.
+//! Tests that compare each module with a slow, obvious implementation.
 
 mod lanes;
 mod machine;

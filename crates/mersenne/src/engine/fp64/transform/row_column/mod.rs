@@ -1,22 +1,25 @@
 //! Long transforms as rows and columns, in two passes over memory per squaring.
 //!
-//! The n = N/2 points, n = R·C, are arranged in R rows of C. With e(x) = e^(−2πi·x),
+//! The n = N/2 = R·C points z of a residue of N words are arranged in R rows of C points. With
+//! e(x) = e^(−2πi·x), the transform is
 //!
 //! X[k1 + R·k2] = Σ_c e(c·k2/C)·[ e(c·k1/n)·Σ_r e(r·k1/R)·z[c + C·r] ]:
 //!
-//! an FFT of every column, a twiddle factor, an FFT of every row. The spectrum is not reordered:
-//! X[k1 + R·k2] stays in row k1. The partner n − k of a point lies in row R − k1, element C − 1 −
-//! k2 (in row 0, element C − k2).
+//! which is an FFT of every column, a multiplication by twiddle factors, and an FFT of every row.
+//! The spectrum is not reordered: X[k1 + R·k2] stays in row k1. The product of real signals
+//! combines each point k with its partner n − k, which lies in row R − k1, element C − 1 − k2 (in
+//! row 0, element C − k2).
 //!
 //! A squaring consists of two passes. The *row pass* handles every pair of rows k1 and R − k1: FFT,
 //! square, inverse FFT. The *column pass* handles every block of [`WIDTH`] columns: twiddle,
 //! inverse FFT, division by the weights, rounding, carries, weights, FFT, twiddle.
 //!
 //! In the column pass each row is a carry chain of its own ([`lanes`]), which runs through the
-//! blocks from left to right and then into the next row. To give the chains a start and the threads
-//! work, blocks form *groups*. The first block of a group is left as digits and finished when the
-//! carries out of the preceding group are known. The groups depend on the length only, and so does
-//! every bit of the result.
+//! blocks from left to right and then into the next row. Adjacent blocks form *groups*, which
+//! threads process independently, each starting its chains with a carry of 0. The first block of a
+//! group is left as digits, and is finished when the carries out of the preceding group are known.
+//! The groups depend on the transform length only, so no bit of the result depends on the number of
+//! threads.
 //!
 //! In memory the points lie block by block, and within a block row by row.
 
@@ -40,7 +43,7 @@ use crate::layout::WordLayout;
 
 type C64 = Complex<f64>;
 
-/// A transform of N/2 = R·C points.
+/// A transform of N words as N/2 = R·C complex points, in R rows and C columns.
 pub(crate) struct RowColumn {
     plan: Plan,
     points: Buffer,
@@ -49,44 +52,47 @@ pub(crate) struct RowColumn {
     team: Team,
 }
 
-/// The parts that do not change: shapes, FFTs and tables.
+/// The constants of a transform: its shape, its FFTs and its tables.
 struct Plan {
     layout: WordLayout,
     rows: usize,
     columns: usize,
-    /// The number of points from one block to the next: one row more than a block has, to avoid
-    /// cache conflicts.
+    /// The distance in points from one block of columns to the next. It is one row more than a
+    /// block has, to avoid cache conflicts.
     stride: usize,
     column_forward: Arc<dyn Fft<f64>>,
     column_inverse: Arc<dyn Fft<f64>>,
     row_forward: Arc<dyn Fft<f64>>,
     row_inverse: Arc<dyn Fft<f64>>,
-    /// The factors e(c0·k1/n), where c0 is the first column of a block: R entries for each block.
+    /// The twiddles e^(−2πi·c0·k1/n), where c0 is the first column of a block and k1 a row: R
+    /// entries for each block.
     twiddle_base: Vec<C64>,
-    /// The factors e(w·k1/n), where w is the column in a block: WIDTH entries for each k1.
+    /// The twiddles e^(−2πi·w·k1/n), where w is the column in a block: [`WIDTH`] entries for each
+    /// row k1.
     twiddle_step: Vec<C64>,
-    /// The roots e(k1/n) for every row k1.
+    /// The roots e^(−2πi·k1/n) of n points, for every row k1.
     row_root: Vec<C64>,
-    /// The roots e(k2/C)/4 for every element k2 of a row.
+    /// The quarters of the roots e^(−2πi·k2/C), for every element k2 of a row of C points.
     quarter: Vec<C64>,
     bases: Bases,
     row_weights: RowWeights,
-    /// The weights of the 2C words of row 0.
+    /// The weights of the 2·C words of row 0, which has C points.
     word_weights: Vec<Weight>,
 }
 
-/// Neighbouring blocks through which carries run without a break.
+/// A run of adjacent blocks of columns, which one thread processes in order and through which
+/// carries run without a break.
 struct Group {
     blocks: Range<usize>,
-    /// The carries out of the last block, row by row.
+    /// The carries out of the last block of the group, one for each row.
     carry: Vec<f64>,
     errors: Vec<f64>,
     energy: Vec<f64>,
     foreign: u64,
 }
 
-/// A number to be subtracted, and its place: it is subtracted from the carries into `column`, in
-/// row `row`.
+/// A number to be subtracted from a product: `value` is subtracted from the carry into column
+/// `column` of row `row`.
 #[derive(Clone, Copy)]
 struct Injection {
     column: usize,
@@ -95,8 +101,8 @@ struct Injection {
 }
 
 impl RowColumn {
-    /// Returns the number of rows for N words: the divisor of N/2 nearest to its square root for
-    /// which columns form whole blocks.
+    /// Returns the number of rows of a transform of N = `length` words. It is the divisor R of N/2
+    /// nearest to √(N/2) for which the number of columns, N/(2R), is a multiple of [`WIDTH`].
     pub(crate) fn suitable_rows(length: usize) -> usize {
         let n = length / 2;
         let ratio = |r: usize| {
@@ -109,11 +115,12 @@ impl RowColumn {
             .unwrap_or(1)
     }
 
-    /// Creates a transform of N/2 points in `rows` rows. Returns an error if the threads cannot be
-    /// started.
+    /// Creates a transform of N words as N/2 points in `rows` rows. Returns an error if the threads
+    /// cannot be started.
     ///
     /// # Panics
-    /// Panics unless N/2 = rows·C with C a multiple of [`WIDTH`], and rows ≥ 2.
+    /// Panics unless `rows` is at least 2 and divides N/2, and the number of columns is a multiple
+    /// of [`WIDTH`].
     pub(crate) fn new(layout: WordLayout, rows: usize, threads: usize) -> Result<Self, String> {
         let n = layout.len() / 2;
         assert!(rows >= 2 && n.is_multiple_of(rows), "{n} points in {rows} rows");
@@ -136,8 +143,8 @@ impl RowColumn {
         Ok(Self { points: Buffer::new(blocks * plan.stride), factor: None, plan, groups, team })
     }
 
-    /// Does the row pass: transforms every pair of rows, squares it (or multiplies it by the
-    /// factor, if `by_factor`), and transforms it back.
+    /// Executes the row pass: transforms every pair of rows, squares it (or multiplies it by the
+    /// second factor, if `by_factor`), and transforms it back.
     fn row_pass(&mut self, by_factor: bool) {
         let pairs = self.plan.rows / 2 + 1;
         let points = Shared::new(&mut self.points);
@@ -149,8 +156,9 @@ impl RowColumn {
         });
     }
 
-    /// Does the column pass: rounds the words of the product and propagates carries. Then, unless
-    /// `to_digits`, weights and transforms the words again. Returns the round-off.
+    /// Executes the column pass: transforms columns back, rounds the words of the product and
+    /// propagates carries. Then, unless `to_digits`, weights and transforms the words again.
+    /// Returns the round-off.
     fn column_pass(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
         let plan = &self.plan;
         let inject = subtract.map(|s| plan.injection(s));
@@ -180,7 +188,8 @@ impl RowColumn {
         observed.round_off(plan.layout.len())
     }
 
-    /// Copies the digits that a column pass left to `digits`.
+    /// Copies digits to `digits` after a column pass with `to_digits`, which leaves them in the
+    /// points.
     fn store(&mut self, digits: &mut [i32]) {
         let (plan, points) = (&self.plan, &self.points);
         self.team.share(digits.chunks_mut(2 * plan.columns).enumerate(), |_, (r, row)| {
@@ -256,7 +265,7 @@ impl Plan {
         }
     }
 
-    /// Returns the number of scratch points that the longest FFT needs.
+    /// Returns the number of points of scratch memory that the FFTs need.
     fn scratch_len(&self) -> usize {
         let ffts =
             [&self.column_forward, &self.column_inverse, &self.row_forward, &self.row_inverse];
@@ -271,12 +280,13 @@ impl Plan {
         Injection { column: i / 2, row, value: (1u64 << (s.bit + 1 + below)) as f64 }
     }
 
-    /// Returns the weights of the two words of a column, in row 0.
+    /// Returns the weights of the two words of the point in row 0 of a column.
     fn words(&self, column: usize) -> [Weight; 2] {
         [self.word_weights[2 * column], self.word_weights[2 * column + 1]]
     }
 
-    /// Sets `points` to the columns' FFTs of the weighted digits.
+    /// Weights the digits, computes the FFTs of the columns, multiplies them by the twiddles, and
+    /// writes them to `points`.
     fn load(&self, points: &mut [C64], digits: &[i32], team: &mut Team) {
         team.share(points.chunks_mut(self.stride).enumerate(), |worker, (block, points)| {
             let from = 2 * WIDTH * block;
@@ -291,8 +301,9 @@ impl Plan {
         });
     }
 
-    /// Adds the carries in the worker's `carry` to its block of digits; weights, transforms and
-    /// stores the block.
+    /// Adds the carries in the worker's `carry` to the digits in its `block`. Then weights them,
+    /// computes the FFTs of the columns, multiplies by the twiddles, and writes the block to
+    /// `points`.
     fn weigh_block(&self, block: usize, points: &mut [C64], worker: &mut Worker) {
         for w in 0..WIDTH {
             let column = &mut worker.block[w * (self.rows + GAP)..][..self.rows];
@@ -361,8 +372,9 @@ impl Plan {
         }
     }
 
-    /// Finishes the first block of a group, which was left as digits, by adding the carries into
-    /// it.
+    /// Finishes the first block of a group, which the column pass has left as digits in `points`:
+    /// adds `carry`, the carries into the group, one for each row. Then, unless `to_digits`,
+    /// weights and transforms the block.
     fn finish_first(
         &self,
         group: &Group,

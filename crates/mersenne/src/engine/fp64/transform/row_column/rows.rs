@@ -9,11 +9,11 @@ use crate::engine::fp64::transform::pairing::{
 use crate::engine::fp64::transform::team::Worker;
 
 impl Plan {
-    /// Transforms rows k1 and R − k1, multiplies them by `factor`, or squares them if it is `None`,
-    /// and transforms them back.
+    /// Transforms rows k1 and R − k1 of R rows (row 0 alone for k1 = 0), squares them or, if there
+    /// is a `factor`, multiplies them by its rows, and transforms them back.
     ///
     /// # Safety
-    /// No other thread may access these two rows during the call.
+    /// No other thread may access the two rows during the call.
     pub(super) unsafe fn row_pair(
         &self,
         k1: usize,
@@ -64,7 +64,7 @@ impl Plan {
         }
     }
 
-    /// Copies a row to contiguous memory and computes its FFT.
+    /// Copies row k1 to `row`, which is contiguous, and computes its FFT there.
     ///
     /// # Safety
     /// No other thread may write this row during the call.
@@ -77,7 +77,7 @@ impl Plan {
         self.row_forward.process_with_scratch(row, scratch);
     }
 
-    /// Computes the inverse FFT of a row and copies it back.
+    /// Computes the inverse FFT of `row` and copies it to row k1 of `points`.
     ///
     /// # Safety
     /// No other thread may access this row during the call.
