@@ -34,8 +34,8 @@ impl RoundOff {
         enough.then(|| Gumbel::of_moments(self.mean, self.deviation)).flatten()
     }
 
-    /// Returns the distance Z ([`Gumbel::z`]) of the distribution [`Self::gumbel`]; `None` if there
-    /// is no distribution.
+    /// Returns the distance Z ([`Gumbel::z`]) of the distribution that [`Self::gumbel`] returns;
+    /// `None` if that returns `None`.
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.gumbel().map(|gumbel| gumbel.z())

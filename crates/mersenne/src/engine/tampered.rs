@@ -11,7 +11,8 @@ use crate::{Residue, Shift};
 struct Error {
     /// The register whose squarings are counted and may be wrong; `None` means all registers.
     register: Option<usize>,
-    /// A function from the number of a squaring, counted from 1, to whether its result is wrong.
+    /// A function that returns, for the number of a squaring (counted from 1), whether its result
+    /// is wrong.
     at: Box<dyn Fn(u64) -> bool + Send + Sync>,
     change: fn(&Residue) -> Residue,
     squarings: AtomicU64,
@@ -28,8 +29,8 @@ impl Tampered {
     /// Returns a family, leaked to be `'static`, whose engines compute like those of `inner` except
     /// at some squarings. Squarings of `register` (of all registers if it is `None`) are counted
     /// from 1, over all engines of the family. If `at` returns true for the number of a squaring,
-    /// the residue x in the register is replaced by `change(x)` after it. No shift is removed from
-    /// x.
+    /// the register's value x is replaced by `change(x)` after it; x is the stored value, shift
+    /// included.
     pub(crate) fn leaked(
         inner: &'static dyn EngineFamily,
         register: impl Into<Option<usize>>,

@@ -53,8 +53,8 @@ impl Hands {
 }
 
 impl WordLayout {
-    /// Returns the N balanced digits of a residue mod 2^p − 1. The carry out of the last word is
-    /// added to word 0, which is right since 2^p ≡ 1. Cost: O(N + p/64).
+    /// Returns the balanced digits of a residue mod 2^p − 1, one for each of the N words. The carry
+    /// out of the last word is added to word 0, which is right since 2^p ≡ 1. Cost: O(N + p/64).
     ///
     /// # Panics
     /// Panics if the residue is of another exponent, or if a word has more than 31 bits.
@@ -187,8 +187,8 @@ impl WordLayout {
     }
 }
 
-/// Returns the number in bits `start` to `start + bits − 1` of the limbs x; bits beyond x are 0.
-/// `bits` is at most 63.
+/// Returns the number formed by the bits of x from `start` to `start + bits − 1`, where `bits` is
+/// at most 63. Bits beyond the limbs of x are 0.
 fn bit_field(x: &[u64], start: u64, bits: u32) -> u64 {
     let (limb, bit) = ((start / 64) as usize, (start % 64) as u32);
     let limb_at = |i: usize| x.get(i).copied().unwrap_or(0);

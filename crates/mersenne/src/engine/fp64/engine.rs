@@ -23,7 +23,7 @@ pub(super) struct Fp64Engine {
 pub(crate) struct Statistics {
     max: f64,
     mean: f64,
-    /// The sum of the squared deviations from the mean.
+    /// The sum over products of the squared deviation of the round-off from its mean.
     squares: f64,
     products: u64,
 }

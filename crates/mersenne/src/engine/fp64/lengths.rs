@@ -1,8 +1,8 @@
-//! The transform lengths of the family: even numbers 2^a·3^b·5^c·7^d.
+//! The transform lengths of the family `fp64` on the CPU: even numbers 2^a·3^b·5^c·7^d.
 
-/// The shortest length, in words.
+/// The shortest transform length, in words.
 pub(super) const SHORTEST: usize = 8;
-/// The longest length, 2^28 words.
+/// The longest transform length, in words.
 pub(super) const LONGEST: usize = 1 << 28;
 
 /// The transform length in words from which every length must be an entry of [`ODD_PARTS`] times a

@@ -67,8 +67,8 @@ pub(crate) struct Accuracy {
     /// The coefficient c of transform lengths that are multiples of 3, before the increase for odd
     /// prime factors.
     of_multiples_of_3: f64,
-    /// The increase of c for every odd prime factor of the transform length. A factor that divides
-    /// the length several times counts as often.
+    /// The increase of c for every odd prime factor of the transform length, counted with
+    /// multiplicity.
     per_odd_factor: f64,
 }
 

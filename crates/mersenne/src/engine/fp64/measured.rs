@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use super::margin;
 use crate::engine::{Gumbel, RoundOff};
 
-/// The text of the shipped table.
+/// The text of the table of measurements, which is compiled into the program.
 const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
 
 /// The names of the columns of the table, separated by spaces, as in its heading.
@@ -54,7 +54,8 @@ pub struct MeasuredLength {
 }
 
 impl MeasuredLength {
-    /// Computes the entry from the round-off of squarings mod 2^p − 1 in N words.
+    /// Computes the line of the table for N = `length` words and the exponent p. `measured` is the
+    /// round-off of squarings mod 2^p − 1, and `shape` the shape of the transform.
     #[must_use]
     pub fn new(p: u32, length: usize, shape: String, measured: &RoundOff) -> Self {
         let c = margin::coefficient_of_mean(p, length, measured.mean);
@@ -90,7 +91,7 @@ fn least_z(p: u32) -> f64 {
     (1000.0 * f64::from(p)).ln()
 }
 
-/// The error for a text that is not a line of the table. It contains the text.
+/// The error for a text that is not a line of the table of measurements. It contains the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a line with the columns {COLUMNS}")]
 pub struct NoSuchLine(String);

@@ -4,8 +4,8 @@
 //!
 //! A residue is N balanced digits x_j of ⌊p/N⌋ or ⌈p/N⌉ bits ([`layout`](crate::layout)). The
 //! weights are a_j = 2^(⌈pj/N⌉ − pj/N). The cyclic convolution of the words a_j·x_j, divided by a_j
-//! again, gives integers z_j with x² ≡ Σ z_j·2^⌈pj/N⌉ mod 2^p − 1. They are rounded and their
-//! carries propagated; the last carry goes into word 0.
+//! again, gives integers z_j with x² ≡ Σ z_j·2^⌈pj/N⌉ mod 2^p − 1. The computed words are rounded
+//! to these integers, and carries are propagated; the last carry goes into word 0.
 //!
 //! | module | |
 //! |---|---|

@@ -76,9 +76,9 @@ fn whole(p: u32, length: usize) -> Box<dyn Engine> {
     Box::new(Fp64Engine::with_transform(layout, 3, Box::new(Whole::new(layout))))
 }
 
-/// Checks squares and products of x and y, with and without a shift. A result must be right. If not
-/// `must`, because the margin may be too small, the engine may also report the round-off as an
-/// error.
+/// Checks squares and products of x and y, with and without a shift. Every result must be right. If
+/// `must` is false, because the margin may be too small, the engine may report the round-off as an
+/// error instead.
 fn check(engine: &mut dyn Engine, x: &Residue, y: &Residue, shift: Shift, must: bool) {
     let p = engine.exponent();
     let what = format!("M{p} in {} words, {x:?}, {y:?}, {shift:?}", engine.length());

@@ -52,10 +52,10 @@ const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 const DOMINATED: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 
-/// The shortest length, in words.
+/// The shortest transform length, in words.
 const SHORTEST: usize = 1 << 8;
 
-/// The longest length, in words.
+/// The longest transform length, in words.
 const LONGEST: usize = 36 << 20;
 
 /// The largest multiplier m for which the carries of m times a square end within two words. It
@@ -135,7 +135,7 @@ fn longest_exponent(length: usize) -> u32 {
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default. It serves to compile them without a device.
+/// default, so that kernels can be compiled without a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Fp64>(length, shared_memory_per_block)

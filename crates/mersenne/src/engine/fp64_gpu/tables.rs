@@ -46,18 +46,18 @@ pub(super) struct Words {
     pub(super) long_below: u32,
 }
 
-/// Returns e(k/n) = e^(2πik/n) in double-double.
+/// Returns e^(2πik/n) in double-double.
 fn root(k: u64, n: u64) -> (Dd, Dd) {
     cos_sin_2pi(k % n, n)
 }
 
-/// Returns e(k/n) = e^(2πik/n), rounded to `f64`.
+/// Returns e^(2πik/n), rounded to `f64`.
 fn rounded(k: u64, n: u64) -> Point {
     let (re, im) = root(k, n);
     [re.to_f64(), im.to_f64()]
 }
 
-/// Returns e(k/n) − 1, rounded to `f64`.
+/// Returns e^(2πik/n) − 1, rounded to `f64`.
 fn excess(k: u64, n: u64) -> Point {
     let (re, im) = root(k, n);
     [(re - Dd::ONE).to_f64(), im.to_f64()]
@@ -178,7 +178,7 @@ impl Tables {
 }
 
 impl Words {
-    /// Computes the constants of a layout.
+    /// Computes the constants of the words of a layout.
     pub(super) fn new(layout: &WordLayout) -> Self {
         let (p, n) = (u64::from(layout.exponent()), layout.len() as u64);
         let rest = p % n;

@@ -7,7 +7,6 @@ use crate::layout::{WordLayout, carry_out};
 /// `carry` must be below 2^62 in magnitude. Balanced digits stay balanced. As in
 /// [`WordLayout::wrap_carry`], a carry left after two rounds through all words is added to the
 /// digit that it has reached.
-/// after two rounds is added to the digit that it has reached.
 pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i64) {
     let (n, mut j, mut carry) = (digits.len(), j, carry);
     for _ in 0..2 * n {

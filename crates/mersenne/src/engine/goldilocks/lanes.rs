@@ -15,7 +15,7 @@ pub(super) trait WordLanes: Lanes {
 
     /// Loads W = [`Lanes::WIDTH`] integers from x.
     fn ints(instructions: Self::Instructions, x: &[i64]) -> Self::Int;
-    /// Returns the same integer in every lane.
+    /// Returns a vector with the integer x in every lane.
     fn splat_int(instructions: Self::Instructions, x: i64) -> Self::Int;
     /// Stores the W = [`Lanes::WIDTH`] integers of x to `out`.
     fn store_ints(x: Self::Int, out: &mut [i64]);
@@ -51,7 +51,7 @@ pub(super) trait WordLanes: Lanes {
 pub(super) struct Words {
     /// The number of words N of a residue.
     pub(super) n: i64,
-    /// The number of bits of a short word, ⌊p/N⌋.
+    /// The number of bits of a short word, ⌊p/N⌋, for the exponent p and N words.
     pub(super) bits: u32,
     /// The number p mod N, for the exponent p. A word whose weight exponent is below it has ⌊p/N⌋ +
     /// 1 bits.

@@ -71,7 +71,7 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default. It serves to compile them without a device.
+/// default, so that kernels can be compiled without a device.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Goldilocks>(length, shared_memory_per_block)

@@ -99,7 +99,7 @@ const MEASURED: [Measured; 16] = [
     Measured { column: [8, 16, 8], row: [16, 32, 32], tile: [4, 1, 1], registers: 80 },
 ];
 
-/// The number of registers of a thread that holds 32 points at a time.
+/// The number of registers of a thread that transforms 32 points at a time.
 const MOST_REGISTERS: u32 = 128;
 
 impl Shape {

@@ -1,5 +1,5 @@
 //! The tables of the kernels: twiddles and weights. They are stored as short lists; the kernels
-//! multiply entries of two lists to obtain the others.
+//! multiply entries of two lists to obtain the factors that are not stored.
 
 use super::shape::Shape;
 use crate::engine::gpu::{Line, Shape as _};
@@ -16,13 +16,13 @@ pub(super) struct Tables {
     /// The tables for `rows.cu`.
     pub(super) rows: Vec<u64>,
     /// The numerators −p·j mod N of the exponents of weights 2^((−p·j mod N)/N), for N words and
-    /// the exponent p: first for the first word j of every row, then for the first column j of
-    /// every tile.
+    /// the exponent p: first for the first word j of every row, then for the word j of row 0 in the
+    /// first column of every tile.
     pub(super) fractions: Vec<u32>,
 }
 
-/// The number of entries in a list of low powers of ω. The low powers are ω^i for i below this
-/// number; a second list has powers of ω^FINE.
+/// The number of low powers that are stored of a factor ω: ω^i for i < FINE. A second list has
+/// powers of ω^FINE. All powers of ω that are needed are products of an entry of each list.
 const FINE: u64 = 8;
 
 /// Returns the size in bytes of the tables of a shape in device memory.
@@ -126,9 +126,9 @@ fn powers(x: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(1), move |&y| Some(mul(y, x)))
 }
 
-/// Returns the twiddles within a line of radices Q, A and B, with M = A·B and L = Q·M, as four
-/// lists: `[b][ka]` ω_M^(b·ka), `[ka][b]` ω_M^(−b·ka), `[m][kq]` ω_L^(kq·m), `[kq][m]` ω_L^(−kq·m).
-/// The last index runs first.
+/// Returns the twiddles within a line of radices Q, A and B, as four lists: ω_M^(b·ka) at
+/// `[b][ka]`, ω_M^(−b·ka) at `[ka][b]`, ω_L^(kq·m) at `[m][kq]`, and ω_L^(−kq·m) at `[kq][m]`. The
+/// last index runs first. ω_M and ω_L are roots of unity of order M = A·B and L = Q·M.
 fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {
     let (a, b, m) = (u64::from(line.a), u64::from(line.b), u64::from(line.a * line.b));
     let (inner, whole) = (Roots::of(m)?, Roots::of(u64::from(line.len()))?);

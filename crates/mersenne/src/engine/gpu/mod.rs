@@ -130,7 +130,8 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// first entry is the shift of the residue.
     const ADDEND: usize;
 
-    /// Creates the value for a layout, and the tables of the kernels of columns and of rows.
+    /// Creates the data of a layout on the device, and the tables of the kernels of columns and of
+    /// rows.
     fn new(
         device: &Device,
         layout: WordLayout,

@@ -14,7 +14,7 @@ pub(in crate::engine) struct Line {
 }
 
 impl Line {
-    /// Returns the number of points Q·A·B.
+    /// Returns the number of points of the line, Q·A·B.
     pub(in crate::engine) fn len(self) -> u32 {
         self.q * self.a * self.b
     }
@@ -111,7 +111,7 @@ pub(in crate::engine) trait Shape:
         self.row().len()
     }
 
-    /// Returns the number of points R·C.
+    /// Returns the number of points of the transform, rows·columns.
     fn points(&self) -> usize {
         self.rows() as usize * self.columns() as usize
     }
@@ -127,7 +127,7 @@ pub(in crate::engine) trait Shape:
         self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
     }
 
-    /// Returns the cut: rows, columns and their radices.
+    /// Returns the division of the transform into columns and rows, with the radices of both.
     fn cut(&self) -> Cut {
         let radices = |Line { q, a, b }: Line| [q, a, b];
         Cut::new(&radices(self.column()), &radices(self.row()))

@@ -12,7 +12,7 @@ use super::ROUNDER;
 use crate::engine::fp64::weights::{Bases, Weight};
 use crate::layout::WordLayout;
 
-/// The weights of the first word of every row, one array per field.
+/// The weights of the first word of every row: one array for each field of [`Weight`].
 pub(crate) struct RowWeights {
     numerator: Vec<f64>,
     forward: Vec<f64>,

@@ -21,7 +21,7 @@ fn combine(a1: C64, a2: C64, b1: C64, b2: C64, t: C64) -> (C64, C64) {
     (a1 * a2 - q, b1 * b2 - q)
 }
 
-/// Computes t = (1 + w·r)/4 from w and r/4, where w·r = ω^k.
+/// Computes t = (1 + ω^k)/4 for a root of unity ω^k = w·r, from w and r/4.
 #[inline(always)]
 fn coefficient(w: C64, quarter_root: C64) -> C64 {
     w * quarter_root + 0.25

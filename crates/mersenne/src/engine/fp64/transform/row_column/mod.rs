@@ -3,7 +3,7 @@
 //! The n = N/2 = R·C points z of a residue of N words are arranged in R rows of C points. With
 //! e(x) = e^(−2πi·x), the transform is
 //!
-//! X[k1 + R·k2] = Σ_c e(c·k2/C)·[ e(c·k1/n)·Σ_r e(r·k1/R)·z[c + C·r] ]:
+//! X[k1 + R·k2] = Σ_c e(c·k2/C)·[ e(c·k1/n)·Σ_r e(r·k1/R)·z[c + C·r] ],
 //!
 //! which is an FFT of every column, a multiplication by twiddle factors, and an FFT of every row.
 //! The spectrum is not reordered: X[k1 + R·k2] stays in row k1. The product of real signals

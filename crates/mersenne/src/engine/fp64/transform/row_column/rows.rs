@@ -9,8 +9,8 @@ use crate::engine::fp64::transform::pairing::{
 use crate::engine::fp64::transform::team::Worker;
 
 impl Plan {
-    /// Transforms rows k1 and R − k1 of R rows (row 0 alone for k1 = 0), squares them or, if there
-    /// is a `factor`, multiplies them by its rows, and transforms them back.
+    /// Transforms rows k1 and R − k1 of R rows (only one row for k1 = 0 and k1 = R/2), squares them
+    /// or, if there is a `factor`, multiplies them by its rows, and transforms them back.
     ///
     /// # Safety
     /// No other thread may access the two rows during the call.
