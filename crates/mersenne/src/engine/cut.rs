@@ -22,8 +22,9 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Creates a cut from the radices of the steps along a column and along a row. The numbers of
-    /// rows and columns are their products; radices of 1 are dropped.
+    /// Creates a cut from the radices of the steps along a column and along a row. The number of
+    /// rows is the product of `column`, the number of columns that of `row`. Radices of 1 are
+    /// dropped.
     #[must_use]
     pub fn new(column: &[u32], row: &[u32]) -> Self {
         let steps = |radices: &[u32]| radices.iter().copied().filter(|&r| r > 1).collect();

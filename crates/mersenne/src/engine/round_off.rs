@@ -8,10 +8,10 @@ use std::f64::consts::PI;
 pub struct RoundOff {
     /// The largest distance of a word from an integer, over all words of all products.
     pub max: f64,
-    /// The mean over products of the largest distance of each product.
+    /// The mean over all products of the largest distance of a word of the product from an integer.
     pub mean: f64,
-    /// The standard deviation over products of the largest distance of each product; 0 for fewer
-    /// than two products.
+    /// The standard deviation over all products of the largest distance of a word of the product
+    /// from an integer; 0 for fewer than two products.
     pub deviation: f64,
     /// The number of products measured.
     pub products: u64,
@@ -50,9 +50,9 @@ impl RoundOff {
 /// of N errors. So this distribution overestimates probabilities far above the mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gumbel {
-    /// The mode μ.
+    /// The mode μ of the distribution.
     pub location: f64,
-    /// The scale β > 0.
+    /// The scale β of the distribution, which is above 0.
     pub scale: f64,
 }
 
@@ -72,8 +72,8 @@ impl Gumbel {
 
     /// Returns Z = (½ − μ)/β, the distance from the mode μ to ½ in units of the scale β.
     ///
-    /// In a test of n squarings, an error exceeds ½ with probability at most P if Z ≥ ln n + ln
-    /// 1/P. The program PRPLL chooses its longest words for Z = 28.
+    /// In a test of n squarings, an error exceeds ½ with probability at most P if Z ≥ ln(n/P). The
+    /// program PRPLL chooses its longest words for Z = 28.
     #[must_use]
     pub fn z(&self) -> f64 {
         (0.5 - self.location) / self.scale

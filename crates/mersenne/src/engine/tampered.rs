@@ -50,7 +50,7 @@ pub(crate) fn flipped(x: &Residue) -> Residue {
     Residue::from_limbs(x.exponent(), &limbs)
 }
 
-/// Returns the residue 0.
+/// Returns the residue 0 for the exponent of x.
 pub(crate) fn zero(x: &Residue) -> Residue {
     Residue::from_u64(x.exponent(), 0)
 }

@@ -93,8 +93,9 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
     per_odd_factor: 0.0,
 };
 
-/// The factor by which c may exceed the c measured at the same transform length. It allows for
-/// other exponents, and for transforms divided into other columns, rows and radices.
+/// The factor by which the coefficient c of [`Accuracy`] may exceed the c measured at the same
+/// transform length. It allows for other exponents, and for transforms divided into other columns,
+/// rows and radices.
 ///
 /// Seven lengths were divided in 51 ways (`benches/runs/2026-11-21-h200/fp64-steps.txt`, from run 2
 /// on). The largest c was 1.11 times the c of the division that `fp64-lengths.txt` in the same
@@ -109,8 +110,8 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
 const OTHER_CASES: f64 = 1.12;
 
 impl Accuracy {
-    /// Returns the c from which the margin of transform length n is computed: the measured c with
-    /// an allowance, or the c of the lengths of its kind.
+    /// Returns the coefficient c of [`Accuracy`] from which the margin of transform length n is
+    /// computed: the measured c with an allowance, or the c of the lengths of its kind.
     ///
     /// Up to [`ANY_DIGITS_UP_TO`] words, products must be right for digits of any pattern. A c
     /// measured with random digits says nothing about patterns, so these lengths always use the c
@@ -126,14 +127,14 @@ impl Accuracy {
         if n > ANY_DIGITS_UP_TO { (self.measured)(n) } else { None }
     }
 
-    /// Returns a c that allows for cases other than the measured one: 1.12·c, or the c of the
-    /// lengths of the kind of n if that is less, but at least the measured c.
+    /// Returns a coefficient c that allows for cases other than the measured one: 1.12·c, or the c
+    /// of the lengths of the kind of n if that is less, but at least the measured c.
     fn with_other_cases(&self, n: usize, c: f64) -> f64 {
         (OTHER_CASES * c).min(self.of_kind(n)).max(c)
     }
 
-    /// Returns the largest c of the transform lengths of the kind of n, which depends on the odd
-    /// prime factors of n.
+    /// Returns the largest coefficient c of the transform lengths of the kind of n, which depends
+    /// on the odd prime factors of n.
     fn of_kind(&self, n: usize) -> f64 {
         let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
         let of_kind = if n.is_multiple_of(3) { self.of_multiples_of_3 } else { self.deviation };
@@ -196,14 +197,14 @@ fn unit_deviation(n: usize, accuracy: Accuracy) -> f64 {
 }
 
 /// Returns the standard deviation of the errors of words in a product of random digits, if the
-/// coefficient c were 1.
+/// coefficient c of [`Accuracy`] were 1.
 fn deviation_at_1(p: u32, n: usize) -> f64 {
     let size = n as f64;
     (size.log2() * size).sqrt() * 4f64.powf(f64::from(p) / size) * 2f64.powi(-53)
 }
 
-/// Returns the coefficient c that follows from `mean`, the mean of the largest errors of products
-/// of random digits.
+/// Returns the coefficient c of [`Accuracy`] that follows from `mean`, the mean over products of
+/// random digits of the largest error of each product.
 pub(crate) fn coefficient_of_mean(p: u32, n: usize, mean: f64) -> f64 {
     mean / (expected_largest(n) * deviation_at_1(p, n))
 }

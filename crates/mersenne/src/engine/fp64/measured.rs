@@ -73,9 +73,9 @@ impl MeasuredLength {
     }
 
     /// Returns the margin for the exponent p at this transform length, in bits: log2 of the factor
-    /// by which errors may grow before Z falls to [`least_z`]. The measurement at another exponent
-    /// is converted, since errors are proportional to 4^(p/N). Returns `None` if the deviation was
-    /// not measured.
+    /// by which errors may grow before the distance Z ([`Gumbel::z`]) falls to [`least_z`]. The
+    /// measurement at another exponent is converted, since errors are proportional to 4^(p/N).
+    /// Returns `None` if the deviation was not measured.
     pub(super) fn margin(&self, p: u32) -> Option<f64> {
         let Gumbel { location, scale } = Gumbel::of_moments(self.mean, self.deviation?)?;
         let until_least = 0.5 / (least_z(p) * scale + location);

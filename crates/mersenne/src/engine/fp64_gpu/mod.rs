@@ -84,9 +84,10 @@ fn least_exponent(length: usize) -> u32 {
 }
 
 /// Returns a bound that carries do not exceed if digits are random; a larger carry shows an error.
-/// It is the smaller of two limits. The words of a product are below 16 times their largest
-/// credible root mean square. And the second word that a carry enters keeps at most four times its
-/// range, so that its digit has 31 bits.
+/// It is the smaller of two bounds. The first is the carry out of a word that is 16 times the
+/// largest credible root mean square of the words of a product, times [`LARGEST_MULTIPLIER`]. The
+/// second is the carry for which the second word that it enters keeps four times its range, so that
+/// its digit has 31 bits.
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     let rms = margin::largest_rms(layout.len(), margin::ON_GPU);

@@ -97,8 +97,8 @@ fn line_points(line: Line) -> usize {
     a * lq as usize + b * (lq * la) as usize + a * lb as usize + q * (la * lb) as usize
 }
 
-/// Returns the number of factors that the table of a kernel has for each column or each row, whose
-/// radices are those of `line`.
+/// Returns the number of factors that a table has for each column (or each row), if `line` has the
+/// radices of a column (or a row).
 fn record_points(line: Line) -> usize {
     [line.q, line.a, line.b].map(|radix| exponents(radix).len()).iter().sum()
 }

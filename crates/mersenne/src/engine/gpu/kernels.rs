@@ -36,7 +36,7 @@ pub(in crate::engine) enum Part {
     SpectrumToDigits(StepKind),
     /// The kernel that transforms rows, squares them point by point, and transforms them back.
     SquareRows,
-    /// The kernel that transforms rows.
+    /// The kernel that transforms rows and does not transform them back.
     ForwardRows,
     /// The kernel that transforms rows, multiplies them point by point by rows of a second
     /// spectrum, and transforms them back.
@@ -87,8 +87,8 @@ fn kind<A: Arithmetic>(step: Step) -> StepKind {
     if A::SPECIALISED { step.into() } else { StepKind::Square }
 }
 
-/// Returns the kernels that propagate the carries of a step. With `all`, and if the family builds
-/// separate kernels that do not measure round-off, these are included.
+/// Returns the kernels that propagate the carries of a step. Kernels that do not measure round-off
+/// are included only with `all`, and only if the family builds them separately.
 fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     let step = kind::<A>(step);
     let measured = [Part::SpectrumToDigits(step), Part::Columns { step, measured: true }];
