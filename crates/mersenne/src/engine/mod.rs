@@ -253,8 +253,8 @@ pub trait EngineFamily: Sync {
     /// build, in ascending order.
     fn lengths(&self, from: usize, to: usize) -> Vec<usize>;
 
-    /// Returns whether some longer transform length is known to be faster on the same device. A
-    /// plan uses such a length only if the request names the length.
+    /// Returns whether a transform length is dominated: some longer length is known to be faster on
+    /// the same device. A plan uses a dominated length only if the request names it.
     fn is_dominated(&self, _length: usize) -> bool {
         false
     }

@@ -55,7 +55,8 @@ use std::f64::consts::{LN_2, PI};
 use super::measured::{self, MeasuredLength};
 
 /// The accuracy of the transforms of one kind of device. It is given by the coefficient c in σ =
-/// c·2^−53·√(log2 N)·√N·4^(p/N), the standard deviation of the errors of words.
+/// c·2^−53·√(log2 N)·√N·4^(p/N), the standard deviation of the errors of words in a product of
+/// residues mod 2^p − 1 with N words of random digits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accuracy {
     /// A function that returns the measurement at a transform length; `None` if the length was not

@@ -47,7 +47,7 @@ pub struct MeasuredLength {
     pub deviation: Option<f64>,
     /// The largest error of any squaring.
     pub largest: f64,
-    /// The distance Z of these squarings ([`Gumbel::z`]); `None` if it was not computed.
+    /// The distance Z ([`Gumbel::z`]) of the measured squarings; `None` if it was not computed.
     pub z: Option<f64>,
     /// The shape of the transform, as in [`Profiled::variants`](crate::Profiled::variants).
     pub shape: String,

@@ -121,9 +121,9 @@ impl Arithmetic for Goldilocks {
         "exponents are from 640 to 2^31 − 1 on a device".into()
     }
 
-    /// Returns the margin on a device: that of the family on the CPU, minus [`SLACK_BITS`] for
-    /// digits that may exceed their range by 2^−5 of it. Returns an error if words are too short
-    /// for carries to end within a tile.
+    /// Returns the margin on a device: that of the family on the CPU, minus 0.1 bits for digits
+    /// that may exceed their range by 2^−5 of it. Returns an error if words are too short for
+    /// carries to end within a tile.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
         let margin = Self.margin(p, length)?;
         let least_bits = least_bits(length, 1);

@@ -64,11 +64,11 @@ struct Plan {
     column_inverse: Arc<dyn Fft<f64>>,
     row_forward: Arc<dyn Fft<f64>>,
     row_inverse: Arc<dyn Fft<f64>>,
-    /// The twiddles e^(−2πi·c0·k1/n), where c0 is the first column of a block and k1 a row: R
-    /// entries for each block.
+    /// The twiddles e^(−2πi·c0·k1/n) of n points, where c0 is the first column of a block and k1 a
+    /// row: one entry for each row of each block.
     twiddle_base: Vec<C64>,
-    /// The twiddles e^(−2πi·w·k1/n), where w is the column in a block: [`WIDTH`] entries for each
-    /// row k1.
+    /// The twiddles e^(−2πi·w·k1/n) of n points, where w is the column in a block: [`WIDTH`]
+    /// entries for each row k1.
     twiddle_step: Vec<C64>,
     /// The roots e^(−2πi·k1/n) of n points, for every row k1.
     row_root: Vec<C64>,
