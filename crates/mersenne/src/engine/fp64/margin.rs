@@ -253,8 +253,9 @@ mod tests {
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
 
-    /// Squares random residues. Returns the mean over products of the largest error, divided by the
-    /// value expected for n Gaussian errors with the standard deviation of the formula.
+    /// Squares random residues on the CPU. Returns the mean over products of the largest error,
+    /// divided by the value expected for n Gaussian errors with the standard deviation
+    /// [`deviation`].
     fn measured_over_model(p: u32, n: usize, products: u64) -> f64 {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(u64::from(p));
         let options = BuildOptions::new(1, 2);

@@ -62,8 +62,9 @@ pub(super) fn per_point(column: Line, row: Line) -> f64 {
 }
 
 /// The number of instructions for the two words of a point. Their four weights cost 4: a thread
-/// starts the weights of its Q points with two products, and its first point needs two fewer.
-/// Unweighting and rounding cost 4, outgoing carries 4, incoming carries 6, weighting 2.
+/// starts the weights of its Q points with two products, and its first point needs two instructions
+/// fewer than its other points. Unweighting and rounding cost 4, outgoing carries 4, incoming
+/// carries 6, weighting 2.
 const WORDS: u32 = 20;
 
 /// The number of instructions for the squares of a point and its partner: 2 for the factor, 8 for

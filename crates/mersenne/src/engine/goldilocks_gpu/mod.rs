@@ -30,7 +30,7 @@ use words::ExactWords;
 /// The engine family `goldilocks` on a device, for exponents 640 ≤ p < 2^31. Transform lengths are
 /// N = 2^k words with 6 ≤ k ≤ 26, and N = 5·2^k words with 6 ≤ k ≤ 24. The tiles must fit into the
 /// device's shared memory: 64 KiB per block suffice for 5M words, 99 KiB for 16M, and 227 KiB for
-/// all lengths. Words must have at least 5 to 11 bits, depending on the length.
+/// all lengths. The least number of bits of a word is from 5 to 11, depending on the length.
 ///
 /// The margin is that of the CPU's [`Goldilocks`] minus 0.1 bits. Memory on the device is 8·N bytes
 /// for the spectrum, at most 2·N for carries, 4·N for each register, 4·N for sums, and tables of

@@ -27,9 +27,9 @@ fn coefficient(w: C64, quarter_root: C64) -> C64 {
     w * quarter_root + 0.25
 }
 
-/// Squares a signal at m pairs of partners: `low[i]` is point k and `high[m − 1 − i]` is point n −
-/// k of its transform, where ω^k = 4·`w`·`quarter[i]` with ω = e^(−2πi/n). All three slices have
-/// length m.
+/// Squares a signal, given by the n points of its transform, at m pairs of partners: `low[i]` is a
+/// point k, and `high[m − 1 − i]` is point n − k, where ω^k = 4·`w`·`quarter[i]` with ω =
+/// e^(−2πi/n). All three slices have length m.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter: &[C64]) {
     let m = low.len();

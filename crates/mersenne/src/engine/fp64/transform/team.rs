@@ -21,8 +21,9 @@ pub(super) struct Team {
 }
 
 impl Team {
-    /// Starts `threads` threads for transforms of `rows` rows and `columns` columns. Each has
-    /// `scratch` points of scratch memory. Returns an error if they cannot be started.
+    /// Starts `threads` threads for transforms of `rows` rows and `columns` columns, or none if
+    /// `threads` is 1. Each has `scratch` points of scratch memory. Returns an error if the threads
+    /// cannot be started.
     pub(super) fn new(
         rows: usize,
         columns: usize,
