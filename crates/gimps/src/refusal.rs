@@ -27,7 +27,7 @@ pub enum Foreign {
     /// The line is a PRP test to another base than 3.
     #[error("a PRP test to base {base}: only base 3 is supported")]
     Base {
-        /// The base of the test.
+        /// The base of the PRP test.
         base: u64,
     },
     /// The line is a PRP test with a residue type that this program does not support.
@@ -76,7 +76,7 @@ pub enum Malformed {
     Missing {
         /// The name of the field.
         field: &'static str,
-        /// The form of a line of this kind.
+        /// The right form of a line with this keyword.
         form: &'static str,
     },
     /// A field has an invalid value.
@@ -94,7 +94,7 @@ pub enum Malformed {
     TooMany {
         /// The first extra field.
         value: Shown,
-        /// The form of a line of this kind.
+        /// The right form of a line with this keyword.
         form: &'static str,
     },
     /// Quotation marks are unpaired or misplaced.

@@ -323,7 +323,7 @@ fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     new
 }
 
-/// Reads and returns the whole file; nothing if it does not exist.
+/// Reads and returns the whole file; an empty vector if it does not exist.
 fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     let (folder, name) = place(path)?;
     match folder.read(name, MOST_BYTES) {
@@ -340,7 +340,8 @@ fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     }
 }
 
-/// Waits, for a limited time, until the size of a file has been constant for a moment.
+/// Waits until the size of a file has been constant for 100 ms, but no longer than about ten
+/// seconds.
 fn wait_until_written(path: &Path) {
     const LOOKS: usize = 100;
     let size = || place(path).ok().and_then(|(folder, name)| folder.size(name).ok());

@@ -84,8 +84,7 @@ impl fmt::Display for Left {
 const MOST_DIGITS: usize = 4096;
 
 impl KnownFactors {
-    /// Checks a list of factors of M_p, given in decimal digits in any order, and creates the value
-    /// from them.
+    /// Checks and returns a list of factors of M_p, which are given in decimal digits in any order.
     ///
     /// The cost for each factor is about log2(p) squarings modulo the product of this factor and
     /// all smaller ones.
@@ -281,7 +280,7 @@ mod tests {
         assert!(refused(31, &["2147483647"]).contains("complete"));
     }
 
-    /// Every factorisation of a composite M_p, p below 64, into known factors and a cofactor.
+    /// Tests every factorisation of a composite M_p, p below 64, into known factors and a cofactor.
     #[test]
     fn a_rest_is_judged_as_its_own_fermat_test_would() {
         use warpint_arith::primes::{is_prime, mul_mod, pow_mod};

@@ -76,7 +76,8 @@ pub enum Event {
         from: usize,
         /// The transform length used from now on.
         to: usize,
-        /// The measured round-off.
+        /// The measured round-off: the largest distance of a transform output from the nearest
+        /// integer.
         round_off: f64,
         /// The iteration of the last good state.
         back_to: u64,

@@ -13,8 +13,8 @@ pub enum Verdict {
     ProbablePrime,
     /// M_p is composite; if factors are known, its cofactor is composite.
     Composite,
-    /// The requested squarings of a certification are done. The certificate consists of the residue
-    /// that they give, so there is no verdict on M_p.
+    /// The requested squarings of a certification are done. The result is the residue; there is no
+    /// verdict on M_p.
     Certified,
     /// The run ended, as requested, before the last iteration of the test. [`Outcome::residue`] is
     /// the term of the sequence at iteration [`Outcome::iterations`].

@@ -1,4 +1,5 @@
 //! Builds and verifies a proof of a PRP test:
+//! `cargo run --release --example proof -- [EXPONENT [POWER [FOLDER]]]`.
 //!
 //! Verification takes a small part of the test's squarings: p/2^POWER, and some hundreds for each
 //! unit of POWER. If POWER is one larger, the test stores twice the number of residues until the

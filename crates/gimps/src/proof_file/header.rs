@@ -2,8 +2,8 @@
 
 use warpint_files::ErrorKind;
 
-/// The largest length of a header, in bytes. Longer headers are refused; known factors have some
-/// dozen digits each.
+/// The largest length of a header, in bytes. Longer headers are refused. There is room for many
+/// known factors, which have some dozen digits each.
 pub(super) const MOST_HEADER: u64 = 4096;
 /// The largest power of a proof, the same as in Prime95.
 pub(super) const MOST_POWER: usize = 15;
@@ -41,7 +41,7 @@ pub enum ProofFormatError {
         line: usize,
         /// The line found, shortened.
         found: String,
-        /// What the line says about the proof.
+        /// A description of the kind of proof that the line stands for, such as `a repeated proof`.
         what: &'static str,
     },
     /// The size of the file does not match its header.
@@ -67,7 +67,7 @@ impl ProofFormatError {
     }
 }
 
-/// The content of the lines before the residues.
+/// The content of a header, that is, of the lines before the residues.
 pub(super) struct Header {
     pub(super) exponent: u32,
     pub(super) factors: Vec<String>,
@@ -113,7 +113,7 @@ impl Header {
     }
 }
 
-/// Parses a line `<name><number>`; returns the number and the line.
+/// Parses a line that consists of `name` and a number; returns the number and the line.
 fn number(line: &str, name: &str) -> Option<(u32, String)> {
     let value = line.strip_prefix(name).filter(|v| is_number(v))?;
     Some((value.parse().ok()?, line.to_owned()))

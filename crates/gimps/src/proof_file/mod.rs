@@ -36,7 +36,7 @@ pub enum ProofFileError {
     NotAFile {
         /// The path that was given.
         path: PathBuf,
-        /// The kind of object found.
+        /// The reason in words: the file does not exist, or the kind of object found.
         what: &'static str,
     },
     /// The content is not a proof.
@@ -70,7 +70,7 @@ pub enum ProofFileError {
         /// The path that was given.
         path: PathBuf,
     },
-    /// A different file of the same name exists. It is not changed.
+    /// A different file with the name of the proof exists. It is not changed.
     #[error("a different file {} already exists: move it away, then run the same command again", path.display())]
     Exists {
         /// The path of the file.
@@ -92,7 +92,7 @@ impl ProofFileError {
     }
 }
 
-/// A proof file that is on disk.
+/// The path and the MD5 of a proof file that is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedProof {
     /// The path of the file.

@@ -75,9 +75,9 @@ pub enum PlanError {
         engine: &'static str,
         /// The exponent p.
         exponent: u32,
-        /// The smallest exponent of the family.
+        /// The smallest exponent that the family supports.
         from: u32,
-        /// The largest exponent of the family.
+        /// The largest exponent that the family supports.
         to: u32,
     },
     /// The family cannot use the requested length for this exponent.
@@ -95,7 +95,7 @@ pub enum PlanError {
         exponent: u32,
         /// The requested length, in words.
         length: usize,
-        /// The margin at that length, in bits (negative).
+        /// The margin at the requested length, in bits (negative).
         bits: f64,
         /// The shortest length with enough margin, in words.
         shortest: usize,
@@ -127,8 +127,8 @@ impl PlanError {
 
 impl Plan {
     /// Returns a plan for the exponent with a given engine family, which need not be a built-in
-    /// one. Without a `length`, the shortest one with enough margin is used that is not known to be
-    /// slower than a longer one; without `threads`, all.
+    /// one. If `length` is `None`, the plan uses the shortest length with enough margin that is not
+    /// known to be slower than a longer one. If `threads` is `None`, it uses all threads.
     pub fn of_family(
         exponent: Exponent,
         family: &'static dyn EngineFamily,
@@ -233,9 +233,9 @@ impl Plan {
     }
 
     /// Returns the time of a squaring in the fastest lap of a measurement on a pseudo-random
-    /// residue. Laps are repeated until `budget` has passed; a lap has at least four squarings.
-    /// Laps take 10 ms on the CPU, where other processes can only add time, and 100 ms on a device.
-    /// Building the engine is not included.
+    /// residue. Laps are repeated until `budget` has passed; a lap has at least four squarings. A
+    /// lap takes about 10 ms on the CPU, where other processes can only add time, and about 100 ms
+    /// on a device. Building the engine is not included.
     pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
         let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
         let mut engine = self.build_to_time()?;

@@ -15,7 +15,8 @@ pub enum TestError {
     /// The engine failed in a way that a longer transform cannot correct.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The device failed twice in work from the same state, or cannot be used at all.
+    /// The device failed twice while the test continued from the same state, or it cannot be used
+    /// at all.
     #[error("{place} failed: {error}; {kept}")]
     Device {
         /// The name of the device.
@@ -29,7 +30,7 @@ pub enum TestError {
     /// engine has none.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The checkpoint directory cannot be read.
+    /// The checkpoint directory or a checkpoint in it cannot be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// The checkpoint is at a later iteration than the one at which the run is to end.

@@ -59,7 +59,7 @@ impl LucasLehmer {
         self.first_shift.after_squarings(self.iteration, self.p)
     }
 
-    /// Returns s_0 mod M_p, for odd p.
+    /// Returns the first term s_0 of the sequence, mod M_p for odd p.
     fn start_residue(&self) -> Residue {
         let value = |v| Residue::from_u64(self.p, v);
         match self.start {

@@ -1,25 +1,29 @@
 //! The probable-prime test to base 3 with Gerbicz–Li checks, and certifications.
 //!
-//! x_k = 3^(2^k) mod M_p; a certification starts with another x_0. The residue of type 1 is 3^(M_p
-//! − 1) = x_p / 9, which is 1 if M_p is prime. A check covers a stretch that starts at a verified
-//! iteration v and consists of blocks of B squarings. With D_t = Π x_(v+iB), i = 0 … t,
+//! The sequence is x_k = 3^(2^k) mod M_p; a certification starts with another x_0. The residue of
+//! type 1 is 3^(M_p − 1) = x_p / 9, which is 1 if M_p is prime.
+//!
+//! A check covers a stretch of squarings that starts at a verified iteration v and consists of
+//! blocks of B squarings. Let D_t be the product of the terms x_v, x_(v+B), x_(v+2B), … up to
+//! x_(v+tB). Then
 //!
 //!   D_t = x_v · D_(t−1)^(2^B),
 //!
-//! since raising to the power 2^B moves every factor by one block. The left side costs one product
-//! per block, the right side B squarings per check. A wrong squaring anywhere in the stretch
-//! violates the equation (Gerbicz; Li 2017). If a product costs as much as c squarings, B = √(cL)
-//! minimises the cost of a check of L squarings. Its share of the time is then 2√(c/L): 0.25 % for
-//! L = 2·10^6 and c = 3.
+//! because raising to the power 2^B moves every factor by one block. The left side costs one
+//! product per block, the right side B squarings per check. A wrong squaring anywhere in the
+//! stretch violates the equation (Gerbicz; Li 2017). If a product costs as much as c squarings, B =
+//! √(cL) minimises the cost of a check of L squarings. This cost is then the fraction 2√(c/L) of
+//! the time: 0.25 % for L = 2·10^6 and c = 3.
 //!
 //! The run continues past its last iteration T to the end E of the block, so that a check covers T.
-//! Then two conditions must hold: x_T as read must be the square of x_(T−1), which a register has
-//! kept; and x_T squared E − T times must be x_E. The second condition alone would accept −x_T.
+//! Then two more conditions must hold. First, x_T as read must be the square of x_(T−1), which a
+//! register still holds. Second, x_T squared E − T times must be x_E. The second condition alone
+//! would accept −x_T.
 //!
-//! A residue that is reported or kept is first read to the host, then written back into the
-//! registers that the check reads. So the check also detects an error in reading. The next stretch
-//! is checked against the copy on the host, which detects an error in between. Residues for a proof
-//! are only read: the proof is verified when it is built.
+//! A residue that is reported, or becomes the verified residue, is first read to the host and then
+//! written back into the registers that the check reads. So the check also detects an error in
+//! reading. The next check starts from this copy, so it detects a change of the register in the
+//! meantime. Residues for a proof are only read, because the proof is verified when it is built.
 
 use std::time::Duration;
 

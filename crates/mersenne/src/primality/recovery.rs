@@ -148,14 +148,14 @@ pub(super) struct Trusted {
 }
 
 impl Trusted {
-    /// Creates the value from a state that a check has confirmed, and the seal of its residue that
-    /// was made before the check.
+    /// Creates a trusted state from a state that a check has confirmed and the seal of its residue.
+    /// The seal must have been made before the check.
     pub(super) fn new(state: State, seal: DigestedResidue) -> Self {
         Self { state, seal }
     }
 
-    /// Creates the value from a state that was just read from a file whose checksum was verified.
-    /// Seals its residue.
+    /// Creates a trusted state from a state that was just read from a file whose checksum was
+    /// verified. Seals its residue.
     pub(super) fn read(state: State) -> Self {
         let seal = DigestedResidue::new(state.residue.clone());
         Self { state, seal }

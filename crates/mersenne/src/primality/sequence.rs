@@ -23,7 +23,7 @@ pub(super) trait Sequence {
     /// Returns the iteration at which the run ends.
     fn target(&self) -> u64;
 
-    /// Loads a state into an engine, which may be a new one or the same one.
+    /// Loads a state into an engine, which may be a new engine or the one used before.
     fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError>;
 
     /// Does about `most` squarings, and at least one unless the sequence is finished. Does fewer up

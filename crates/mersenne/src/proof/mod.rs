@@ -1,9 +1,9 @@
 //! Proofs of PRP tests: they are built from residues that the test has stored, and verified in a
 //! small part of the time of the test.
 //!
-//! A proof of power n holds B = x_p, where x_k = 3^(2^k) mod M_p, and n *middles*. It shows that B
-//! results from 3 by p squarings. The claim is halved n times. A^(2^s) = B becomes, with the middle
-//! M that should be A^(2^⌈s/2⌉) and an exponent h that depends on M,
+//! A proof of power n contains B = x_p, where x_k = 3^(2^k) mod M_p, and n *middles*. It shows that
+//! B results from 3 by p squarings. This claim is halved n times. With the middle M, which should
+//! be A^(2^⌈s/2⌉), and an exponent h that depends on M, the claim A^(2^s) = B becomes
 //!
 //! (A^h·M)^(2^⌈s/2⌉) = M^h·B', with B' = B² for odd s and B for even s.
 //!
@@ -59,7 +59,7 @@ pub enum ProofError {
     /// engine has none.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A residue is missing or damaged.
+    /// A residue from which the proof is to be built is missing or damaged.
     #[error(transparent)]
     Residue(#[from] ResidueFileError),
     /// Proofs of this power do not exist for the exponent.

@@ -3,7 +3,7 @@
 //!
 //! If the residue of a test is multiplied by an element ε of order e, the equation still holds if
 //! the middles are multiplied by suitable powers of ε and a hash has the right value modulo e. A
-//! forger finds such powers after about e attempts. If N = M_p/d is prime, the orders of (Z/N)* are
+//! forger needs about e attempts to achieve this. If N = M_p/d is prime, the orders of (Z/N)* are
 //! the divisors of N − 1.
 
 use warpint_arith::primes::pow_mod;
@@ -11,8 +11,9 @@ use warpint_natural::limbs;
 
 use crate::{KnownFactors, Residue};
 
-/// The largest prime in the exponent E of [`smooth_order`], apart from p. A forger who uses an
-/// element of a larger order needs at least about as many hashes of p/8 bytes as this bound.
+/// The upper bound on the primes in the exponent E of [`smooth_order`], apart from p. A forger who
+/// uses an element of a larger order needs at least about as many hashes of p/8 bytes as this
+/// bound.
 const BOUND: u64 = 1 << 20;
 
 /// Returns E, the part of N − 1 that consists of p and of primes up to 2^20, as little-endian
@@ -72,7 +73,8 @@ fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
         .is_some_and(|power| limbs::trimmed(&power) == limbs::trimmed(&expected))
 }
 
-/// Returns (a, whether the sign is −) if x = ±2^a mod M_p with 0 < a < p; `None` for any other x.
+/// If x = ±2^a mod M_p with 0 < a < p, returns a, and true for the sign −. Returns `None` for any
+/// other x.
 pub(super) fn power_of_two(x: &Residue) -> Option<(u32, bool)> {
     let p = x.exponent();
     let ones: u32 = x.limbs().iter().map(|limb| limb.count_ones()).sum();
@@ -113,7 +115,7 @@ mod tests {
 
     const NONE: &[&str] = &[];
 
-    /// Returns the part of n that consists of p and of primes up to the bound.
+    /// Returns the largest divisor of n whose prime factors are p or at most the bound.
     fn smooth_part(n: u64, p: u32) -> u64 {
         let small = prime_factors(n).into_iter().filter(|&q| q <= BOUND || q == u64::from(p));
         small.fold(1, |part, q| {

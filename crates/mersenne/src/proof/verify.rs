@@ -22,9 +22,9 @@ pub struct Verification {
     pub engine: &'static str,
     /// The place where the engine computed: `cpu`, `cuda:0`, …
     pub place: &'static str,
-    /// The final transform length N, in words.
+    /// The transform length of the last run, in words.
     pub length: usize,
-    /// The round-off of the last run; `None` if the engine computes in integers.
+    /// The statistics of the round-off of the last run; `None` if the engine computes in integers.
     pub round_off: Option<RoundOff>,
 }
 
@@ -56,8 +56,8 @@ impl Verification {
 ///   order.
 ///
 /// A wrong squaring cannot make a wrong proof pass, but it makes a right proof fail. So a refusal
-/// found by the engine counts only after a second run has computed the same A and B, at a longer
-/// transform length if one exists. A refusal computed exactly on the host counts at once. A
+/// found by the engine counts only after a second run has computed the same final A and B, at a
+/// longer transform length if one exists. A refusal computed exactly on the host counts at once. A
 /// round-off error also leads to a longer length.
 ///
 /// A proof that passes shows that B is x_p = 3^(2^p) up to a factor of small order mod M_p. A
@@ -147,9 +147,9 @@ fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     })
 }
 
-/// Returns a reason to refuse the proof that is found on the host: the first residue that has a
-/// common factor with M_p, or else a last residue that is not a square. Returns `None` if neither
-/// exists.
+/// Computes on the host the Jacobi symbols of all residues of a proof. Returns the first residue
+/// that has a common factor with M_p as the reason for refusal, or else a last residue that is not
+/// a square. Returns `None` if neither exists.
 fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<Refusal>, Halt> {
     let mut refusal = None;
     let residues = [proof.last()].into_iter().chain(proof.middles());
@@ -186,7 +186,7 @@ const M: usize = 2;
 /// The register that holds a power in progress.
 const POWER: usize = 3;
 
-/// The result of one run through a proof.
+/// The verdict or refusal that one run through a proof has found.
 #[derive(Debug, PartialEq)]
 enum Found {
     Verdict(Verdict),

@@ -76,8 +76,8 @@ impl<'a> Watch<'a> {
         self.stop.is_stopped()
     }
 
-    /// Sets `r[dst]` to `r[src]`^h, from the top bit of h down; 1 for h = 0. h is given in
-    /// little-endian limbs.
+    /// Sets `r[dst]` to `r[src]`^h by squarings and products, from the top bit of h down. h is
+    /// given in little-endian limbs; the result is 1 for h = 0.
     ///
     /// # Panics
     /// Panics if `dst` is `src`.
@@ -107,7 +107,7 @@ impl<'a> Watch<'a> {
         Ok(engine.finish()?)
     }
 
-    /// Sets `r[reg]` to `r[reg]`^(2^n).
+    /// Sets `r[reg]` to `r[reg]`^(2^n) by n squarings.
     pub(super) fn square(
         &mut self,
         engine: &mut dyn Engine,

@@ -81,9 +81,9 @@ pub struct GerbiczState {
     pub verified_iteration: u64,
     /// The last verified residue, x_v.
     pub verified: DigestedResidue,
-    /// The iteration of the last factor of D.
+    /// The iteration of the last term in `product`.
     pub product_iteration: u64,
-    /// The product D.
+    /// The product D of the terms at the starts and ends of blocks, from the verified residue on.
     pub product: Residue,
 }
 
@@ -119,7 +119,7 @@ pub enum FormatError {
     /// A header line is missing or has an impossible value.
     #[error("header field '{field}' is missing or impossible")]
     Field {
-        /// The name of the header field.
+        /// The name of the missing or impossible header field.
         field: &'static str,
     },
     /// A residue in the body is not canonical.
@@ -145,10 +145,10 @@ impl State {
         (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(exponent)) as u64
     }
 
-    /// Returns whether memory has left the state unchanged, as far as this can be known: the last
-    /// verified residue must have the digest with which it was sealed; and the present residue and
-    /// the product of the next Gerbicz–Li check must be equal to it if they belong to the same
-    /// iteration as it. A file stores equal residues only once.
+    /// Returns whether memory seems to have left the state unchanged. The last verified residue
+    /// must have the digest with which it was sealed. The present residue, and the product of the
+    /// next Gerbicz–Li check, must be equal to the verified residue if they belong to its
+    /// iteration. A file stores equal residues only once.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.gerbicz.as_ref().is_none_or(|g| {
@@ -169,10 +169,11 @@ impl State {
         }
     }
 
-    /// Returns the state as the bytes of a file: a header of text lines that ends with an empty
-    /// line; residues of ⌈p/8⌉ little-endian bytes each (the present residue, and for PRP tests and
-    /// certifications the last verified residue and the product of the next check, unless they are
-    /// equal to a residue stored before); and the SHA-256 of everything before it.
+    /// Returns the state as the bytes of a checkpoint file: a header of text lines that ends with
+    /// an empty line; then residues of ⌈p/8⌉ little-endian bytes each; then the SHA-256 of
+    /// everything before it. The first residue is the present one. For PRP tests and
+    /// certifications, the last verified residue and the product of the next check follow, unless
+    /// they are equal to a residue already stored.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut header = String::new();
