@@ -20,10 +20,10 @@ const QUIET: Duration = Duration::from_millis(100);
 /// or the two corresponding files of one worker: see [`WorkFile::of_worker`].
 ///
 /// Other programs replace the file by renaming, append to it, and lock it by the file
-/// `worktodo.txt.lck`. Every change here uses this lock, too. A change writes a new file, flushes
-/// it to disk and renames it, so that a process killed at any time leaves the old file or the new
-/// one. All other bytes of the file are preserved: comments, other lines, line endings, a last line
-/// without a line ending. A link or a FIFO in place of a file is refused.
+/// `worktodo.txt.lck`. Every change through this type uses the same lock. A change writes a new
+/// file, flushes it to disk and renames it, so that a process killed at any time leaves the old
+/// file or the new one. All other bytes of the file are preserved: comments, other lines, line
+/// endings, a last line without a line ending. A link or a FIFO in place of a file is refused.
 #[derive(Debug)]
 pub struct WorkFile {
     path: PathBuf,

@@ -25,7 +25,8 @@ impl DigestedResidue {
         Self { residue, digest }
     }
 
-    /// Replaces the residue but keeps the digest, as if memory had changed the residue. For tests.
+    /// Replaces the residue but keeps the digest, as if memory had changed the residue. Tests use
+    /// this function.
     #[must_use]
     pub fn changed_to(self, residue: Residue) -> Self {
         Self { residue, ..self }

@@ -14,7 +14,7 @@ use warpint_files::{ErrorKind, FileError, Folder};
 
 /// The time between two attempts to take a lock that another program holds.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// The text at the beginning of this program's lock files; those of other programs are empty.
+/// The text with which this program's lock files begin. Lock files of other programs are empty.
 const OWN: &str = "warpint ";
 /// The largest number of attempts to create a lock. An attempt fails if another process locks or
 /// removes the private file before its maker has locked it.
@@ -86,7 +86,7 @@ impl LockError {
     }
 }
 
-/// The lock file's directory, its name there, and its path.
+/// The directory of a lock file, the name of the lock file in it, and its path.
 #[derive(Debug)]
 struct Place {
     folder: Folder,

@@ -329,11 +329,12 @@ impl ProofFile {
     }
 }
 
-/// Checks that a path can be a folder for proofs: a folder is there, or nothing. Does not access
-/// files in the folder.
+/// Checks that a path can be a folder for proofs: it leads to a folder, or nothing exists at this
+/// path. Does not access files in the folder.
 ///
 /// # Errors
-/// Returns [`ProofFileError::NotAFolder`] if another object is there, even a link to a folder.
+/// Returns [`ProofFileError::NotAFolder`] if the path leads to another object, even a link to a
+/// folder.
 pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
     match fs::symlink_metadata(folder) {
         Ok(found) if !found.is_dir() => Err(ProofFileError::NotAFolder { path: folder.to_owned() }),

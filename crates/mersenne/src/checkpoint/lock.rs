@@ -60,8 +60,8 @@ impl Drop for DirectoryLock {
     }
 }
 
-/// Reads the process id in a lock file, and no more bytes than a process id can have; `None` if the
-/// file contains none.
+/// Reads the process id in a lock file, from at most 32 bytes; returns `None` if the file contains
+/// no process id.
 fn pid(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(32).read_to_string(&mut text).ok()?;

@@ -65,7 +65,7 @@ pub struct StoredTime {
 
 /// A store of times of squarings that were measured earlier on this machine.
 pub trait StoredTimes {
-    /// Returns the stored time for a key, with its variant; `None` if there is none.
+    /// Returns the stored time for a key, with its variant; `None` if no time is stored.
     fn get(&self, key: &TimingKey) -> Option<StoredTime>;
 }
 
@@ -201,8 +201,8 @@ impl Plan {
     /// Within a family only lengths at most an eighth longer than the shortest are tried, and a
     /// longer length must be faster by 3 %. On a device all families are tried. On the CPU only the
     /// family that [`Plan::new`] uses and families with a stored time are tried, since `goldilocks`
-    /// takes two to four times as long as `fp64` there. Nothing is measured if the request names a
-    /// length, or if the exponent is so small that a whole test takes less time.
+    /// takes two to four times as long as `fp64` on the CPU. Nothing is measured if the request
+    /// names a length, or if the exponent is so small that a whole test takes less time.
     pub fn fastest(
         exponent: Exponent,
         request: &PlanRequest,
@@ -214,8 +214,8 @@ impl Plan {
     }
 
     /// Returns every plan that `warpint tune` times for an exponent: all engine families at the
-    /// place (or only the requested one), at the shortest length and those at most an eighth longer
-    /// (or only the requested one), in every variant.
+    /// place (or only the requested one), at the shortest length and all lengths at most an eighth
+    /// longer (or only at the requested length), in every variant.
     pub fn candidates(exponent: Exponent, request: &PlanRequest) -> Result<Vec<Self>, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;

@@ -174,8 +174,8 @@ impl Plan {
         Ok(Self { exponent, family, length, variant: 0, margin, threads })
     }
 
-    /// Returns the plan at the next longer length with enough margin, for use after a round-off
-    /// error.
+    /// Returns a plan with the same engine at the next longer length that has enough margin, for
+    /// use after a round-off error.
     pub fn longer(&self) -> Result<Self, PlanError> {
         let p = self.exponent.get();
         let (length, margin) = self
@@ -188,8 +188,8 @@ impl Plan {
         Ok(Self { length, margin, variant: 0, ..*self })
     }
 
-    /// Returns the plan with the same engine at the shortest safe length of at least `length`
-    /// words.
+    /// Returns a plan with the same engine at the shortest length of at least `length` words that
+    /// has enough margin.
     pub fn at_least(&self, length: usize) -> Result<Self, PlanError> {
         Self { length: length.saturating_sub(1), ..*self }.longer()
     }
@@ -295,8 +295,9 @@ impl Plan {
         self.variants().into_iter().nth(self.variant).unwrap_or_default()
     }
 
-    /// Returns the same plan in the variant with this number among
-    /// [`Profiled::variants`](crate::Profiled::variants); `None` if the number is too large.
+    /// Returns a copy of the plan with variant number `variant` of the list
+    /// [`Profiled::variants`](crate::Profiled::variants), counted from 0; `None` if the number is
+    /// too large.
     #[must_use]
     pub fn in_variant(&self, variant: usize) -> Option<Self> {
         (variant < self.variants().len()).then_some(Self { variant, ..*self })

@@ -24,7 +24,7 @@ impl TunedTimes {
         Self::of(TuningStore::open().ok())
     }
 
-    /// Creates the times from a store; `None` means that there is no store.
+    /// Creates the value for the times in a store; `None` means that no store exists.
     #[must_use]
     pub fn of(store: Option<TuningStore>) -> Self {
         Self { store, warnings: RefCell::default() }

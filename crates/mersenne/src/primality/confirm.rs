@@ -85,9 +85,9 @@ impl Driver<'_> {
     /// again, goes back to the newest older state from which no sound computation leads to a wrong
     /// symbol.
     ///
-    /// Renames to `.bad` the checkpoints at the residue's iteration and at later ones, and those
-    /// found wrong in the search. This includes checkpoints that a Jacobi check or a second engine
-    /// confirmed: either the confirmation was wrong, or the state has changed since.
+    /// Renames to `.bad` the checkpoints at the residue's iteration and at later ones, and the
+    /// checkpoints that the search finds wrong. This includes checkpoints that a Jacobi check or a
+    /// second engine confirmed: either the confirmation was wrong, or the state has changed since.
     pub(super) fn after_jacobi_failure(
         &mut self,
         sequence: &dyn Sequence,

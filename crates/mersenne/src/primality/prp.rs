@@ -76,8 +76,8 @@ pub(super) struct Prp {
 /// A check under way at the end of a block.
 struct Check {
     /// The number of squarings of the check that are done: first the B squarings of the product in
-    /// register D (B is the block length), then, at the end of the run, those from x_T to the end
-    /// of its block, where T is the last iteration.
+    /// register D (B is the block length), then, at the end of the run, the squarings from x_T to
+    /// the end of its block, where T is the last iteration.
     done: u64,
     /// The residue at the end of the block, which the check is to confirm.
     residue: DigestedResidue,

@@ -141,7 +141,7 @@ impl Driver<'_> {
     }
 }
 
-/// A state that a Jacobi check has confirmed. It is kept until another one is confirmed.
+/// A state that a Jacobi check has confirmed. It is stored until another state is confirmed.
 pub(super) struct Trusted {
     state: State,
     seal: DigestedResidue,

@@ -10,8 +10,8 @@ use crate::Event;
 use crate::checkpoint::{CheckpointError, CheckpointStore, Confirmation, State};
 
 impl Driver<'_> {
-    /// Returns the state from which the run starts: that of the newest sound checkpoint, or the
-    /// first state of the sequence if there is none. With a second engine, only verified
+    /// Returns the state from which the run starts: the state in the newest sound checkpoint, or
+    /// the first state of the sequence if there is none. With a second engine, only verified
     /// checkpoints count.
     pub(super) fn resume(&mut self, sequence: &dyn Sequence) -> Result<State, TestError> {
         let mut found = None;

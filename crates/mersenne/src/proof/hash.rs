@@ -27,12 +27,13 @@ pub fn sha3_256_text(x: &Residue) -> String {
 pub(super) struct Exponents([u8; 32]);
 
 impl Exponents {
-    /// Starts with g_0, the hash of the last residue B.
+    /// Creates the source for a proof with this last residue, whose hash is the start of the chain
+    /// of hashes.
     pub(super) fn new(last: &Residue) -> Self {
         Self(sha3_256_of(last))
     }
 
-    /// Returns the exponent h_i of the next middle M_i.
+    /// Returns the exponent that belongs to the next middle of the proof.
     pub(super) fn next(&mut self, middle: &Residue) -> u64 {
         self.0 = digest(Some(&self.0), middle);
         let [a, b, c, d, e, f, g, h, ..] = self.0;

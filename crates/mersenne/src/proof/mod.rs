@@ -95,12 +95,12 @@ pub enum ProofError {
         /// What is wrong with the bytes.
         source: ResidueError,
     },
-    /// The folder lacks residues that even the least power needs.
+    /// The folder lacks residues that are needed even for a proof of the least power.
     #[error("{folder} lacks residues of M{exponent} that a proof of power {least} or more needs")]
     NoResidues {
         /// The exponent p of M_p.
         exponent: u32,
-        /// The least power that was tried.
+        /// The least power for which a proof was to be built.
         least: u32,
         /// The path of the folder.
         folder: String,

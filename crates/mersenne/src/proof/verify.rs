@@ -135,7 +135,9 @@ pub(super) fn check(
     Ok(Verification::of(plan, finding, second.round_off, erred))
 }
 
-/// Returns the reason for refusal that can be found without computation, if there is one.
+/// Returns the reason to refuse a proof that is visible without computation: a residue of 0, or a
+/// last residue that is 9 times a power of two or minus a power of two. Returns `None` if neither
+/// is the case.
 fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     let residues = [proof.last()].into_iter().chain(proof.middles());
     let zero = residues.zip(1..).find(|(x, _)| x.is(0));

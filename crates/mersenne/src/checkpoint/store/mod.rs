@@ -145,7 +145,7 @@ impl CheckpointStore {
         self.folder.path()
     }
 
-    /// Returns the directory of the store, in which other files of the test may be kept.
+    /// Returns the directory of the store, in which other files of the test may be stored.
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
@@ -200,10 +200,10 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Loads the newest sound checkpoint and returns its state and path; `None` if there is none.
-    /// Newer unsound checkpoints are renamed to `.bad`, with a notice for each. A checkpoint that
-    /// cannot be read at all, or was written by a later version, is an error, because continuing
-    /// from an older one would lose work.
+    /// Loads the newest sound checkpoint and returns its state and path; `None` if no checkpoint is
+    /// sound. Newer unsound checkpoints are renamed to `….bad`, with a notice for each. A
+    /// checkpoint that cannot be read at all, or was written by a later version, is an error,
+    /// because continuing from an older one would lose work.
     pub fn load_newest(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         self.load_newest_of(|_| true)
     }
