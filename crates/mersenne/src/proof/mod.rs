@@ -116,7 +116,7 @@ pub enum ProofError {
         exponent: u32,
         /// The power of the proof.
         power: u32,
-        /// Whether both proofs were the same.
+        /// Whether the two wrong proofs were equal.
         repeated: bool,
     },
     /// Two verifications of a proof refused it, but computed different numbers.

@@ -3,8 +3,9 @@
 //!
 //! If the residue of a test is multiplied by an element ε of order e, the equation still holds if
 //! the middles are multiplied by suitable powers of ε and a hash has the right value modulo e. A
-//! forger needs about e attempts to achieve this. If N = M_p/d is prime, the orders of (Z/N)* are
-//! the divisors of N − 1.
+//! forger needs about e attempts to achieve this. If the cofactor N = M_p/d is prime, where d is
+//! the product of the known factors, the orders of the elements of (Z/N)* are the divisors of N −
+//! 1.
 
 use warpint_arith::primes::pow_mod;
 use warpint_natural::limbs;

@@ -75,7 +75,7 @@ pub struct LeastLength {
 /// squarings of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GerbiczState {
-    /// The number of squarings B of a block.
+    /// The block length B: the number of squarings of a block.
     pub block: u32,
     /// The iteration v of the last verified residue.
     pub verified_iteration: u64,
@@ -131,9 +131,9 @@ pub enum FormatError {
 const MAX_HEADER: usize = 4096;
 const CHECKSUM: usize = 32;
 const VERSION: &str = "2";
-/// The version of older checkpoints. They always contain the verified residue and the product of a
-/// Gerbicz–Li check, and have no fields for errors found by a Jacobi check or a second engine,
-/// because these checks did not exist.
+/// The format version of older checkpoints. An older checkpoint always contains the verified
+/// residue and the product of a Gerbicz–Li check. It has no fields for errors found by a Jacobi
+/// check or a second engine, because these checks did not exist.
 const OLD_VERSION: &str = "1";
 const MAGIC: &str = "warpint checkpoint";
 
