@@ -1,4 +1,4 @@
-//! The fields of a line of `worktodo.txt`, each with its bounds.
+//! Parsing of the fields of a line of `worktodo.txt`, with the bounds on each.
 
 use std::fmt;
 
@@ -7,10 +7,11 @@ use crate::refusal::Malformed;
 /// The largest number of decimal digits of a known factor.
 pub const MOST_FACTOR_DIGITS: usize = 2_000;
 
-/// The largest number of characters of a number between commas.
+/// The largest number of characters of a decimal number or of a bound B1 or B2.
 const MOST_CHARACTERS: usize = 20;
 
-/// A part of a file's text, shortened for a message to one line of at most 48 characters.
+/// A part of a file's text, shortened for a message: the first 48 characters, with control
+/// characters escaped, and `…` if there are more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown(String);
 
@@ -39,25 +40,29 @@ fn all_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Parses a number of digits only, below 2^64.
+/// Parses a whole number below 2^64, which consists of digits only. `field` is the name of the
+/// field in the error.
 pub(crate) fn whole(field: &'static str, text: &str) -> Result<u64, Malformed> {
     let value = if all_digits(text) { text.parse().ok() } else { None };
     value.ok_or_else(|| refused(field, text, "a whole number"))
 }
 
-/// Parses a number of digits only, below 2^32.
+/// Parses a whole number below 2^32, which consists of digits only. `field` is the name of the
+/// field in the error.
 pub(crate) fn whole_u32(field: &'static str, text: &str) -> Result<u32, Malformed> {
     whole(field, text)?.try_into().map_err(|_| refused(field, text, "a whole number below 2^32"))
 }
 
-/// Parses a number of digits with an optional sign.
+/// Parses a whole number: digits with an optional sign. `field` is the name of the field in the
+/// error.
 pub(crate) fn signed(field: &'static str, text: &str) -> Result<i64, Malformed> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let value = if all_digits(digits) { text.parse().ok() } else { None };
     value.ok_or_else(|| refused(field, text, "a whole number"))
 }
 
-/// Parses a number of digits with an optional sign and decimal point: `77`, `1.3`, `+1.`.
+/// Parses a number of digits with an optional sign and decimal point: `77`, `1.3`, `+1.`. `field`
+/// is the name of the field in the error.
 pub(crate) fn decimal(field: &'static str, text: &str) -> Result<f64, Malformed> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
@@ -68,7 +73,8 @@ pub(crate) fn decimal(field: &'static str, text: &str) -> Result<f64, Malformed>
     value.ok_or_else(|| refused(field, text, "a number"))
 }
 
-/// Splits a line into the prefix `B1=…,B2=…;` before the keyword, and the rest.
+/// Splits a line into the prefix `B1=…,B2=…;` before the keyword, and the rest. The prefix is
+/// returned without the semicolon, or as `None` if the line has none.
 pub(crate) fn split_bounds(text: &str) -> Result<(Option<String>, &str), Malformed> {
     let starts = |name: &str| text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(name));
     if !starts("B1=") && !starts("B2=") {
@@ -89,8 +95,8 @@ pub(crate) fn split_bounds(text: &str) -> Result<(Option<String>, &str), Malform
     Ok((Some(prefix.trim().to_owned()), rest.trim_start()))
 }
 
-/// Splits a line into the part before the list of known factors in quotation marks at the end, and the
-/// list.
+/// Splits a line into the text before the known factors and the list of known factors, which is at
+/// the end of the line in quotation marks. The list is empty if there are no quotation marks.
 pub(crate) fn split_factors(text: &str) -> Result<(&str, Vec<String>), Malformed> {
     let Some((before, quoted)) = text.split_once('"') else { return Ok((text, vec![])) };
     let list = quoted.trim_end().strip_suffix('"').ok_or(Malformed::Quotes)?;

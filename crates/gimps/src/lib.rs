@@ -3,7 +3,7 @@
 //! * [`Line`], [`Assignment`]: one line of `worktodo.txt`.
 //! * [`WorkFile`]: `worktodo.txt`, read and changed concurrently with other programs.
 //! * [`ResultLine`]: one line of `results.txt`, a JSON object.
-//! * [`append_result`]: appends such a line without losing earlier ones.
+//! * [`append_result`]: appends a result line to a file without losing earlier lines.
 //! * [`ProofFile`]: a PRP proof, read and written.
 //! * [`check_results_path`], [`try_results_file`]: check before a long test that results can be
 //!   appended.

@@ -6,7 +6,7 @@ use crate::worktodo::LONGEST_LINE;
 /// The reason why a well-formed line is left to other programs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
-    /// The work is of another kind.
+    /// The line is work of a kind that this program does not do.
     #[error("{keyword} is work for another program")]
     Kind {
         /// The keyword in the spelling of GIMPS.
@@ -24,24 +24,24 @@ pub enum Foreign {
         /// The summand c of the number k·b^n + c.
         c: String,
     },
-    /// A PRP test with another base.
+    /// The line is a PRP test to another base than 3.
     #[error("a PRP test to base {base}: only base 3 is supported")]
     Base {
-        /// The base of the test.
+        /// The base of the PRP test.
         base: u64,
     },
-    /// A PRP test with another residue type.
+    /// The line is a PRP test with a residue type that this program does not support.
     #[error("a PRP test with residue type {residue_type}{}: only type 1, and with known factors type 5, is supported",
         if *factors { " and known factors" } else { "" })]
     ResidueType {
-        /// The residue type.
+        /// The residue type in the line.
         residue_type: u64,
-        /// Whether factors are known.
+        /// Whether the line has known factors.
         factors: bool,
     },
 }
 
-/// The error in a line.
+/// The reason why a line of `worktodo.txt` is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The line is longer than [`LONGEST_LINE`].
@@ -53,7 +53,7 @@ pub enum Malformed {
     /// The line is not UTF-8, or contains control characters.
     #[error("the line is not plain text")]
     NotText,
-    /// The line has no `keyword=`.
+    /// The line does not begin with a keyword and '='.
     #[error("{line} is not an assignment: it has no keyword and '='")]
     NoKeyword {
         /// The line, shortened.
@@ -65,7 +65,7 @@ pub enum Malformed {
         /// The keyword found.
         keyword: Shown,
     },
-    /// The prefix is not `B1=…,B2=…;`.
+    /// The text before the ';' is not of the form `B1=…,B2=…`.
     #[error("'{prefix}' before the ';' is not B1=…, B2=… or both")]
     Bounds {
         /// The prefix found.
@@ -76,7 +76,7 @@ pub enum Malformed {
     Missing {
         /// The name of the field.
         field: &'static str,
-        /// The form of a line of this kind.
+        /// The right form of a line with this keyword.
         form: &'static str,
     },
     /// A field has an invalid value.
@@ -94,7 +94,7 @@ pub enum Malformed {
     TooMany {
         /// The first extra field.
         value: Shown,
-        /// The form of a line of this kind.
+        /// The right form of a line with this keyword.
         form: &'static str,
     },
     /// Quotation marks are unpaired or misplaced.

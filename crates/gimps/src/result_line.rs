@@ -14,7 +14,7 @@ pub struct ResultLine {
     pub status: Option<Status>,
     /// The exponent p.
     pub exponent: u32,
-    /// The work type: `PRP-3`, `LL`, `Cert` or `TF`.
+    /// The work type: `PRP-3`, `LL`, `Cert` (certification of a proof) or `TF` (trial factoring).
     pub worktype: String,
     /// For TF: the factors found, in decimal digits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -42,8 +42,8 @@ pub struct ResultLine {
     /// unresolved errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
-    /// The engines, if two engines have computed everything and agreed. This field is specific to this
-    /// program; other readers ignore it.
+    /// The names of the two engines, if two engines have computed everything and agreed; otherwise
+    /// empty. This field is specific to this program; other readers ignore it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub engines: Vec<String>,
     /// The transform length N in words; absent for TF.
@@ -73,7 +73,7 @@ pub struct ResultLine {
     pub computer: Option<String>,
 }
 
-/// The verdict of a line.
+/// The verdict of a result line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
     /// The number is prime or, for PRP, a probable prime.
@@ -203,8 +203,8 @@ impl ResultLine {
     /// Creates the line of a factor found by trial division, with the current time; `factor` is in
     /// decimal digits.
     ///
-    /// It claims only that factor: the fields by which programs for trial factoring report a searched
-    /// range (`bitlo`, `bithi`, `rangecomplete`) are absent.
+    /// The line claims only this factor: the fields by which programs for trial factoring report a
+    /// searched range (`bitlo`, `bithi`, `rangecomplete`) are absent.
     #[must_use]
     pub fn factor(exponent: u32, factor: String) -> Self {
         Self {

@@ -10,7 +10,7 @@ use warpint_files::{ErrorKind, FileError, Folder};
 
 use crate::ResultLine;
 
-/// The outcome of [`append_result`].
+/// The result of [`append_result`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
     /// The line was written.
@@ -23,7 +23,7 @@ pub enum Appended {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
-    /// The object at this path can never receive results.
+    /// The path leads to an object, such as a directory, that can never receive results.
     #[error("the results file {} is {what}, not a file", path.display())]
     NotAFile {
         /// The path that was given.
@@ -209,9 +209,9 @@ pub fn append_result<'a>(
     Ok(if found.has_line { Appended::AlreadyThere } else { Appended::Written })
 }
 
-/// The properties of a results file that an append needs.
+/// The properties of a results file that must be known before a line is appended.
 struct Scan {
-    /// Whether the wanted line exists.
+    /// Whether the file already has the result, up to the timestamp.
     has_line: bool,
     /// Whether the last line has no newline at its end.
     torn: bool,

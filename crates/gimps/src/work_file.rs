@@ -13,17 +13,17 @@ use crate::worktodo::Line;
 
 /// The size in bytes of the largest file that is read as a list of assignments: 16 MiB.
 const MOST_BYTES: u64 = 16 << 20;
-/// How long a file of additions must be unchanged before it is merged.
+/// How long `worktodo.add` must be unchanged before its lines are moved.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The file `worktodo.txt` of a directory, and `worktodo.add` in the same directory; or the
-/// corresponding files of one worker: see [`WorkFile::of_worker`].
+/// The file `worktodo.txt` of a directory, with the file `worktodo.add` of lines to be added to it;
+/// or the two corresponding files of one worker: see [`WorkFile::of_worker`].
 ///
-/// Other programs replace the file by renaming, append to it, and lock it by `worktodo.txt.lck`, like
-/// every change here. A change writes a new file, flushes it to disk and renames it, so that a process
-/// killed at any time leaves the old file or the new one. All bytes that a change does not concern are
-/// preserved: comments, other lines, line endings, a last line without one. A link or a FIFO in place
-/// of a file is refused.
+/// Other programs replace the file by renaming, append to it, and lock it by the file
+/// `worktodo.txt.lck`. Every change through this type uses the same lock. A change writes a new
+/// file, flushes it to disk and renames it, so that a process killed at any time leaves the old
+/// file or the new one. All other bytes of the file are preserved: comments, other lines, line
+/// endings, a last line without a line ending. A link or a FIFO in place of a file is refused.
 #[derive(Debug)]
 pub struct WorkFile {
     path: PathBuf,
@@ -32,7 +32,7 @@ pub struct WorkFile {
     notices: Vec<String>,
 }
 
-/// A function that returns whether to give up waiting for a lock.
+/// A function that returns true when the wait for a lock is to end.
 struct Stop(Box<dyn Fn() -> bool + Send + Sync>);
 
 impl fmt::Debug for Stop {
@@ -41,14 +41,12 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// A line with its number.
+/// A line of `worktodo.txt` with its number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NumberedLine {
     /// The number of the line, from 1.
     pub number: usize,
-    /// The line without its ending (`
-    /// ` or `\r
-    /// `).
+    /// The line without its line ending, which is LF or CR LF.
     pub bytes: Vec<u8>,
     /// The parsed line.
     pub line: Line,
@@ -58,10 +56,10 @@ pub struct NumberedLine {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkFileError {
-    /// Another program holds the lock.
+    /// The lock of the file could not be acquired.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The path leads to another kind of object.
+    /// The path leads to an object that is not a regular file, such as a directory.
     #[error("{} is {what}, not a file: move it away", path.display())]
     NotAFile {
         /// The path that was given.
@@ -93,7 +91,8 @@ pub enum WorkFileError {
         /// The underlying error.
         source: io::Error,
     },
-    /// A program that does not use the lock changes the file continually.
+    /// Another program, which does not use the lock, changed the file again and again during the
+    /// edit.
     #[error("{} was changed repeatedly by another program during the edit; it is left unchanged", path.display())]
     Restless {
         /// The path of the file.
@@ -124,16 +123,16 @@ impl WorkFile {
         Self { path: dir.join("worktodo.txt"), patience, stop, notices: vec![] }
     }
 
-    /// Makes changes give up waiting for a lock, with [`LockError::Stopped`], once `stop` returns
-    /// true.
+    /// Makes every later change give up waiting for a lock, with [`LockError::Stopped`], once
+    /// `stop` returns true.
     #[must_use]
     pub fn stopped_by(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.stop = Stop(Box::new(stop));
         self
     }
 
-    /// Creates the work file of worker N alone, `worktodo-N.txt`, as in PRPLL, with
-    /// `worktodo-N.add`. Does not access the disk.
+    /// Creates the work file of one worker alone, `worktodo-<worker>.txt`, with
+    /// `worktodo-<worker>.add`, named as in PRPLL. Does not access the disk.
     #[must_use]
     pub fn of_worker(dir: &Path, worker: u32, patience: Duration) -> Self {
         let path = dir.join(format!("worktodo-{worker}.txt"));
@@ -175,8 +174,8 @@ impl WorkFile {
         self.edit(|old| Some(with_lines(old, lines))).map(drop)
     }
 
-    /// Removes the first line that consists of exactly these bytes, including its ending. Returns
-    /// whether there was one.
+    /// Removes the first line that consists of exactly these bytes, and its line ending. Returns
+    /// whether there was such a line.
     pub fn remove_line(&mut self, line: &[u8]) -> Result<bool, WorkFileError> {
         let _lock = self.lock(&self.path.clone())?;
         self.edit(|old| {
@@ -194,10 +193,10 @@ impl WorkFile {
 
     /// Moves the lines of `worktodo.add` to the end of the file. Returns the number of lines moved.
     ///
-    /// The file of additions is first renamed, then its lines are appended, then it is removed. A
-    /// process killed in between leaves it under its second name, which the next call finds; lines that
-    /// the file already has are not added again. If the file of additions is still being written, the
-    /// call waits.
+    /// `worktodo.add` is first renamed to `worktodo.add.taken`, then its lines are appended, then
+    /// it is removed. If the process is killed in between, the next call finds the renamed file; it
+    /// does not append again the lines that `worktodo.txt` already has. If `worktodo.add` is still
+    /// being written, the call waits.
     pub fn merge_added(&mut self) -> Result<usize, WorkFileError> {
         let added = self.path.with_extension("add");
         let taken = self.path.with_extension("add.taken");
@@ -220,7 +219,7 @@ impl WorkFile {
     }
 
     /// Appends the lines of the file `taken`, and removes that file; with `only_new`, appends only
-    /// the lines that are missing. Returns their number.
+    /// the lines that are missing. Returns the number of lines appended.
     fn take_in(&self, taken: &Path, only_new: bool) -> Result<usize, WorkFileError> {
         if !is_there(taken) {
             return Ok(0);
@@ -289,7 +288,7 @@ impl WorkFile {
     }
 }
 
-/// Returns the directory of a file, and its name there.
+/// Returns the directory of a file, and the name of the file in it.
 fn place(path: &Path) -> Result<(Folder, &OsStr), WorkFileError> {
     Folder::of(path).map_err(|e| WorkFileError::Read { path: path.to_owned(), source: e.into() })
 }
@@ -308,7 +307,8 @@ fn has_line(bytes: &[u8], line: &[u8]) -> bool {
     bytes.split_inclusive(|&b| b == b'\n').any(|found| without_ending(found) == line)
 }
 
-/// Returns the old bytes, followed by the lines.
+/// Returns the old bytes, followed by the lines. Each line gets the line ending of the first old
+/// line.
 fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     let dos = old.split_inclusive(|&b| b == b'\n').next().is_some_and(|l| l.ends_with(b"\r\n"));
     let ending: &[u8] = if dos { b"\r\n" } else { b"\n" };
@@ -323,7 +323,7 @@ fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     new
 }
 
-/// Reads and returns the whole file; nothing if it does not exist.
+/// Reads and returns the whole file; an empty vector if it does not exist.
 fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     let (folder, name) = place(path)?;
     match folder.read(name, MOST_BYTES) {
@@ -340,7 +340,8 @@ fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     }
 }
 
-/// Waits, for a limited time, until the size of a file has been constant for a moment.
+/// Waits until the size of a file has been constant for 100 ms, but no longer than about ten
+/// seconds.
 fn wait_until_written(path: &Path) {
     const LOOKS: usize = 100;
     let size = || place(path).ok().and_then(|(folder, name)| folder.size(name).ok());

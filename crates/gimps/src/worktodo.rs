@@ -5,7 +5,7 @@
 //! | line | fields |
 //! |---|---|
 //! | `PRP=`, `PRPDC=` | `[AID,]k,b,n,c[,tf_bits,tests_saved[,base,residue_type]][,"factor,…"]` |
-//! | the same, short, as in PRPLL's help for lines written by hand | `[AID,]p` |
+//! | `PRP=`, `PRPDC=`, short form for lines written by hand (PRPLL's help) | `[AID,]p` |
 //! | `Test=`, `DoubleCheck=` | `[AID,]p[,tf_bits[,pm1_done]]` |
 //! | `Cert=` | `[AID,]k,b,n,c,squarings` |
 //!
@@ -20,7 +20,7 @@ use crate::refusal::{Foreign, Malformed};
 /// The length in bytes of the longest line that can be an assignment: 64 KiB.
 pub const LONGEST_LINE: usize = 64 << 10;
 
-/// The bound of exponents, which are smaller than this: 2^31.
+/// The upper bound on exponents, exclusive: 2^31.
 const EXPONENT_LIMIT: u64 = 1 << 31;
 
 /// The keywords of work for other programs.
@@ -36,13 +36,13 @@ pub enum Line {
     Comment,
     /// Work of a kind that this crate knows.
     Work(Assignment),
-    /// A line that appears well-formed, but is work for other programs.
+    /// A line that appears to be well-formed, but is work for another program.
     Foreign(Foreign),
-    /// An invalid line, with a reason for the user.
+    /// An invalid line, with the reason as a message for the user.
     Malformed(Malformed),
 }
 
-/// An assignment: the work of a line and its other fields.
+/// An assignment: the work that a line asks for, and the other fields of the line.
 ///
 /// `Display` writes the line; [`Line::parse`] reads it back to an equal value.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,8 +65,8 @@ pub enum Work {
         exponent: u32,
         /// Whether the keyword is `PRPDC`: the number was tested before.
         double_check: bool,
-        /// (tf_bits, tests_saved): how far factors were searched for, in bits, and how many tests a
-        /// factor would save.
+        /// The pair (tf_bits, tests_saved): how far factors were searched for, in bits, and how
+        /// many tests a factor would save.
         history: Option<(f64, f64)>,
         /// The residue type 1 or 5, if the line states it.
         residue_type: Option<u8>,
@@ -81,7 +81,8 @@ pub enum Work {
         double_check: bool,
         /// How far factors were searched for, in bits.
         tf_bits: Option<f64>,
-        /// Whether P−1 factoring was done, as the number in the line; present only after `tf_bits`.
+        /// The field that says whether P−1 factoring was done, as a number; present only after
+        /// `tf_bits`.
         pm1_done: Option<u32>,
     },
     /// Certification of another user's proof: repeated squaring of a start residue.
@@ -116,7 +117,8 @@ impl Work {
         }
     }
 
-    /// Returns whether the assignment states that factors were searched for.
+    /// Returns whether the assignment states that factors were searched for; always true for a
+    /// certification.
     #[must_use]
     pub fn has_factoring_history(&self) -> bool {
         match self {
@@ -129,7 +131,8 @@ impl Work {
         }
     }
 
-    /// Returns whether the result must be independent of an earlier one of the same machine.
+    /// Returns whether the assignment is a double check, whose result must be independent of an
+    /// earlier one of the same machine.
     #[must_use]
     pub fn is_double_check(&self) -> bool {
         match *self {
@@ -175,7 +178,7 @@ impl fmt::Display for Assignment {
     }
 }
 
-/// The refusal of a line as malformed or as foreign.
+/// The reason why a line is not accepted as work: it is work for another program, or malformed.
 enum Refusal {
     Foreign(Foreign),
     Malformed(Malformed),
@@ -199,8 +202,8 @@ const LL_FORM: &str = "Test=[AID,]p[,tf_bits,pm1_done]";
 const CERT_FORM: &str = "Cert=[AID,]1,2,p,-1,squarings";
 
 impl Line {
-    /// Parses a line, with or without its line ending. Never panics. Whether the exponent is prime and
-    /// whether the factors divide is not checked.
+    /// Parses a line, with or without its line ending. Never panics. Does not check whether the
+    /// exponent is prime and whether the known factors divide M_p.
     ///
     /// Cost: one pass over the line, memory for its fields.
     #[must_use]
@@ -351,8 +354,9 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes the first field if it is an ID or stands for a missing one, and returns the ID, if
-    /// any. No number that may follow has 32 digits or is 0.
+    /// Removes the first field if it is an assignment's ID or stands for a missing ID (`N/A`, `0`
+    /// or empty), and returns the ID, if any. A first field that is another number stays: none of
+    /// the fields after the ID has 32 digits or is 0.
     fn aid(&mut self) -> Result<Option<String>, Malformed> {
         let Some(first) = self.rest.peek().map(|text| text.trim()) else { return Ok(None) };
         let hex = first.bytes().all(|b| b.is_ascii_hexdigit());
@@ -372,7 +376,8 @@ impl<'a> Fields<'a> {
         Err(Malformed::Field { field, value, wanted: "32 hexadecimal digits or N/A" })
     }
 
-    /// Parses the fields k, b, n and c; returns n if k = 1, b = 2 and c = −1.
+    /// Parses the fields k, b, n and c of the number k·b^n + c; returns n if k = 1, b = 2 and c =
+    /// −1. Any other number is work for another program.
     fn mersenne(&mut self) -> Result<u32, Refusal> {
         let mut number = || -> Result<[&'a str; 4], Malformed> {
             Ok([self.required("k")?, self.required("b")?, self.required("n")?, self.required("c")?])

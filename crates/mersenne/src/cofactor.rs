@@ -36,17 +36,17 @@ pub enum FactorError {
         /// The text that was given.
         text: String,
     },
-    /// The number does not divide the quotient of M_p by the smaller factors.
+    /// The number does not divide the quotient of M_p by the smaller factors of the list.
     #[error("{factor} does not divide {}", Left { exponent: *exponent, others: *others })]
     NotAFactor {
         /// The exponent p of M_p.
         exponent: u32,
         /// The number that was given.
         factor: String,
-        /// The number of smaller factors that have been divided out.
+        /// The number of smaller factors of the list, by which M_p has been divided.
         others: usize,
     },
-    /// The product of the factors is M_p, so that no cofactor is left to test.
+    /// The product of all factors is M_p, so that no cofactor is left to test.
     #[error("the factors of M{exponent} are complete: nothing is left to test")]
     Complete {
         /// The exponent p of M_p.
@@ -62,7 +62,8 @@ impl FactorError {
     }
 }
 
-/// Displays the dividend in an error message: `M67`, or `what 2 smaller factors leave of M67`.
+/// Displays, for an error message, the number that a factor does not divide: `M67`, or `what 2
+/// smaller factors leave of M67`.
 struct Left {
     exponent: u32,
     others: usize,
@@ -78,18 +79,20 @@ impl fmt::Display for Left {
     }
 }
 
-/// The limit on the decimal digits of all factors together, which bounds the cost. It is the most
-/// that a proof file can name.
+/// The largest number of decimal digits of all factors together, which bounds the cost of checking
+/// them. The header of a proof file has no room for more digits.
 const MOST_DIGITS: usize = 4096;
 
 impl KnownFactors {
-    /// Creates the list from factors of M_p in decimal digits, in any order, and checks them.
+    /// Checks and returns a list of factors of M_p, which are given in decimal digits in any order.
     ///
-    /// The cost is about |d|·log p limb products for a factor of |d| limbs.
+    /// The cost for each factor is about log2(p) squarings modulo the product of this factor and
+    /// all smaller ones.
     ///
     /// # Errors
     /// Returns an error if an item is not a number above 1, if it does not divide M_p (or is given
-    /// more often than it divides M_p), or if the product of all is M_p.
+    /// more often than it divides M_p), if the product of all items is M_p, or if the items have
+    /// more than 4,096 digits in all.
     pub fn new(p: u32, factors: &[impl AsRef<str>]) -> Result<Self, FactorError> {
         let mut digits = 0;
         let mut read = |text: &str| {
@@ -133,21 +136,22 @@ impl KnownFactors {
         &self.texts
     }
 
-    /// Returns the number of bits of the product d.
+    /// Returns the number of bits of the product of the known factors; 0 if no factors are known.
     fn bits(&self) -> u64 {
         let top = self.product.last().map_or(0, |top| 64 - u64::from(top.leading_zeros()));
         64 * (self.product.len() as u64).saturating_sub(1) + top
     }
 
-    /// Returns the product d as little-endian limbs without leading zeros; 1 if no factors are
-    /// known.
+    /// Returns the product of the known factors as little-endian limbs without leading zeros; 1 if
+    /// no factors are known.
     pub(crate) fn product(&self) -> &[u64] {
         if self.product.is_empty() { &[1] } else { &self.product }
     }
 
-    /// Decides from `residue`, 3^(M_p − 1) mod M_p, whether N is a probable prime. Computes 3^(d
-    /// − 1) twice and returns `None` if the results differ. Uses register 0 of the engine. Cost:
-    /// twice as many squarings as d has bits.
+    /// Decides from `residue`, which is 3^(M_p − 1) mod M_p, whether the cofactor M_p/d is a
+    /// probable prime, where d is the product of the known factors. Computes 3^(d − 1) mod M_p
+    /// twice and returns `None` if the results differ. Uses register 0 of the engine. Cost: twice
+    /// as many squarings as d has bits.
     pub(crate) fn judge(
         &self,
         engine: &mut dyn Engine,
@@ -160,8 +164,9 @@ impl KnownFactors {
         }))
     }
 
-    /// Returns 3^(d − 1) mod M_p, to which 3^(M_p − 1) is congruent mod N if N is prime. Computes
-    /// it twice and returns `None` if the results differ. Register and cost are those of
+    /// Returns 3^(d − 1) mod M_p, where d is the product of the known factors. If the cofactor N =
+    /// M_p/d is prime, 3^(M_p − 1) is congruent to this number mod N. Computes the power twice and
+    /// returns `None` if the results differ. Register and cost are those of
     /// [`KnownFactors::judge`].
     pub(crate) fn residue_of_a_prime(
         &self,
@@ -177,16 +182,16 @@ impl KnownFactors {
         Ok((once == again).then_some(once))
     }
 
-    /// Returns whether x ≡ y mod N, for x and y given mod M_p. This is so exactly if d·(x − y) ≡ 0
-    /// mod M_p.
+    /// Returns whether x ≡ y mod N, where N = M_p/d is the cofactor and d the product of the known
+    /// factors, for x and y given mod M_p. This is so exactly if d·(x − y) ≡ 0 mod M_p.
     pub(crate) fn are_congruent(&self, x: &Residue, y: &Residue) -> bool {
         let p = x.exponent();
         let difference = limbs::sub_mod(x.limbs(), y.limbs(), p);
         Residue::from_limbs(p, &limbs::mul(self.product(), &difference)).is(0)
     }
 
-    /// Returns 3^(d − 1) mod M_p, computed from the highest bit of d − 1 down, in register 0 at the
-    /// given shift.
+    /// Returns 3^(d − 1) mod M_p, where d is the product of the known factors. Computes it from the
+    /// highest bit of d − 1 down, in register 0 at the given shift.
     fn power(&self, engine: &mut dyn Engine, shift: Shift) -> Result<Residue, EngineError> {
         let p = engine.exponent();
         // d is odd.
@@ -234,7 +239,7 @@ fn refused(text: &str) -> FactorError {
     FactorError::NotANumber { text: shown }
 }
 
-/// Returns whether q divides 2^p − 1, computed as 2^p mod q, for q > 1.
+/// Returns whether q > 1 divides 2^p − 1, by computing 2^p mod q.
 fn divides(q: &[u64], p: u32) -> bool {
     let times = |x: &[u64], y: &[u64]| limbs::div_rem(&limbs::mul(x, y), q).1;
     let mut power = vec![1];
@@ -276,7 +281,7 @@ mod tests {
         assert!(refused(31, &["2147483647"]).contains("complete"));
     }
 
-    /// Every factorisation of a composite M_p, p below 64, into known factors and a cofactor.
+    /// Tests every factorisation of a composite M_p, p below 64, into known factors and a cofactor.
     #[test]
     fn a_rest_is_judged_as_its_own_fermat_test_would() {
         use warpint_arith::primes::{is_prime, mul_mod, pow_mod};

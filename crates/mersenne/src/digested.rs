@@ -4,11 +4,12 @@ use sha2::{Digest, Sha256};
 
 use crate::Residue;
 
-/// A residue with its SHA-256, computed when it was sealed.
+/// A residue sealed with its SHA-256, which is computed at creation and shows later whether memory
+/// has changed the residue.
 ///
 /// A test may go back to its last verified state after many hours. If memory flipped a bit of that
 /// state in the meantime, every later check would still pass, because the checks start from this
-/// state. Making or checking a seal costs one SHA-256 of p/8 bytes.
+/// state. Making or checking a seal costs one SHA-256 of p/8 bytes, for a residue modulo 2^p − 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestedResidue {
     residue: Residue,
@@ -16,14 +17,16 @@ pub struct DigestedResidue {
 }
 
 impl DigestedResidue {
-    /// Seals a residue that has just been computed, or read from a file with its checksum verified.
+    /// Seals a residue, that is, computes its digest. The residue must have just been computed, or
+    /// read from a file whose checksum was verified.
     #[must_use]
     pub fn new(residue: Residue) -> Self {
         let digest = digest(&residue);
         Self { residue, digest }
     }
 
-    /// Replaces the residue but keeps the digest, as if memory had changed the residue. For tests.
+    /// Replaces the residue but keeps the digest, as if memory had changed the residue. Tests use
+    /// this function.
     #[must_use]
     pub fn changed_to(self, residue: Residue) -> Self {
         Self { residue, ..self }
@@ -35,7 +38,7 @@ impl DigestedResidue {
         &self.residue
     }
 
-    /// Returns whether the residue still has the digest with which it was sealed.
+    /// Returns whether the residue still has the digest that was computed when it was sealed.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         digest(&self.residue) == self.digest

@@ -30,8 +30,8 @@ pub enum Event {
         total: u64,
         /// The time per iteration, averaged over the last seconds.
         per_iteration: Duration,
-        /// The round-off since the present engine was built; `None` if the engine computes in
-        /// integers.
+        /// The statistics of the round-off since the present engine was built; `None` if the engine
+        /// computes in integers.
         round_off: Option<RoundOff>,
     },
     /// A checkpoint has been written and synced to disk.
@@ -49,8 +49,8 @@ pub enum Event {
         /// Why saving failed.
         reason: String,
     },
-    /// A residue for the proof could not be written. The proof will have a lower power, or cannot
-    /// be made.
+    /// A residue from which the proof was to be built could not be written. The proof will have a
+    /// lower power, or cannot be built.
     ResidueLost {
         /// The residue's iteration.
         iteration: u64,
@@ -64,7 +64,7 @@ pub enum Event {
         /// What was wrong with the file.
         reason: String,
     },
-    /// The lock of a process that no longer runs was found and taken over.
+    /// The lock file of a process that no longer runs was found, and the lock was taken over.
     StaleLock {
         /// The process id of the former holder.
         pid: u32,
@@ -76,7 +76,8 @@ pub enum Event {
         from: usize,
         /// The transform length used from now on.
         to: usize,
-        /// The measured round-off.
+        /// The measured round-off: the largest distance of a transform output from the nearest
+        /// integer.
         round_off: f64,
         /// The iteration of the last good state.
         back_to: u64,
@@ -90,14 +91,14 @@ pub enum Event {
         back_to: u64,
     },
     /// The planned transform length is replaced by a longer one, because shorter transforms failed
-    /// in an earlier sitting of this test.
+    /// in an earlier run of this test.
     LengthKept {
         /// The planned transform length.
         from: usize,
         /// The transform length used instead.
         to: usize,
     },
-    /// A test with two engines resumes from a checkpoint that only one engine has computed. The
+    /// A test with two engines resumes from a checkpoint that only one engine has computed. So the
     /// result will not count as computed by two engines.
     OnceOnly {
         /// The checkpoint's iteration.
@@ -110,7 +111,8 @@ pub enum Event {
         /// The iteration at which the check was made.
         iteration: u64,
     },
-    /// A check failed, and the test is looking for a state to go back to.
+    /// A check failed. The test searches its older states for one that passes the check, and will
+    /// continue from that state.
     Searching {
         /// The kind of the check.
         check: Check,
@@ -137,8 +139,8 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns the event as a line of text if it deserves a line of its own; `None` for routine
-    /// events.
+    /// Returns the event as a line of text for the user. Returns `None` for routine events: a start
+    /// without a checkpoint, progress, a saved checkpoint, and a check that passed.
     #[must_use]
     pub fn line(&self) -> Option<String> {
         Some(match self {
@@ -213,8 +215,10 @@ impl fmt::Display for Check {
     }
 }
 
-/// Formats a progress line: `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max
-/// 0.1234 Z 52`. Time and round-off are left out if nothing has been computed yet.
+/// Formats a progress line from the numbers of iterations done and in total, the time `each` per
+/// iteration, and the round-off: `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max
+/// 0.1234 Z 52`. `Z` is [`RoundOff::z`]. If `each` is zero, because nothing has been computed yet,
+/// the line ends after the percentage.
 #[must_use]
 pub fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundOff>) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;

@@ -10,7 +10,7 @@ use warpint_files::ErrorKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exponent(u32);
 
-/// The reason why a number is not the exponent of a Mersenne prime candidate.
+/// The reason why a number is not the exponent of a Mersenne number that can be prime.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExponentError {
@@ -32,7 +32,7 @@ pub enum ExponentError {
         /// The text that was given.
         text: String,
     },
-    /// The number is composite: p = a·b, so 2^a − 1 divides 2^p − 1.
+    /// The number p is composite: p = a·b, so 2^a − 1 divides 2^p − 1.
     #[error(
         "{value} is not prime ({value} = {factor} · {}), so M{value} is divisible by M{factor} \
          and need not be tested", value / factor

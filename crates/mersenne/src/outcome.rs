@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{Residue, RoundOff, TestKind};
 
-/// What a test has found about M_p.
+/// The verdict of a test of M_p = 2^p − 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// M_p is proven prime by a Lucas–Lehmer test.
@@ -13,14 +13,15 @@ pub enum Verdict {
     ProbablePrime,
     /// M_p is composite; if factors are known, its cofactor is composite.
     Composite,
-    /// The residue of a certification after the requested squarings has been computed.
+    /// The requested squarings of a certification are done. The result is the residue; there is no
+    /// verdict on M_p.
     Certified,
-    /// The run ended before the last iteration, as requested. The residue is that of the sequence
-    /// at `iterations`.
+    /// The run ended, as requested, before the last iteration of the test. [`Outcome::residue`] is
+    /// the term of the sequence at iteration [`Outcome::iterations`].
     Interim,
 }
 
-/// The numbers of errors that a run detected and recovered from.
+/// The numbers of errors that a test detected and recovered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ErrorCounts {
     /// The number of failed Gerbicz–Li checks.
@@ -29,7 +30,8 @@ pub struct ErrorCounts {
     pub jacobi: u32,
     /// The number of residues of a Lucas–Lehmer test on which two engines differed.
     pub double_check: u32,
-    /// The number of round-off errors, each followed by a longer transform.
+    /// The number of round-off errors. After each of them the test continued with a longer
+    /// transform.
     pub round_off: u32,
 }
 
@@ -42,30 +44,31 @@ pub struct Outcome {
     pub exponent: u32,
     /// The verdict of the test.
     pub verdict: Verdict,
-    /// The final residue. For a Lucas–Lehmer test it is s_(p−2). For a PRP test it is 3^(M_p−1) mod
-    /// M_p, the residue of type 1, and with known factors also that of type 5, which is the same
-    /// number. For interim results and certifications it is the residue of the sequence at
-    /// `iterations`.
+    /// The final residue. For a Lucas–Lehmer test it is the last term of the sequence, s_(p−2). For
+    /// a PRP test it is 3^(M_p−1) mod M_p: this is the residue of type 1 and also, with known
+    /// factors, the residue of type 5. For interim results and certifications it is the term of the
+    /// sequence at `iterations`.
     pub residue: Residue,
     /// The number of squarings of the sequence, not counting those repeated after an error.
     pub iterations: u64,
     /// The name of the engine family that finished the test.
     pub engine: &'static str,
-    /// Where the engine computed: `cpu`, `cuda:0`, …
+    /// The place where the engine computed: `cpu`, `cuda:0`, …
     pub place: &'static str,
     /// The engine's transform length in words.
     pub length: usize,
-    /// The round-off of the last engine; `None` if it computed in integers.
+    /// The statistics of the round-off of the last engine; `None` if this engine computes in
+    /// integers.
     pub round_off: Option<RoundOff>,
-    /// The numbers of errors detected and recovered from, over all sittings.
+    /// The numbers of errors detected and recovered from, over all runs of the test.
     pub errors: ErrorCounts,
     /// Whether two engines have computed a whole Lucas–Lehmer test and agreed.
     pub twice: bool,
-    /// The shift, in bits, at the start of the test.
+    /// The shift of the first term of the sequence, in bits: see [`Shift`](crate::Shift).
     pub shift: u32,
-    /// The known factors of M_p, in decimal digits, ascending. If there are any, the test is of the
-    /// cofactor.
+    /// The known factors of M_p, in decimal digits, ascending. If there are any, the test is a test
+    /// of the cofactor.
     pub known_factors: Vec<String>,
-    /// The computing time over all sittings.
+    /// The computing time over all runs of the test.
     pub elapsed: Duration,
 }

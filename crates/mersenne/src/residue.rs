@@ -7,7 +7,7 @@ use std::sync::Arc;
 use warpint_files::ErrorKind;
 use warpint_natural::limbs;
 
-/// A number x mod M_p in canonical form, 0 ≤ x < M_p (M_p itself is 0).
+/// A number x modulo M_p = 2^p − 1 in canonical form: 0 ≤ x < M_p (M_p itself is represented by 0).
 ///
 /// The limbs are ⌈p/64⌉ little-endian `u64`; the bits from p up are zero. Clones share the limbs,
 /// so that cloning is cheap.
@@ -50,25 +50,27 @@ impl ResidueError {
 }
 
 impl Residue {
-    /// Returns v mod M_p.
+    /// Returns v mod M_p, where p is `exponent`.
     #[must_use]
     pub fn from_u64(exponent: u32, v: u64) -> Self {
         Self::from_limbs(exponent, &[v])
     }
 
-    /// Returns x mod M_p for x of any length, given as little-endian limbs. Cost: O(length).
+    /// Returns x mod M_p, where p is `exponent`, for x of any length, given as little-endian limbs.
+    /// Cost: O(length).
     #[must_use]
     pub fn from_limbs(exponent: u32, x: &[u64]) -> Self {
         Self { exponent, limbs: limbs::reduce(x, exponent).into() }
     }
 
-    /// Creates a residue from limbs that are known to be canonical.
+    /// Creates a residue from limbs that must already be in canonical form.
     pub(crate) fn from_canonical(exponent: u32, limbs: Vec<u64>) -> Self {
         debug_assert_eq!(limbs, limbs::reduce(&limbs, exponent), "not canonical");
         Self { exponent, limbs: limbs.into() }
     }
 
-    /// Creates a residue from ⌈p/8⌉ little-endian bytes, which must be canonical.
+    /// Creates a residue modulo M_p from ⌈p/8⌉ little-endian bytes, where p is `exponent`. Returns
+    /// an error unless the bytes are in canonical form.
     pub fn from_le_bytes(exponent: u32, bytes: &[u8]) -> Result<Self, ResidueError> {
         let expected = Self::byte_len(exponent);
         if bytes.len() != expected {
@@ -147,7 +149,7 @@ impl Residue {
         (0..32).rev().map(|i| format!("{:016x}", self.limbs.get(i).copied().unwrap_or(0))).collect()
     }
 
-    /// Returns 2^s·x mod M_p: the bits rotated left by s.
+    /// Returns 2^s·x mod M_p for this residue x: the p bits of x rotated left by s.
     #[must_use]
     pub fn rotated_left(&self, s: u32) -> Self {
         if s.is_multiple_of(self.exponent) {
@@ -158,13 +160,13 @@ impl Residue {
         Self { exponent: self.exponent, limbs: limbs.into() }
     }
 
-    /// Returns 2^−s·x mod M_p: the bits rotated right by s.
+    /// Returns 2^−s·x mod M_p for this residue x: the p bits of x rotated right by s.
     #[must_use]
     pub fn rotated_right(&self, s: u32) -> Self {
         self.rotated_left(self.exponent - s % self.exponent)
     }
 
-    /// Returns m·x mod M_p.
+    /// Returns m·x mod M_p for this residue x.
     #[must_use]
     pub fn times(&self, m: u64) -> Self {
         let mut limbs = self.limbs.to_vec();
@@ -173,7 +175,7 @@ impl Residue {
         Self::from_limbs(self.exponent, &limbs)
     }
 
-    /// Returns x/d mod M_p, or `None` if d and M_p have a common factor.
+    /// Returns x/d mod M_p for this residue x, or `None` if d and M_p have a common factor.
     ///
     /// # Panics
     /// Panics if `d` is zero.
@@ -184,7 +186,8 @@ impl Residue {
     }
 }
 
-/// Displays the res64 as [`Residue::res64_hex`] does; reports identify residues by it.
+/// Displays the low 64 bits of the residue in the form of [`Residue::res64_hex`]. Reports identify
+/// residues in this way.
 impl fmt::Display for Residue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.res64_hex())

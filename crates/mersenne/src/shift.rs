@@ -10,10 +10,10 @@ use warpint_arith::primes;
 pub struct Shift(u32);
 
 impl Shift {
-    /// The shift by no bits.
+    /// The shift s = 0.
     pub const ZERO: Self = Self(0);
 
-    /// Returns the shift s mod p.
+    /// Returns the shift s mod p, for registers modulo 2^p − 1.
     #[must_use]
     pub fn new(s: u32, p: u32) -> Self {
         Self(s % p)
@@ -34,7 +34,7 @@ impl Shift {
         Self(s as u32)
     }
 
-    /// Returns the shift of a product, s + t mod p.
+    /// Returns the shift of the product of two registers with the shifts s and t: s + t mod p.
     #[must_use]
     pub fn of_product(self, other: Self, p: u32) -> Self {
         Self(((u64::from(self.0) + u64::from(other.0)) % u64::from(p)) as u32)

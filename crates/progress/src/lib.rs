@@ -1,4 +1,4 @@
-//! Stop requests and progress reports of long work.
+//! Stop requests to long work, and progress reports from it.
 //!
 //! A [`StopToken`] is shared between the work and code that may stop it. Work that can be counted
 //! reports to a [`Watch`]; a token is a watch that ignores progress and stops the work on request.
@@ -10,7 +10,8 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A request to stop, shared between the work and code that may stop it. Clones share one request.
+/// A request to stop, shared between the work and code that may stop it. All clones of a token
+/// share one request.
 #[derive(Debug, Clone, Default)]
 pub struct StopToken(Arc<AtomicBool>);
 
@@ -21,7 +22,7 @@ impl StopToken {
         Self::default()
     }
 
-    /// Requests the work to save its state and return.
+    /// Requests a stop: the work is to save its state and return.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

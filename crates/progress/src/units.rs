@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Formats a transform length: `12K` (12·2^10), `4M` (4·2^20), or plain digits.
+/// Formats a transform length in words: `12K` (12·2^10), `4M` (4·2^20), or plain digits.
 #[must_use]
 pub fn words(n: usize) -> String {
     match n {

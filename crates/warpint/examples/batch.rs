@@ -1,4 +1,5 @@
-//! Finds which of a million RSA-like moduli share a prime with a suspect: gcds of a batch.
+//! Computes the gcds of a million RSA-like moduli with one prime that is suspected to divide them,
+//! as one batch.
 //!
 //! `cargo run --release --example batch` computes on the CPU, `… --example batch -- cuda` on a GPU.
 

@@ -7,7 +7,7 @@ use warpint::collatz::sieve::{CpuSieve, Sieve};
 use warpint::collatz::{Region, Verifier, path};
 use warpint::progress::{StopToken, Unwatched, Watch};
 
-/// A watch that prints each tenth of the progress.
+/// A watch that prints a line after each tenth of the work, and passes on a request to stop.
 struct Tenths {
     stop: StopToken,
     numbers: u64,

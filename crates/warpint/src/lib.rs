@@ -6,15 +6,16 @@
 //! * [`collatz`]: verification of the Collatz conjecture, delays and records.
 //! * [`transform`]: Fourier transforms over finite fields, among them big prime fields.
 //! * [`runner`]: tests with checkpoints, proofs and recorded results; workers on lists of assignments.
-//! * [`gimps`]: the files that programs around GIMPS read and write (feature `mersenne`).
+//! * [`gimps`]: the files that programs around GIMPS read and write.
 //! * [`device`]: GPUs and kernels.
 //! * [`natural`]: single natural numbers of any length.
 //! * [`arith`]: exact scalar arithmetic.
 //! * [`progress`]: stop requests and progress reports.
 //!
-//! Each module but [`device`], [`arith`] and [`progress`] requires the feature of its name, [`gimps`]
-//! requires `mersenne`. All features are on by default: `default-features = false` with
-//! `features = ["integer", "cuda"]` builds batches only; GPUs require `cuda`.
+//! Each module except [`device`], [`arith`] and [`progress`] requires a feature: [`gimps`] requires
+//! `mersenne`, every other module the feature of its own name. All features are on by default:
+//! `default-features = false` with `features = ["integer", "cuda"]` builds batches only; GPUs
+//! require `cuda`.
 //!
 //! The programs in `examples/` are PRP tests with progress and checkpoints (`prp`), proofs (`proof`),
 //! batches on CPU and GPU (`batch`), verification of the Collatz conjecture (`collatz`), a convolution
@@ -23,8 +24,7 @@
 //! Each error is one line that says what went wrong. Its [`ErrorKind`] distinguishes bad input from a
 //! full disk or a failing device.
 //!
-//! A whole Lucas–Lehmer test, with an engine and a transform length that suit
-//! the exponent:
+//! A whole Lucas–Lehmer test, with an engine and a transform length that suit the exponent:
 //!
 //! ```
 //! use warpint::mersenne::{
@@ -80,7 +80,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Powers modulo one number, and powers of one base; precomputed values are reused:
+//! Batches of powers modulo one number, and of powers of one base; precomputed values are reused:
 //!
 //! ```
 //! use warpint::integer::{Executor, Modulus, UintBatch, Width};
@@ -97,7 +97,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A file of numbers, and a whole job from files to a file, which works in pieces and can be resumed:
+//! Numbers read from a file and squared, and a whole job from files to a file, which reads,
+//! computes and writes some numbers at a time and can be resumed:
 //!
 //! ```
 //! use warpint::batch::{Form, Format, Item, Job, News, Request, Source};
@@ -203,7 +204,7 @@ pub use warpint_runner as runner;
 #[doc(inline)]
 pub use warpint_transform as transform;
 
-/// The Rust code of README and book, as doctests.
+/// The Rust code of the README and of the book, as doctests.
 #[cfg(all(doctest, feature = "integer", feature = "mersenne", feature = "transform"))]
 mod pages {
     #[doc = include_str!("../../../README.md")]

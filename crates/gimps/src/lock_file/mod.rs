@@ -14,26 +14,26 @@ use warpint_files::{ErrorKind, FileError, Folder};
 
 /// The time between two attempts to take a lock that another program holds.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// The text at the beginning of this program's lock files; those of other programs are empty.
+/// The text with which this program's lock files begin. Lock files of other programs are empty.
 const OWN: &str = "warpint ";
-/// The number of attempts if other processes lock or remove a private file before its maker has locked
-/// it.
+/// The largest number of attempts to create a lock. An attempt fails if another process locks or
+/// removes the private file before its maker has locked it.
 const TRIES: usize = 10;
 
-/// A lock, held until it is dropped.
+/// The lock of a file `FILE`, which this process holds until the value is dropped.
 ///
-/// The lock is the existence of `FILE.lck`. Other programs create it with O_CREAT|O_EXCL; the holder
-/// removes it in the end. `warpint` additionally holds the operating system's lock on the file, which
-/// is released when the process dies, and writes its process id into it. Therefore a file left by a
-/// killed `warpint` can be recognised and taken over. The system's lock is acquired before the id is
-/// written, so an id without a system's lock means that the holder is gone. Files left by other
-/// programs are not touched.
+/// The lock is the existence of `FILE.lck`. Other programs create it with O_CREAT|O_EXCL; the
+/// holder removes it in the end. `warpint` additionally holds the operating system's lock on the
+/// file, which is released when the process dies, and writes its process id into it. Therefore a
+/// file left by a killed `warpint` can be recognised and taken over. The system's lock is acquired
+/// before the id is written, so a file with an id but without the system's lock belongs to a dead
+/// process. Files left by other programs are not touched.
 ///
-/// The file is created as `FILE.lck.<process>-<n>`, locked, given its id, and only then linked to
-/// `FILE.lck`. The link fails if `FILE.lck` exists, in one atomic step like O_EXCL, so the lock never
-/// exists without an id. The first name is removed at once; if a killed process left it, the next
-/// holder of the lock removes it. On a file system without hard links, the lock is created with O_EXCL
-/// and the id is written afterwards.
+/// The file is created under the private name `FILE.lck.<process>-<n>`, locked, given its id, and
+/// only then linked to `FILE.lck`. The link fails if `FILE.lck` exists, in one atomic step like
+/// O_EXCL, so the lock never exists without an id. The private name is removed at once; if a killed
+/// process left it, the next holder of the lock removes it. On a file system without hard links,
+/// the lock is created with O_EXCL and the id is written afterwards.
 #[derive(Debug)]
 pub struct LockFile {
     place: Place,
@@ -86,7 +86,7 @@ impl LockError {
     }
 }
 
-/// The lock file's directory, its name there, and its path.
+/// The directory of a lock file, the name of the lock file in it, and its path.
 #[derive(Debug)]
 struct Place {
     folder: Folder,
@@ -95,7 +95,7 @@ struct Place {
 }
 
 impl Place {
-    /// Returns the place of the lock of `file`.
+    /// Returns the directory, name and path of the lock file of `file`.
     fn of(file: &Path) -> Result<Self, FileError> {
         let (folder, name) = Folder::of(file)?;
         let mut name = name.to_owned();
@@ -105,11 +105,11 @@ impl Place {
 }
 
 impl LockFile {
-    /// Acquires and returns the lock of `file`, waiting for at most `patience`. `stop` is called
-    /// every 20 ms; the wait ends when it returns true.
+    /// Acquires and returns the lock of `file`. Waits for at most `patience` while another program
+    /// holds it. `stop` is called every 20 ms; the wait ends when it returns true.
     ///
-    /// Any object with the lock's name is a lock, as for all programs that create it with O_EXCL.
-    /// Objects other than regular files are not opened.
+    /// Any object with the name of the lock file counts as a lock, as for all programs that create
+    /// the file with O_EXCL. Objects other than regular files are not opened.
     pub fn take(
         file: &Path,
         patience: Duration,
@@ -167,8 +167,9 @@ impl Drop for LockFile {
     }
 }
 
-/// Creates the lock with its id, first under a private name. Returns `None` if the lock cannot be
-/// created in this way.
+/// Creates the lock file with the id of this process, first under a private name, to which it then
+/// links `FILE.lck`. Returns `None` if the lock cannot be created in this way, for example on a
+/// file system without hard links.
 fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileError>> {
     for _ in 0..TRIES {
         let private = private_name(name);
@@ -196,7 +197,7 @@ fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileEr
     None
 }
 
-/// Creates the lock with O_EXCL, and writes the id of this process afterwards.
+/// Creates the lock file with O_EXCL, and writes the id of this process afterwards.
 fn make_at_once(Place { folder, name, .. }: &Place) -> Result<File, FileError> {
     let mut file = folder.create_new(name)?;
     // On systems without such locks nobody can take this lock over. A lock without an id is a lock,
@@ -206,7 +207,7 @@ fn make_at_once(Place { folder, name, .. }: &Place) -> Result<File, FileError> {
     Ok(file)
 }
 
-/// Returns `FILE.lck.<process>-<n>`, different at each call.
+/// Returns a private name `FILE.lck.<process>-<n>` for the lock `FILE.lck`, different at each call.
 fn private_name(lock: &OsStr) -> OsString {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -225,7 +226,8 @@ fn is_private_name(name: &OsStr, lock: &OsStr) -> bool {
     numbers().is_some_and(|(process, n)| number(process) && number(n))
 }
 
-/// Removes the private names left by killed processes; called by the holder of the lock.
+/// Removes the files that killed processes left under private names of this lock. Only the holder
+/// of the lock may call this.
 fn clear_away(Place { folder, name, .. }: &Place, lock: &File) {
     for entry in folder.list().unwrap_or_default() {
         let private = &entry.name;

@@ -2,12 +2,12 @@
 
 use warpint_files::ErrorKind;
 
-/// The largest length of a header, in bytes. Longer headers are refused; known factors have some
-/// dozen digits each.
+/// The largest length of a header, in bytes. Longer headers are refused. There is room for many
+/// known factors, which have some dozen digits each.
 pub(super) const MOST_HEADER: u64 = 4096;
-/// The largest power that Prime95 supports.
+/// The largest power of a proof, the same as in Prime95.
 pub(super) const MOST_POWER: usize = 15;
-/// The bound of exponents, which are smaller than this.
+/// The upper bound on exponents, exclusive: 2^31.
 pub(super) const LIMIT: u32 = 1 << 31;
 
 /// The reason why bytes are not a proof file of version 2.
@@ -24,7 +24,7 @@ pub enum ProofFormatError {
         /// The line found, shortened.
         found: String,
     },
-    /// The header does not end.
+    /// A line of the header does not end within the largest length of a header.
     #[error(
         "line {line}, which must be {wanted}, does not end: no newline in the first {MOST_HEADER} bytes"
     )]
@@ -34,14 +34,14 @@ pub enum ProofFormatError {
         /// The form of the required line.
         wanted: &'static str,
     },
-    /// The proof is of a kind that is not supported.
+    /// The proof is of a kind that this program does not support.
     #[error("line {line}, '{found}', is of {what}, which this program does not read")]
     Other {
         /// The number of the line, from 1.
         line: usize,
         /// The line found, shortened.
         found: String,
-        /// What the line says about the proof.
+        /// A description of the kind of proof that the line stands for, such as `a repeated proof`.
         what: &'static str,
     },
     /// The size of the file does not match its header.
@@ -54,7 +54,7 @@ pub enum ProofFormatError {
         /// The actual size, in bytes.
         found: u64,
     },
-    /// The given parts do not form a proof, for the reason given.
+    /// The given exponent, factors and residues do not form a proof, for the reason in the message.
     #[error("{0}")]
     Parts(&'static str),
 }
@@ -67,7 +67,7 @@ impl ProofFormatError {
     }
 }
 
-/// The content of the lines before the residues.
+/// The content of a header, that is, of the lines before the residues.
 pub(super) struct Header {
     pub(super) exponent: u32,
     pub(super) factors: Vec<String>,
@@ -113,7 +113,7 @@ impl Header {
     }
 }
 
-/// Parses a line `<name><number>`; returns the number and the line.
+/// Parses a line that consists of `name` and a number; returns the number and the line.
 fn number(line: &str, name: &str) -> Option<(u32, String)> {
     let value = line.strip_prefix(name).filter(|v| is_number(v))?;
     Some((value.parse().ok()?, line.to_owned()))
@@ -126,7 +126,8 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Reads the next line, and returns what `read` makes of it.
+    /// Reads the next line and returns the value that `read` parses from it. Returns an error if
+    /// `read` returns `None`; `wanted` describes the right line in this error.
     fn take<T>(
         &mut self,
         wanted: &'static str,
@@ -157,7 +158,8 @@ impl Lines<'_> {
     }
 }
 
-/// Returns the first characters of a text, with unprintable ones escaped.
+/// Returns the first 40 characters of a text, with unprintable ones escaped, and `…` if there are
+/// more.
 fn shortened(text: &str) -> String {
     const MOST: usize = 40;
     let shown: String = text.chars().take(MOST).flat_map(char::escape_default).collect();

@@ -14,9 +14,10 @@ use warpint_files::{ErrorKind, FileError, Folder, given};
 pub use header::ProofFormatError;
 use header::{Header, LIMIT, MOST_HEADER, MOST_POWER, is_number};
 
-/// A proof file. The header consists of `PRP PROOF`, `VERSION=2`, `HASHSIZE=64`, `POWER=n` and
-/// `NUMBER=M<p>`, followed by `/f` for each known factor f; each line ends in a newline. Then follow
-/// n + 1 residues of ⌈p/8⌉ little-endian bytes: the final residue of the test, and the n middles.
+/// A PRP proof of M_p as a file. The header consists of the lines `PRP PROOF`, `VERSION=2`,
+/// `HASHSIZE=64`, `POWER=n` and `NUMBER=M<p>`. In the last line, `/f` follows for each known factor
+/// f. Each line ends in a newline. Then follow n + 1 residues of ⌈p/8⌉ little-endian bytes: the
+/// final residue of the test, and the n middles.
 ///
 /// Only the form is checked, not the values of the residues and factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +31,12 @@ pub struct ProofFile {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofFileError {
-    /// The path does not lead to a proof file.
+    /// The path does not lead to a regular file.
     #[error("{} is not a proof file: {what}", path.display())]
     NotAFile {
         /// The path that was given.
         path: PathBuf,
-        /// The kind of object found.
+        /// The reason in words: the file does not exist, or the kind of object found.
         what: &'static str,
     },
     /// The content is not a proof.
@@ -62,13 +63,14 @@ pub enum ProofFileError {
         /// The underlying error.
         source: io::Error,
     },
-    /// Another object is in the place of a folder. It is not changed.
+    /// The path of the folder for proofs leads to an object that is not a folder. The object is not
+    /// changed.
     #[error("{} is not a folder, but a proof needs one there: move it away, then run the same command again", path.display())]
     NotAFolder {
         /// The path that was given.
         path: PathBuf,
     },
-    /// A different file of the same name exists. It is not changed.
+    /// A different file with the name of the proof exists. It is not changed.
     #[error("a different file {} already exists: move it away, then run the same command again", path.display())]
     Exists {
         /// The path of the file.
@@ -90,7 +92,7 @@ impl ProofFileError {
     }
 }
 
-/// A proof file that is on disk.
+/// The path and the MD5 of a proof file that is on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedProof {
     /// The path of the file.
@@ -104,8 +106,9 @@ impl ProofFile {
     /// `residues` are the final residue and then the middles, of ⌈p/8⌉ little-endian bytes each.
     ///
     /// # Errors
-    /// [`ProofFormatError::Parts`] unless 2 ≤ p < 2^31, there are 1 to 15 middles, factors have no
-    /// leading zeros, and the header has at most 4,096 bytes.
+    /// Returns [`ProofFormatError::Parts`] unless 2 ≤ p < 2^31, there are 1 to 15 middles, every
+    /// residue has ⌈p/8⌉ bytes, factors have no leading zeros, and the header has at most 4,096
+    /// bytes.
     pub fn new(
         exponent: u32,
         factors: Vec<String>,
@@ -131,13 +134,14 @@ impl ProofFile {
         Ok(file)
     }
 
-    /// Reads a whole file, following links. Its (n + 1)·⌈p/8⌉ bytes must fit in memory. Memory is
-    /// allocated only after the size of the file was found to agree with the header.
+    /// Reads a whole file, following links. Returns the proof, and the path and the MD5 of the
+    /// file. The residues must fit in memory, which is allocated only after the size of the file
+    /// was found to agree with the header.
     pub fn read(path: &Path) -> Result<(Self, SavedProof), ProofFileError> {
         Self::read_opened(path, given::open(path))
     }
 
-    /// Reads a file in a folder without following links.
+    /// Reads a proof file in a folder without following links.
     fn read_own(folder: &Folder, name: &str) -> Result<(Self, SavedProof), ProofFileError> {
         Self::read_opened(&folder.file(name), folder.open(name))
     }
@@ -237,8 +241,8 @@ impl ProofFile {
     }
 
     /// Returns the name of the file: `M<p>-<power>.proof` for M_p; `M<p>-f<k>-<power>.proof` for
-    /// its cofactor, where k is the number of known factors. Proofs of both may therefore be in one
-    /// folder.
+    /// its cofactor, where k is the number of known factors. So one folder may contain a proof of
+    /// M_p and a proof of its cofactor.
     #[must_use]
     pub fn file_name(&self) -> String {
         Self::name_of(self.exponent, &self.factors, self.power())
@@ -253,10 +257,10 @@ impl ProofFile {
         }
     }
 
-    /// Returns the path of a file in the folder that has the name of the proof of M_p, or of this
-    /// cofactor, with this power, but is not such a proof. [`ProofFile::save`] will refuse to
-    /// replace it. A proof of the same number is not an obstacle: it is identical unless one of the
-    /// two is wrong.
+    /// Returns the path of a file that makes [`ProofFile::save`] fail: it has the name
+    /// [`ProofFile::name_of`] in this folder, but is not a proof of M_p, or of this cofactor, with
+    /// this power. Returns `None` if there is no such file. A proof of the same number and power is
+    /// not an obstacle: it is identical unless one of the two is wrong.
     #[must_use]
     pub fn in_the_way(
         folder: &Path,
@@ -288,13 +292,14 @@ impl ProofFile {
         [self.header().as_bytes(), &self.residues.concat()].concat()
     }
 
-    /// Writes [`ProofFile::file_name`] into a folder, which is created if missing. The file is written
-    /// under a temporary name, synced and renamed, so that programs that look for proofs never see an
-    /// incomplete file.
+    /// Writes the proof to a folder, which is created if missing, under the name
+    /// [`ProofFile::file_name`]. The file is written under a temporary name, synced and renamed, so
+    /// that programs that look for proofs never see an incomplete file.
     ///
     /// # Errors
-    /// [`ProofFileError::NotAFolder`] as for [`check_proof_folder`]; [`ProofFileError::Exists`] if a
-    /// different file of that name exists. An identical proof may exist.
+    /// Returns [`ProofFileError::NotAFolder`] like [`check_proof_folder`], and
+    /// [`ProofFileError::Exists`] if a different file of this name exists. If an identical file
+    /// exists, nothing is written.
     pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
         check_proof_folder(folder)?;
         let (folder, name) = (Folder::not_linked(folder), self.file_name());
@@ -324,10 +329,12 @@ impl ProofFile {
     }
 }
 
-/// Checks that a folder for proofs exists or can be created. Does not access files in it.
+/// Checks that a path can be a folder for proofs: it leads to a folder, or nothing exists at this
+/// path. Does not access files in the folder.
 ///
 /// # Errors
-/// [`ProofFileError::NotAFolder`], also for a link to a folder.
+/// Returns [`ProofFileError::NotAFolder`] if the path leads to another object, even a link to a
+/// folder.
 pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
     match fs::symlink_metadata(folder) {
         Ok(found) if !found.is_dir() => Err(ProofFileError::NotAFolder { path: folder.to_owned() }),

@@ -7,7 +7,7 @@ use warpint_gimps::{ProofFile, ProofFileError, ProofFormatError, check_proof_fol
 
 use files::{refusal, small, with};
 
-/// M13, 2 bytes per residue, power 2.
+/// A proof file of M13 with power 2 and residues of 2 bytes.
 const SMALL: &[u8] = b"PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER=2\nNUMBER=M13\nabcdef";
 
 mod files {
@@ -212,7 +212,8 @@ fn parts_that_make_no_proof_are_refused() {
     assert!(refused(13, &["7".repeat(4096).as_str()], residues(2, 2)));
 }
 
-/// 10,000 cases, or what `PROPTEST_CASES` says.
+/// Returns a configuration with 10,000 cases, or the number in the environment variable
+/// `PROPTEST_CASES`.
 fn many() -> ProptestConfig {
     let config = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { config.cases } else { 10_000 };

@@ -1,4 +1,4 @@
-//! `worktodo.txt` is changed in one place at a time, and every other byte is preserved.
+//! Changes of `worktodo.txt` change only the lines concerned and preserve every other byte.
 
 use std::fs;
 use std::path::Path;

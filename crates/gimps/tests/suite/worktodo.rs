@@ -1,4 +1,4 @@
-//! Parses lines of `worktodo.txt`; no line causes harm.
+//! Parsing of lines of `worktodo.txt`: no line causes a panic or a wrong assignment.
 
 use proptest::prelude::*;
 use warpint_gimps::{Assignment, Foreign, LONGEST_LINE, Line, Malformed, Work};
@@ -254,14 +254,15 @@ prop_compose! {
     }
 }
 
-/// 10,000 cases, or as many as `PROPTEST_CASES` says.
+/// Returns a configuration with 10,000 cases, or the number in the environment variable
+/// `PROPTEST_CASES`.
 fn many() -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
     ProptestConfig::with_cases(asked.unwrap_or(10_000))
 }
 
-/// Properties of any line: it is read without a panic, and work found in it is written as a line with
-/// the same meaning.
+/// Checks the properties of any line: it is read without a panic, and work found in it is written
+/// as a line with the same meaning.
 fn sound(bytes: &[u8]) -> Result<(), TestCaseError> {
     match Line::parse(bytes) {
         Line::Work(found) => {

@@ -21,7 +21,8 @@ pub(super) struct DirectoryLock {
 pub(super) enum Attempt {
     /// The lock was taken. `stale` is the id of a dead process that did not release it.
     Taken { lock: DirectoryLock, stale: Option<u32> },
-    /// The running process with the id `pid` holds the lock (0 if the file does not name it).
+    /// A running process holds the lock. `pid` is its process id, or 0 if the lock file does not
+    /// name it.
     Held { pid: u32 },
 }
 
@@ -44,7 +45,8 @@ impl DirectoryLock {
         Ok(Attempt::Taken { lock: Self { lock }, stale })
     }
 
-    /// Returns whether the lock file still has its name. If not, another process can take the lock.
+    /// Returns whether the lock file still exists under its name. If it does not, another process
+    /// can take the lock.
     pub(super) fn is_in_place(&self) -> bool {
         self.lock.is_in_place()
     }
@@ -58,8 +60,8 @@ impl Drop for DirectoryLock {
     }
 }
 
-/// Reads the process id in a lock file, and no more bytes than a process id can have; `None` if the
-/// file contains none.
+/// Reads the process id in a lock file, from at most 32 bytes; returns `None` if the file contains
+/// no process id.
 fn pid(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(32).read_to_string(&mut text).ok()?;

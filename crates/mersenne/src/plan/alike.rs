@@ -1,4 +1,5 @@
-//! Plans of two families whose transforms are cut alike.
+//! Plans of two engine families whose transforms are cut alike, that is, into the same rows,
+//! columns and radices.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,19 +7,21 @@ use super::Plan;
 use crate::Exponent;
 use crate::engine::{Cut, EngineFamily};
 
-/// Two plans with the same numbers of rows and of columns, and the same radices along both.
+/// Two plans of different engine families whose transforms have the same numbers of rows and of
+/// columns, and the same radices along the rows and along the columns.
 #[derive(Debug, Clone)]
 pub struct Alike {
-    /// The cut that both transforms have.
+    /// The cut of both transforms.
     pub cut: Cut,
-    /// A plan of each family, for the largest exponent that its length supports.
+    /// One plan of each family, for the largest exponent that its length supports.
     pub plans: [Plan; 2],
 }
 
-/// Returns at most `most` pairs of plans of two families whose transforms are cut alike, each pair
-/// at another length. Pairs are ordered by the sum of the positions of the cut in the two families'
-/// lists, which begin with the most promising variants. The first variant of a cut is used. Each
-/// plan is for the largest prime exponent that its length supports with margin.
+/// Returns at most `most` pairs of plans whose transforms are cut alike, with one plan of each
+/// family at the transform length given with the family, in words. Each pair has another cut. If
+/// several variants of a family have a cut, the first one is used. The pairs are ordered by the sum
+/// of the positions of the cut in the two families' lists, which begin with the most promising
+/// variants. Each plan is for the largest prime exponent that its length supports with margin.
 ///
 /// A transform of n complex points is a transform of 2n words, so `fp64` at 2n words and
 /// `goldilocks` at n words can be cut alike.
@@ -51,14 +54,15 @@ pub fn plans_cut_alike(
     common.into_iter().take(most).filter_map(alike).collect()
 }
 
-/// Returns each cut once, with the first variant that has it.
+/// Returns each cut once, with the number of the first variant that has it.
 fn distinct(cuts: Vec<Cut>) -> Vec<(Cut, usize)> {
     let mut seen = HashSet::new();
     let new = |(variant, cut): (usize, Cut)| seen.insert(cut.clone()).then_some((cut, variant));
     cuts.into_iter().enumerate().filter_map(new).collect()
 }
 
-/// Returns the largest prime p that a length supports with margin; `None` if it supports none.
+/// Returns the largest prime exponent that a length supports with margin; `None` if it supports
+/// none.
 pub(super) fn largest_exponent(family: &dyn EngineFamily, length: usize) -> Option<Exponent> {
     let holds = |p: u64| {
         u32::try_from(p)

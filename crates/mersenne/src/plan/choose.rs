@@ -1,4 +1,5 @@
-//! The choice of a plan: the place, then the fastest of the families and lengths there.
+//! The choice of a plan: first the place, then the fastest engine family and transform length at
+//! this place.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -12,24 +13,27 @@ use crate::Exponent;
 use crate::engine::places::{self, Families, probe};
 use crate::engine::{EngineError, EngineFamily};
 
-/// The exponent below which no device is used by default: opening one takes longer than a whole
-/// test on the CPU.
+/// The smallest exponent for which a device is used by default. For smaller exponents, opening the
+/// device takes longer than a whole test on the CPU.
 const LEAST_FOR_DEVICES: u32 = 40_000;
 
-/// The exponent below which a whole test takes less time than a measurement.
+/// The smallest exponent for which plans are measured. For smaller exponents, a whole test takes
+/// less time than a measurement.
 const LEAST_WORTH_MEASURING: u32 = 100_000;
 
-/// The exponent above which a measurement would take minutes on a CPU.
+/// The largest exponent for which plans are measured on a CPU. For larger exponents, a measurement
+/// would take minutes.
 const MOST_WORTH_MEASURING: u32 = 200_000_000;
 
-/// The time that the measurement of one plan takes.
+/// The time for which one plan is measured.
 const EACH: Duration = Duration::from_millis(50);
 
-/// The largest time of a longer transform, relative to the shortest, at which the longer one is
-/// preferred.
+/// The largest ratio of the time of a longer transform to the time of the shortest one at which the
+/// longer transform is preferred.
 const GAIN: f64 = 0.97;
 
-/// The key of a stored time, which is valid for squarings modulo any M_p that needs this length.
+/// The key of a stored time of a squaring. The time is valid for every exponent for which this
+/// transform length is used.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TimingKey {
     /// The name of the engine family.
@@ -50,22 +54,22 @@ impl fmt::Display for TimingKey {
     }
 }
 
-/// The fastest known variant at a length.
+/// The fastest known variant at a transform length, with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredTime {
     /// The name of the variant.
     pub variant: String,
-    /// The time that a squaring takes.
+    /// The time of a squaring with this variant.
     pub time: Duration,
 }
 
 /// A store of times of squarings that were measured earlier on this machine.
 pub trait StoredTimes {
-    /// Returns the stored time for a key, with its variant; `None` if there is none.
+    /// Returns the stored time for a key, with its variant; `None` if no time is stored.
     fn get(&self, key: &TimingKey) -> Option<StoredTime>;
 }
 
-/// A store without times.
+/// A store that contains no times.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTimes;
 
@@ -75,22 +79,23 @@ impl StoredTimes for NoTimes {
     }
 }
 
-/// A request for a plan whose place is decided.
+/// A request for a plan, after the place where to compute was decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The request, whose device is [`DeviceChoice::Cpu`] or [`DeviceChoice::On`].
     pub request: PlanRequest,
-    /// The reason why an existing GPU is not used, in one line.
+    /// A warning in one line that an existing GPU cannot be used, with the reason; `None` if there
+    /// is nothing to warn of.
     pub warning: Option<String>,
 }
 
 impl PlanRequest {
-    /// Decides where to compute, and tries a device: an engine is built on it and computes a small
-    /// power. For the CPU this takes no time; for a device, it takes the time to open it and to
-    /// compile its kernels.
+    /// Decides where to compute. A device is tried before it is chosen: an engine is built on it
+    /// and computes a small power. For a device this takes the time to open the device and to
+    /// compile its kernels; for the CPU it takes no time.
     ///
-    /// `Auto` means the first GPU if it works and the transform for p is long enough
-    /// ([`EngineFamily::shortest_worthwhile`]), otherwise the CPU.
+    /// `Auto` means the first GPU if it works, the exponent is at least 40,000, and the transform
+    /// is long enough ([`EngineFamily::shortest_worthwhile`]); otherwise it means the CPU.
     ///
     /// # Errors
     /// Returns an error if the requested device does not exist or cannot be used.
@@ -114,7 +119,8 @@ impl PlanRequest {
         }
     }
 
-    /// Decides where to compute, but does not try a requested device.
+    /// Decides where to compute, like [`PlanRequest::resolved`], but does not try a device that the
+    /// request names.
     fn decided(&self, exponent: Exponent) -> Result<Self, PlanError> {
         match self.device {
             DeviceChoice::Auto => Ok(self.resolved(exponent)?.request),
@@ -122,14 +128,14 @@ impl PlanRequest {
         }
     }
 
-    /// Returns whether a request whose place is decided is for the CPU.
+    /// Returns whether the request is for the CPU; true also for `Auto`, which is not decided yet.
     #[must_use]
     pub fn is_on_cpu(&self) -> bool {
         !matches!(self.device, DeviceChoice::On(_))
     }
 
-    /// Returns the families at the place, and the place's name. If the place is still `Auto`, it
-    /// returns those of the CPU.
+    /// Returns the engine families at the requested place, and the name of the place. For `Auto`,
+    /// these are the families on the CPU.
     ///
     /// # Errors
     /// Returns an error if the device does not exist.
@@ -174,28 +180,29 @@ pub(super) fn device_or_cpu(
 }
 
 impl Plan {
-    /// Returns the plan for p without a measurement: with the requested engine (or, on the CPU,
-    /// `word` below 64 bits and `fp64` above), at the requested length (or the shortest with enough
-    /// margin).
+    /// Returns a plan for the exponent without a measurement. Its engine is the requested one, or
+    /// else the first one at the place that supports the exponent: on the CPU, `word` below
+    /// exponent 64 and `fp64` above. Its length is the requested one, or else the shortest with
+    /// enough margin.
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
         Self::default_among(exponent, &families, &place, &request)
     }
 
-    /// Returns the fastest plan for p, like [`Plan::fastest`] without stored times.
+    /// Returns the fastest plan for the exponent, like [`Plan::fastest`] without stored times.
     pub fn measured(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         Self::fastest(exponent, request, &NoTimes)
     }
 
-    /// Returns the fastest plan for p, by stored times if they exist. Otherwise measures, which
-    /// takes some tenths of a second, or about twenty squarings if that is longer.
+    /// Returns the fastest plan for the exponent, by stored times if they exist. Otherwise measures
+    /// plans, which takes some tenths of a second, or about twenty squarings if that is longer.
     ///
     /// Within a family only lengths at most an eighth longer than the shortest are tried, and a
     /// longer length must be faster by 3 %. On a device all families are tried. On the CPU only the
     /// family that [`Plan::new`] uses and families with a stored time are tried, since `goldilocks`
-    /// takes two to four times as long as `fp64` there. Nothing is measured if the request names a
-    /// length, or if p is so small that a whole test takes less time.
+    /// takes two to four times as long as `fp64` on the CPU. Nothing is measured if the request
+    /// names a length, or if the exponent is so small that a whole test takes less time.
     pub fn fastest(
         exponent: Exponent,
         request: &PlanRequest,
@@ -206,18 +213,18 @@ impl Plan {
         Self::fastest_among(exponent, &families, &place, &request, stored)
     }
 
-    /// Returns every plan that `warpint tune` times: all families at the place (or the requested
-    /// one) at every length tried, in every variant.
+    /// Returns every plan that `warpint tune` times for an exponent: all engine families at the
+    /// place (or only the requested one), at the shortest length and all lengths at most an eighth
+    /// longer (or only at the requested length), in every variant.
     pub fn candidates(exponent: Exponent, request: &PlanRequest) -> Result<Vec<Self>, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
         Self::candidates_among(exponent, &families, &place, &request)
     }
 
-    /// Returns the plans that `warpint tune --lengths` times. These are, for all families at the
-    /// place (or the requested one), plans at every length in a range, ascending. Each is for the
-    /// largest exponent that the length supports. Each length is included in its first `most`
-    /// variants.
+    /// Returns the plans that `warpint tune --lengths` times: for every engine family at the place
+    /// (or only the requested one) and every transform length in `range`, ascending, the first
+    /// `most` variants. Each plan is for the largest exponent that its length supports.
     ///
     /// # Errors
     /// Returns an error if the device does not exist.
@@ -260,9 +267,10 @@ impl Plan {
         Ok(plans)
     }
 
-    /// Returns the plan of the first family of a list that supports p (with the requested name, if
-    /// any), at its shortest length or the requested one. On the CPU, whose list begins with `word`
-    /// and `fp64`, that family is the faster one.
+    /// Returns the plan of the first family of a list that supports the exponent and has the
+    /// requested name, if a name is requested. The length is the requested one, or else the
+    /// shortest with enough margin. On the CPU, whose list begins with `word` and `fp64`, this
+    /// family is the faster one.
     pub(super) fn default_among(
         exponent: Exponent,
         families: &[&'static dyn EngineFamily],
@@ -319,7 +327,7 @@ impl Plan {
         Ok(best.map_or(first, |(plan, _)| plan))
     }
 
-    /// Returns this plan and those at lengths at most an eighth longer.
+    /// Returns this plan, and the plans of the same family at lengths at most an eighth longer.
     fn near_lengths(self) -> Vec<Self> {
         let longest = self.length + self.length / 8;
         let longer = self.family.lengths(self.length + 1, longest).into_iter();
@@ -329,7 +337,7 @@ impl Plan {
         [self].into_iter().chain(longer).collect()
     }
 
-    /// Iterates over this plan in each of its variants.
+    /// Iterates over copies of this plan, one for each variant of its family.
     fn with_variants(self) -> impl Iterator<Item = Self> {
         let variants = self.variants().len();
         (0..variants.max(1)).map(move |variant| Self { variant, ..self })
@@ -346,16 +354,16 @@ impl Plan {
         }
     }
 
-    /// Returns the plan at this length in the fastest known variant, and its time per squaring in
-    /// seconds; `None` without a stored time.
+    /// Returns the plan with the fastest variant according to the stored times, and its time per
+    /// squaring in seconds; `None` without a stored time.
     fn stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         let found = stored.get(&self.timing_key())?;
         let variant = self.variants().iter().position(|name| *name == found.variant)?;
         Some((Self { variant, ..self }, found.time.as_secs_f64()))
     }
 
-    /// Returns the fastest plan at the near lengths by stored times, and its time per squaring in
-    /// seconds; `None` if the shortest length has no stored time.
+    /// Returns the fastest plan by stored times, at this length or one at most an eighth longer,
+    /// and its time per squaring in seconds; `None` if this length has no stored time.
     fn fastest_stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         self.stored(stored)?;
         self.near_lengths()
@@ -364,8 +372,8 @@ impl Plan {
             .min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Returns the fastest plan at the near lengths by a short measurement, and its time per
-    /// squaring in seconds; `None` if measuring is not worthwhile.
+    /// Returns the fastest plan by a short measurement, at this length or one at most an eighth
+    /// longer, and its time per squaring in seconds; `None` if measuring is not worthwhile.
     fn fastest_measured(self) -> Option<(Self, f64)> {
         let p = self.exponent.get();
         if p < LEAST_WORTH_MEASURING || (self.is_on_cpu() && p > MOST_WORTH_MEASURING) {
@@ -385,7 +393,7 @@ impl Plan {
         Some(best)
     }
 
-    /// Builds the engine and computes a small power.
+    /// Builds the engine and computes a small power with it, as a test of the device.
     fn try_out(&self) -> Result<(), EngineError> {
         probe(self.build(1)?.as_mut(), self.place())
     }

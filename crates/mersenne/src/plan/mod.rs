@@ -21,26 +21,29 @@ pub use near::PlanRefusal;
 pub use timer::SquaringTimer;
 pub use tuned::TunedTimes;
 
-/// Formats an engine and its place: only `fp64` on the CPU, `goldilocks on cuda:0` on a device.
+/// Formats the name of an engine with its place: `fp64` for the CPU, `goldilocks on cuda:0` for a
+/// device.
 #[must_use]
 pub fn engine_at(engine: &str, place: &str) -> String {
     if place == CPU { engine.into() } else { format!("{engine} on {place}") }
 }
 
-/// The user's request for a plan. Fields may be added: build one with `..PlanRequest::default()`.
+/// The user's request for a plan. Later versions may add fields: build one with
+/// `..PlanRequest::default()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlanRequest {
-    /// The name of an engine family; `None` lets the plan choose.
+    /// The name of the engine family to use; `None` lets the plan choose.
     pub engine: Option<&'static str>,
     /// The place where the engine is to compute.
     pub device: DeviceChoice,
-    /// A transform length in words; `None` lets the plan choose.
+    /// The transform length to use, in words; `None` lets the plan choose.
     pub length: Option<usize>,
     /// The number of threads on the CPU; `None` uses all.
     pub threads: Option<usize>,
 }
 
-/// An engine family, a length and a variant for one exponent, with enough margin.
+/// The choice of an engine family, a transform length and a variant for one exponent. The margin at
+/// this length is at least 0 bits.
 #[derive(Clone, Copy)]
 pub struct Plan {
     exponent: Exponent,
@@ -55,12 +58,12 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The place has no such family.
+    /// The requested engine family does not exist at this place.
     #[error("{place} does not have engine {engine}; it has {known}")]
     NoEngine {
         /// The name of the requested family.
         engine: &'static str,
-        /// The name of the place.
+        /// The name of the place: `cpu`, `cuda:0`, …
         place: String,
         /// The names of the families at the place.
         known: String,
@@ -72,15 +75,15 @@ pub enum PlanError {
         engine: &'static str,
         /// The exponent p.
         exponent: u32,
-        /// The smallest exponent of the family.
+        /// The smallest exponent that the family supports.
         from: u32,
-        /// The largest exponent of the family.
+        /// The largest exponent that the family supports.
         to: u32,
     },
     /// The family cannot use the requested length for this exponent.
     #[error(transparent)]
     Unusable(#[from] EngineError),
-    /// The margin at the requested length is not enough.
+    /// The margin at the requested length is negative.
     #[error(
         "length {length} is too short for M{exponent} with engine {engine} ({bits:.2} bits of \
          margin); the shortest safe length is {shortest}"
@@ -92,12 +95,13 @@ pub enum PlanError {
         exponent: u32,
         /// The requested length, in words.
         length: usize,
-        /// The margin at that length, in bits (negative).
+        /// The margin at the requested length, in bits (negative).
         bits: f64,
         /// The shortest length with enough margin, in words.
         shortest: usize,
     },
-    /// No length of the family is long enough, or there is no longer one.
+    /// No transform length of the family, or none longer than the present one, supports the
+    /// exponent with enough margin.
     #[error("no transform length of engine {engine} is long enough for M{exponent}")]
     NoLength {
         /// The name of the family.
@@ -122,7 +126,9 @@ impl PlanError {
 }
 
 impl Plan {
-    /// Returns the plan for p with a given family, which need not be a built-in one.
+    /// Returns a plan for the exponent with a given engine family, which need not be a built-in
+    /// one. If `length` is `None`, the plan uses the shortest length with enough margin that is not
+    /// known to be slower than a longer one. If `threads` is `None`, it uses all threads.
     pub fn of_family(
         exponent: Exponent,
         family: &'static dyn EngineFamily,
@@ -168,8 +174,8 @@ impl Plan {
         Ok(Self { exponent, family, length, variant: 0, margin, threads })
     }
 
-    /// Returns the plan at the next longer length with enough margin, for use after a round-off
-    /// error.
+    /// Returns a plan with the same engine at the next longer length that has enough margin, for
+    /// use after a round-off error.
     pub fn longer(&self) -> Result<Self, PlanError> {
         let p = self.exponent.get();
         let (length, margin) = self
@@ -182,13 +188,13 @@ impl Plan {
         Ok(Self { length, margin, variant: 0, ..*self })
     }
 
-    /// Returns the plan with the same engine at the shortest safe length of at least `length`
-    /// words.
+    /// Returns a plan with the same engine at the shortest length of at least `length` words that
+    /// has enough margin.
     pub fn at_least(&self, length: usize) -> Result<Self, PlanError> {
         Self { length: length.saturating_sub(1), ..*self }.longer()
     }
 
-    /// Builds the engine with this number of registers.
+    /// Builds the engine of the plan with this number of registers.
     ///
     /// # Errors
     /// Returns errors of the family, and [`EngineError::NoRoom`] if the device does not have enough
@@ -211,7 +217,7 @@ impl Plan {
         })
     }
 
-    /// Builds an engine with one register that holds a residue of mixed bits.
+    /// Builds an engine with one register, which holds a pseudo-random residue.
     fn build_to_time(&self) -> Result<Box<dyn Engine>, EngineError> {
         let mut engine = self.build(1)?;
         let p = self.exponent.get();
@@ -226,10 +232,10 @@ impl Plan {
         Ok(engine)
     }
 
-    /// Returns the least time of a squaring, measured during `budget` on a residue of mixed bits,
-    /// with at least four squarings. Laps take 10 ms on the CPU, where other processes can only add
-    /// time, and 100 ms on a device, like the stretches of a test. Building the engine is not
-    /// included.
+    /// Returns the time of a squaring in the fastest lap of a measurement on a pseudo-random
+    /// residue. Laps are repeated until `budget` has passed; a lap has at least four squarings. A
+    /// lap takes about 10 ms on the CPU, where other processes can only add time, and about 100 ms
+    /// on a device. Building the engine is not included.
     pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
         let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
         let mut engine = self.build_to_time()?;
@@ -256,7 +262,7 @@ impl Plan {
         self.exponent
     }
 
-    /// Returns the engine's name.
+    /// Returns the name of the engine family.
     #[must_use]
     pub fn engine(&self) -> &'static str {
         self.family.name()
@@ -274,34 +280,38 @@ impl Plan {
         self.place() == CPU
     }
 
-    /// Returns the names of the variants ([`Profiled::variants`](crate::Profiled::variants)); one
-    /// empty name if the family has only one.
+    /// Returns the names of the variants of the family at this length
+    /// ([`Profiled::variants`](crate::Profiled::variants)); one empty name if the family has only
+    /// one variant.
     fn variants(&self) -> Vec<String> {
         let named = self.family.profiled().map(|family| family.variants(self.length));
         named.unwrap_or_else(|| vec![String::new()])
     }
 
-    /// Returns the name of the variant ([`Profiled::variants`](crate::Profiled::variants)); empty
-    /// if the family has only one.
+    /// Returns the name of the plan's variant ([`Profiled::variants`](crate::Profiled::variants));
+    /// empty if the family has only one variant.
     #[must_use]
     pub fn variant(&self) -> String {
         self.variants().into_iter().nth(self.variant).unwrap_or_default()
     }
 
-    /// Returns the same plan in the variant with this number among
-    /// [`Profiled::variants`](crate::Profiled::variants); `None` if the number is too large.
+    /// Returns a copy of the plan with variant number `variant` of the list
+    /// [`Profiled::variants`](crate::Profiled::variants), counted from 0; `None` if the number is
+    /// too large.
     #[must_use]
     pub fn in_variant(&self, variant: usize) -> Option<Self> {
         (variant < self.variants().len()).then_some(Self { variant, ..*self })
     }
 
-    /// Returns the cut of the transform, if it is cut ([`Profiled::cuts`](crate::Profiled::cuts)).
+    /// Returns how the transform is divided into rows, columns and radices
+    /// ([`Profiled::cuts`](crate::Profiled::cuts)); `None` if it is not divided.
     #[must_use]
     pub fn cut(&self) -> Option<Cut> {
         self.family.profiled()?.cuts(self.length).into_iter().nth(self.variant)
     }
 
-    /// Returns the work of a squaring, if it is known ([`Profiled::work`](crate::Profiled::work)).
+    /// Returns the counted operations of a squaring ([`Profiled::work`](crate::Profiled::work));
+    /// `None` if they are not known.
     #[must_use]
     pub fn work(&self) -> Option<Work> {
         self.family.profiled()?.work(self.length, self.variant)
@@ -313,13 +323,15 @@ impl Plan {
         self.length
     }
 
-    /// Returns the mean number of bits of a word, β = p/N.
+    /// Returns the mean number of bits of a word, p/N, for the exponent p and a transform of N
+    /// words.
     #[must_use]
     pub fn bits_per_word(&self) -> f64 {
         f64::from(self.exponent.get()) / self.length as f64
     }
 
-    /// Returns the margin of the engine at the plan's length.
+    /// Returns the margin of the engine at the plan's length: how far the round-off stays below its
+    /// limit.
     #[must_use]
     pub fn margin(&self) -> Margin {
         self.margin

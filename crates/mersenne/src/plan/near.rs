@@ -1,4 +1,4 @@
-//! Hints for an unusable transform length: the nearest usable lengths.
+//! Hints for a request with an unusable transform length: the nearest usable lengths.
 
 use std::fmt;
 
@@ -8,13 +8,14 @@ use warpint_progress::units::words;
 use super::{PlanError, PlanRequest};
 use crate::engine::{EngineError, EngineFamily};
 
-/// The reason why a request has no plan. If the reason is the length, this includes the nearest
-/// shorter and longer usable lengths: `…; near it, 10K and 16K would do`.
+/// The reason why no plan fits a request. If the requested length is unusable, the message names
+/// the nearest shorter and longer usable lengths: `…; near it, 10K and 16K would do`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanRefusal {
-    /// The error that the plan met.
+    /// The reason itself, without the usable lengths.
     pub error: PlanError,
-    /// The usable lengths, ascending; at most two.
+    /// The nearest usable lengths in words, ascending: at most one shorter and one longer. Empty if
+    /// the requested length is not the reason.
     pub near: Vec<usize>,
 }
 
@@ -44,8 +45,8 @@ impl std::error::Error for PlanRefusal {
 }
 
 impl PlanError {
-    /// Returns the error together with the usable lengths near that of `request`, whose place is
-    /// decided.
+    /// Returns the error together with the usable lengths nearest to the unusable one. `request`
+    /// must name the CPU or a device: for `Auto`, lengths on the CPU are returned.
     #[must_use]
     pub fn of_request(self, request: &PlanRequest) -> PlanRefusal {
         let near = near(&self, request).unwrap_or_default();
@@ -63,8 +64,8 @@ fn near(error: &PlanError, request: &PlanRequest) -> Option<Vec<usize>> {
     Some(shorter.into_iter().chain(longer).collect())
 }
 
-/// Returns the longest length below `n` and the shortest above it that support M_p with enough
-/// margin.
+/// Returns the longest length below `n` and the shortest length above `n` that support M_p with
+/// enough margin; `None` where no length does.
 fn neighbours(family: &dyn EngineFamily, p: u32, n: usize) -> (Option<usize>, Option<usize>) {
     let usable = |n: &usize| family.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
     let shorter = family.lengths(1, n.saturating_sub(1)).into_iter().rev().find(usable);

@@ -1,4 +1,4 @@
-//! Squarings timed in laps.
+//! Timing of squarings, in laps of many squarings each.
 
 use std::time::{Duration, Instant};
 
@@ -6,20 +6,20 @@ use super::Plan;
 use crate::Shift;
 use crate::engine::{Engine, EngineError, KernelTime, Step};
 
-/// An engine that does squarings, and their times.
+/// An engine whose squarings are timed in laps.
 ///
-/// Timers of several plans take laps in turns, so that a slow moment of the machine does not affect
-/// only one of them.
+/// To compare several plans, let their timers take laps in turns, so that a slow moment of the
+/// machine does not affect only one of them.
 pub struct SquaringTimer {
     engine: Box<dyn Engine>,
     squarings: u64,
     time: Duration,
-    /// The time of a squaring in the fastest lap, and that in the slowest lap.
+    /// The time of a squaring in the fastest lap, and the time of a squaring in the slowest lap.
     extremes: (Duration, Duration),
 }
 
 impl Plan {
-    /// Builds an engine to be timed, with a residue of mixed bits.
+    /// Builds an engine to be timed, with a pseudo-random residue.
     ///
     /// # Errors
     /// Returns the errors of [`Plan::build`].
@@ -40,7 +40,8 @@ impl SquaringTimer {
         self.engine.finish()
     }
 
-    /// Does one timed lap of `squarings` squarings, from digits to digits.
+    /// Times one lap of `squarings` squarings. The lap begins and ends with the digits of a
+    /// residue, so that it includes the first and the last transform.
     pub fn lap(&mut self, squarings: u64) -> Result<(), EngineError> {
         let begin = Instant::now();
         self.warm_up(squarings)?;
@@ -71,8 +72,9 @@ impl SquaringTimer {
         self.extremes
     }
 
-    /// Returns the engine's [`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times). The
-    /// list is empty, and nothing is computed, if the engine has no kernels.
+    /// Returns the mean times of the engine's kernels during `squarings` squarings: see
+    /// [`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times). The list is empty, and
+    /// nothing is computed, if the engine has no kernels.
     pub fn kernel_times(&mut self, squarings: u64) -> Result<Vec<KernelTime>, EngineError> {
         self.engine.kernel_timer().map_or(Ok(vec![]), |timer| timer.kernel_times(0, squarings))
     }

@@ -13,7 +13,7 @@ use crate::engine::known;
 #[derive(Debug)]
 pub struct TunedTimes {
     store: Option<TuningStore>,
-    /// The warnings so far, each once.
+    /// The warnings since the last call of [`TunedTimes::take_warnings`].
     warnings: RefCell<Vec<String>>,
 }
 
@@ -24,7 +24,7 @@ impl TunedTimes {
         Self::of(TuningStore::open().ok())
     }
 
-    /// Creates the times from a store; `None` means that there is no store.
+    /// Creates the value for the times in a store; `None` means that no store exists.
     #[must_use]
     pub fn of(store: Option<TuningStore>) -> Self {
         Self { store, warnings: RefCell::default() }
@@ -38,7 +38,8 @@ impl TunedTimes {
         self.store.as_ref().ok_or(TuningError::NoFolder)?.check()
     }
 
-    /// Stores the time of a squaring by a plan as the fastest of the plan's length.
+    /// Stores the variant of a plan as the fastest one at the plan's length, and its time per
+    /// squaring.
     ///
     /// # Errors
     /// Returns an error if there is no store or it cannot be written.
@@ -51,7 +52,7 @@ impl TunedTimes {
         Ok(())
     }
 
-    /// Returns the warnings since the last call, one text line each.
+    /// Returns the warnings since the last call, one line of text each, and clears them.
     pub fn take_warnings(&self) -> Vec<String> {
         self.warnings.take()
     }
@@ -77,13 +78,15 @@ impl StoredTimes for TunedTimes {
     }
 }
 
-/// Returns the time that is shipped for a product; `None` if there is none.
+/// Returns the time for a key that is shipped with this program for the device model `product`;
+/// `None` if there is none.
 fn shipped(product: &str, of: &TimingKey) -> Option<StoredTime> {
     let way = known::on(product, of.engine, of.length)?;
     Some(StoredTime { variant: way.variant.clone(), time: way.time })
 }
 
-/// Returns the key of the store for a timing key; `None` for a device that is not in use.
+/// Returns the key of the store that corresponds to a timing key; `None` for a device that this
+/// process has not opened, because its model is not known.
 fn key(of: &TimingKey) -> Option<TuningKey> {
     let (device, driver) = device_model(of.place)?;
     let program = env!("CARGO_PKG_VERSION").into();

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 /// A source of the present time, which tests may replace.
 pub trait Clock: fmt::Debug + Sync {
-    /// Returns the present time. It should not decrease, but a run loses no work if it does.
+    /// Returns the present time. The time should not decrease from call to call, but a run loses no
+    /// work if it does.
     fn now(&self) -> Instant;
 }
 

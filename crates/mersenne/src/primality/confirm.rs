@@ -35,8 +35,8 @@ pub(super) enum Back {
 }
 
 impl Driver<'_> {
-    /// Makes the outstanding checks of the final residue `last`: its Jacobi check, and the check
-    /// still under way.
+    /// Makes the last checks of a test: waits for the Jacobi check still under way, then makes the
+    /// Jacobi check of the final residue `last`.
     pub(super) fn last_check(
         &mut self,
         check: Check,
@@ -66,8 +66,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Keeps a state that a Jacobi check has confirmed; returns the residue as a suspect if the
-    /// check failed.
+    /// Processes the result of a Jacobi check. If the check passed, stores the state as confirmed
+    /// and returns `None`. Otherwise returns the residue that failed.
     pub(super) fn take_judged(&mut self, judged: Judged) -> Option<Suspect> {
         let Judged { state, seal, passed } = judged;
         if !passed {
@@ -81,12 +81,13 @@ impl Driver<'_> {
         None
     }
 
-    /// Handles a residue whose symbol is wrong. Computes the symbol again; if it is wrong again,
-    /// goes back to the newest older state from which no sound computation reaches such a residue.
+    /// Handles a residue whose Jacobi symbol is wrong. Computes the symbol again. If it is wrong
+    /// again, goes back to the newest older state from which no sound computation leads to a wrong
+    /// symbol.
     ///
-    /// Sets aside the checkpoints of the residue's iteration and later ones, and those found wrong
-    /// in the search. This includes checkpoints that a Jacobi check or a second engine confirmed:
-    /// either the confirmation was wrong, or the state has changed since.
+    /// Renames to `.bad` the checkpoints at the residue's iteration and at later ones, and the
+    /// checkpoints that the search finds wrong. This includes checkpoints that a Jacobi check or a
+    /// second engine confirmed: either the confirmation was wrong, or the state has changed since.
     pub(super) fn after_jacobi_failure(
         &mut self,
         sequence: &dyn Sequence,
@@ -140,8 +141,9 @@ impl Driver<'_> {
         Ok(Back::To(Box::new(back_to)))
     }
 
-    /// Returns the newest state before an iteration, from disk or else from memory, and whether it
-    /// is on disk. With a second engine, only verified states count.
+    /// Returns the newest state before the iteration `before`, and whether this state is on disk.
+    /// States in memory count if they are newer than those on disk. With a second engine, only
+    /// verified states count.
     fn older_state(&mut self, before: u64) -> Result<Option<(State, bool)>, TestError> {
         let only_verified = self.options.verify_with.is_some();
         let on_disk = match self.store.as_deref_mut() {
@@ -174,7 +176,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Sends the notices of the store as events.
+    /// Sends the events that the checkpoint store has collected.
     pub(super) fn tell_notices(&mut self) {
         let notices = self.store.as_deref_mut().map(|store| store.take_notices());
         for notice in notices.unwrap_or_default() {

@@ -4,8 +4,8 @@
 //! shift of its own, and must end the stretch with the same residue. At the end of a stretch this
 //! detects any error that only one engine made, including a transform that handles some digits
 //! wrongly. The test takes the sum of the times of both engines. It resumes from verified
-//! checkpoints only: what neither a second engine nor a Jacobi check has confirmed is computed
-//! again.
+//! checkpoints only. Iterations that neither a second engine nor a Jacobi check has confirmed are
+//! computed again.
 
 use std::time::{Duration, Instant};
 
@@ -15,10 +15,11 @@ use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, State};
 use crate::{Check, DigestedResidue, Engine, EngineError, Plan, Residue, Verdict};
 
-/// The time that a stretch takes on the first engine. An error costs at most this much work.
+/// The duration of a stretch on the first engine. A stretch is the work between two comparisons of
+/// the engines, and an error costs at most one stretch.
 const STRETCH: Duration = Duration::from_secs(20);
 
-/// The sequence s_0, s_1, … computed by two engines.
+/// A Lucas–Lehmer sequence s_0, s_1, … that two engines compute, stretch by stretch.
 pub(super) struct Doubled {
     first: LucasLehmer,
     second: LucasLehmer,
@@ -28,19 +29,19 @@ pub(super) struct Doubled {
     failed: bool,
     /// The last residue on which both engines agreed, and its iteration.
     agreed: (u64, DigestedResidue),
-    /// What has confirmed that residue: [`Confirmation::Twice`] if both engines have computed
-    /// everything before it.
+    /// The check that has confirmed the residue in `agreed`: [`Confirmation::Twice`] if both
+    /// engines have computed the whole sequence up to it.
     confirmed: Confirmation,
     clock: &'static dyn Clock,
     begun: Instant,
-    /// The residue of the first engine at the end of a stretch, until the second has reached that
-    /// iteration too.
+    /// The residue of the first engine at the end of a stretch; `None` unless the second engine has
+    /// yet to reach that iteration.
     reached: Option<Residue>,
 }
 
 impl Doubled {
-    /// Creates the sequence for two engines from that of the first engine and the plan of the
-    /// second.
+    /// Creates the sequence for two engines, from the sequence of the first engine and the plan of
+    /// the second engine.
     pub(super) fn new(first: LucasLehmer, plan: Plan, clock: &'static dyn Clock) -> Self {
         let p = plan.exponent().get();
         let start = first.first();
@@ -63,7 +64,7 @@ impl Doubled {
         }
     }
 
-    /// Returns the state on which both engines agreed.
+    /// Returns the last state on which both engines agreed.
     fn agreed_state(&self) -> State {
         let (iteration, residue) = (self.agreed.0, self.agreed.1.residue().clone());
         let confirmed = if iteration > 0 { self.confirmed } else { Confirmation::No };
@@ -71,7 +72,7 @@ impl Doubled {
     }
 
     /// Does at most `most` squarings on the second engine. At the end of the stretch, compares its
-    /// residue with `reached`, that of the first engine.
+    /// residue with `reached`, the residue of the first engine.
     fn follow(&mut self, reached: Residue, most: u64) -> Result<Advance, EngineError> {
         let n = most.min(self.first.iteration() - self.second.iteration());
         let stepped = self.step(n);
@@ -100,7 +101,8 @@ impl Doubled {
         Ok(Advance::Verified)
     }
 
-    /// Changes the second engine to a longer transform, so that the stretch is repeated.
+    /// Drops the second engine and changes its plan to a longer transform. The new engine will
+    /// repeat the stretch.
     fn lengthen(&mut self, measured: f64, limit: f64, length: usize) -> Result<(), EngineError> {
         self.engine = None;
         self.plan = self.plan.longer().map_err(|_| EngineError::Unusable {
@@ -114,8 +116,8 @@ impl Doubled {
         Ok(())
     }
 
-    /// Passes a result on. If it is an error of the device, drops the second engine first, so that
-    /// a new one is built.
+    /// Returns `done` unchanged. If it is an error of the device, drops the second engine, so that
+    /// the next step builds a new one.
     fn noted<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         if matches!(done, Err(EngineError::Device(_))) {
             self.engine = None;
@@ -124,7 +126,8 @@ impl Doubled {
         done
     }
 
-    /// Does n squarings on the second engine; returns its residue if the stretch has ended.
+    /// Does n squarings on the second engine, but none beyond the end of the stretch. Returns the
+    /// residue of the second engine at the end of the stretch, and `None` before it.
     fn step(&mut self, n: u64) -> Result<Option<Residue>, EngineError> {
         let agreed = self.agreed_state();
         let is_new = self.engine.is_none();
@@ -200,7 +203,7 @@ impl Sequence for Doubled {
         self.first.iteration()
     }
 
-    /// Returns the state on which both engines agree; no other state is worth saving.
+    /// Returns the last state on which both engines agreed, because no other state is worth saving.
     fn snapshot(&self, _: &mut dyn Engine) -> Result<State, EngineError> {
         Ok(self.agreed_state())
     }

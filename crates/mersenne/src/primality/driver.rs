@@ -1,4 +1,5 @@
-//! The driver that all long tests share: pace, progress, checkpoints, recovery.
+//! The driver of all tests: it determines the pace, reports progress, writes checkpoints and
+//! recovers from errors.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ pub(super) struct Driver<'a> {
     pub(super) clock: &'static dyn Clock,
     pub(super) errors: ErrorCounts,
     pub(super) least_length: Option<LeastLength>,
-    /// The computing time of earlier sittings.
+    /// The computing time of earlier runs of the test.
     pub(super) earlier: Duration,
     begun: Instant,
     /// The time at which the next checkpoint is due; `None` means never, because the interval
@@ -36,13 +37,15 @@ pub(super) struct Driver<'a> {
     pub(super) failures: Failures,
     /// The iteration and the file of the newest checkpoint on disk.
     pub(super) on_disk: Option<(u64, PathBuf)>,
-    /// The iteration from which the test continued after the device failed.
+    /// The iteration from which the test last continued after the device had failed; `None` if it
+    /// has not failed.
     pub(super) device_failed_at: Option<u64>,
-    /// The items to write while the device computes, in this order.
+    /// The items to write to disk while the device computes, in the order of writing.
     pub(super) pending: Vec<Pending>,
-    /// The Jacobi checks of a Lucas–Lehmer test; with a second engine, only the check at the end.
+    /// The Jacobi checks of a Lucas–Lehmer test; `None` for other tests. With a second engine, only
+    /// the check at the end is made.
     pub(super) watch: Option<JacobiWatch>,
-    /// The last state that a Jacobi check has confirmed.
+    /// The last state that a Jacobi check has confirmed; `None` if there is none.
     pub(super) confirmed: Option<Trusted>,
 }
 
@@ -200,7 +203,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Ends the run with the last good state.
+    /// Ends the run after a request to stop, and saves `good`, the last good state.
     fn stop_at(&mut self, good: &State) -> Result<Finished, TestError> {
         self.write_pending()?;
         let saved = self.save(good)?;
@@ -226,7 +229,8 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Returns whether a checkpoint is due. A clock that was set back does not delay it.
+    /// Returns whether a checkpoint is due. If the clock was set back, the checkpoint is due no
+    /// later than one interval from now.
     fn save_is_due(&mut self) -> bool {
         let now = self.clock.now();
         let latest = now.checked_add(self.options.checkpoint_interval);
@@ -266,7 +270,8 @@ impl<'a> Driver<'a> {
         State { elapsed: self.elapsed(), errors: self.errors, least_length, ..state }
     }
 
-    /// Saves a state and, if a check is due, starts one; returns whether the state is on disk.
+    /// Saves a state and, if a Jacobi check is due, starts one on this state. Returns whether the
+    /// state is on disk.
     pub(super) fn save(&mut self, state: &State) -> Result<bool, TestError> {
         let saved = self.write(state)?;
         if let Some(watch) = &mut self.watch {
@@ -275,7 +280,7 @@ impl<'a> Driver<'a> {
         Ok(saved)
     }
 
-    /// Saves a state without starting a check; returns whether it is on disk.
+    /// Saves a state without starting a Jacobi check. Returns whether the state is on disk.
     pub(super) fn write(&mut self, state: &State) -> Result<bool, TestError> {
         check_seal(state)?;
         let mut wait = self.options.checkpoint_interval;

@@ -15,7 +15,8 @@ pub enum TestError {
     /// The engine failed in a way that a longer transform cannot correct.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The device failed twice from the same state, or is unusable.
+    /// The device failed twice while the test continued from the same state, or it cannot be used
+    /// at all.
     #[error("{place} failed: {error}; {kept}")]
     Device {
         /// The name of the device.
@@ -25,13 +26,14 @@ pub enum TestError {
         /// A text that says where the last checkpoint is.
         kept: String,
     },
-    /// No plan is usable; in particular, no longer transform exists after a round-off error.
+    /// No usable plan exists. For example, a round-off error requires a longer transform, but the
+    /// engine has none.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The checkpoint directory cannot be read.
+    /// The checkpoint directory or a checkpoint in it cannot be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The checkpoint is past the iterations asked for.
+    /// The checkpoint is at a later iteration than the one at which the run is to end.
     #[error(
         "the checkpoint is at iteration {found}, past the {wanted} asked for: use another directory"
     )]
@@ -41,8 +43,9 @@ pub enum TestError {
         /// The number of iterations asked for.
         wanted: u64,
     },
-    /// A Lucas–Lehmer sequence reached 0, 2 or −2 before its end, or a PRP test reached 0. No sound
-    /// computation does.
+    /// A residue has a value that no sound computation gives: 0, 2 or −2 before the end of a
+    /// Lucas–Lehmer test, 0 at its end if the residue before the last does not confirm it, or 0 in
+    /// a PRP test.
     #[error(
         "the residue at iteration {iteration} is impossible (res64 {res64}): this machine computes \
          unreliably; the same command goes on from the last checkpoint, or try engine goldilocks"
@@ -53,7 +56,7 @@ pub enum TestError {
         /// The low 64 bits of the residue.
         res64: String,
     },
-    /// The spec of a certification lacks the start residue.
+    /// The specification of a certification lacks the start residue.
     #[error("a certification needs its start residue")]
     NoStart,
     /// Two computations of 3^(d−1) gave different results; d is the product of the known factors.
@@ -85,13 +88,13 @@ pub enum TestError {
     RepeatedError {
         /// The kind of the check.
         check: Check,
-        /// A text that names engine, length and margin.
+        /// A text that names the engine, its transform length and its margin.
         arithmetic: String,
         /// The iteration at which the check was made.
         iteration: u64,
         /// The last verified iteration.
         verified: u64,
-        /// The residue that was found twice.
+        /// The low 64 bits of the residue, as 16 hexadecimal digits.
         res64: String,
     },
     /// Three checks in a row failed with different residues.
@@ -103,7 +106,7 @@ pub enum TestError {
     Unreliable {
         /// The kind of the last check that failed.
         check: Check,
-        /// A text that names engine, length and margin.
+        /// A text that names the engine, its transform length and its margin.
         arithmetic: String,
         /// The iteration at which the last check was made.
         iteration: u64,
@@ -136,8 +139,8 @@ impl TestError {
 }
 
 impl TestError {
-    /// Returns [`TestError::Device`] for an error of the device at `place`, and the iteration and
-    /// file of the newest checkpoint on disk.
+    /// Returns [`TestError::Device`] for an error of the device named `place`. `on_disk` is the
+    /// iteration and the path of the newest checkpoint on disk; `None` if there is none.
     pub(super) fn device(
         place: String,
         error: DeviceError,

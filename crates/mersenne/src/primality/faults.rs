@@ -58,7 +58,8 @@ fn zeros_are_no_residues_of_a_prp_test() {
     assert!(matches!(end_of(&mut prp, engine.as_mut()), Advance::CheckFailed { .. }));
 }
 
-/// A PRP test of M59 that has reached x_59, in the last block, which ends at 70.
+/// Returns a PRP test of M59 that has reached x_59, and its engine. The test is in its last block,
+/// which ends at iteration 70.
 fn at_the_end_of_m59() -> (Prp, Box<dyn Engine>) {
     let mut engine = Word.build(59, 1, BuildOptions::new(registers::COUNT, 1)).unwrap();
     let mut prp = Prp::new(TestKind::Prp, Residue::from_u64(59, 3), 59);

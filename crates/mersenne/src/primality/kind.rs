@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use crate::Residue;
 
-/// The first term of a Lucas–Lehmer sequence. Each of these is a universal starting value: s_(p−2)
-/// = 0 exactly when M_p is prime, for every odd p.
+/// The first term s_0 of a Lucas–Lehmer sequence s_(k+1) = s_k² − 2 mod M_p. Each of these values
+/// is universal: for every odd prime p, s_(p−2) = 0 exactly if M_p is prime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LlStart {
     /// The sequence starts with 4, as usual.
@@ -25,22 +25,24 @@ pub enum TestKind {
     /// A probable-prime test: Fermat's test to base 3 with residue type 1, guarded by Gerbicz–Li
     /// checks.
     Prp,
-    /// A Lucas–Lehmer test that starts with this term.
+    /// A Lucas–Lehmer test with this first term.
     Ll(LlStart),
     /// The certification of a proof: squarings of a given residue, guarded by Gerbicz–Li checks.
     Cert(Certification),
 }
 
-/// The identity of a certification: the number of squarings and a digest.
+/// The number of squarings of a certification, and a digest that distinguishes it from other
+/// certifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certification {
     squarings: u64,
-    /// The first bytes of the SHA-256 of the start residue and of the number of squarings.
+    /// The first eight bytes of the SHA-256 of the start residue followed by the number of
+    /// squarings.
     digest: [u8; 8],
 }
 
 impl Certification {
-    /// Returns the identity of `squarings` squarings of the residue `start`.
+    /// Returns the value that identifies `squarings` squarings of the residue `start`.
     #[must_use]
     pub fn new(start: &Residue, squarings: u64) -> Self {
         let mut hasher = Sha256::new();

@@ -18,7 +18,7 @@ use crate::{Check, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdi
 
 const S: usize = 0;
 
-/// The sequence s_0, s_1, … mod M_p up to s_target.
+/// The Lucas–Lehmer sequence s_(k+1) = s_k² − 2 mod M_p up to s_target.
 #[derive(Clone)]
 pub(super) struct LucasLehmer {
     p: u32,
@@ -35,7 +35,7 @@ impl LucasLehmer {
         Self { p, start, target, iteration: 0, first_shift: Shift::ZERO, penultimate: None }
     }
 
-    /// Sets the shift of s_0.
+    /// Sets the shift, in bits, of the first term s_0.
     pub(super) fn shifted(mut self, shift: u32) -> Self {
         self.first_shift = Shift::new(shift, self.p);
         self
@@ -46,7 +46,8 @@ impl LucasLehmer {
         TestKind::Ll(self.start).iterations(self.p)
     }
 
-    /// Returns whether s_(p−3) is known and is ±2^((p+1)/2).
+    /// Returns whether s_(p−3) is known and is ±2^((p+1)/2). If so, s_(p−2) = 0 by arithmetic
+    /// alone.
     fn is_proven(&self) -> bool {
         let root = Residue::from_u64(self.p, 1).rotated_left(self.p.div_ceil(2));
         let zero = Residue::from_u64(self.p, 0);
@@ -58,7 +59,7 @@ impl LucasLehmer {
         self.first_shift.after_squarings(self.iteration, self.p)
     }
 
-    /// Returns s_0 mod M_p, for odd p.
+    /// Returns the first term s_0 of the sequence, mod M_p for odd p.
     fn start_residue(&self) -> Residue {
         let value = |v| Residue::from_u64(self.p, v);
         match self.start {
@@ -146,9 +147,10 @@ impl Sequence for LucasLehmer {
         None
     }
 
-    /// Returns whether the residue at this iteration shows an error. After 0 the sequence continues
-    /// with −2, 2, 2, … and stays at 2; a defective machine produces these values. 0 is correct
-    /// only at the very end, after ±2^((p+1)/2).
+    /// Returns whether the residue at this iteration shows an error. If a term of the sequence is
+    /// 0, the next terms are −2, 2, 2, …; a defective machine produces these values. So these
+    /// values count as errors before the end of a test if p ≥ 13. At the end, 0 is right only after
+    /// ±2^((p+1)/2).
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool {
         // For smaller exponents the sequence can take these values without an error.
         const SMALLEST: u32 = 13;

@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::checkpoint::State;
 
-/// A way to keep the states of a run in memory, which tests may replace.
+/// The memory that holds the states of a run. Tests replace it by memory that changes them.
 pub trait Memory: fmt::Debug + Sync {
-    /// Returns a stored state as memory holds it when it is used again: before it is saved, or when
-    /// the test goes back to it.
+    /// Returns `state` as it is read back from memory: unchanged, if memory is sound. A run calls
+    /// this function before it saves a state, and when it goes back to one.
     fn recalled(&self, state: State) -> State;
 }
 

@@ -38,7 +38,8 @@ pub use kind::{Certification, LlStart, TestKind};
 pub use memory::{Memory, SoundMemory};
 pub(crate) use prp::LARGEST_BLOCK;
 
-/// The specification of a test. Fields may be added: build one with `..TestSpec::new(kind, exponent)`.
+/// The specification of a test. Later versions may add fields: build one with
+/// `..TestSpec::new(kind, exponent)`.
 #[derive(Debug, Clone)]
 pub struct TestSpec {
     /// The kind of the test.
@@ -48,13 +49,14 @@ pub struct TestSpec {
     /// The number of iterations after which the test ends with [`crate::Verdict::Interim`]. `None`,
     /// or the number of iterations of the whole test, gives a verdict.
     pub iterations: Option<u64>,
-    /// The shift, in bits, with which a test starts; a resumed test keeps its own. Two runs with
-    /// shifts drawn at random share no systematic error.
+    /// The shift, in bits, with which a test starts; a resumed test continues with the shift of its
+    /// checkpoint. Two runs with shifts drawn at random share no systematic error.
     pub shift: u32,
     /// The known factors of M_p, for a PRP test. If there are any, the verdict is about the
     /// cofactor.
     pub known_factors: KnownFactors,
-    /// The start residue x_0 of a certification. The kind contains only a digest of it.
+    /// The start residue of a certification, of which `kind` contains only a digest; `None` for
+    /// other tests.
     pub start: Option<Residue>,
 }
 
@@ -70,7 +72,8 @@ impl TestSpec {
     /// Creates the specification of a certification: `squarings` squarings of the residue `start`.
     ///
     /// # Panics
-    /// Panics if the residue is of another exponent.
+    /// Panics if `start` is a residue modulo another Mersenne number than 2^p − 1, where p is
+    /// `exponent`.
     #[must_use]
     pub fn certification(exponent: Exponent, start: Residue, squarings: u64) -> Self {
         assert_eq!(start.exponent(), exponent.get(), "a residue of another exponent");
@@ -79,33 +82,35 @@ impl TestSpec {
     }
 }
 
-/// Receives residues during a test, from which a proof is built.
+/// A receiver of the residues of a running PRP test from which a proof will be built.
 pub trait ResidueSink: fmt::Debug + Send + Sync {
-    /// Returns the iterations whose residues it wants, ascending, for a test that starts or resumes
-    /// at `reached`. Residues up to `reached` were kept in earlier sittings or are lost.
+    /// Returns the iterations, ascending, at which the test must pass its residue to
+    /// [`ResidueSink::keep`]. The test starts or resumes at iteration `reached`. Residues up to
+    /// this iteration were stored in earlier runs, or are lost.
     fn iterations(&self, reached: u64) -> Vec<u64>;
 
-    /// Stores x, the residue at an iteration. Returns once the residue is on disk or no longer
-    /// wanted.
+    /// Stores x, the residue at an iteration, and returns when it is on disk. May drop the residue
+    /// instead if the proof no longer needs it.
     ///
     /// # Errors
-    /// Returns errors of the disk. The test continues after an error.
+    /// Returns an error if the residue cannot be written. The test continues nevertheless.
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()>;
 }
 
-/// Options of a run. Fields may be added: build one with `..RunOptions::default()`.
+/// Options of a run. Later versions may add fields: build them with `..RunOptions::default()`.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// The time between checkpoints; 60 s by default.
     pub checkpoint_interval: Duration,
-    /// The plan by which every stretch of a Lucas–Lehmer test is computed again, at another shift;
-    /// `None` means once only.
+    /// The plan of a second engine that computes every stretch of a Lucas–Lehmer test again, at
+    /// another shift. `None` means that the test is computed once.
     pub verify_with: Option<Plan>,
-    /// The sink that receives residues during a PRP test.
+    /// The receiver of residues during a PRP test, from which a proof will be built; `None` if no
+    /// residues are wanted.
     pub residues: Option<Arc<dyn ResidueSink>>,
     /// The clock that the run reads; tests replace it.
     pub clock: &'static dyn Clock,
-    /// The memory that keeps states; tests replace it.
+    /// The memory in which the run keeps states; tests replace it.
     pub memory: &'static dyn Memory,
 }
 
@@ -128,7 +133,7 @@ pub enum Finished {
     Done(Box<Outcome>),
     /// The stop token ended the run.
     Stopped {
-        /// The number of iterations done.
+        /// The number of iterations done, from which the test will resume if its state was saved.
         iteration: u64,
         /// Whether a checkpoint of exactly this iteration is on disk.
         saved: bool,
@@ -138,9 +143,9 @@ pub enum Finished {
 /// Runs a test to its end, to `spec.iterations`, or until `stop` is set.
 ///
 /// Resumes from the newest sound checkpoint of `store`; without a store nothing is saved. `events`
-/// is called between two strides on the computing thread, so that slow work belongs on another
-/// thread. At most `options.checkpoint_interval` of work is lost if the process is killed between
-/// checkpoints.
+/// is called on the computing thread, which waits for it: slow work belongs on another thread. If
+/// the process is killed, at most the work since the last checkpoint is lost, that is, about
+/// `options.checkpoint_interval` of work.
 ///
 /// M2 = 3 is answered without a test: prime, with residue 0 for LL and 1 for PRP by convention,
 /// since neither sequence is meaningful mod 3.

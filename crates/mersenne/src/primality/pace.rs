@@ -4,23 +4,26 @@ use std::time::{Duration, Instant};
 
 use super::Clock;
 
-/// The time of a stride on the CPU. A stride is the work between two looks at the clock and the
-/// stop token. On a device, where it is longer, each look waits for the device.
+/// The duration of a stride on the CPU. A stride is the work between two readings of the clock and
+/// the stop token.
 const STRIDE_ON_CPU: Duration = Duration::from_millis(200);
+/// The duration of a stride on a device. It is longer than on the CPU, because at the end of each
+/// stride the host waits for the device.
 const STRIDE_ON_A_DEVICE: Duration = Duration::from_secs(1);
 
-/// The speed of a run, from which the number of squarings of a stride follows.
+/// The measured speed of a run, which determines the number of squarings of a stride.
 pub(super) struct Pace {
     clock: &'static dyn Clock,
     stride: Duration,
     lap: Instant,
-    /// The average time, and then the average number of squarings. Values from one lap ago have the
-    /// weight e^(−lap/[`LATELY`]).
+    /// The weighted sum of the times of all laps, in seconds. A lap that ended t ago has the weight
+    /// e^(−t/[`LATELY`]).
     seconds: f64,
+    /// The sum of the numbers of squarings of all laps, with the same weights as `seconds`.
     squarings: f64,
 }
 
-/// The time constant of the averages.
+/// The time in which the weight of a lap falls by the factor e.
 const LATELY: Duration = Duration::from_secs(3);
 
 impl Pace {

@@ -1,25 +1,29 @@
 //! The probable-prime test to base 3 with Gerbicz–Li checks, and certifications.
 //!
-//! x_k = 3^(2^k) mod M_p; a certification starts with another x_0. The residue of type 1 is 3^(M_p
-//! − 1) = x_p / 9, which is 1 if M_p is prime. A check covers a stretch that starts at a verified
-//! iteration v and consists of blocks of B squarings. With D_t = Π x_(v+iB), i = 0 … t,
+//! The sequence is x_k = 3^(2^k) mod M_p; a certification starts with another x_0. The residue of
+//! type 1 is 3^(M_p − 1) = x_p / 9, which is 1 if M_p is prime.
+//!
+//! A check covers a stretch of squarings that starts at a verified iteration v and consists of
+//! blocks of B squarings. Let D_t be the product of the terms x_v, x_(v+B), x_(v+2B), … up to
+//! x_(v+tB). Then
 //!
 //!   D_t = x_v · D_(t−1)^(2^B),
 //!
-//! since raising to the power 2^B moves every factor by one block. The left side costs one product
-//! per block, the right side B squarings per check. A wrong squaring anywhere in the stretch
-//! violates the equation (Gerbicz; Li 2017). If a product costs as much as c squarings, B = √(cL)
-//! minimises the cost of a check of L squarings. Its share of the time is then 2√(c/L): 0.25 % for
-//! L = 2·10^6 and c = 3.
+//! because raising to the power 2^B moves every factor by one block. The left side costs one
+//! product per block, the right side B squarings per check. A wrong squaring anywhere in the
+//! stretch violates the equation (Gerbicz; Li 2017). If a product costs as much as c squarings, B =
+//! √(cL) minimises the cost of a check of L squarings. This cost is then the fraction 2√(c/L) of
+//! the time: 0.25 % for L = 2·10^6 and c = 3.
 //!
 //! The run continues past its last iteration T to the end E of the block, so that a check covers T.
-//! Then two conditions must hold: x_T as read must be the square of x_(T−1), which a register has
-//! kept; and x_T squared E − T times must be x_E. The second condition alone would accept −x_T.
+//! Then two more conditions must hold. First, x_T as read must be the square of x_(T−1), which a
+//! register still holds. Second, x_T squared E − T times must be x_E. The second condition alone
+//! would accept −x_T.
 //!
-//! A residue that is reported or kept is first read to the host, then written back into the
-//! registers that the check reads. So the check also detects an error in reading. The next stretch
-//! is checked against the copy on the host, which detects an error in between. Residues for a proof
-//! are only read: the proof is verified when it is built.
+//! A residue that is reported, or becomes the verified residue, is first read to the host and then
+//! written back into the registers that the check reads. So the check also detects an error in
+//! reading. The next check starts from this copy, so it detects a change of the register in the
+//! meantime. Residues for a proof are only read, because the proof is verified when it is built.
 
 use std::time::Duration;
 
@@ -29,54 +33,57 @@ use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, GerbiczState, State};
 use crate::{DigestedResidue, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
 
-/// The cost of a product, as a number of squarings, including the interruption of the squarings. It
-/// is four on an H200 at 82,589,933 (184 µs for the product, 68 µs for a squaring), less on a CPU.
+/// The cost of a product, as a number of squarings. It includes the cost of interrupting the
+/// squarings. On an H200 at the exponent 82,589,933 it is four (184 µs for the product, 68 µs for a
+/// squaring); on a CPU it is less.
 const PRODUCT_COST: u64 = 3;
-/// The largest number of squarings that one check covers, apart from the rest of a block. It is the
-/// smallest number for which a check costs 0.25 %.
+/// The largest number of squarings that one check covers, not counting the rest of the last block.
+/// It is the smallest number for which the checks take 0.25 % of the time.
 const LONGEST_STRETCH: u64 = 2_000_000;
-/// The block length B for [`LONGEST_STRETCH`]: √(6·10^6), adjusted to [`GROUP`].
+/// The block length B for [`LONGEST_STRETCH`]: √(6·10^6), rounded up to whole groups of [`GROUP`]
+/// squarings and one more squaring.
 pub(crate) const LARGEST_BLOCK: u64 = 2_465;
-/// The number of squarings of a group. Long blocks consist of whole groups and one more squaring:
-/// devices do squarings in groups, and the last one of a block separately.
+/// The number of squarings of a group. A long block consists of whole groups and one more squaring,
+/// because devices do squarings in groups and the last squaring of a block separately.
 const GROUP: u64 = 32;
 
-/// The sequence x_0, x_1, … up to x_target, with checks.
+/// The sequence x_(k+1) = x_k² mod M_p up to x_target, guarded by Gerbicz–Li checks.
 pub(super) struct Prp {
     kind: TestKind,
     p: u32,
     start: Residue,
     target: u64,
-    /// The iterations whose residues are wanted, ascending.
+    /// The iterations, ascending, at which `advance` must return the residue.
     wanted: Vec<u64>,
     /// The present iteration k; it runs past the target to the end of the block.
     iteration: u64,
     first_shift: Shift,
     block: u64,
     verified: (u64, DigestedResidue),
-    /// The shift of x_v in its register, V.
+    /// The shift of the verified residue x_v in register V.
     verified_shift: Shift,
     product_iteration: u64,
-    /// The shift of D, which is the sum of its factors' shifts.
+    /// The shift of the product in register D. It is the sum of the shifts of the factors, mod p.
     product_shift: Shift,
-    /// The residue x_(target−1), once k has reached it; from then on the register LAST holds it
-    /// too.
+    /// The residue x_(target−1), once the sequence has reached it. From then on, register LAST
+    /// holds it too.
     before_last: Option<Residue>,
-    /// The residue x_target, once k has reached it.
+    /// The residue x_target, once the sequence has reached it.
     last: Option<Residue>,
     check: Option<Check>,
 }
 
 /// A check under way at the end of a block.
 struct Check {
-    /// The number of squarings done: first up to B of D_(t−1), then, at the end of the run, up to E
-    /// − T of x_T.
+    /// The number of squarings of the check that are done: first the B squarings of the product in
+    /// register D (B is the block length), then, at the end of the run, the squarings from x_T to
+    /// the end of its block, where T is the last iteration.
     done: u64,
-    /// The residue x_k, which the check is to confirm.
+    /// The residue at the end of the block, which the check is to confirm.
     residue: DigestedResidue,
 }
 
-/// Returns the block length B for a stretch that starts `left` squarings before the end.
+/// Returns the block length B for a stretch that starts `left` squarings before the last iteration.
 fn block_for(left: u64) -> u64 {
     let product = PRODUCT_COST * left.min(LONGEST_STRETCH);
     let root = product.isqrt();
@@ -86,7 +93,7 @@ fn block_for(left: u64) -> u64 {
     whole.clamp(1, LARGEST_BLOCK)
 }
 
-/// Returns the number of squarings between two checks, for blocks of B.
+/// Returns the number of squarings between two checks, for the block length `block`.
 fn stretch_of(block: u64) -> u64 {
     block * block / PRODUCT_COST
 }
@@ -119,12 +126,12 @@ impl Prp {
         self
     }
 
-    /// Returns the first wanted iteration after k.
+    /// Returns the first iteration after k whose residue is wanted; `None` if there is none.
     fn next_wanted(&self, k: u64) -> Option<u64> {
         self.wanted.get(self.wanted.partition_point(|&w| w <= k)).copied()
     }
 
-    /// Returns the shift of x_k.
+    /// Returns the shift of the term at an iteration in register X.
     fn shift_at(&self, iteration: u64) -> Shift {
         self.first_shift.after_squarings(iteration, self.p)
     }
@@ -162,8 +169,9 @@ impl Prp {
         state
     }
 
-    /// Makes x_k the verified state, with D = x_k and a block length for the squarings left. The
-    /// register READ holds x_k with the shift of k.
+    /// Makes the present residue, which register READ holds, the verified residue. Copies it to
+    /// register V and to register D, where a new product starts, and chooses the block length for
+    /// the squarings left.
     fn take_verified(
         &mut self,
         engine: &mut dyn Engine,
@@ -180,7 +188,8 @@ impl Prp {
         Ok(())
     }
 
-    /// Ends a block: D_t = D_(t−1)·x_k. Starts a check if one is due.
+    /// Ends a block: multiplies the product in register D by the present term. If a check is due,
+    /// starts the check instead.
     fn end_block(&mut self, engine: &mut dyn Engine) -> Result<(), EngineError> {
         let shift = self.shift_at(self.iteration);
         let due = self.iteration >= self.target
@@ -272,12 +281,12 @@ impl Prp {
 
 #[cfg(test)]
 impl Prp {
-    /// Returns whether x_target is known.
+    /// Returns whether the sequence has reached x_target.
     pub(super) fn has_reached_its_end(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Replaces the host's copy of x_target only.
+    /// Replaces the host's copy of x_target, but no register.
     pub(super) fn forget_last(&mut self, instead: Residue) {
         self.last = Some(instead);
     }

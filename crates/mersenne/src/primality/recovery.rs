@@ -10,12 +10,12 @@ use super::{Memory, TestError};
 use crate::checkpoint::{LeastLength, State};
 use crate::{Check, DigestedResidue, Event};
 
-/// The number of failed checks in a row that are attributed to chance.
+/// The largest number of failed checks in a row that are attributed to chance.
 const FAILURES_ALLOWED: usize = 2;
 
 impl Driver<'_> {
-    /// Changes to the next longer transform, to continue from `good`, the last good state. Saves
-    /// this state with the new length.
+    /// Changes the plan to the next longer transform, with which the test continues from `good`,
+    /// the last good state. Saves this state with the new length.
     pub(super) fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
         let longer = self.plan.longer()?;
         self.errors.round_off = self.errors.round_off.saturating_add(1);
@@ -35,9 +35,9 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Decides whether a new engine replaces one whose device failed, to continue from the last
-    /// good state. This is done once per state: a device that is lost or defective would fail again
-    /// and again.
+    /// Handles a failure of a device. Returns `Ok` if a new engine is to continue from `good`, the
+    /// last good state. This is tried once per state, because a device that is lost or defective
+    /// would fail again and again. Otherwise returns the error that ends the test.
     pub(super) fn after_device_failure(
         &mut self,
         sequence: &mut dyn Sequence,
@@ -92,7 +92,7 @@ impl Driver<'_> {
         self.go_back_to(check, iteration, res64, state)
     }
 
-    /// Counts a failed check in the numbers of errors.
+    /// Increases the number of errors that checks of this kind have detected.
     pub(super) fn count(&mut self, check: Check) {
         let count = match check {
             Check::Gerbicz => &mut self.errors.gerbicz,
@@ -102,8 +102,8 @@ impl Driver<'_> {
         *count = count.saturating_add(1);
     }
 
-    /// Counts a failed check and saves the state to go back to. Returns this state, or an error if
-    /// the test is not to continue from it.
+    /// Records a failed check, and saves `state`, the state to go back to. Returns this state, or
+    /// an error if the failures are too many or repeat the same residue, so that the test must end.
     pub(super) fn go_back_to(
         &mut self,
         check: Check,
@@ -134,25 +134,28 @@ impl Driver<'_> {
         Ok(state)
     }
 
-    /// Forgets the newest checkpoint on disk if `gone` says that it was removed.
+    /// Clears the record of the newest checkpoint on disk if `gone` returns true for its iteration,
+    /// because the file was removed.
     pub(super) fn forget_on_disk(&mut self, gone: impl Fn(u64) -> bool) {
         self.on_disk = self.on_disk.take().filter(|(newest, _)| !gone(*newest));
     }
 }
 
-/// A state that a Jacobi check has confirmed. It is kept until another one is confirmed.
+/// A state that a Jacobi check has confirmed. It is stored until another state is confirmed.
 pub(super) struct Trusted {
     state: State,
     seal: DigestedResidue,
 }
 
 impl Trusted {
-    /// Keeps a state whose residue was sealed before the check.
+    /// Creates a trusted state from a state that a check has confirmed and the seal of its residue.
+    /// The seal must have been made before the check.
     pub(super) fn new(state: State, seal: DigestedResidue) -> Self {
         Self { state, seal }
     }
 
-    /// Keeps a state that was just read from a file with its checksum.
+    /// Creates a trusted state from a state that was just read from a file whose checksum was
+    /// verified. Seals its residue.
     pub(super) fn read(state: State) -> Self {
         let seal = DigestedResidue::new(state.residue.clone());
         Self { state, seal }
@@ -181,8 +184,8 @@ pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
     }
 }
 
-/// The failed checks of each kind since the last check of that kind that passed. A second engine
-/// that agrees says nothing about a wrong Jacobi symbol.
+/// The failed checks of each kind since the last check of the same kind that passed. Kinds are
+/// separate, because agreement with a second engine says nothing about a wrong Jacobi symbol.
 #[derive(Default)]
 pub(super) struct Failures {
     seen: Vec<(Check, u64, [u64; 3])>,
@@ -201,7 +204,7 @@ impl Failures {
         self.seen.iter().filter(|failure| failure.0 == check).count()
     }
 
-    /// Records that a check of this kind has passed.
+    /// Removes the failures of this kind of check, because a check of this kind has passed.
     pub(super) fn clear(&mut self, check: Check) {
         self.seen.retain(|failure| failure.0 != check);
     }

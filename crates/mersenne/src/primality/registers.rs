@@ -2,18 +2,23 @@
 
 /// The register that holds x_k, the present term of the sequence.
 pub const X: usize = 0;
-/// The register that holds D, the Gerbicz product up to the last whole block.
+/// The register that holds the Gerbicz–Li product D = x_v·x_(v+B)·x_(v+2B)· … up to the end of the
+/// last whole block, where v is the last verified iteration and B the number of squarings of a
+/// block.
 pub const D: usize = 1;
-/// The register that holds x_v, the verified state.
+/// The register that holds x_v, the term of the sequence at the last verified iteration v.
 pub const V: usize = 2;
-/// The register that holds, at a check, D including the block that has just ended.
+/// The register that holds, during a check, the product in [`D`] times the term at the end of the
+/// present block.
 pub const NEXT: usize = 3;
-/// The register that holds D^(2^j) during a check.
+/// The register in which a check squares the product in [`D`], once for each squaring of a block.
 pub const POWER: usize = 4;
-/// The register that holds x_(T−1), then x_T, where T is the last iteration.
+/// The register that holds x_(T−1), the term before the last iteration T. The last check squares it
+/// to x_T.
 pub const LAST: usize = 5;
-/// The register that holds, at a check, x_k written back from the host's copy.
+/// The register that holds, during a check, the present term x_k, written back from the host's
+/// copy.
 pub const READ: usize = 6;
 
-/// The number of registers.
+/// The number of registers of a PRP test or a certification.
 pub const COUNT: usize = 7;

@@ -10,7 +10,9 @@ use crate::Event;
 use crate::checkpoint::{CheckpointError, CheckpointStore, Confirmation, State};
 
 impl Driver<'_> {
-    /// Returns the newest sound checkpoint, or the first state if none exists.
+    /// Returns the state from which the run starts: the state in the newest sound checkpoint, or
+    /// the first state of the sequence if no checkpoint is sound. With a second engine, only
+    /// verified checkpoints count.
     pub(super) fn resume(&mut self, sequence: &dyn Sequence) -> Result<State, TestError> {
         let mut found = None;
         if let Some(store) = self.store.as_deref_mut() {

@@ -1,4 +1,4 @@
-//! The driver's view of a test: a sequence that advances, and its states.
+//! A test as the driver sees it: a sequence that advances, and its states.
 
 use crate::checkpoint::State;
 use crate::{Check, Engine, EngineError, Residue, Verdict};
@@ -10,11 +10,11 @@ pub(super) trait Sequence {
     /// Returns the kind of check that guards the sequence.
     fn check(&self) -> Check;
 
-    /// Returns the number of registers needed.
+    /// Returns the number of registers that the engine must have.
     fn registers(&self) -> usize;
 
     /// Sets the iterations, ascending, at which the sequence halts with [`Advance::Reached`].
-    /// Sequences that do not support this ignore it.
+    /// Sequences that do not support this ignore the call.
     fn stop_at(&mut self, _iterations: Vec<u64>) {}
 
     /// Returns the state before the first squaring.
@@ -23,11 +23,11 @@ pub(super) trait Sequence {
     /// Returns the iteration at which the run ends.
     fn target(&self) -> u64;
 
-    /// Loads a state into an engine, which may be a new one or the same one.
+    /// Loads a state into an engine, which may be a new engine or the one used before.
     fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError>;
 
-    /// Does about `most` squarings, and at least one unless finished. It does fewer if something
-    /// must be done in between, and more to finish a block that is not split.
+    /// Does about `most` squarings, and at least one unless the sequence is finished. Does fewer up
+    /// to an iteration at which it must halt, and more to finish a short block.
     fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError>;
 
     /// Returns the number of squarings of the sequence done so far, at most the target.
@@ -38,7 +38,7 @@ pub(super) trait Sequence {
     /// state.
     fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError>;
 
-    /// Returns the last verified state, if the sequence has checks.
+    /// Returns the last verified state; `None` if the sequence makes no checks of its own.
     fn verified(&self) -> Option<State>;
 
     /// Returns whether the last verified state is unchanged in memory.
@@ -51,16 +51,16 @@ pub(super) trait Sequence {
         false
     }
 
-    /// Returns the place of the sequence's own (second) engine if that engine has failed since the
-    /// last call.
+    /// Returns the place (`cpu`, `cuda:0`, …) of the sequence's own second engine if that engine
+    /// has failed since the last call.
     fn failed_place(&mut self) -> Option<&'static str> {
         None
     }
 
-    /// Returns whether this residue at this iteration proves an error.
+    /// Returns whether no sound computation gives this residue at this iteration.
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool;
 
-    /// Returns the verdict that a final residue gives, and the residue to report.
+    /// Returns the verdict for the final residue `last`, and the residue to report.
     fn verdict(&self, last: Residue) -> (Verdict, Residue);
 }
 
@@ -69,13 +69,14 @@ pub(super) trait Sequence {
 pub(super) enum Advance {
     /// Some squarings of the sequence or of a check were done.
     Going,
-    /// The sequence reached an iteration whose residue is wanted. This is the residue.
+    /// The sequence reached an iteration whose residue is wanted, and returns this residue.
     Reached(Residue),
     /// A check passed at the present iteration.
     Verified,
     /// A check failed at the present iteration. `res64` are the low 64 bits of the residues
     /// compared; they distinguish a repeated error from a new one.
     CheckFailed { iteration: u64, res64: [u64; 3] },
-    /// The sequence reached the target. This is the residue there, checked as far as the test can.
+    /// The sequence reached the target, and returns the residue there. All checks that the sequence
+    /// itself makes have passed.
     Finished(Residue),
 }

@@ -17,12 +17,13 @@ use crate::jacobi::jacobi_of_ll;
 use crate::{DigestedResidue, Plan, Residue};
 use warpint_natural::limbs;
 
-/// The minimum time between two checks on the CPU, as a multiple of the duration of one check.
-/// Checks slow the test down by the inverse of this number. Beside a device the multiple is
-/// smaller.
+/// The minimum pause between two checks of a test on the CPU, as a multiple of the duration of a
+/// check. Checks slow the test down by the inverse of this number.
 const PAUSES_ON_CPU: u32 = 100;
+/// The minimum pause between two checks of a test on a device, as a multiple of the duration of a
+/// check. It is smaller than on the CPU, because the test does not need the CPU.
 const PAUSES_BESIDE_A_DEVICE: u32 = 10;
-/// The largest number of threads of a check; more threads save little time.
+/// The largest number of threads of one check. More threads save little time.
 const THREADS: usize = 4;
 
 /// Makes Jacobi checks, of one state at a time, on other threads.
@@ -44,7 +45,7 @@ struct Running {
     thread: JoinHandle<Option<bool>>,
 }
 
-/// A state and the result of its check.
+/// A state and the result of its Jacobi check.
 pub(super) struct Judged {
     pub(super) state: State,
     /// The seal of the residue, made before the check.
@@ -59,7 +60,8 @@ impl JacobiWatch {
         Self { clock, threads, pauses, running: None, next: None }
     }
 
-    /// Starts a check of the state if a check is due.
+    /// Starts a check of the state if a check is due and none is under way, unless the state is
+    /// already verified.
     pub(super) fn offer(&mut self, state: &State) {
         let early = self.next.is_some_and(|next| self.clock.now() < next);
         if early || self.running.is_some() || state.iteration == 0 || state.is_verified() {
@@ -77,12 +79,13 @@ impl JacobiWatch {
         }
     }
 
-    /// Returns the check under way if it has finished, otherwise `None`.
+    /// Returns the result of the check under way if it has finished, otherwise `None`.
     pub(super) fn poll(&mut self) -> Option<Judged> {
         if self.running.as_ref()?.thread.is_finished() { self.wait() } else { None }
     }
 
-    /// Waits for the check under way and returns it; `None` if there is none.
+    /// Waits for the check under way and returns its result. Returns `None` if no check is under
+    /// way, or if the state changed in memory during the check.
     pub(super) fn wait(&mut self) -> Option<Judged> {
         let Running { state, begun, seal, thread, .. } = self.running.take()?;
         let passed = thread.join().ok()??;
@@ -94,8 +97,8 @@ impl JacobiWatch {
         intact.then_some(Judged { state, seal, passed })
     }
 
-    /// Waits for the check under way and returns it, unless `cancelled` returns true; then the
-    /// check is dropped.
+    /// Waits for the check under way and returns its result. If `cancelled` returns true in the
+    /// meantime, abandons the check and returns `None`.
     pub(super) fn wait_unless(&mut self, cancelled: &dyn Fn() -> bool) -> Option<Judged> {
         const LOOK_EVERY: Duration = Duration::from_millis(5);
         while !self.running.as_ref()?.thread.is_finished() {
@@ -126,9 +129,10 @@ impl JacobiWatch {
         if iteration == 0 { Some(true) } else { agrees(residue, self.threads, cancelled) }
     }
 
-    /// Returns whether all later residues will pass if they are computed soundly. For this the
-    /// symbol of s_n + 2 must be right too: right after an error, a state can pass one of the two
-    /// conditions without the other.
+    /// Returns whether the residues after this state will pass their checks if they are computed
+    /// soundly. For this, the Jacobi symbols of s − 2 and of s + 2 must both be right, where s is
+    /// the residue: directly after an error, one may be right and the other wrong. Returns `None`
+    /// if `cancelled` returned true.
     pub(super) fn will_allow(&self, state: &State, cancelled: &dyn Fn() -> bool) -> Option<bool> {
         let (residue, p) = (&state.residue, state.exponent);
         if !self.allows(state.iteration, residue, cancelled)? {
@@ -165,7 +169,7 @@ mod tests {
     use crate::engine::fp64::Fp64;
     use crate::{ErrorCounts, Exponent, LlStart, SystemClock, TestKind};
 
-    /// s_1 = 14 mod M127.
+    /// Returns the state after the first iteration, s_1 = 14 mod M127.
     fn state() -> State {
         State {
             kind: TestKind::Ll(LlStart::Four),

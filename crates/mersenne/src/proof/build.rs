@@ -10,22 +10,23 @@ use super::watch::{Halt, PER_POWER, Watch, lengthening, or_stopped};
 use super::{Proof, ProofError};
 use crate::{Plan, Residue, Shift, StopToken};
 
-/// Builds the proof of this power and verifies it. `last` is x_p. `progress` is called some times a
-/// second with the share of the work that is done, from 0 to 1. Returns `None` if `stop` was set.
+/// Builds the proof of this power and verifies it. `last` is the last residue of the test, 3^(2^p)
+/// mod M_p. `progress` is called some times a second with the share of the work that is done, from
+/// 0 to 1. Returns `None` if `stop` was set.
 ///
-/// The middle of level l = 1 … power is a product over 2^(l−1) kept residues x_k, at the odd
-/// multiples k of the span s_l = p/2^l (rounded as in [`Points`]). Each residue is raised to a
-/// product of exponents h of earlier levels: two neighbours x, y of a level become x^h·y, and so on
-/// up the tree.
+/// The middle of level l = 1 … power is a product over 2^(l−1) stored residues x_k = 3^(2^k) mod
+/// M_p, at the odd multiples k of the span s_l = p/2^l (rounded as in [`Points`]). Each residue is
+/// raised to a product of the hash exponents of earlier levels: two neighbours x, y on a level of
+/// the tree, whose hash exponent is h, become x^h·y on the level above.
 ///
 /// Errors of the machine are detected by verifying the proof. A wrong proof is built once more.
-/// After a round-off error, building continues with a longer transform from the level begun.
+/// After a round-off error, the level in progress is repeated with a longer transform.
 ///
 /// # Errors
 /// Returns errors of plan and engine; [`ProofError::Residue`] for a missing or unsound file
 /// ([`build_largest`] continues without it); [`ProofError::Wrong`] if the proof is wrong twice.
 ///
-/// The cost is 95·(2^power − power − 1) products, one read of each residue, and that of
+/// The cost is 95·(2^power − power − 1) products, one read of each residue, and the cost of
 /// [`verify`](super::verify). Uses power + 1 registers.
 pub fn build(
     mut plan: Plan,
@@ -48,10 +49,11 @@ pub fn build(
     or_stopped(build_twice(&mut plan, &points, folder, last, once, &mut watch))
 }
 
-/// Builds the proof of the largest of these powers for which the folder has all residues. The other
-/// arguments and the result are those of [`build`].
+/// Builds the proof of the largest power in `powers` for which the folder has all residues. The
+/// other arguments and the result are those of [`build`].
 ///
-/// An unsound residue is renamed ([`ResidueFolder::set_aside`]), and a lower power is tried.
+/// The file of an unsound residue is renamed ([`ResidueFolder::set_aside`]), and a lower power is
+/// tried.
 ///
 /// # Errors
 /// Returns the errors of [`build`] except those for unsound residues; [`ProofError::NoResidues`] if
@@ -108,7 +110,7 @@ fn build_twice(
     }
 }
 
-/// Computes the middles M_1 … M_power.
+/// Computes the middles of a proof, M_1 … M_power.
 fn middles(
     plan: &mut Plan,
     points: &Points,
@@ -137,7 +139,8 @@ fn middles(
     Ok(levels.middles)
 }
 
-/// The levels of a proof that are complete.
+/// The complete levels of a proof: the middle of each level, and the hash exponent h of this
+/// middle.
 struct Levels {
     middles: Vec<Residue>,
     h: Vec<u64>,

@@ -11,26 +11,29 @@ pub fn sha3_256_of(x: &Residue) -> [u8; 32] {
     digest(None, x)
 }
 
-/// Returns [`sha3_256_of`] in the form used by certificates of GIMPS: the 32 bytes read as one
-/// little-endian number, in 64 upper-case hexadecimal digits (the last byte comes first).
+/// Returns the hash [`sha3_256_of`] a residue in the form used by certificates of GIMPS: the 32
+/// bytes read as one little-endian number, in 64 upper-case hexadecimal digits (the last byte comes
+/// first).
 #[must_use]
 pub fn sha3_256_text(x: &Residue) -> String {
     sha3_256_of(x).iter().rev().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// The source of the exponents h_1, h_2, … of a proof: g_0 = SHA3-256(B), g_i = SHA3-256(g_(i−1) ‖
-/// M_i), and h_i is the first 8 bytes of g_i, little-endian.
+/// The source of the exponents h_1, h_2, … of a proof with the last residue B and the middles M_1,
+/// M_2, …: g_0 = SHA3-256(B), g_i = SHA3-256(g_(i−1) ‖ M_i), and h_i is the first 8 bytes of g_i,
+/// read as a little-endian number.
 ///
 /// So a middle cannot be chosen after its exponent is known (Fiat and Shamir 1986).
 pub(super) struct Exponents([u8; 32]);
 
 impl Exponents {
-    /// Starts with g_0, the hash of the last residue B.
+    /// Creates the source for a proof with this last residue, whose hash is the start of the chain
+    /// of hashes.
     pub(super) fn new(last: &Residue) -> Self {
         Self(sha3_256_of(last))
     }
 
-    /// Returns the exponent h_i that belongs to the next middle M_i.
+    /// Returns the exponent that belongs to the next middle of the proof.
     pub(super) fn next(&mut self, middle: &Residue) -> u64 {
         self.0 = digest(Some(&self.0), middle);
         let [a, b, c, d, e, f, g, h, ..] = self.0;

@@ -1,9 +1,9 @@
-//! Proofs of PRP tests: they are built from residues that the test keeps, and verified in a small
-//! part of the time of the test.
+//! Proofs of PRP tests: they are built from residues that the test has stored, and verified in a
+//! small part of the time of the test.
 //!
-//! A proof of power n holds B = x_p, where x_k = 3^(2^k) mod M_p, and n *middles*. It shows that B
-//! results from 3 by p squarings. The claim is halved n times. A^(2^s) = B becomes, with the middle
-//! M that should be A^(2^⌈s/2⌉) and an exponent h that depends on M,
+//! A proof of power n contains B = x_p, where x_k = 3^(2^k) mod M_p, and n *middles*. It shows that
+//! B results from 3 by p squarings. This claim is halved n times. With the middle M, which should
+//! be A^(2^⌈s/2⌉), and an exponent h that depends on M, the claim A^(2^s) = B becomes
 //!
 //! (A^h·M)^(2^⌈s/2⌉) = M^h·B', with B' = B² for odd s and B for even s.
 //!
@@ -39,7 +39,7 @@ use crate::{
     ResidueError,
 };
 
-/// A proof, right or wrong: only its form has been checked.
+/// A proof of a PRP test of M_p, right or wrong: only its form has been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     exponent: Exponent,
@@ -55,10 +55,11 @@ pub enum ProofError {
     /// The engine failed in a way that a longer transform cannot correct.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// No plan is usable; in particular, no longer transform exists after a round-off error.
+    /// No usable plan exists. For example, a round-off error requires a longer transform, but the
+    /// engine has none.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A residue is missing or damaged.
+    /// A residue from which the proof is to be built is missing or damaged.
     #[error(transparent)]
     Residue(#[from] ResidueFileError),
     /// Proofs of this power do not exist for the exponent.
@@ -71,12 +72,12 @@ pub enum ProofError {
         /// The power that was asked for.
         power: usize,
     },
-    /// A residue of another exponent was given.
+    /// A residue, a folder of residues or a plan belongs to another exponent than the proof.
     #[error("a residue mod M{found} cannot be part of a proof of M{exponent}")]
     Foreign {
         /// The exponent p of the proof.
         exponent: u32,
-        /// The exponent of the residue.
+        /// The other exponent.
         found: u32,
     },
     /// The exponent is not prime, or is too large.
@@ -85,20 +86,21 @@ pub enum ProofError {
     /// A known factor is invalid.
     #[error(transparent)]
     Factor(#[from] FactorError),
-    /// Some bytes are not a residue.
+    /// The bytes given for a residue of the proof are not a residue.
     #[error("residue {number}: {source}")]
     Bytes {
-        /// The number of the residue, from 1; the first is B.
+        /// The number of the residue, from 1. Residue 1 is the last residue of the test; the
+        /// middles follow.
         number: usize,
         /// What is wrong with the bytes.
         source: ResidueError,
     },
-    /// The folder lacks residues that even the least power needs.
+    /// The folder lacks residues that are needed even for a proof of the least power.
     #[error("{folder} lacks residues of M{exponent} that a proof of power {least} or more needs")]
     NoResidues {
         /// The exponent p of M_p.
         exponent: u32,
-        /// The least power that was tried.
+        /// The least power for which a proof was to be built.
         least: u32,
         /// The path of the folder.
         folder: String,
@@ -114,10 +116,10 @@ pub enum ProofError {
         exponent: u32,
         /// The power of the proof.
         power: u32,
-        /// Whether both proofs were the same.
+        /// Whether the two wrong proofs were equal.
         repeated: bool,
     },
-    /// Two verifications refused a proof with different numbers.
+    /// Two verifications of a proof refused it, but computed different numbers.
     #[error(
         "two verifications of the proof of M{exponent} gave different numbers: this machine \
          computes unreliably, and nothing is known of the proof; try engine goldilocks or \
@@ -151,9 +153,9 @@ impl ProofError {
 }
 
 impl Proof {
-    /// Creates a proof from the parts of a file: p, known factors of M_p in decimal digits, then B
-    /// and the middles, ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the
-    /// factors.
+    /// Creates a proof from the parts of a proof file: the exponent p, known factors of M_p in
+    /// decimal digits, then the last residue of the test and the middles, ⌈p/8⌉ little-endian bytes
+    /// each. Computes nothing except divisions by the factors.
     ///
     /// # Errors
     /// Returns [`ProofError::Exponent`], [`ProofError::Factor`] or [`ProofError::Bytes`] for
@@ -174,7 +176,8 @@ impl Proof {
         Ok(Self::new(exponent, last, residues.collect())?.with_factors(factors))
     }
 
-    /// Creates a proof from B = x_p and the middles, whose number is the power. Computes nothing.
+    /// Creates a proof from the last residue of the test, 3^(2^p) mod M_p, and the middles. The
+    /// number of middles is the power of the proof. Computes nothing.
     ///
     /// # Errors
     /// Returns [`ProofError::Power`] if [`Points::new`] returns `None` for this power, and
@@ -195,7 +198,7 @@ impl Proof {
         Ok(Self { exponent, factors: KnownFactors::default(), last, middles })
     }
 
-    /// Returns the same proof as a statement about the cofactor of these factors of M_p.
+    /// Returns the proof with these known factors of M_p, so that it is a proof about the cofactor.
     #[must_use]
     pub fn with_factors(self, factors: KnownFactors) -> Self {
         Self { factors, ..self }
@@ -214,13 +217,13 @@ impl Proof {
         self.middles.len() as u32
     }
 
-    /// Returns the known factors; none if the proof is of M_p itself.
+    /// Returns the known factors of M_p. The list is empty if the proof is about M_p itself.
     #[must_use]
     pub fn factors(&self) -> &KnownFactors {
         &self.factors
     }
 
-    /// Returns B, which is x_p if the proof is right.
+    /// Returns the last residue, which is 3^(2^p) mod M_p if the proof is right.
     #[must_use]
     pub fn last(&self) -> &Residue {
         &self.last
@@ -232,15 +235,15 @@ impl Proof {
         &self.middles
     }
 
-    /// Returns B/9, which is 3^(M_p − 1) if the proof is right: the residue of type 1, and with
-    /// known factors also of type 5.
+    /// Returns the last residue divided by 9 modulo M_p. If the proof is right, this is 3^(M_p −
+    /// 1): the residue of type 1, and with known factors also of type 5.
     #[must_use]
     pub fn residue(&self) -> Residue {
         // 9 is invertible mod M_p for odd p.
         self.last.divided_by(9).unwrap_or_else(|| self.last.clone())
     }
 
-    /// Returns B and the middles as in a proof file, ⌈p/8⌉ little-endian bytes each.
+    /// Returns the last residue and the middles as in a proof file, ⌈p/8⌉ little-endian bytes each.
     #[must_use]
     pub fn residue_bytes(&self) -> Vec<Vec<u8>> {
         [&self.last].into_iter().chain(&self.middles).map(Residue::to_le_bytes).collect()

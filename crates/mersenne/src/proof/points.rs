@@ -1,13 +1,14 @@
 //! The iterations whose residues are needed to build a proof.
 
-/// The largest power of a proof, which has 2^15 residues. Prime95's verifier has the same limit.
+/// The largest power of a proof, which is built from 2^15 residues. Prime95's verifier has the same
+/// limit.
 pub const LARGEST_POWER: u32 = 15;
 
 /// The smallest exponent for which a test builds a proof by default.
 const SMALLEST_EXPONENT: u32 = 4096;
 
-/// Returns the default power of the proof of a test of M_p: 10 + ⌊log4(p / 60·10^6)⌋, limited to 8
-/// … 11, as in PRPLL for today's exponents. Each step up doubles the disk space and halves the
+/// Returns the default power of the proof of a test of M_p: 10 + ⌊log4(p / (60·10^6))⌋, limited to
+/// 8 … 11, as in PRPLL for today's exponents. Each step up doubles the disk space and halves the
 /// squarings of a certification.
 ///
 /// Returns `None` below p = 4,096, where the last span of a proof of power 8 would be less than 16
@@ -23,9 +24,9 @@ pub fn power_for(p: u32) -> Option<u32> {
     Some(8 + steps.into_iter().filter(|&from| p >= from).count() as u32)
 }
 
-/// Returns the least power worth building if residues for the requested power are missing: three
-/// less than requested, at which a certification has eight times as many squarings; 1 for powers up
-/// to 4.
+/// Returns the least power worth building if residues for the requested power `asked` are missing.
+/// It is three less than `asked`, where a certification has eight times as many squarings, and 1
+/// for powers up to 4.
 ///
 /// Verifying a proof of power 1 repeats half of the test.
 #[must_use]
@@ -33,15 +34,16 @@ pub fn least_power(asked: u32) -> u32 {
     asked.saturating_sub(3).max(1)
 }
 
-/// Returns the bytes on disk of the residues of a proof until it is built: 2^power − 1 files (all
-/// but the last residue) of ⌈p/8⌉ bytes, plus at most 128 bytes for header and checksum.
+/// Returns the disk space in bytes for the residues of a proof of M_p until it is built. There are
+/// 2^power − 1 files (the last residue is not stored), each of ⌈p/8⌉ bytes plus at most 128 bytes
+/// for header and checksum.
 #[must_use]
 pub fn disk_bytes(p: u32, power: u32) -> u64 {
     let files = (1u64 << power.min(LARGEST_POWER)) - 1;
     files * (u64::from(p).div_ceil(8) + 128)
 }
 
-/// The iterations 0 < k_1 < … < k_(2^power) = p of a proof.
+/// The iterations 0 < k_1 < … < k_(2^power) = p whose residues are needed to build a proof of M_p.
 ///
 /// The spans are s_1 = ⌈p/2⌉, s_(i+1) = ⌈s_i/2⌉, for i up to the power. The points are the sums of
 /// all subsets of the spans, except that p replaces the empty sum. The points of a lower power are
@@ -91,7 +93,7 @@ impl Points {
         self.iterations.iter().map(|&k| u64::from(k))
     }
 
-    /// Returns point i, counted from 0; `None` if there are not so many.
+    /// Returns point i, counted from 0; `None` for i ≥ 2^power.
     pub(super) fn get(&self, i: usize) -> Option<u64> {
         self.iterations.get(i).map(|&k| u64::from(k))
     }
@@ -110,8 +112,8 @@ impl Points {
     }
 }
 
-/// Returns the number of squarings left after all middles are used: p halved `power` times, rounded
-/// up.
+/// Returns the number of squarings that the verifier computes after all middles are used: p halved
+/// `power` times, each time rounded up.
 pub(super) fn last_span(p: u32, power: u32) -> u32 {
     (0..power).fold(p, |span, _| span.div_ceil(2))
 }

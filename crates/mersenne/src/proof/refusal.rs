@@ -5,24 +5,28 @@ use std::fmt;
 /// The reason why a proof is refused. `Display` writes it as a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// A residue has a common factor with M_p (0, for example); no power of 3 does.
+    /// A residue of the proof has a common factor with M_p (0, for example), which no power of 3
+    /// has.
     NotAUnit {
-        /// The number of the residue, from 1; the first is B.
+        /// The number of the residue, from 1. Residue 1 is the last residue of the test; the
+        /// middles follow.
         number: usize,
     },
-    /// The Jacobi symbol (B | M_p) is −1, but x_p is a square.
+    /// The Jacobi symbol (B | M_p) of the last residue B is −1, but the right residue 3^(2^p) is a
+    /// square.
     NotASquare,
-    /// B/9 is ±2^a with a ≠ 0, which is an element of order p or 2p.
+    /// The last residue divided by 9 is ±2^a mod M_p with a ≠ 0, which is an element of order p or
+    /// 2p.
     PowerOfTwo {
         /// The exponent a of the power of two.
         a: u32,
         /// Whether the sign of the power of two is −.
         negative: bool,
     },
-    /// The equation A^(2^s) = B does not hold at the end.
+    /// The equation that the verification computes, A^(2^s) = B, does not hold.
     Equation,
     /// The residue is not that of a prime, but becomes that of a prime when raised to a smooth
-    /// number: the two residues differ by a factor of small order.
+    /// number. So the two residues differ by a factor of small order.
     SmallOrder,
 }
 

@@ -1,4 +1,4 @@
-//! The folder in which a test keeps the residues for its proof.
+//! The folder in which a test stores the residues from which its proof is built.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,11 +14,12 @@ const MAGIC: &str = "warpint proof residue 1:";
 const CHECKSUM: usize = 32;
 const EXTENSION: &str = "residue";
 
-/// The folder `root/M<p>/proof`, in which a PRP test of M_p keeps residues, one file each.
+/// The folder `root/M<p>/proof`, in which a PRP test of M_p stores the residues for its proof, one
+/// file each.
 ///
 /// A file `<iteration, ten digits>.residue` consists of one text line (exponent, iteration, res64),
-/// the ⌈p/8⌉ little-endian bytes of the residue, and the SHA-256 of both. `….tmp` is a file that is
-/// being written, `….bad` a file that was found unsound.
+/// the ⌈p/8⌉ little-endian bytes of the residue, and the SHA-256 of the line and the residue.
+/// `….tmp` is a file that is being written, `….bad` a file that was found unsound.
 ///
 /// Only the process that holds the lock of the exponent's directory
 /// ([`crate::checkpoint::CheckpointStore`]) may use the folder.
@@ -83,9 +84,9 @@ impl ResidueFolder {
         self.exponent
     }
 
-    /// Writes x_k to a new file, syncs it and renames it into place, so that an existing file is
-    /// replaced whole or not at all. Makes the folder if it is missing. Cost: one pass of SHA-256
-    /// over p/8 bytes, and writing them to disk.
+    /// Writes the residue at an iteration to a new file, syncs it and renames it, so that an
+    /// existing file is replaced whole or not at all. Makes the folder if it is missing. Cost: one
+    /// pass of SHA-256 over p/8 bytes, and writing them to disk.
     ///
     /// # Errors
     /// Returns errors of the file system, and `InvalidInput` for a residue of another exponent.
@@ -100,8 +101,8 @@ impl ResidueFolder {
         Ok(self.folder.replace(name(iteration), &[header.as_bytes(), &bytes, &checksum])?)
     }
 
-    /// Reads x_k, the residue at an iteration. Every part is checked before it is used, and no more
-    /// bytes are read than a sound file contains.
+    /// Reads the residue at an iteration. Every part of the file is checked before it is used, and
+    /// no more bytes are read than a sound file contains.
     pub fn load(&self, iteration: u64) -> Result<Residue, ResidueFileError> {
         let path = self.path(iteration);
         let unsound = |reason| ResidueFileError::Unsound { path: path.clone(), iteration, reason };
@@ -129,8 +130,8 @@ impl ResidueFolder {
         Ok(residue)
     }
 
-    /// Returns whether a file of the right size exists for x_k, k = `iteration`. Cost: one look at
-    /// the directory.
+    /// Returns whether a file of the right size exists for the residue at `iteration`. Cost: one
+    /// query to the file system.
     #[must_use]
     pub fn has(&self, iteration: u64) -> bool {
         let body = (Residue::byte_len(self.exponent) + CHECKSUM) as u64;
@@ -139,9 +140,9 @@ impl ResidueFolder {
         self.folder.size(name(iteration)).is_ok_and(|size| size == Some(body + header))
     }
 
-    /// Returns the largest power, at most `most`, for which files exist at all points up to
-    /// iteration `reached` ([`ResidueFolder::has`]); the last point p is not looked for. Returns 0
-    /// if no power qualifies.
+    /// Returns the largest power, at most `most`, for which files exist ([`ResidueFolder::has`]) at
+    /// all points of the proof up to iteration `reached`. The last point, p, needs no file. Returns
+    /// 0 if no power qualifies.
     #[must_use]
     pub fn largest_complete_power(&self, most: u32, reached: u64) -> u32 {
         let complete = |power: &u32| {
@@ -159,8 +160,8 @@ impl ResidueFolder {
         self.remove(|found| found > iteration)
     }
 
-    /// Removes the residues that are not at these points, which only a proof of a higher power
-    /// needs.
+    /// Removes the residues that are not at these points. Only a proof of a higher power needs
+    /// them.
     pub fn forget_all_but(&self, points: &Points) -> io::Result<()> {
         self.remove(|found| !points.contains(found))
     }
@@ -174,16 +175,16 @@ impl ResidueFolder {
         Ok(())
     }
 
-    /// Renames an unsound residue to `….bad` and returns the new path; if that fails, the file
-    /// stays.
+    /// Renames the file of an unsound residue to `….bad` and returns its new path. If that fails,
+    /// the file keeps its name, and its old path is returned.
     pub fn set_aside(&self, iteration: u64) -> PathBuf {
         let (name, bad) = (name(iteration), format!("{iteration:010}.bad"));
         let renamed = self.folder.rename(&name, &bad);
         self.folder.file(if renamed.is_ok() { bad } else { name })
     }
 
-    /// Removes all matching files that can be removed; returns the first error. Directories are
-    /// skipped.
+    /// Removes the residues of the iterations for which `unwanted` returns true, and all unfinished
+    /// files. Continues after an error, and returns the first error.
     fn remove(&self, unwanted: impl Fn(u64) -> bool) -> io::Result<()> {
         let mut removed = Ok(());
         for entry in self.folder.list()? {
@@ -219,7 +220,8 @@ fn extension(name: &OsStr) -> Option<&str> {
     Path::new(name).extension()?.to_str()
 }
 
-/// Parses the iteration in the name of a file; returns `None` if it is not the name of a residue.
+/// Parses the iteration in the name of a file; returns `None` if the file is not a residue
+/// according to its name.
 fn iteration_of(name: &OsStr) -> Option<u64> {
     let digits = Path::new(name).file_stem()?.to_str()?;
     let ten_digits = digits.len() == 10 && digits.bytes().all(|b| b.is_ascii_digit());

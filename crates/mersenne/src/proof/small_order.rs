@@ -1,23 +1,27 @@
-//! Factors of small order in a last residue, which the equation of a proof does not detect.
+//! Factors of small order in the last residue of a proof, which the equation of the proof does not
+//! detect.
 //!
 //! If the residue of a test is multiplied by an element ε of order e, the equation still holds if
-//! the middles are multiplied by suitable powers of ε and a hash has the right value modulo e. That
-//! takes about e attempts. If N = M_p/d is prime, the orders of (Z/N)* are the divisors of N − 1.
+//! the middles are multiplied by suitable powers of ε and a hash has the right value modulo e. A
+//! forger needs about e attempts to achieve this. If the cofactor N = M_p/d is prime, where d is
+//! the product of the known factors, the orders of the elements of (Z/N)* are the divisors of N −
+//! 1.
 
 use warpint_arith::primes::pow_mod;
 use warpint_natural::limbs;
 
 use crate::{KnownFactors, Residue};
 
-/// The bound on the primes in the exponent E. A forger who uses an element of a larger order needs
-/// about as many hashes of p/8 bytes as this bound.
+/// The upper bound on the primes in the exponent E of [`smooth_order`], apart from p. A forger who
+/// uses an element of a larger order needs at least about as many hashes of p/8 bytes as this
+/// bound.
 const BOUND: u64 = 1 << 20;
 
 /// Returns E, the part of N − 1 that consists of p and of primes up to 2^20, as little-endian
-/// limbs; N = M_p/d, where d is the product of the known factors.
+/// limbs. N = M_p/d, where d is the product of the known factors.
 ///
-/// If N is prime, an element of (Z/N)* whose order consists of such primes becomes 1 when raised to
-/// E. A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d; for d = 1 exactly when
+/// If N is prime, an element of (Z/N)* whose order consists of these primes becomes 1 when raised
+/// to E. A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d; for d = 1 exactly when
 /// 2^(p−1) ≡ 1 mod m. p always divides N − 1, since every divisor of M_p is 1 mod p.
 ///
 /// The size of E depends on the divisors of p − 1: some hundreds of bits, or thousands if p − 1 has
@@ -43,7 +47,8 @@ pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
     order
 }
 
-/// Returns `false` if a quick test shows that a prime q does not divide N − 1.
+/// Returns `false` if a quick test shows that a prime q does not divide N − 1, where N = M_p/d and
+/// d is the product of the known factors.
 fn may_divide(p: u32, factors: &KnownFactors, q: u64) -> bool {
     if !factors.is_empty() || q == 2 {
         return true;
@@ -53,7 +58,8 @@ fn may_divide(p: u32, factors: &KnownFactors, q: u64) -> bool {
     order >= 64 || 1 << order > q
 }
 
-/// Returns whether m, a power of a prime, divides N − 1, N = M_p/d.
+/// Returns whether m, a power of a prime, divides N − 1, where N = M_p/d and d is the product of
+/// the known factors.
 fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
     let d = factors.product();
     if gcd(m, limbs::rem_small(d, m)) == 1 {
@@ -68,7 +74,8 @@ fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
         .is_some_and(|power| limbs::trimmed(&power) == limbs::trimmed(&expected))
 }
 
-/// Returns a and whether the sign is −, if x = ±2^a with 0 < a < p; `None` for any other x.
+/// If x = ±2^a mod M_p with 0 < a < p, returns a, and true for the sign −. Returns `None` for any
+/// other x.
 pub(super) fn power_of_two(x: &Residue) -> Option<(u32, bool)> {
     let p = x.exponent();
     let ones: u32 = x.limbs().iter().map(|limb| limb.count_ones()).sum();
@@ -109,7 +116,7 @@ mod tests {
 
     const NONE: &[&str] = &[];
 
-    /// Returns the part of n that consists of p and of primes up to the bound.
+    /// Returns the largest divisor of n whose prime factors are p or at most the bound.
     fn smooth_part(n: u64, p: u32) -> u64 {
         let small = prime_factors(n).into_iter().filter(|&q| q <= BOUND || q == u64::from(p));
         small.fold(1, |part, q| {

@@ -16,18 +16,18 @@ fn found(proof: &Proof) -> Result<Verdict, Refusal> {
     verified_by(&Word, proof).finding
 }
 
-/// M_p.
+/// Returns M_p = 2^p − 1.
 fn modulus(p: u32) -> u64 {
     (1 << p) - 1
 }
 
-/// A proof with the given B and one middle.
+/// Returns a proof with the given last residue and one middle.
 fn proof(p: u32, last: u64, middle: u64) -> Proof {
     let exponent = Exponent::new(u64::from(p)).unwrap();
     Proof::new(exponent, Residue::from_u64(p, last), vec![Residue::from_u64(p, middle)]).unwrap()
 }
 
-/// Returns x_p and x_⌈p/2⌉.
+/// Returns the residues x_p and x_⌈p/2⌉ of a right proof, where x_k = 3^(2^k) mod M_p.
 fn right(p: u32) -> [u64; 2] {
     [p, p.div_ceil(2)].map(|k| pow_mod(3, 1 << k, modulus(p)))
 }

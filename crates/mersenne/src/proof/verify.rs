@@ -22,9 +22,9 @@ pub struct Verification {
     pub engine: &'static str,
     /// The place where the engine computed: `cpu`, `cuda:0`, …
     pub place: &'static str,
-    /// The final transform length N, in words.
+    /// The transform length of the last run, in words.
     pub length: usize,
-    /// The round-off of the last run; `None` if the engine computes in integers.
+    /// The statistics of the round-off of the last run; `None` if the engine computes in integers.
     pub round_off: Option<RoundOff>,
 }
 
@@ -40,10 +40,11 @@ impl Verification {
 /// done, from 0 to 1. Returns `None` if `stop` was set. `plan` must be for the exponent of the
 /// proof.
 ///
-/// Start with A = 3, B and the span s = p. For each middle M with its exponent h (a hash of B and
-/// the middles so far): B ← B² if s is odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The equation at
-/// the end is A^(2^s) = B. Further conditions, with N = M_p/d for the product d of the known
-/// factors:
+/// The computation starts with A = 3, the last residue B of the test, and the span s = p. For each
+/// middle M with its exponent h (a hash of the original B and the middles up to M): B ← B² if s is
+/// odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The equation at the end is A^(2^s) = B. Further
+/// conditions are checked, in which B is the original B, and N = M_p/d for the product d of the
+/// known factors:
 ///
 /// * All residues must be units modulo M_p: modulo a common factor of a middle and M_p the equation
 ///   proves nothing.
@@ -55,22 +56,24 @@ impl Verification {
 ///   order.
 ///
 /// A wrong squaring cannot make a wrong proof pass, but it makes a right proof fail. So a refusal
-/// found by the engine counts only after a second run has computed the same A and B, at a longer
-/// transform length if one exists. A refusal computed exactly on the host counts at once. A
+/// found by the engine counts only after a second run has computed the same final A and B, at a
+/// longer transform length if one exists. A refusal computed exactly on the host counts at once. A
 /// round-off error also leads to a longer length.
 ///
-/// A proof that passes shows that B is x_p up to a factor of small order mod M_p. A random error
-/// passes with probability about power/2^64. A forger needs about as many hashes as that factor has
-/// order. For the consequences, with derivations, see `docs/checks/proofs.md`.
+/// A proof that passes shows that B is x_p = 3^(2^p) up to a factor of small order mod M_p. A
+/// random error passes with probability about power/2^64. To pass with a factor of order e, a
+/// forger needs about e hashes. For the consequences, with derivations, see
+/// `docs/checks/proofs.md`.
 ///
 /// # Errors
 /// Returns errors of plan and engine; [`ProofError::Foreign`] for a plan of another exponent;
-/// [`ProofError::Unreliable`] if two runs refuse with different numbers.
+/// [`ProofError::Unreliable`] if two runs refuse the proof with different numbers.
 ///
-/// The cost is 190·power products and ⌈p/2^power⌉ squarings; for a residue of a composite
-/// 1.5·log2(E) more products (some hundreds, at most some thousands), and with known factors twice
-/// as many and 4·log2(d) more; then a Jacobi symbol on the host with the plan's threads. All this
-/// is done twice for a proof that the equation or the last condition refuses. Uses four registers.
+/// The cost is 190·power products and ⌈p/2^power⌉ squarings. Known factors add 2·log2(d) squarings.
+/// For the residue of a composite, 1.5·log2(E) products are added (some hundreds, at most some
+/// thousands), and twice this number with known factors. Then the host computes a Jacobi symbol
+/// with the plan's threads. All this is done twice for a proof that the equation or the last
+/// condition refuses. Uses four registers.
 pub fn verify(
     mut plan: Plan,
     proof: &Proof,
@@ -82,12 +85,13 @@ pub fn verify(
     or_stopped(check(&mut plan, proof, &mut watch))
 }
 
-/// Returns the number of products of one run through a proof of M_p.
+/// Returns the number of products of one run through a proof of M_p of this power.
 pub(super) fn products(p: u32, power: u32) -> u64 {
     2 * PER_POWER * u64::from(power) + u64::from(last_span(p, power))
 }
 
-/// Does the work of [`verify`] as part of a larger task; lengthens the plan if necessary.
+/// Does the work of [`verify`], with progress and stop requests through `watch`, which may belong
+/// to a larger task. Changes the plan to a longer transform if necessary.
 pub(super) fn check(
     plan: &mut Plan,
     proof: &Proof,
@@ -131,7 +135,9 @@ pub(super) fn check(
     Ok(Verification::of(plan, finding, second.round_off, erred))
 }
 
-/// Returns the reason for refusal that can be found without computation, if there is one.
+/// Returns the reason to refuse a proof that is visible without computation: a residue of 0, or a
+/// last residue that is 9 times a power of two or minus a power of two. Returns `None` if neither
+/// is the case.
 fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     let residues = [proof.last()].into_iter().chain(proof.middles());
     let zero = residues.zip(1..).find(|(x, _)| x.is(0));
@@ -143,8 +149,9 @@ fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     })
 }
 
-/// Returns a reason for refusal that is found on the host: the first residue has a common factor
-/// with M_p, or else B is not a square. Returns `None` if there is none.
+/// Computes on the host the Jacobi symbols of all residues of a proof. Returns the first residue
+/// that has a common factor with M_p as the reason for refusal, or else a last residue that is not
+/// a square. Returns `None` if neither exists.
 fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<Refusal>, Halt> {
     let mut refusal = None;
     let residues = [proof.last()].into_iter().chain(proof.middles());
@@ -181,19 +188,20 @@ const M: usize = 2;
 /// The register that holds a power in progress.
 const POWER: usize = 3;
 
-/// The result of one run through a proof.
+/// The verdict or refusal that one run through a proof has found.
 #[derive(Debug, PartialEq)]
 enum Found {
     Verdict(Verdict),
     Refusal(Refusal),
-    /// The product that tests for units and squares is not a square, but the residues are sound.
+    /// The results contradict each other, so the machine has made an error: a Jacobi symbol is
+    /// wrong although all residues are sound, or two computations of one power differ.
     Error,
 }
 
 /// The results of one run through a proof.
 struct Run {
     found: Found,
-    /// The residues A^(2^s) and B at the end.
+    /// The residues A^(2^s) and B at the end of the run, which are equal if the equation holds.
     ends: (Residue, Residue),
     round_off: Option<RoundOff>,
 }
@@ -229,7 +237,8 @@ impl Run {
     }
 }
 
-/// Judges B if the equation holds. Register A must hold A^(2^s).
+/// Checks the remaining conditions on the last residue of a proof, after the equation A^(2^s) = B
+/// was found to hold. Register A must hold A^(2^s).
 fn judge(
     engine: &mut dyn Engine,
     plan: &Plan,

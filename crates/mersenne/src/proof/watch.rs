@@ -1,4 +1,4 @@
-//! Powers on an engine, with progress reports and cancellation.
+//! Powers of residues on an engine, with progress reports and cancellation.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ impl<E: Into<ProofError>> From<E> for Halt {
     }
 }
 
-/// Converts a stop into `Ok(None)`.
+/// Converts the result of a computation that was stopped into `Ok(None)`.
 pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofError> {
     match result {
         Ok(done) => Ok(Some(done)),
@@ -28,11 +28,11 @@ pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofE
     }
 }
 
-/// The number of products of a power with a 64-bit exponent: 63 squarings and, on average, half as
+/// The number of products in a power with a 64-bit exponent: 63 squarings and, on average, half as
 /// many multiplications.
 pub(super) const PER_POWER: u64 = 95;
 
-/// Counts products, reports the share that is done, and looks at the stop token.
+/// Counts products, reports the share that is done, and checks whether a stop was requested.
 pub(super) struct Watch<'a> {
     progress: &'a mut dyn FnMut(f64),
     stop: &'a StopToken,
@@ -55,7 +55,7 @@ impl<'a> Watch<'a> {
         self.done = done;
     }
 
-    /// Increases the expected number of products.
+    /// Increases the expected total number of products.
     pub(super) fn expect_more(&mut self, products: u64) {
         self.total = self.total.saturating_add(products);
     }
@@ -76,8 +76,8 @@ impl<'a> Watch<'a> {
         self.stop.is_stopped()
     }
 
-    /// Sets `r[dst]` to `r[src]`^h, from the top bit of h down; 1 for h = 0. h is given in
-    /// little-endian limbs.
+    /// Sets `r[dst]` to `r[src]`^h by squarings and products, from the top bit of h down. h is
+    /// given in little-endian limbs; the result is 1 for h = 0.
     ///
     /// # Panics
     /// Panics if `dst` is `src`.
@@ -107,7 +107,7 @@ impl<'a> Watch<'a> {
         Ok(engine.finish()?)
     }
 
-    /// Sets `r[reg]` to `r[reg]`^(2^n).
+    /// Sets `r[reg]` to `r[reg]`^(2^n) by n squarings.
     pub(super) fn square(
         &mut self,
         engine: &mut dyn Engine,
@@ -133,7 +133,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Runs `work` with a plan, and again with longer plans as long as round-off is too high.
+/// Runs `work` with a plan. As long as it fails because round-off is too high, changes the plan to
+/// the next longer transform and runs `work` again.
 pub(super) fn lengthening<T>(
     plan: &mut Plan,
     mut work: impl FnMut(&Plan) -> Result<T, Halt>,

@@ -21,16 +21,17 @@ pub struct State {
     pub residue: Residue,
     /// The shift, in bits, with which the sequence started.
     pub shift: u32,
-    /// The computing time over all sittings.
+    /// The computing time over all runs of the test.
     pub elapsed: Duration,
     /// The numbers of errors detected and recovered from so far.
     pub errors: ErrorCounts,
-    /// The transform length to which round-off errors have raised the test; `None` if there were
+    /// The transform length to which the test changed after round-off errors; `None` if there were
     /// none.
     pub least_length: Option<LeastLength>,
-    /// The check that has confirmed the residue, in a Lucas–Lehmer test.
+    /// The check that has confirmed `residue`, in a Lucas–Lehmer test; always `No` in other tests.
     pub confirmed: Confirmation,
-    /// The input of the next Gerbicz–Li check, in a PRP test or a certification.
+    /// The data for the next Gerbicz–Li check, in a PRP test or a certification; `None` in a
+    /// Lucas–Lehmer test.
     pub gerbicz: Option<GerbiczState>,
 }
 
@@ -40,16 +41,16 @@ pub enum Confirmation {
     /// No check has confirmed the residue.
     #[default]
     No,
-    /// A Jacobi check has confirmed it, or a second engine that started from a residue confirmed by
-    /// a Jacobi check.
+    /// A Jacobi check has confirmed the residue, or a second engine that started from a residue
+    /// confirmed by a Jacobi check.
     Jacobi,
-    /// A second engine has confirmed it by computing the whole sequence again.
+    /// A second engine has confirmed the residue by computing the whole sequence again.
     Twice,
 }
 
 impl Confirmation {
-    /// Returns the word that stands for it in a checkpoint; `None` if no check has confirmed the
-    /// residue.
+    /// Returns the word for this value in the header of a checkpoint; `None` if no check has
+    /// confirmed the residue.
     fn word(self) -> Option<&'static str> {
         match self {
             Self::No => None,
@@ -69,19 +70,20 @@ pub struct LeastLength {
     pub length: usize,
 }
 
-/// The Gerbicz–Li product of the squarings since the last verified iteration v: D = Π x_(v+iB), for
-/// i from 0 to the block that ends at `product_iteration`.
+/// The data for the next Gerbicz–Li check: the last verified residue x_v, and the product D =
+/// x_v·x_(v+B)·x_(v+2B)· … up to the term at `product_iteration`, where B is the number of
+/// squarings of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GerbiczState {
-    /// The number of squarings B of a block.
+    /// The block length B: the number of squarings of a block.
     pub block: u32,
     /// The iteration v of the last verified residue.
     pub verified_iteration: u64,
     /// The last verified residue, x_v.
     pub verified: DigestedResidue,
-    /// The iteration of the last factor of D.
+    /// The iteration of the last term in `product`.
     pub product_iteration: u64,
-    /// The product D.
+    /// The product D of the terms at the starts and ends of blocks, from the verified residue on.
     pub product: Residue,
 }
 
@@ -117,7 +119,7 @@ pub enum FormatError {
     /// A header line is missing or has an impossible value.
     #[error("header field '{field}' is missing or impossible")]
     Field {
-        /// The name of the header field.
+        /// The name of the missing or impossible header field.
         field: &'static str,
     },
     /// A residue in the body is not canonical.
@@ -129,8 +131,9 @@ pub enum FormatError {
 const MAX_HEADER: usize = 4096;
 const CHECKSUM: usize = 32;
 const VERSION: &str = "2";
-/// The version of older checkpoints, which always stored x_v and D, and had no field for Jacobi
-/// checks, because these did not exist.
+/// The format version of older checkpoints. An older checkpoint always contains the verified
+/// residue and the product of a Gerbicz–Li check. It has no fields for errors found by a Jacobi
+/// check or a second engine, because these checks did not exist.
 const OLD_VERSION: &str = "1";
 const MAGIC: &str = "warpint checkpoint";
 
@@ -142,9 +145,10 @@ impl State {
         (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(exponent)) as u64
     }
 
-    /// Returns whether the sealed residue x_v (v: the last verified iteration) is unchanged, and
-    /// whether the present residue x and D (the residue of the check) are equal if they belong to
-    /// the same iteration. A file stores only one of two equal ones.
+    /// Returns whether memory seems to have left the state unchanged. The last verified residue
+    /// must have the digest with which it was sealed. The present residue, and the product of the
+    /// next Gerbicz–Li check, must be equal to the verified residue if they belong to its
+    /// iteration. A file stores equal residues only once.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.gerbicz.as_ref().is_none_or(|g| {
@@ -156,8 +160,7 @@ impl State {
         })
     }
 
-    /// Returns whether a check has confirmed the present residue x itself, not only earlier
-    /// residues.
+    /// Returns whether a check has confirmed the present residue itself, not only earlier residues.
     #[must_use]
     pub fn is_verified(&self) -> bool {
         match &self.gerbicz {
@@ -166,9 +169,11 @@ impl State {
         }
     }
 
-    /// Returns the state as the bytes of a file: a header of text lines that ends with an empty
-    /// line; residues of ⌈p/8⌉ little-endian bytes each (x, and for PRP also x_v and D unless they
-    /// equal another residue of the file); and the SHA-256 of everything before it.
+    /// Returns the state as the bytes of a checkpoint file: a header of text lines that ends with
+    /// an empty line; then residues of ⌈p/8⌉ little-endian bytes each; then the SHA-256 of
+    /// everything before it. The first residue is the present one. For PRP tests and
+    /// certifications, the last verified residue and the product of the next check follow, unless
+    /// they are equal to a residue already stored.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut header = String::new();
@@ -352,8 +357,9 @@ fn field(field: &'static str) -> FormatError {
     FormatError::Field { field }
 }
 
-/// The positions of x_v and D among the residues of a file; x is the first residue. Residues at the
-/// same iteration are equal and stored once.
+/// The positions of the last verified residue and of the Gerbicz–Li product among the residues of a
+/// file, counted from 0. The present residue is at position 0. Residues of the same iteration are
+/// equal, and are stored once.
 struct Body {
     verified: usize,
     product: usize,
@@ -366,7 +372,7 @@ impl Body {
     }
 }
 
-/// The header fields of the stretch since the last check.
+/// The header fields that describe the squarings since the last Gerbicz–Li check.
 struct Stretch {
     block: u32,
     verified_iteration: u64,
@@ -374,7 +380,8 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Reads the fields from a header; `Err` names the field that is missing or impossible.
+    /// Reads the fields from a header. An error is the name of the field that is missing or
+    /// impossible.
     fn read(header: &Header<'_>, iteration: u64) -> Result<Self, &'static str> {
         let block = header
             .number("block")

@@ -71,7 +71,7 @@ fn a_sound_checkpoint_of_another_test_is_foreign() {
     assert!(foreign(TestKind::Ll(LlStart::Four), 127));
 }
 
-/// Encodes a file of version 1.
+/// Encodes a state as a checkpoint of format version 1.
 fn of_version_1(state: &State) -> Vec<u8> {
     let text = String::from_utf8_lossy(&state.to_bytes()).into_owned();
     let header = &text[..text.find("\n\n").unwrap()];

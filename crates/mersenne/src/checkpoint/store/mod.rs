@@ -1,4 +1,4 @@
-//! The checkpoint directory of one exponent: generations of checkpoints, and the lock.
+//! The checkpoint directory of one exponent: checkpoints of several iterations, and the lock.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,10 +11,10 @@ use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
 use crate::{Event, TestKind};
 
-/// The number of newest generations kept, of verified and of unverified checkpoints each.
+/// The number of newest checkpoints that are kept, of verified ones and of unverified ones each.
 const GENERATIONS: usize = 3;
-/// The factor between the iterations of older checkpoints that are kept. The longest test keeps
-/// fewer than ten of them.
+/// The least factor between the iterations of older checkpoints that are kept. Even the longest
+/// test keeps fewer than ten of these.
 const SPREAD: u64 = 4;
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
@@ -36,7 +36,7 @@ pub struct CheckpointStore {
     lock: DirectoryLock,
 }
 
-/// An error of the checkpoint directory itself.
+/// The reason why the checkpoint directory or a checkpoint in it cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
@@ -97,7 +97,7 @@ pub struct Saved {
     pub verified: bool,
 }
 
-/// A checkpoint file, described by its name.
+/// A checkpoint file, as its name describes it.
 struct Entry {
     path: PathBuf,
     iteration: u64,
@@ -145,21 +145,22 @@ impl CheckpointStore {
         self.folder.path()
     }
 
-    /// Returns the directory as a folder, for other files of the test.
+    /// Returns the directory of the store, in which other files of the test may be stored.
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Returns the events of opening and loading that have not been returned yet, and clears them.
+    /// Returns the events since the last call that arose while opening the store and loading
+    /// checkpoints, and clears them.
     pub fn take_notices(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Writes a state to a new file, syncs it, renames it into place, and then removes the oldest
-    /// generations. If writing fails, the older files are untouched.
+    /// Writes a state to a new file, syncs it, renames it into place, and then removes checkpoints
+    /// that are no longer needed. If writing fails, the older files are untouched.
     ///
-    /// A state that is itself verified is written as a `.verified` file, which replaces the
+    /// A state whose own residue is verified is written as a `.verified` file, which replaces the
     /// unverified file of its iteration.
     ///
     /// # Errors
@@ -182,7 +183,8 @@ impl CheckpointStore {
         Ok(Saved { path, verified })
     }
 
-    /// Takes the lock again if its file was removed, alone or together with the directory.
+    /// Acquires the lock again if its file was removed, alone or together with the directory.
+    /// Returns an error if another process has acquired it.
     fn hold_lock(&mut self) -> io::Result<()> {
         if self.lock.is_in_place() {
             return Ok(());
@@ -198,10 +200,10 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Loads the newest sound checkpoint and returns its state and path; `None` if there is none.
-    /// Newer unsound checkpoints are renamed to `.bad`, with a notice for each. A checkpoint that
-    /// cannot be read at all, or was written by a later version, is an error, because continuing
-    /// from an older one would lose work.
+    /// Loads the newest sound checkpoint and returns its state and path; `None` if no checkpoint is
+    /// sound. Newer unsound checkpoints are renamed to `….bad`, with a notice for each. A
+    /// checkpoint that cannot be read at all, or was written by a later version, is an error,
+    /// because continuing from an older one would lose work.
     pub fn load_newest(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         self.load_newest_of(|_| true)
     }
@@ -212,8 +214,8 @@ impl CheckpointStore {
         self.load_newest_of(|entry| entry.verified)
     }
 
-    /// Loads the newest sound checkpoint of an earlier iteration, among all or only the verified
-    /// ones.
+    /// Loads the newest sound checkpoint of an iteration before `iteration`, like
+    /// [`CheckpointStore::load_newest`]; if `only_verified`, among the verified ones.
     pub fn load_newest_before(
         &mut self,
         iteration: u64,
@@ -265,7 +267,7 @@ impl CheckpointStore {
         Ok(None)
     }
 
-    /// Renames a checkpoint to `.bad`, with a notice.
+    /// Renames a checkpoint to `….bad`, and adds a notice.
     pub(crate) fn set_aside(&mut self, path: &Path, reason: &str) {
         let path = self.renamed_as_bad(path);
         self.notices.push(Event::BadCheckpoint { path, reason: reason.into() });
@@ -281,8 +283,8 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Removes the unverified checkpoints after a verified iteration, because a failed check has
-    /// shown that some of them are wrong.
+    /// Removes the unverified checkpoints of iterations after `verified_iteration`, because a
+    /// failed check has shown that some of them are wrong.
     pub fn discard_after(&mut self, verified_iteration: u64) -> io::Result<()> {
         for entry in self.entries()? {
             if !entry.verified && entry.iteration > verified_iteration {
@@ -332,9 +334,9 @@ impl CheckpointStore {
         Ok(paths.filter_map(entry).collect())
     }
 
-    /// Removes old generations. Keeps the newest ones, verified and unverified; the one just saved;
-    /// and some older ones spread over the whole run, if going back far can be useful (verified
-    /// checkpoints, and all checkpoints of a test without checks).
+    /// Removes old checkpoints. Keeps the newest ones, verified and unverified; the one just saved;
+    /// and some older ones spread over the whole test, if going back far can be useful (verified
+    /// checkpoints, and all checkpoints of a test without Gerbicz–Li checks).
     fn prune(&self, just_saved: &Path) -> io::Result<()> {
         for verified in [false, true] {
             let mut entries = self.entries()?;

@@ -54,7 +54,7 @@ fn names(store: &CheckpointStore) -> Vec<String> {
     names
 }
 
-/// Returns the iterations on disk.
+/// Returns the iterations of the checkpoints on disk, ascending.
 fn kept(store: &CheckpointStore) -> Vec<u64> {
     let mut kept: Vec<u64> = store.entries().unwrap().iter().map(|e| e.iteration).collect();
     kept.sort_unstable();
@@ -201,7 +201,7 @@ fn a_directory_that_vanishes_is_made_again_with_its_lock() {
     assert_eq!(names(&second), ["ll-0000000005.ckpt"]);
 }
 
-/// Makes what is no regular file.
+/// Creates an object that is not a regular file: a FIFO, or a symbolic link.
 #[cfg(unix)]
 fn put(kind: &str, at: &Path) {
     match kind {
