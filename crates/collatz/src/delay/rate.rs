@@ -25,8 +25,8 @@ impl Rate {
     }
 }
 
-/// Surveys chunks from `from` on until `time` has passed, after one chunk that is not counted, and
-/// returns the rate.
+/// Surveys chunks of numbers from `from` on until `time` has passed, and returns the rate. One
+/// chunk before is not counted.
 ///
 /// # Errors
 /// The numbers are too large, the device fails, or a path does not end.

@@ -32,18 +32,18 @@ pub struct PathRecord {
     pub maximum: BigUint,
 }
 
-/// The records of all numbers below a range. A field is `None` if the range is considered by
-/// itself.
+/// The records set by the numbers below a range. A field is `None` if numbers below the range are
+/// to be ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
-    /// The largest delay of these numbers.
+    /// The largest delay of the numbers below the range.
     pub delay: Option<u32>,
-    /// The largest number on any of their paths.
+    /// The largest number on any path that starts below the range.
     pub maximum: Option<BigUint>,
 }
 
-/// The records of a range, ascending. They are records of all numbers if the range begins with 1 or
-/// with the records of all smaller numbers.
+/// The records of a range, ascending. They are records among all positive numbers if the range
+/// begins with 1, or if the search began with the records of all smaller numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Records {
     /// The delay records.
@@ -52,30 +52,31 @@ pub struct Records {
     pub paths: Vec<PathRecord>,
 }
 
-/// What a search found about the numbers `from` ≤ n < `to`.
+/// The result of a search of the numbers n with `from` ≤ n < `to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The first number of the range.
     pub from: u128,
-    /// The number after the last one processed; less than the end of the range if the search was
-    /// stopped.
+    /// The end of the processed numbers, not included. It is less than the end of the range if the
+    /// search was stopped.
     pub to: u128,
     /// The sum of all delays.
     pub sum: u128,
-    /// The largest delay, with the smallest number that has it.
+    /// The largest delay, with the smallest number that has it; `None` if no number was processed.
     pub longest: Option<DelayRecord>,
     /// The records of the range; empty if they were not requested.
     pub records: Records,
 }
 
-/// The count of numbers in which records are searched first; then it is twice as many, and so on:
-/// once the record is high, few numbers may exceed it.
+/// The count of numbers in the first chunk of a search for records. Each chunk has twice as many
+/// numbers as the one before, up to the engine's limit: once the record is high, few numbers may
+/// exceed it.
 const FIRST: u64 = 1 << 10;
 
-/// Computes all delays of `from` ≤ n < `to` and returns what it found; with a standing, also the
-/// records.
+/// Computes the delays of all n with `from` ≤ n < `to`, and returns their sum and the largest one.
+/// If `standing` is given, returns the records too.
 ///
-/// Between chunks, asks the watch whether to stop, and reports progress to it.
+/// After each chunk of numbers, reports progress to the watch, and asks it whether to stop.
 ///
 /// # Errors
 /// The range is empty or too large, the device fails, or a path does not end.
@@ -126,9 +127,10 @@ pub fn search(
     Ok(found)
 }
 
-/// Returns the delay records from `first` up to the number of the largest delay. That number is the
-/// last record if it exceeds the record so far; the record before it is the number of the largest
-/// delay below it, and so on.
+/// Returns the delay records among the numbers from `first` to `longest`, ascending. `longest` is
+/// the number with the largest delay, and `so_far` the largest delay before `first`. If `longest`
+/// exceeds `so_far`, it is the last record. The record before it is the number with the largest
+/// delay among the smaller numbers, and so on.
 fn delay_records(
     engine: &mut dyn Delays,
     first: u128,
@@ -148,8 +150,8 @@ fn delay_records(
     Ok(records)
 }
 
-/// Surveys at least one number, without a record, and returns the summary. The numbers are surveyed
-/// in parts if they are too many at once.
+/// Returns the summary of `numbers` numbers from `from` on, at least one, without candidates. If
+/// the engine refuses so many at once, they are surveyed in parts.
 pub(super) fn whole(
     engine: &mut dyn Delays,
     from: u128,

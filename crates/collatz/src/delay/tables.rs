@@ -13,8 +13,9 @@ pub(crate) const POWERS: [u32; 21] = {
     powers
 };
 
-/// A table with a word J·2^24 + C for each low = 0 … 2^d − 1. C = T^d(low) < 3^d. J = d + f counts
-/// the steps n/2 and 3n + 1 of these d steps of T, f of which are odd. B = 3^(J − d).
+/// The table of steps of d bits, with a word J·2^24 + C for each low = 0 … 2^d − 1. C = T^d(low) <
+/// 3^d. The d steps of T, f of which are odd, are J = d + f steps n/2 and 3n + 1. For every h,
+/// T^d(low + h·2^d) = C + h·3^(J − d).
 #[derive(Debug, Clone)]
 pub struct StepTable {
     bits: u32,
@@ -22,7 +23,7 @@ pub struct StepTable {
 }
 
 impl StepTable {
-    /// The valid values of d: 3^15 < 2^24.
+    /// The valid values of d. C fits in 24 bits because 3^15 < 2^24.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=15;
 
     /// Computes the table for d = `bits`, or for the nearest valid d.
@@ -42,14 +43,15 @@ impl StepTable {
         self.bits
     }
 
-    /// Returns the words of the table.
+    /// Returns the words of the table; the index is the low d bits of a number.
     #[must_use]
     pub fn entries(&self) -> &[u32] {
         &self.entries
     }
 }
 
-/// Returns T^k(low), which is below 3^k, and the number of odd steps among these k ≤ 20.
+/// Returns T^k(low), which is below 3^k, and the number of odd steps among these k steps of T, for
+/// k ≤ 20.
 pub(super) fn steps(low: u32, k: u32) -> (u32, u32) {
     let (mut x, mut odd) = (u64::from(low), 0);
     for _ in 0..k {
@@ -61,7 +63,7 @@ pub(super) fn steps(low: u32, k: u32) -> (u32, u32) {
     (x as u32, odd)
 }
 
-/// The delays of all n < 2^t; 0, which has no delay, has the entry 0.
+/// The delays of all n < 2^t. The entry of 0, which has no delay, is 0.
 #[derive(Debug, Clone)]
 pub struct DelayTable {
     bits: u32,
@@ -70,7 +72,8 @@ pub struct DelayTable {
 }
 
 impl DelayTable {
-    /// The valid values of t: below 2^24, delays are at most 704, and results of T below 2^46.
+    /// The valid values of t. For n < 2^24, delays are at most 704, and all values of T on the
+    /// paths are below 2^46.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=24;
 
     /// Computes the table for t = `bits`, or for the nearest valid t. Every number is walked until

@@ -5,7 +5,7 @@ use crate::Unwatched;
 use crate::until::Until;
 use proptest::prelude::*;
 
-/// Compares with the oracle, by passes, and by blocks as early as possible.
+/// Compares the path of n with the oracle, computed by passes, and by blocks as early as possible.
 fn check(n: &BigUint) {
     let plain = plain_path(n);
     assert_eq!(path(n, &Unwatched), plain, "{n}");
