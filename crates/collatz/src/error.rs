@@ -65,7 +65,7 @@ pub enum CollatzError {
     /// The range of numbers whose delays were requested ends beyond 2^96.
     #[error("delays are computed for numbers below 2^96, but the range ends at {to}")]
     DelayTooLarge {
-        /// The number after the last of the range.
+        /// The end of the range, which does not belong to it.
         to: u128,
     },
     /// A path did not reach 1 within some millions of steps.

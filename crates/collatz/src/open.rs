@@ -59,7 +59,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, such as bad input or a failure of a device.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

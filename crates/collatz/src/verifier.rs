@@ -106,8 +106,8 @@ pub trait Verifier: Send {
     /// Returns the version of the method, which is incremented when its checksum changes.
     fn version(&self) -> u32;
 
-    /// Returns the other parameters on which the checksum depends, as text without spaces, such as
-    /// `s=auto,d=12,words=auto`.
+    /// Returns the parameters on which the checksum depends besides the method and its version, as
+    /// text without spaces, such as `s=auto,d=12,words=auto`.
     fn parameters(&self) -> String;
 
     /// Returns the name of the CPU or device that computes: `cpu`, `cuda:0`.

@@ -18,12 +18,11 @@ pub fn big_step(n: &BigUint) -> BigUint {
 /// The properties of a path from a number to the first value below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Descent {
-    /// The number of steps of T to the first value below the start.
+    /// The number of steps n/2 or (3n + 1)/2 to the first value below the start.
     pub steps: u64,
     /// The number of these steps that begin at odd values.
     pub odd_steps: u64,
-    /// The largest number on the path under n/2 and 3n + 1, the start included. An odd step of T
-    /// from x passes 3x + 1.
+    /// The largest number on the path under n/2 and 3n + 1, the start included.
     pub highest: BigUint,
 }
 
@@ -33,8 +32,8 @@ pub struct Walker {
     /// The largest number of steps. A number whose path is not below its start after them is
     /// unresolved.
     pub limit: u64,
-    /// A changed rule for tests, T(trap) = trap: the path of a number that reaches `trap` never
-    /// ends.
+    /// A changed rule for tests: a step from this number leads to the number itself, so a path that
+    /// reaches it never ends.
     pub trap: Option<BigUint>,
 }
 

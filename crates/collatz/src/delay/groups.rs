@@ -3,7 +3,7 @@
 use super::tables::steps;
 
 /// The residues modulo 2^k in groups: all residues `low` of a group have the same value c =
-/// T^k(low) and the same number f of odd steps among the first k.
+/// T^k(low) and the same number f of odd steps among the first k. A step of T is n/2 or (3n + 1)/2.
 ///
 /// **Lemma.** For low and low' of a group and every a, T^k(low + a·2^k) = c + a·3^f = T^k(low' +
 /// a·2^k), after k + f steps n/2 and 3n + 1 in both cases. If neither path passes 1 before (both
@@ -26,13 +26,13 @@ impl Groups {
     }
 
     /// Returns a list with two entries per group: its smallest residue, and its size. Groups with
-    /// the same f are adjacent.
+    /// the same number of odd steps are adjacent.
     pub(crate) fn heads(&self) -> Vec<u32> {
         self.all().flat_map(|(_, _, group)| [group[0].1, group.len() as u32]).collect()
     }
 
-    /// Returns (c, f, members) for each group, where the members are its pairs (key, residue),
-    /// ascending.
+    /// Returns (T^k(low), number of odd steps, members) for each group, where the members are its
+    /// pairs (key, residue), ascending.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, u32, &[(u64, u32)])> {
         let groups = self.residues.chunk_by(|a, b| a.0 == b.0);
         groups.map(|group| (group[0].0 as u32, (group[0].0 >> 32) as u32, group))

@@ -1,9 +1,9 @@
 //! Delays: how many steps n/2 and 3n + 1, each counted, lead from n to 1.
 //!
-//! Method: Honda (2017), §4.3.2, Algorithm 6. A table step performs d steps of T: with h = ⌊n/2^d⌋
-//! and the low d bits l of n, it replaces n by B\[l\]·h + C\[l\]. Here C\[l\] = T^d(l), and B\[l\]
-//! = 3^(J − d) if the d steps of T are J steps n/2 and 3n + 1 in all. Once n is below 2^t, a table
-//! has the remaining delay.
+//! Method: Honda (2017), §4.3.2, Algorithm 6. Let T(n) = n/2 for even n and (3n + 1)/2 for odd n. A
+//! table step performs d steps of T: with h = ⌊n/2^d⌋ and the low d bits l of n, it replaces n by
+//! B\[l\]·h + C\[l\]. Here C\[l\] = T^d(l), and B\[l\] = 3^(J − d) if the d steps of T are J steps
+//! n/2 and 3n + 1 in all. Once n is below 2^t, a table has the remaining delay.
 //!
 //! In addition, numbers with the same low k bits share the first k steps of T: T^k(low + a·2^k) =
 //! T^k(low) + a·3^f, where f counts the odd steps. So one addition leads from each number to the
@@ -23,7 +23,7 @@
 //! which a table step begins; and no number below 2^t rises above R. By lemma 2 the path of a cold
 //! number stays at or below R, so it is no record. The other numbers are *candidates*; their maxima
 //! are computed exactly. For n near 2^b, a share of about 2·(3/2)^d·2^b/√R of the numbers are
-//! candidates. R is about 4^b, so they are a few in billions.
+//! candidates. R is about 4^b, so this is a few in billions.
 
 mod bound;
 mod groups;
@@ -136,7 +136,8 @@ fn check_numbers(from: u128, numbers: u64) -> Result<(), CollatzError> {
 /// # Errors
 /// The path does not end within some millions of steps.
 pub(crate) fn exact(n: u128) -> Result<Path, CollatzError> {
-    /// A watch that stops the computation after 1,000 polls, each after some thousand steps.
+    /// A watch that stops the computation after 1,000 polls. There are some thousand steps between
+    /// two polls.
     struct Patience(std::sync::atomic::AtomicU32);
     impl Watch for Patience {
         fn is_stopped(&self) -> bool {

@@ -25,8 +25,8 @@ impl Rate {
     }
 }
 
-/// Surveys chunks of numbers from `from` on until `time` has passed, and returns the rate. One
-/// chunk before is not counted.
+/// Surveys chunks of numbers from `from` on until `time` has passed, and returns the rate. Before
+/// that, surveys one chunk that is not counted.
 ///
 /// # Errors
 /// The numbers are too large, the device fails, or a path does not end.

@@ -5,12 +5,12 @@ use num_bigint::BigUint;
 use super::{Delays, Survey, check_range, exact, exact_delay};
 use crate::{CollatzError, Watch};
 
-/// A number and its delay.
+/// A number and its delay, the number of steps n/2 and 3n + 1 from it to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DelayRecord {
-    /// The number.
+    /// The number whose delay is recorded.
     pub n: u128,
-    /// The delay of the number, in steps n/2 and 3n + 1.
+    /// The delay of the number.
     pub delay: u32,
 }
 
@@ -46,9 +46,9 @@ pub struct Standing {
 /// begins with 1, or if the search began with the records of all smaller numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Records {
-    /// The delay records.
+    /// The delay records: numbers whose delays exceed those of all smaller numbers.
     pub delays: Vec<DelayRecord>,
-    /// The path records.
+    /// The path records: numbers whose paths rise higher than those of all smaller numbers.
     pub paths: Vec<PathRecord>,
 }
 

@@ -29,9 +29,9 @@ use warpint_natural::product::Multiplier;
 use super::{advance, outlook};
 use crate::Watch;
 
-/// The number of fractional bits of e.
+/// The number of fractional bits with which the exponent e of the module's documentation is stored.
 const FRACTION: u32 = 88;
-/// The number 1 as a value of e, all of which are stored times 2^88.
+/// The number 1 in the format of the exponent e, which is stored times 2^88.
 pub(super) const ONE: i128 = 1 << FRACTION;
 /// The constant ⌊2^88·log2(3)⌋.
 const LOG2_3: i128 = 490_522_135_102_150_661_388_634_898;
@@ -41,8 +41,8 @@ const MOST_ODD: u64 = 1 << 34;
 /// times 2^88 fits in 128 bits.
 const MOST_BITS: u64 = 1 << 36;
 
-/// A position on a path, with the top and the glide of the path up to it. The exponent e of a value
-/// is defined in the documentation of this module.
+/// A position on a path, with the highest odd step and the glide of the path up to it. Values are
+/// compared by the exponent e of the module's documentation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
     /// The number of steps of T so far.
@@ -132,7 +132,7 @@ impl Image {
     }
 }
 
-/// The computation of images of blocks.
+/// The parameters for the computation of images of blocks.
 pub(super) struct Blocks<'a> {
     pub(super) multiplier: &'a dyn Multiplier,
     /// The largest number of limbs of a block that is processed by passes.

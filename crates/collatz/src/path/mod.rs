@@ -127,8 +127,8 @@ pub fn plain_path(n: &BigUint) -> Option<Path> {
     })
 }
 
-/// The fewest limbs of a number for which a pass performs several steps. With four limbs or more, a
-/// ≥ 2^128 in n = low + a·2^64, which exceeds all c_i of the module's lemma.
+/// The fewest limbs of a number for which a pass performs several steps. With four limbs or more,
+/// ⌊n/2^64⌋ ≥ 2^128, which the lemma in the module's documentation requires.
 const SHORT: usize = 4;
 
 /// The number of limbs from which on blocks are faster than passes.
@@ -156,7 +156,7 @@ struct Outlook {
     odd: u32,
     /// The power 3^odd, where `odd` counts the odd steps among these steps.
     power: u64,
-    /// The value T^steps of the low `steps` bits.
+    /// The result of these steps from the low `steps` bits of the number.
     rest: u64,
     /// The odd step i with the highest result of all odd steps, and its factor b_i = 2^(64 −
     /// i)·3^(f_i), where f_i counts the odd steps among the first i; `None` if no step is odd.

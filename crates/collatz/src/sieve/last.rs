@@ -1,11 +1,11 @@
-//! The last 10 bits of numbers: which of the 1,024 numbers of a node of the last level survive the
-//! rules.
+//! The last 10 bits of numbers, above those that a node fixes: which of the 1,024 numbers of a node
+//! of the last level survive the rules.
 
 use super::tree::Tree;
 use crate::descent::min_odd;
 
-/// The number of bits of a number, above the bits of the tree's nodes, that are not grown one by
-/// one.
+/// The number of bits that are not grown one by one: the bits of a number above those that a node
+/// of the last level fixes.
 pub(crate) const LAST: u32 = 10;
 
 /// The residues modulo 9 all of whose numbers are on the path of a smaller number; the
@@ -39,7 +39,7 @@ pub(crate) fn inverses(count: u32) -> Vec<u32> {
 
 /// Returns the number c of look-ahead vectors of a tree whose last level is `level`, where a vector
 /// covers `look` steps. If m is the least number of odd steps of a node of that level, there are
-/// vectors for nodes with m to m + c − 1 odd steps. Nodes with more odd steps are not looked ahead.
+/// vectors for nodes with m to m + c − 1 odd steps. Nodes with more odd steps have no vector.
 pub(crate) fn class_count(level: u32, look: u32) -> u32 {
     // With more odd steps, no limit of the next `look` steps exceeds those of a number.
     (min_odd(level + look) + 1 - min_odd(level)).min(MOST_CLASSES)

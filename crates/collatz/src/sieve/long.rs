@@ -32,9 +32,9 @@ pub(crate) struct End {
 }
 
 impl Long<'_> {
-    /// Walks n on from its value x, which it reached with `odd` odd steps, until a step of the walk
-    /// ends below n. Returns the result; `None` if the walker's limit of steps is reached first.
-    /// `tall` is the threshold for [`End::tall`].
+    /// Continues the walk of n from x, the value that it reached with `odd` odd steps, until a step
+    /// of the walk ends below n. Returns the result; `None` if the walker's limit of steps is
+    /// reached first. `tall` is the threshold for [`End::tall`].
     pub(crate) fn end(&self, n: u128, x: u128, odd: u32, tall: u128) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;

@@ -13,7 +13,7 @@ use crate::descent::min_odd;
 pub struct Looking(u32);
 
 impl Looking {
-    /// The least number of steps.
+    /// The least number of steps that look-ahead vectors can cover.
     pub(crate) const LEAST: Self = Self(10);
 
     /// Returns the value for a number of steps; `None` unless it is from 10 to 32.

@@ -34,7 +34,7 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// Returns the count of the class's numbers in [from, to).
+    /// Returns the count of the numbers n of the class with from ≤ n < to.
     pub(crate) fn count(self, from: u128, to: u128) -> u128 {
         self.below(to) - self.below(from)
     }
@@ -58,7 +58,7 @@ impl Class {
 /// A part of a region, which is processed as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The numbers from ≤ n < to of the class, which are walked one by one.
+    /// The numbers n of the class with from ≤ n < to, which are walked one by one.
     Plain { from: u128, to: u128 },
     /// Several blocks; all their numbers are at least 2^20.
     Blocks(Blocks),
@@ -88,7 +88,7 @@ impl Blocks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cover {
     pub(crate) class: Class,
-    /// The largest number of words of a number.
+    /// The largest number of 32-bit words of a number.
     pub(crate) words: u32,
     pub(crate) parts: Vec<Part>,
 }

@@ -3,9 +3,9 @@
 //!
 //! An interval is processed in blocks [h·2^s, (h + 1)·2^s). Let f be the number of odd steps among
 //! the first j steps of T from a residue r modulo 2^s. The residue is *mandatory* if its
-//! coefficient 3^f/2^j is above 1 for each j ≤ s; all blocks have the same mandatory residues. By
-//! the lemma of [`crate::descent`], numbers of other residues fall below their start if they are at
-//! least 2^20.
+//! coefficient 3^f/2^j is above 1 for each j from 1 to s; all blocks have the same mandatory
+//! residues. By the lemma of [`crate::descent`], numbers of other residues fall below their start
+//! if they are at least 2^20.
 //!
 //! Numbers of mandatory residues are walked. T^s(r + h·2^s) = T^s(r) + h·3^f, with f for j = s.
 //! From this value on, a *table step* performs d steps of T: for l < 2^d, T^d(l + h·2^d) = C\[l\] +
@@ -25,10 +25,11 @@
 //! **Verified.** Each number of the region falls below its start. So all of them reach 1 if all
 //! smaller numbers do. No other assumption is made.
 //!
-//! **Checksum.** For each number of a block that is walked, the count of its table steps, up to and
-//! including the step that ends below the start or overflows. For each number that is walked one by
-//! one, the count of its steps of T. The checksum is the sum of these counts. It depends on d, s
-//! and words, or on the region if these follow from its size. It is the same on CPUs and devices.
+//! **Checksum.** The work is counted: for each number of a block that is walked, the number of its
+//! table steps, up to and including the step that ends below the start or overflows. For each
+//! number that is walked one by one, the number of its steps of T. The checksum is the sum of these
+//! counts. It depends on d, s and words, or on the region if these follow from its size. It is the
+//! same on CPUs and devices.
 //!
 //! **Highest.** The values between the ends of table steps are not seen. But if all step ends of a
 //! path are below 2^w with w = 32·words − 2, all its values are below 2^(w + d/2). To see this, let
@@ -110,8 +111,7 @@ const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 17;
 /// cache.
 const TABLE_BITS: u32 = 12;
 
-/// The number of bits by which the residues of the sieve have more than the listed residues from
-/// which they are grown.
+/// The residues of the sieve are grown from a list of residues with this many bits fewer.
 pub(crate) const GROWN: u32 = 13;
 
 /// The number of blocks that are processed between two polls of the watch.

@@ -3,15 +3,15 @@
 
 use crate::descent::min_odd;
 
-/// The least number of bits of the sieve.
+/// The least number of bits of the sieve, which selects residues modulo 2^bits.
 pub const LEAST_SIEVE_BITS: u32 = 8;
 
-/// The largest number of bits of the sieve.
+/// The largest number of bits of the sieve, which selects residues modulo 2^bits.
 pub const MOST_SIEVE_BITS: u32 = 37;
 
-/// A mandatory residue modulo 2^k. Among the first j steps of T from it, let f be odd; for each j
-/// with 1 ≤ j ≤ k, the coefficient 3^f/2^j is above 1. For each h, T^k(low + h·2^k) = value +
-/// h·3^odd. Here T(n) is n/2 for even n and (3n + 1)/2 for odd n.
+/// A mandatory residue modulo 2^k: one whose coefficient 3^f/2^j is above 1 for each j from 1 to k,
+/// where f counts the odd steps among the first j steps of T from it. T(n) is n/2 for even n and
+/// (3n + 1)/2 for odd n. For each h, T^k(low + h·2^k) = value + h·3^odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Residue {
     /// The residue, below 2^k.
@@ -81,9 +81,9 @@ impl Residue {
     }
 }
 
-/// Returns a list whose entry f is about any mandatory residue modulo 2^from with f odd steps: the
-/// number of mandatory residues modulo 2^to that are congruent to it modulo 2^from. This number
-/// depends on f alone. Costs (to − from)·to additions.
+/// Returns a list of counts of mandatory residues (see [`Residue`]). Entry f is for any mandatory
+/// residue modulo 2^from with f odd steps: the number of mandatory residues modulo 2^to that are
+/// congruent to it modulo 2^from. This number depends on f alone. Costs (to − from)·to additions.
 #[must_use]
 pub fn descendants(from: u32, to: u32) -> Vec<u64> {
     // After one more step the odd steps are f or f + 1, the former only if they suffice.
@@ -99,8 +99,8 @@ pub fn descendants(from: u32, to: u32) -> Vec<u64> {
     counts
 }
 
-/// Returns the number of mandatory residues modulo 2^bits, for bits at most [`MOST_SIEVE_BITS`],
-/// without listing them (`s_d` in Honda 2017, Table 4.3; OEIS A076227).
+/// Returns the number of mandatory residues modulo 2^bits (see [`Residue`]), for bits at most
+/// [`MOST_SIEVE_BITS`], without listing them: `s_d` in Honda 2017, Table 4.3; OEIS A076227.
 #[must_use]
 pub fn sieve_size(bits: u32) -> u64 {
     descendants(0, bits)[0]

@@ -1,18 +1,21 @@
-//! The tables B and C, by which one step performs several steps of T (Honda 2017, §4.3.1).
+//! The tables B and C, by which one step performs several steps n/2 or (3n + 1)/2 (Honda 2017,
+//! §4.3.1).
 
 use crate::walk::step;
 
-/// The least number of bits of a table.
+/// The least number of bits of a table, which has 2^bits entries.
 pub const LEAST_TABLE_BITS: u32 = 2;
 
-/// The largest number of bits of a table. An entry fits in a word because 3^15 < 2^24.
+/// The largest number of bits of a table, which has 2^bits entries. An entry fits in a word because
+/// 3^15 < 2^24.
 pub const MOST_TABLE_BITS: u32 = 15;
 
 /// The lowest bit of the number of odd steps in an entry.
 const ODD_SHIFT: u32 = 26;
 
-/// The tables of steps of d bits. The entry of l < 2^d has f, the number of odd steps among the
-/// first d steps of T from l, and T^d(l). For every h, T^d(l + h·2^d) = 3^f·h + T^d(l).
+/// The tables of steps of d bits. Let T(n) be n/2 for even n and (3n + 1)/2 for odd n. The entry of
+/// l < 2^d has f, the number of odd steps among the first d steps of T from l, and T^d(l). For
+/// every h, T^d(l + h·2^d) = 3^f·h + T^d(l).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tables {
     bits: u32,
@@ -37,33 +40,32 @@ impl Tables {
         Self { bits, entries: (0..1 << bits).map(entry).collect(), powers: powers() }
     }
 
-    /// Returns d, the number of bits by which the tables are indexed.
+    /// Returns the number of bits by which the tables are indexed.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Returns f, the number of odd steps among the first d steps of T from l, where l is the low d
-    /// bits of `low`.
+    /// Returns the number of odd steps among the first d steps of T from the low d bits of `low`,
+    /// where d is [`Self::bits`].
     #[must_use]
     pub fn odd_steps(&self, low: u32) -> u32 {
         self.entry(low) >> ODD_SHIFT
     }
 
-    /// Returns B = 3^f, where f is the number of odd steps among the first d steps of T from the
-    /// low d bits of `low`.
+    /// Returns B = 3^f, where f is [`Self::odd_steps`] of `low`.
     #[must_use]
     pub fn factor(&self, low: u32) -> u64 {
         self.powers[self.odd_steps(low) as usize]
     }
 
-    /// Returns C = T^d(l), where l is the low d bits of `low`.
+    /// Returns C = T^d(l), where l is the low d bits of `low` and d is [`Self::bits`].
     #[must_use]
     pub fn constant(&self, low: u32) -> u32 {
         self.entry(low) & ((1 << ODD_SHIFT) - 1)
     }
 
-    /// Returns B and C for the low d bits of `low`: see [`Self::factor`] and [`Self::constant`].
+    /// Returns the pair of [`Self::factor`] and [`Self::constant`] of `low`.
     #[inline]
     pub(super) fn both(&self, low: u32) -> (u64, u64) {
         let entry = self.entry(low);

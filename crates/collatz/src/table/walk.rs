@@ -44,10 +44,10 @@ impl TableMethod {
         steps
     }
 
-    /// Performs table steps from `value` until one ends below `start`, with at least 2^`width`, or
-    /// as the last one allowed. Returns their number, and whether the last one ended below `start`.
-    /// Values are compared with `start` without the `without` lowest bits of each. `WIDE` says that
-    /// values may have more than 96 bits.
+    /// Performs table steps from `value` until a step ends below `start`, or at 2^`width` or above,
+    /// but at most [`MOST_STEPS`]. Returns their number, and whether the last one ended below
+    /// `start`. Values are compared with `start` without the `without` lowest bits of each. `WIDE`
+    /// says that values may have more than 96 bits.
     #[inline]
     fn descend<const WIDE: bool>(
         &self,

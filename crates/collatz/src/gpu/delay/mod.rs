@@ -25,7 +25,8 @@ const LIST: usize = 1 << 16;
 const HEAD: usize = 4;
 /// The bit that marks an entry of the list of candidates whose delay the host must compute.
 const UNKNOWN: u64 = 1 << 63;
-/// The number of low bits of a key that have the offset of a number; the bits above have its delay.
+/// The number of low bits of a key that are for the offset of a number; the bits above are for its
+/// delay.
 const OFFSET_BITS: u32 = 44;
 /// The value that the device writes in place of a delay that the host must compute.
 const TOO_LONG: u16 = u16::MAX;
@@ -109,9 +110,9 @@ impl DelaysOnDevice {
         })
     }
 
-    /// Changes sizes, for measurements and tests. A launch processes at most `chunk` numbers, at
-    /// most 2^30. Ranges of fewer than `least` numbers are left to the CPU. Intermediate values
-    /// have at least `words` words of 32 bits, from 2 to 4.
+    /// Changes sizes, for measurements and tests. A launch processes at most `chunk` numbers, and
+    /// never more than 2^30. Ranges of fewer than `least` numbers are left to the CPU. Intermediate
+    /// values have at least `words` words of 32 bits, from 2 to 4.
     #[must_use]
     pub fn with_sizes(self, chunk: u64, least: u64, words: u32) -> Self {
         Self { chunk: chunk.clamp(1, 1 << 30), least, words: words.clamp(2, 4), ..self }

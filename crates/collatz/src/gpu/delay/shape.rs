@@ -28,7 +28,7 @@ impl DelayShape {
     pub const ALL: [Self; 3] =
         [Self::of(14, 15, 1024, 1), Self::of(12, 14, 512, 3), Self::of(11, 13, 256, 2)];
 
-    /// More shapes that may be the fastest on some device.
+    /// Further shapes, one of which may be the fastest on some device.
     const MORE: [Self; 4] = [
         Self::of(14, 14, 1024, 1),
         Self::of(13, 15, 768, 2),
@@ -58,7 +58,7 @@ impl DelayShape {
         std::iter::once(first).chain(others).collect()
     }
 
-    /// Returns the number of bytes of shared memory per block, which has 32 copies of the powers of
+    /// Returns the number of bytes of shared memory per block: for 32 copies of the powers of
     /// three, the table of steps, and the table of delays if `small_shared` is true.
     #[must_use]
     pub fn shared_bytes(&self) -> u32 {
@@ -66,7 +66,7 @@ impl DelayShape {
         4 * 32 * (self.step_bits + 1) + (4u32 << self.step_bits) + small
     }
 
-    /// Returns the nearest valid shape.
+    /// Returns this shape with each size replaced by the nearest valid one.
     pub(super) fn possible(self) -> Self {
         let step_bits = self.step_bits.clamp(2, *StepTable::BITS.end());
         let small_bits = self.small_bits.clamp(step_bits, *DelayTable::BITS.end());
@@ -83,8 +83,8 @@ impl DelayShape {
         POWERS[self.step_bits as usize].ilog2() + 1 - self.step_bits
     }
 
-    /// Returns the lowest bit of the highest word whose value 1 means that the next table step may
-    /// overflow the words.
+    /// Returns the index of a bit of a number's highest word. If that bit or a higher one is set,
+    /// the next table step may overflow the words.
     pub(super) fn lost(&self) -> u32 {
         32 - self.growth()
     }

@@ -39,7 +39,7 @@ fn low(words: &NodeWords) -> u128 {
 /// Device memory for challenges, shared by all trees.
 #[derive(Debug)]
 pub(super) struct Asked {
-    /// The low bits of the nodes to search.
+    /// The low bits of the nodes to search for.
     keys: Buffer<[u32; 4]>,
     /// Two words for each key: the index of its node in the list, and the number of matching nodes.
     found: Buffer<u32>,
@@ -81,7 +81,7 @@ pub(super) struct Examiner<'a> {
 pub(super) struct Taken {
     /// The low bits of those nodes that are challenged.
     lows: HashSet<u128>,
-    /// The index of the first node in the device's list.
+    /// The index, in the device's list, of the first of the nodes.
     first: usize,
     nodes: Vec<NodeWords>,
     tally: [u32; 4],
@@ -136,7 +136,7 @@ impl Verdicts {
     }
 }
 
-/// The checks of answers to challenges, on other threads while the device continues.
+/// The checks of answers to challenges, which run on other threads while the device continues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Court<'a, 'scope> {
     pub scope: &'a Scope<'scope>,

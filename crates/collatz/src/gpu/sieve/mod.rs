@@ -27,17 +27,18 @@ use crate::{CollatzError, Region, Watch};
 /// A node on the device: low bits, odd steps and pattern, and the path (see `sieve_grow.cu`).
 type NodeWords = [u32; 8];
 
-/// The sieve on a device.
+/// The engine of the sieve on a device: grows the nodes of a tree in the device's memory, and walks
+/// their numbers.
 #[derive(Debug)]
 pub struct GpuSieve {
     device: Device,
     walker: Walker,
     blocks: Blocks,
-    /// The largest number of nodes of a buffer, a power of two.
+    /// The largest number of nodes in a buffer, a power of two.
     nodes: usize,
     /// The number of steps of the walk after which the device leaves a number to the host.
     most_steps: u32,
-    /// The number of nodes per challenge.
+    /// The number of nodes for which one challenge is drawn.
     every: u64,
     strike: Option<Arc<dyn Strike>>,
     kernels: Option<Kernels>,
@@ -56,7 +57,8 @@ struct Vectors {
 /// Memory that successive trees reuse.
 #[derive(Debug)]
 struct Space {
-    /// The buffers for nodes between levels.
+    /// Two buffers for the nodes of the levels in between when a chunk is grown over several
+    /// levels.
     scratch: [Buffer<NodeWords>; 2],
     last: LastMemory,
     asked: Asked,
@@ -74,9 +76,11 @@ struct LastMemory {
     /// The number of odd steps of the long number in each place, or a mark if the device left the
     /// number to the host.
     ends: Buffer<u16>,
-    /// One tally per 32 nodes, with the mark of the launch that wrote it.
+    /// One tally per 32 nodes: counts and sums over their numbers, and the mark of the launch that
+    /// wrote it.
     tallies: Buffer<[u32; 4]>,
-    /// The mark of the last launch. Successive launches have different marks, also across trees.
+    /// The mark of the last launch, a number by which the tallies of successive launches differ,
+    /// also across trees.
     mark: u32,
 }
 
@@ -87,8 +91,8 @@ impl Space {
     }
 }
 
-/// The number of levels by which a chunk of nodes can be grown in any case: it begins with at most
-/// 2^−10 of the nodes for which a buffer has room.
+/// A chunk of nodes can be grown by this many levels without exceeding a buffer: it begins with at
+/// most 2^−10 of the nodes for which the buffer has room.
 const LEVELS_OF_A_CHUNK: u32 = 10;
 /// The count of long numbers for which memory is reserved, per node of the last level; the average
 /// is about six.

@@ -24,7 +24,7 @@ impl Stage {
         Self { nodes, level, count, next: 0, share, challenged: vec![] }
     }
 
-    /// Sets the pairs of node index and challenged node.
+    /// Sets the pairs of a node's index and a challenged node below it.
     pub(super) fn challenged(self, mut challenged: Vec<(usize, u128)>) -> Self {
         challenged.sort_unstable();
         Self { challenged, ..self }

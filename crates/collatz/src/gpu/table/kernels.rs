@@ -7,16 +7,16 @@ use warpint_device::{
 use crate::descent::min_odd;
 use crate::table::{MOST_TABLE_BITS, Tables, powers};
 
-/// The default number of bits of the tables.
+/// The default number of bits of a table, which has 2^bits entries.
 pub(super) const TABLE_BITS: u32 = 14;
 
-/// The least number of bits of the tables.
+/// The least number of bits of a table, which has 2^bits entries.
 pub(super) const LEAST_TABLE_BITS: u32 = 8;
 
 /// The number of threads per block of the kernel that grows residues.
 pub(super) const GROW_THREADS: u32 = 256;
 
-/// The largest number of threads per block of the kernel that walks.
+/// The largest number of threads per block of the kernel `table_walk.cu`.
 const MOST_THREADS: u32 = 1024;
 
 /// The shared memory that a multiprocessor reserves per block, in bytes.
@@ -33,8 +33,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Returns the number of bytes of shared memory per block, which has the entries of the table,
-    /// 16 powers of 3, and two words per thread.
+    /// Returns the number of bytes of shared memory per block: for the entries of the table, 16
+    /// powers of 3, and two words per thread.
     pub(super) fn shared_bytes(table_bits: u32, threads: u32) -> u32 {
         4 * ((1 << table_bits) + 16 + 2 * threads)
     }

@@ -11,8 +11,8 @@ use super::{DeviceTable, List, portion};
 use crate::table::{Blocks, Challenged};
 use crate::{CollatzError, Verified, Watch};
 
-/// The largest number of values h per item. With so many, lanes that begin together end within a
-/// few percent of each other's time.
+/// The largest number of values h per item. Lanes that begin items of this size together end within
+/// a few percent of each other's time.
 const ITEM: u64 = 1 << 12;
 
 /// The number of items per thread, if there are enough numbers for so many.
@@ -27,8 +27,7 @@ struct Answer {
     steps: u64,
     /// The sum of all tallies, which must be equal to `steps`.
     tallies: u64,
-    /// The count of numbers left to the host, as two counters of the device have it. Both must be
-    /// equal.
+    /// The count of numbers left to the host, from two counters of the device, which must be equal.
     left: [u64; 2],
     /// The numbers left to the host; `None` if they do not all fit in the buffer.
     starts: Option<Vec<u128>>,

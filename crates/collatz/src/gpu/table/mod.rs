@@ -241,8 +241,8 @@ impl DeviceTable {
     }
 
     /// Returns how many nodes from index `first` on, at least one, have descendants of `bits` bits
-    /// that fit in one list together, and the number of these descendants. At no level in between
-    /// are there more.
+    /// that fit in one list together, and the number of these descendants. No level in between has
+    /// more.
     fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
         let counts = descendants(nodes.bits, bits);
         let (mut some, mut count) = (0, 0);
