@@ -82,7 +82,7 @@ impl Sizes {
     }
 }
 
-/// A value of one of the sizes of [`Tunable`].
+/// A value of a [`Tunable`] size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     /// The number of bits that a step of the sieve's walk processes.

@@ -1,4 +1,4 @@
-//! Bounds on numbers that prove that their paths do not rise above a record.
+//! Bounds below which the paths of numbers provably do not rise above a record.
 
 use num_bigint::BigUint;
 

@@ -31,8 +31,8 @@ impl Groups {
         self.all().flat_map(|(_, _, group)| [group[0].1, group.len() as u32]).collect()
     }
 
-    /// Returns (T^k(low), number of odd steps, members) for each group, where the members are its
-    /// pairs (key, residue), ascending.
+    /// Returns (c, f, members) for each group, as defined at [`Groups`]: the common value c =
+    /// T^k(low), the common number f of odd steps, and the pairs (key, residue), ascending.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, u32, &[(u64, u32)])> {
         let groups = self.residues.chunk_by(|a, b| a.0 == b.0);
         groups.map(|group| (group[0].0 as u32, (group[0].0 >> 32) as u32, group))

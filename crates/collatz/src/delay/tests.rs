@@ -1,4 +1,4 @@
-//! Delays and records against plain loops and against the published lists.
+//! Tests of delays and records, against plain loops and against the published lists.
 
 use num_bigint::BigUint;
 use proptest::prelude::*;

@@ -16,7 +16,7 @@ pub(crate) struct Long<'a> {
     /// The table of a step of the walk: see [`super::steps::Steps`].
     pub words: &'a [u32],
     pub step: u32,
-    /// The walker that sets the limit of steps, and the trap in tests.
+    /// The walker, which sets the limit of steps, and the trap in tests.
     pub walker: &'a Walker,
 }
 
@@ -143,7 +143,7 @@ fn highest_of_t(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     }
 }
 
-/// The highest value so far on any path, collected from many threads.
+/// The highest value so far on the paths of long numbers, collected from many threads.
 ///
 /// T^j(x) + 1 ≤ (3/2)^j·(x + 1). So within a step of s bits that begins at x, a path stays below
 /// (3/2)^s·(x + 1). Let h be the highest value of T so far. A walk needs to report only numbers

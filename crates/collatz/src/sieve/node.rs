@@ -6,11 +6,11 @@ use super::rules::{Limits, Pattern};
 /// a·3^odd, where T(x) is x/2 for even x and (3x + 1)/2 for odd x.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// The k low bits of the numbers, a value below 2^k.
+    /// The k low bits of the numbers, where k is the level of the node.
     pub low: u128,
-    /// The value T^k(low), below 3^odd.
+    /// The value T^k(low), below 3^odd, where k is the level of the node.
     pub path: u128,
-    /// The number of odd steps among the first k steps.
+    /// The number of odd steps among the steps of T from `low` to `path`.
     pub odd: u32,
     /// The state of the last steps by which the rules recognise their patterns.
     pub pattern: Pattern,

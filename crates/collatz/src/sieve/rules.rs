@@ -157,7 +157,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whenever a rule excludes a number, its path joins the path of a smaller number.
+        /// Tests that the path of a number that a rule excludes joins the path of a smaller number.
         #[test]
         fn killed_numbers_join_smaller_ones(n in LEAST..1 << 90) {
             let (mut x, mut odd, mut pattern) = (n, 0, Pattern::UNKNOWN);
@@ -201,8 +201,8 @@ mod tests {
             }
         }
 
-        /// A number survives the rules exactly if it has at least the threshold's number of odd
-        /// steps.
+        /// Tests that a number survives the rules exactly if it has at least the threshold's number
+        /// of odd steps.
         #[test]
         fn thresholds_are_those_of_the_rules(
             residue in 0u128..1 << 24,

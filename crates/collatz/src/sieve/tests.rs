@@ -1,4 +1,4 @@
-//! The sieve against its slow, obvious version.
+//! Tests of the sieve against its slow, obvious version.
 
 use super::*;
 use crate::Unwatched;

@@ -14,11 +14,11 @@ pub const MOST_SIEVE_BITS: u32 = 37;
 /// (3n + 1)/2 for odd n. For each h, T^k(low + h·2^k) = value + h·3^odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Residue {
-    /// The residue, below 2^k.
+    /// The residue r, below 2^k, where k is its number of bits.
     pub low: u64,
-    /// The value `T^k(low)`, below 3^odd.
+    /// The value T^k(r), below 3^odd, where k is the number of bits of the residue r.
     pub value: u64,
-    /// The number of odd steps among the first k.
+    /// The number of odd steps among the k steps of T from the residue r to `value`.
     pub odd: u32,
 }
 

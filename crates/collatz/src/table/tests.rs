@@ -1,4 +1,4 @@
-//! The table method against the plain one.
+//! Tests of the table method against the plain method.
 
 use proptest::prelude::*;
 

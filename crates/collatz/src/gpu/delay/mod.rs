@@ -32,7 +32,7 @@ const OFFSET_BITS: u32 = 44;
 const TOO_LONG: u16 = u16::MAX;
 /// The count of numbers of a residue that one lane processes at a time.
 const EACH: u32 = 256;
-/// The least count of numbers per residue for which groups are used.
+/// The least count of numbers per residue for which groups of residues are used.
 const WORTH_GROUPS: u64 = 8;
 /// The largest count of numbers whose delays one launch writes.
 const WRITTEN: usize = 1 << 26;
@@ -52,8 +52,8 @@ pub struct DelaysOnDevice {
     written: Option<Buffer<u16>>,
     /// The number of bits of the residues in groups; `u32::MAX` means that no groups are used.
     group_bits: u32,
-    /// The groups, and a buffer on the device with their smallest residues and sizes; `None` before
-    /// their first use.
+    /// The groups of residues, and a buffer on the device with their smallest residues and sizes;
+    /// `None` before their first use.
     groups: Option<(Groups, Buffer<u32>)>,
     /// The largest count of numbers per launch of a survey.
     chunk: u64,
@@ -129,7 +129,7 @@ impl DelaysOnDevice {
     }
 
     /// Returns whether a range is left to the CPU, because it has too few numbers, or because its
-    /// first number is below 2^t and thus in the table of delays.
+    /// first number is in the table of delays.
     fn is_for_host(&self, from: u128, numbers: u64) -> bool {
         numbers < self.least.max(1) || from >> self.shape.small_bits == 0
     }
@@ -170,7 +170,7 @@ impl DelaysOnDevice {
         }
     }
 
-    /// Returns the groups and their buffer on the device, both computed on first use.
+    /// Returns the groups of residues and their buffer on the device, both computed on first use.
     fn groups(&mut self) -> Result<&(Groups, Buffer<u32>), DeviceError> {
         if self.groups.is_none() {
             let groups = Groups::new(self.group_bits);

@@ -8,9 +8,9 @@ use crate::delay::{DelayTable, POWERS, StepTable};
 /// size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DelayShape {
-    /// d, the number of bits of a table step, from 2 to 15.
+    /// The number d of bits of a table step, from 2 to 15.
     pub step_bits: u32,
-    /// t, the number of bits of the numbers in the table of delays, from d to 24.
+    /// The number t of bits of the numbers in the table of delays, from `step_bits` to 24.
     pub small_bits: u32,
     /// Whether the table of delays is in shared memory; otherwise it is in global memory.
     pub small_shared: bool,
@@ -113,7 +113,7 @@ pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     kinds.into_iter().flat_map(|kind| [2, 3, 4].map(|words| shape.source(words, kind))).collect()
 }
 
-/// What a launch computes.
+/// The results that a launch computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// The sum of all delays, the largest delay and the candidates. Each number is walked.

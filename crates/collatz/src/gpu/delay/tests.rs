@@ -1,4 +1,4 @@
-//! The kernel on the simulator, against the CPU.
+//! Tests of the kernel on the simulator, against the CPU.
 
 use num_bigint::BigUint;
 use warpint_device::Device;

@@ -79,14 +79,14 @@ pub(super) struct Examiner<'a> {
 /// The nodes of one tally, with all results of the device for them.
 #[derive(Debug)]
 pub(super) struct Taken {
-    /// The low bits of those nodes that are challenged.
+    /// The low bits of the challenged nodes of the tally.
     lows: HashSet<u128>,
     /// The index, in the device's list, of the first of the nodes.
     first: usize,
     nodes: Vec<NodeWords>,
     tally: [u32; 4],
     mark: u32,
-    /// The count of long numbers of the nodes.
+    /// The count of long numbers of all nodes of the tally.
     long: u64,
     /// Two words for each long number: its entry in the list of long numbers, and its number of odd
     /// steps.
@@ -417,8 +417,8 @@ impl<'a> Judge<'a> {
         Ok(all)
     }
 
-    /// Returns an error unless each long number of some nodes is listed exactly once, with the
-    /// right number of odd steps.
+    /// Returns an error unless the device has listed each long number of `nodes` exactly once, with
+    /// the right number of odd steps.
     fn compare_ends(&self, taken: &Taken, nodes: &[(u128, NodeWalks)]) -> Result<(), CollatzError> {
         let long = nodes.iter().map(|(_, walks)| walks.long.len()).sum::<usize>() as u64;
         if taken.long != long {

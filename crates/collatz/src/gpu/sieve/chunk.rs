@@ -26,7 +26,8 @@ const FIRST: usize = 1 << 14;
 /// The largest number of levels grown at once.
 const LEVELS: usize = 32;
 
-/// The tables of a tree on the device, and output buffers. All trees with these tables share them.
+/// The tables of a tree on the device, and buffers for results. All trees with the same tables
+/// share them.
 #[derive(Debug)]
 pub(super) struct TreeMemory {
     tables: Arc<Tables>,
@@ -94,15 +95,15 @@ pub(super) struct Chunks<'a, 'scope> {
     /// The number of answers to challenges that were submitted for a check.
     submitted: usize,
     strike: Option<&'a dyn Strike>,
-    /// The number of nodes grown so far, per level from the root's on.
+    /// The number of nodes grown so far at each level, from the level of the root on.
     grown: Vec<u128>,
     /// The numbers that the last launch left to the host, which has walked them.
     given_up: Vec<u128>,
 }
 
-/// The number of sums over walks and over tallies.
+/// The number of sums over walks and over tallies that a launch computes.
 const SUMS: usize = 6;
-/// The number of sums over long numbers.
+/// The number of sums over long numbers that a launch computes.
 const LONG_SUMS: usize = 3;
 
 /// The results of `sieve_long.cu` for a range of places of the list of long numbers.
@@ -136,7 +137,7 @@ impl Listed {
     }
 }
 
-/// The kernels of the device, the walker of the host, and a fault that a test injects.
+/// The kernels of the device, the walker of the host, and faults that a test injects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub kernels: &'a Kernels,

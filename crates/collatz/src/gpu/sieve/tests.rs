@@ -62,8 +62,8 @@ fn trees_are_walked_as_on_the_cpu() {
     }
 }
 
-/// Each word of the low bits, of the bits above them and of the values affects the result in some
-/// case.
+/// Tests trees such that each word of the low bits, of the bits above them and of the values
+/// affects some result.
 #[test]
 fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     let far = |bits: u32, add: u128| {
@@ -88,7 +88,7 @@ fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     }
 }
 
-/// A tree whose root has many low bits, and whose interval begins at a large number.
+/// Tests a tree whose root has many low bits, and whose interval begins at a large number.
 #[test]
 fn a_tree_with_all_its_parts_is_walked_as_on_the_cpu() {
     for (low_bits, top) in [(44, 0x3_1234_5679u128), (50, 0x1ff_ffff), (52, 1 << 21 | 12_345)] {

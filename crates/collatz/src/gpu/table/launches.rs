@@ -116,8 +116,8 @@ impl DeviceTable {
         }
     }
 
-    /// Adapts the size of the next launch to the duration `took` of a launch with `numbers`
-    /// numbers.
+    /// Adapts the size of the next launch, after a launch with `numbers` numbers had the duration
+    /// `took`.
     fn adapt(&mut self, took: Duration, numbers: u64) {
         if took > LAUNCH[1] {
             self.budget = (self.budget / 2).max(self.limits.left as u64);
@@ -172,7 +172,8 @@ impl DeviceTable {
         Ok((item, chunks))
     }
 
-    /// Waits for the last launch, of a kernel for numbers of `words` words, and reads its results.
+    /// Waits for the last launch and reads its results. The kernel was the one for numbers of
+    /// `words` words.
     fn launched(&self, words: u32) -> Result<Answer, DeviceError> {
         let state = self.state.download()?;
         let [_, left, steps, tallies, left_again] = <[u64; 5]>::try_from(state).unwrap_or_default();

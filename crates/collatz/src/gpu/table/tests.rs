@@ -204,8 +204,8 @@ fn speed() {
     }
 }
 
-/// A fault in the device's tables is detected: entries without constants, or powers of 3 that are
-/// all 1.
+/// Tests that faults in the device's tables are detected: entries without constants, or powers of 3
+/// that are all 1.
 #[test]
 fn faults_of_the_devices_tables_are_refused() {
     let region = interval(1 << 40, 1 << 14);
