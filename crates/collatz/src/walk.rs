@@ -1,5 +1,5 @@
-//! Exact walks: the path of one number, step by step. Tests compare every method with them. Methods
-//! use them for numbers that outgrow their words.
+//! Exact walks: the path of one number, step by step. Tests compare all methods with exact walks,
+//! and methods use them for numbers that outgrow their words.
 
 use num_bigint::BigUint;
 
@@ -20,7 +20,7 @@ pub fn big_step(n: &BigUint) -> BigUint {
 pub struct Descent {
     /// The number of steps n/2 or (3n + 1)/2 to the first value below the start.
     pub steps: u64,
-    /// The number of these steps that begin at odd values.
+    /// The number of steps (3n + 1)/2 on the way to the first value below the start.
     pub odd_steps: u64,
     /// The largest number on the path under n/2 and 3n + 1, the start included.
     pub highest: BigUint,
@@ -29,8 +29,8 @@ pub struct Descent {
 /// The rules of a walk, and its limit of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walker {
-    /// The largest number of steps. A number whose path is not below its start after them is
-    /// unresolved.
+    /// The largest number of steps. A number is unresolved if its path does not fall below it
+    /// within this number of steps.
     pub limit: u64,
     /// A changed rule for tests: a step from this number leads to the number itself, so a path that
     /// reaches it never ends.

@@ -105,8 +105,8 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest))
     }
 
-    /// Computes the delays of `numbers` numbers from `from` on. Calls `visit` in any order, for
-    /// each number: with its index, its delay, and whether its path may rise above `record`.
+    /// Computes the delays of `numbers` numbers from `from` on. Calls `visit` for each number, in
+    /// any order, with the number's index, its delay, and whether its path may rise above `record`.
     fn scan(
         &self,
         from: u128,

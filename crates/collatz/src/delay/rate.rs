@@ -11,7 +11,7 @@ use crate::CollatzError;
 pub struct Rate {
     /// The count of numbers whose delays were computed.
     pub numbers: u128,
-    /// The sum of these delays.
+    /// The sum of the computed delays.
     pub sum: u128,
     /// The elapsed time.
     pub elapsed: Duration,

@@ -28,7 +28,7 @@ impl DelayRecord {
 pub struct PathRecord {
     /// The number at which the path starts.
     pub n: u128,
-    /// The largest number on its path, the start included.
+    /// The largest number on the path, the start included.
     pub maximum: BigUint,
 }
 

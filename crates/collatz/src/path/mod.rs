@@ -154,7 +154,7 @@ struct Outlook {
     /// The number of steps of T: as many as requested, at most 64, as long as 3^odd is below 2^64.
     steps: u32,
     odd: u32,
-    /// The power 3^odd, where `odd` counts the odd steps among these steps.
+    /// The power 3^odd, where the exponent is the field `odd`.
     power: u64,
     /// The result of these steps from the low `steps` bits of the number.
     rest: u64,

@@ -189,8 +189,8 @@ pub struct Sieve<B> {
     pub kept: Kept,
 }
 
-/// The numbers of nodes below the nodes of the last tree, for reuse by trees with the same last
-/// level and rules.
+/// Counts for the last tree: for each kind of node, the number of nodes of the last level below it.
+/// Trees with the same last level and rules share these counts.
 #[derive(Debug, Clone, Default)]
 pub struct Kept(Option<Arc<Counts>>);
 

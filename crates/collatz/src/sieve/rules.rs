@@ -36,13 +36,15 @@ impl fmt::Display for Rules {
 /// fewer odd steps than its limit, so a limit of 0 switches it off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// The limit of the rule of descent if this step is even: with fewer odd steps, T^(k+1)(n) < n.
+    /// The limit of the rule of descent for an even step from T^k(n): with fewer odd steps,
+    /// T^(k+1)(n) < n.
     pub descent: u32,
-    /// The limit of the rule of runs if this step is odd, for the number of odd steps before it.
-    /// The rule applies if two even steps follow the run of odd steps to which this step belongs.
+    /// The limit of the rule of runs for an odd step, compared with the number of odd steps before
+    /// it. The rule applies if two even steps follow the run of odd steps to which the step
+    /// belongs.
     pub run: u32,
-    /// The limit of the rule of preimages, which applies if this step is the last of an even number
-    /// of even steps after an odd one.
+    /// The limit of the rule of preimages for an even step that completes an even number of even
+    /// steps after an odd one.
     pub preimage: u32,
 }
 

@@ -91,7 +91,7 @@ pub(super) struct Taken {
     /// Two words for each long number: its entry in the list of long numbers, and its number of odd
     /// steps.
     ends: Vec<u64>,
-    /// The numbers that the device left to the host, which has walked them.
+    /// The numbers that the device left to the host. The host has walked them.
     given_up: Vec<u128>,
 }
 
@@ -163,7 +163,7 @@ pub(super) struct Work<'a> {
     pub range: Range<usize>,
     /// The number of used places of the list of long numbers.
     pub places: usize,
-    /// The numbers that the device left to the host, which has walked them.
+    /// The numbers that the device left to the host. The host has walked them.
     pub given_up: &'a [u128],
 }
 
@@ -216,8 +216,8 @@ impl<'a> Examiner<'a> {
         self.kernels.find(nodes, range, keys, found)
     }
 
-    /// Returns the index `place` of the node with a key. `count` is the number of matches: for 0
-    /// returns `None`, for more than 1 an error.
+    /// Returns `place`, the index of the node with the given key, if `count`, the number of
+    /// matching nodes, is 1. Returns `None` if it is 0, and an error if it is larger.
     fn place(
         &self,
         place: u32,

@@ -97,7 +97,7 @@ pub(super) struct Chunks<'a, 'scope> {
     strike: Option<&'a dyn Strike>,
     /// The number of nodes grown so far at each level, from the level of the root on.
     grown: Vec<u128>,
-    /// The numbers that the last launch left to the host, which has walked them.
+    /// The numbers that the last launch left to the host. The host has walked them.
     given_up: Vec<u128>,
 }
 
@@ -428,7 +428,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(Found { sum: words[0], numbers, tall, given_up })
     }
 
-    /// Walks n, which the device left to the host, and adds it to the totals.
+    /// Walks n, a number that the device left to the host, and adds the result to the totals.
     fn finish(&mut self, n: u128) {
         let steps = &self.of_tree.tables.steps;
         let long = Long { words: &steps.words, step: steps.step, walker: self.walker };

@@ -34,7 +34,8 @@ pub(super) struct Launched<'a> {
     /// The packed residues of the launch, two words each.
     pub residues: View<'a, u64>,
     pub highs: Range<u128>,
-    /// The number of values h per item.
+    /// The number of consecutive values h per item; the numbers of an item are r + h·2^bits, where
+    /// r is its residue.
     pub item: u64,
     /// The number of items per residue.
     pub chunks: u64,

@@ -11,8 +11,8 @@ use super::{DeviceTable, List, portion};
 use crate::table::{Blocks, Challenged};
 use crate::{CollatzError, Verified, Watch};
 
-/// The largest number of values h per item. Lanes that begin items of this size together end within
-/// a few percent of each other's time.
+/// The largest count of numbers per item, the numbers r + h·2^s of one residue r. Lanes that begin
+/// items of this size together end within a few percent of each other's time.
 const ITEM: u64 = 1 << 12;
 
 /// The number of items per thread, if there are enough numbers for so many.
