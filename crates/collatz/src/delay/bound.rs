@@ -8,7 +8,7 @@ use super::{DelayTable, StepTable};
 /// cold number does not rise above a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// Every table step of a cold number begins at a value below this limit.
+    /// Every table step of a cold number (see [`Bound`]) begins at a value below this limit.
     pub(crate) limit: u128,
     /// The largest number of first steps that cold numbers with the same low bits may share. `None`
     /// if no number is cold: because even 0 steps are too many, or because a number of the delay

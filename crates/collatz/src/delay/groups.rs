@@ -13,7 +13,8 @@ use super::tables::steps;
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     bits: u32,
-    /// Pairs (c + 2^32·f, residue), ascending. The first number is the key of the group.
+    /// Pairs (key, residue), ascending. The key of a residue is c + 2^32·f, with c and f as defined
+    /// at [`Groups`].
     residues: Vec<(u64, u32)>,
 }
 

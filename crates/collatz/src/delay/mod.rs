@@ -87,7 +87,8 @@ pub trait Delays: Send {
     /// Returns the name of the CPU or device that computes: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 
-    /// Returns the count of numbers that suits one call, so that it takes a fraction of a second.
+    /// Returns the count of numbers that suits one call, so that the call takes a fraction of a
+    /// second.
     fn chunk(&self) -> u64;
 
     /// Summarises the delays of the numbers n with `from` ≤ n < `from` + `numbers`. `record` is the

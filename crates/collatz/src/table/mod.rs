@@ -1,11 +1,11 @@
 //! The table method (Honda 2017, §4.3 and §4.4) on CPUs. [`crate::gpu::DeviceTable`] is the same
 //! method on devices.
 //!
-//! An interval is processed in blocks [h·2^s, (h + 1)·2^s). Let f be the number of odd steps among
-//! the first j steps of T from a residue r modulo 2^s. The residue is *mandatory* if its
-//! coefficient 3^f/2^j is above 1 for each j from 1 to s; all blocks have the same mandatory
-//! residues. By the lemma of [`crate::descent`], numbers of other residues fall below their start
-//! if they are at least 2^20.
+//! Let T(n) be n/2 for even n and (3n + 1)/2 for odd n. An interval is processed in blocks [h·2^s,
+//! (h + 1)·2^s). Let f be the number of odd steps among the first j steps of T from a residue r
+//! modulo 2^s. The residue is *mandatory* if its coefficient 3^f/2^j is above 1 for each j from 1
+//! to s; all blocks have the same mandatory residues. By the lemma of [`crate::descent`], numbers
+//! of other residues fall below their start if they are at least 2^20.
 //!
 //! Numbers of mandatory residues are walked. T^s(r + h·2^s) = T^s(r) + h·3^f, with f for j = s.
 //! From this value on, a *table step* performs d steps of T: for l < 2^d, T^d(l + h·2^d) = C\[l\] +
