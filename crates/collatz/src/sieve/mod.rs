@@ -86,7 +86,8 @@ pub struct Tally {
     /// ended.
     pub checksum: u64,
     /// The highest value on the paths of long numbers, those that no rule excludes during the walk.
-    /// `None` if there is no long number, or if no value exceeds the one of [`Task::highest`].
+    /// `None` if there is no long number; it may be `None` or too low if no value exceeds the one
+    /// of [`Task::highest`].
     pub highest: Option<Highest>,
     /// The numbers whose paths did not fall below their starts within the limit of steps.
     pub unresolved: Vec<u128>,
@@ -123,7 +124,8 @@ pub struct Task<'a> {
     /// tally must have the contribution of each one. A device must not receive the low bits before
     /// it has walked the numbers of the node.
     pub challenges: &'a [u128],
-    /// The highest value known from other trees. The tally may omit values that do not exceed it.
+    /// The highest value known from other trees. The tally need not have the highest value of this
+    /// tree if it does not exceed the known one.
     pub highest: Option<&'a BigUint>,
 }
 
