@@ -1,23 +1,23 @@
-// Computes the delays of `numbers` numbers from `base` on, by table steps of d bits (Honda 2017,
-// §4.3.2, Algorithm 6).
+// Computes the delays of `numbers` numbers from `base` on, by table steps of d = STEP_BITS bits
+// (Honda 2017, §4.3.2, Algorithm 6).
 //
-// A lane processes all numbers with the same low `common` bits, in ascending order: T^k(low +
-// a·2^k) = T^k(low) + a·3^f, so the start of the next number is one addition away. A lane starts
-// its next number as soon as one is done; lanes do not wait for each other. Warps draw residues
-// from a counter.
+// A lane processes numbers with the same low `common` bits in ascending order. With k = `common`,
+// T^k(low + a·2^k) = T^k(low) + a·3^f, so the value of the next number after its first k steps is
+// one addition away. A lane starts its next number as soon as one is done; lanes do not wait for
+// each other. Warps draw residues from a counter.
 //
-// The table of steps has J·2^24 + C for each low part: C = T^d(low), and J = d + f counts steps n/2
-// and 3n + 1. B = 3^f comes from a table with one column per bank. Below 2^t a table has the
-// delays.
+// The table of steps has the word J·2^24 + C for each value l of the low d bits: C = T^d(l), and J
+// = d + f counts the steps n/2 and 3n + 1. The factor B = 3^f comes from a table with one column
+// per bank of shared memory. For numbers below 2^t, t = SMALL_BITS, a table has the delays.
 //
-// Residues with the same T^k and f have the same delay for every a; they form a group. `groups` has
-// the smallest residue and the size of each group, and only the numbers of that residue are walked
-// (MERGED).
+// With MERGED, residues with the same T^k and f form a group: for every a, their numbers have the
+// same delay. `groups` has the smallest residue and the size of each group, and only the numbers of
+// that residue are walked.
 //
-// A number whose path reaches 2^hot bits or more (`hot` gives the bits from there on of the words
-// above the lowest) is walked again in 128 bits. It is then a candidate if a table step begins at
-// `limit` or above; if it gets too long for 128 bits, it is left to the host. Hot bits begin at the
-// latest where a step can overflow WORDS words.
+// A number whose path reaches 2^hot bits is walked again in 128 bits. (`hot` is given as masks of
+// the bits from there on, one for each word above the lowest.) It is then a candidate if a table
+// step begins at `limit` or above. If it gets too long for 128 bits, it is left to the host. The
+// masks include all bits from which on a step can overflow WORDS words.
 //
 //   STEP_BITS    d
 //   SMALL_BITS   t ≥ d
@@ -38,10 +38,10 @@ typedef unsigned short u16;
 #define POWERS (STEP_BITS + 1)
 // From this value on, a delay is left to the host.
 #define TOO_LONG 65535u
-// A list entry with this bit: the delay of the number is left to the host too.
+// This bit of a list entry says that the delay of the number is left to the host too.
 #define UNKNOWN (1ull << 63)
-// The largest delay and the smallest offset that has it, packed in one number; offsets are below
-// 2^40.
+// A key has the largest delay above OFFSET_BITS, and the smallest offset of a number with that
+// delay, subtracted from the largest offset, below. Offsets are below 2^40.
 #define OFFSET_BITS 44
 
 template <u32 COUNT>
@@ -49,7 +49,7 @@ struct Value {
     u32 w[COUNT];
 };
 
-// An address in shared memory. Given a pointer, the compiler computes the start of that memory
+// An address in shared memory. Given a pointer, the compiler would compute the start of that memory
 // again for each access.
 #ifdef WARPINT_SIM
 typedef const char* Shared;
@@ -74,7 +74,7 @@ DEVICE u32 load_half(Shared at) {
 // The data shared by all numbers.
 struct Tables {
     Shared steps;
-    // The lane's column of powers: 3^(J − d) is J rows further.
+    // The lane's column of powers: 3^(J − d) is in row J, counted from this address.
     Shared powers;
 #if SMALL_SHARED
     Shared small;
@@ -118,11 +118,11 @@ DEVICE u32 table_step(Value<COUNT>& v, const Tables& tables) {
 struct Lane {
     // The first number.
     Value<4> first;
-    // The common steps: J, T^k(low), 3^f.
+    // The common first steps: k, the number of steps n/2 and 3n + 1 in them, T^k(low) and 3^f.
     u32 common, count, c, power;
 };
 
-// T^k of number i, if it fits.
+// Returns T^k of number i of a lane, modulo 2^(32·COUNT).
 template <u32 COUNT>
 DEVICE Value<COUNT> start_of(const Lane& lane, u64 i) {
     // a = ⌊first/2^k⌋ + i.
@@ -152,8 +152,9 @@ DEVICE u32 walk_long(Value<4> v, u32 count, const Tables& tables, u64 limit_low,
     return min(count + tables.small_delay(v.w[0]), TOO_LONG);
 }
 
-// results: the sum of delays, the largest key, the length of the list, the work counter, the list.
-// The kernel processes `count_of` residues or groups, at most `each` numbers of one at a time.
+// `results` has the sum of delays, the largest key, the length of the list, the work counter, and
+// the list. The kernel processes `count_of` residues or groups, at most `each` numbers of one at a
+// time.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     delays(u64* results, u16* out, const u32* steps, const u16* small, const u32* groups, u32 count_of, u32 each,
            u64 base_low, u64 base_high, u64 numbers, u32 common, u32 list_length, u32 hot1, u32 hot2, u32 hot3, u64 limit_low, u64 limit_high) {

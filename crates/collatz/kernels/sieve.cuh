@@ -1,18 +1,19 @@
-// The rules of the sieve, and powers of 3 and numbers of 96 and 128 bits (src/sieve/sieve.md).
+// The rules of the sieve, and integers of 96 and 128 bits (see src/sieve/sieve.md).
 #pragma once
 #include "ptx.cuh"
 
-// The limits of the step from T^k(n) to T^(k+1)(n), which kills numbers with fewer odd steps than a
-// limit.
+// The limits of the step from T^k(n) to T^(k+1)(n), one per rule. A rule excludes a number with
+// fewer odd steps than its limit.
 struct Limits {
     u32 descent, run, preimage;
 };
 
-// No odd step yet: the steps before are unknown.
+// The value of Pattern::evens before the first known odd step.
 const u32 NO_ODD = 2;
 
-// run: 1 in a run of odd steps to which the rule of runs applies, 2 after one even step following
-// it. evens: the parity of the number of even steps since the last odd one, or NO_ODD.
+// run: 1 within a run of odd steps to which the rule of runs applies, 2 after the first even step
+// that follows such a run, otherwise 0. evens: the parity of the number of even steps since the
+// last odd one, or NO_ODD.
 struct Pattern {
     u32 run, evens;
 
@@ -21,7 +22,8 @@ struct Pattern {
         evens = 0;
     }
 
-    // Returns whether a rule kills numbers with this many odd steps.
+    // Updates the pattern after an even step. Returns whether a rule excludes numbers with `odd`
+    // odd steps.
     DEVICE bool even(u32 odd, Limits limits) {
         evens = evens == NO_ODD ? NO_ODD : evens ^ 1;
         bool dead = run == 2 || odd < limits.descent || (evens == 0 && odd < limits.preimage);
@@ -30,12 +32,12 @@ struct Pattern {
     }
 };
 
-// A warp reserves this many places of the list of long numbers at a time. It leaves the last ones
-// empty: fewer than 32, except in its last reservation.
+// A warp reserves this many places of the list of long numbers at a time. When it reserves more, or
+// ends, the rest of them stay empty: fewer than 32, except in its last reservation.
 const u32 PLACES = 256;
 const u64 NOBODY = ~0ull;
 
-// The value of numbers given up in a list of 16-bit ends.
+// The value in place of the odd steps of a number that is left to the host.
 const unsigned short GIVEN_UP = 0xffff;
 
 // Returns the sum of a warp's values, in all lanes.
@@ -49,14 +51,14 @@ DEVICE u32 warp_sum(u32 value) {
 #endif
 }
 
-// Numbers below 2^128, the lowest word first.
+// An integer below 2^128, the lowest word first.
 struct Long {
     u32 w[4];
 };
 
 DEVICE Long join(uint4 words) { return {{words.x, words.y, words.z, words.w}}; }
 
-// a + b mod 2^128.
+// Returns a + b mod 2^128.
 DEVICE Long add(Long a, Long b) {
     u64 lower = join(a.w[0], a.w[1]), upper = join(a.w[2], a.w[3]);
     u64 sum = lower + join(b.w[0], b.w[1]);
@@ -64,7 +66,7 @@ DEVICE Long add(Long a, Long b) {
     return {{low(sum), high(sum), low(upper), high(upper)}};
 }
 
-// a + b·m mod 2^128.
+// Returns a + b·m mod 2^128.
 DEVICE Long multiply_add(Long a, Long b, u32 m) {
     Long r;
     u64 carry = 0;

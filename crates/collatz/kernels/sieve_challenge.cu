@@ -4,12 +4,13 @@
 #include "sieve.cuh"
 
 const u32 ALL = 0xffffffffu;
-// Nodes per tally.
+// The number of nodes per tally.
 const u32 TAKE = 32;
-// Words of an answer before its ends.
+// The number of words of an answer before its long numbers.
 const u32 HEAD = 4 + 4 * TAKE;
 
-// Returns the index of a key in ascending keys of 96 bits, or `count`.
+// Returns the index of a key among `count` ascending keys of 96 bits; `count` if it is not among
+// them.
 DEVICE u32 place_of(uint4 key, const uint4* keys, u32 count) {
     u64 upper = join(key.y, key.z);
     u32 from = 0, to = count;
@@ -24,8 +25,8 @@ DEVICE u32 place_of(uint4 key, const uint4* keys, u32 count) {
     return count;
 }
 
-// Searches for nodes with given low bits from index `from` on: found[2i] is the index of keys[i],
-// found[2i + 1] the number of matches. All were 0.
+// Searches for the nodes with given low bits from index `from` to `until`. found[2i] becomes the
+// index of the node of keys[i], found[2i + 1] the number of matches. All must be 0 before.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sieve_find(const uint4* nodes, u32 from, u32 until, const uint4* keys, u32 count, u32* found) {
     for (u32 i = from + blockIdx.x * THREADS + threadIdx.x; i < until; i += gridDim.x * THREADS) {
@@ -36,8 +37,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Adds the tallies of sieve_last.cu: sums is {numbers walked, odd steps of killed numbers, numbers
-// listed, tallies with this mark}, and was 0.
+// Adds the tallies of sieve_last.cu to four sums: numbers walked; odd steps of numbers that a rule
+// excluded; long numbers; tallies with this mark.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sieve_sum(const uint4* tallies, u32 count, u32 mark, u64* sums) {
     u64 parts[4] = {0, 0, 0, 0};
@@ -56,15 +57,15 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Writes the host's query results about nodes that sieve_find has found, by key: the index and the
-// number of matches from `found`, in one word; the number of ends; the tally of the nodes processed
-// together with it; these nodes; for each of their long numbers its list entry and its end, two
-// words, up to `room` of them. The numbers of ends were 0. Nodes from `from` to `until` were
-// walked.
+// Writes an answer for each node that sieve_find has found, by key. An answer has: the index of the
+// node and the number of matches, from `found`, in one word; the number of long numbers, which must
+// be 0 before; the tally of the 32 nodes processed together with the node; these nodes; and two
+// words for each of their long numbers, its list entry and its odd steps. Only the first `room`
+// long numbers are written, but all are counted. Only the nodes from `from` to `until` were walked.
 //
-// A warp of sieve_last.cu processes nodes in ascending order. So a warp here reads the first and
-// the last 32 of PLACES entries, and all of them only if the nodes may be among them: about a seventh
-// of the list.
+// A warp of sieve_last.cu processes nodes in ascending order. So a warp of this kernel reads the
+// first entry and the last 32 of PLACES entries. It reads all of them only if the nodes may be
+// among them. In total it reads about a seventh of the list.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sieve_take(const uint4* nodes, u32 from, u32 until, const uint4* tallies, const u64* listed,
                const unsigned short* ends, u32 places, const uint2* found, u32 count, u64* answers, u32 room) {

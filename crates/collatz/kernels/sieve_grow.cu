@@ -1,7 +1,7 @@
-// Computes the children of nodes of one level, k, one node per thread. A node has 32 bytes: the
-// lowest 96 bits of `low`, odd steps and pattern (odd | run << 8 | evens << 10); then T^k(low) in
-// 128 bits. Odd steps are taken modulo 128, so that corrupted memory causes no access outside the
-// 128 powers of 3.
+// Computes the children of the nodes of level k, one node per thread. A node has 32 bytes: the
+// lowest 96 bits of `low`; the number of odd steps and the pattern, odd | run << 8 | evens << 10,
+// in 32 bits; and T^k(low) in 128 bits. The number of odd steps is taken modulo 128, so that
+// corrupted memory causes no access outside the 128 powers of 3.
 //
 //   THREADS   threads per block, a multiple of 32
 #include "sieve.cuh"

@@ -1,11 +1,11 @@
-// Sieves the last bits of nodes, and walks the surviving numbers (src/sieve/sieve.md). A warp takes
-// 32 nodes at a time. It sieves the 1,024 numbers of one node after the other, one word per lane.
-// Survivors wait in shared memory until 32 can be walked, one per lane. Numbers that no rule kills
-// in any stage are listed.
+// Sieves the last bits of nodes, and walks the surviving numbers (see src/sieve/sieve.md). A warp
+// processes 32 nodes at a time. It sieves the 1,024 numbers of one node after the other, one word
+// of 32 numbers per lane. Survivors wait in shared memory until 32 of them can be walked, one per
+// lane. Long numbers, which no rule excludes in any stage of the walk, are written to a list.
 //
-// The contribution of nodes processed together is their tally, any of which the host may recompute:
-// tallies[i], for the nodes from start + 32·i on, is {numbers walked, odd steps of killed numbers,
-// numbers listed, mark}. `sums` has the same sums over all nodes.
+// The nodes that are processed together have a tally, which the host may recompute. tallies[i] is
+// the tally of the nodes from start + 32·i on: {numbers walked, odd steps of numbers that a rule
+// excluded, long numbers, mark}. `sums` has the first two sums over all nodes.
 //
 //   THREADS   threads per block, a multiple of 32
 //   BLOCKS    blocks per multiprocessor
@@ -18,27 +18,28 @@
 const u32 ALL = 0xffffffffu;
 const u32 WARPS = THREADS / 32;
 const u32 STAGES = 96 / STEP;
-// At most 5 · 1,024/9 + 1 numbers of a node survive, or all 1,024 without the residues modulo 9; 31
-// may have waited before.
+// Of the 1,024 numbers of a node, at most 5·1,024/9 + 1 survive the rule of residues modulo 9;
+// without that rule all may survive. Up to 31 numbers may have waited before.
 const u32 WAITING = 1024 + 32;
 
 struct Node {
-    // T^K of the node's first number mod 2^96, and odd steps; 3^odd mod 2^96.
+    // base: T^K of the node's first number mod 2^96, and the number of odd steps. power: 3^odd mod
+    // 2^96.
     uint4 base, power;
 };
 
 struct Shared {
-    // First in the structure, so that bits 2 to 5 of a word are the address.
+    // At the start of the structure, so that bits 2 to 5 of a table word are the offset of a power.
     u32 rises[16];
     Node nodes[WARPS][32];
     u32 steps[1 << STEP];
     u32 mod_9[9 * 32];
-    // By warp: numbers walked, odd steps of killed numbers.
+    // For each warp: numbers walked, and odd steps of numbers that a rule excluded.
     u64 sums[WARPS][2];
     unsigned short waiting[WARPS][WAITING];
 };
 
-// (x >> STEP)·m + c, of which the next stages need WIDTH bits.
+// Computes x ← (x >> STEP)·m + c. The next stages need WIDTH bits of the result.
 template <u32 WIDTH>
 DEVICE void step(u32 (&x)[3], u32 m, u32 c) {
     u32 a = __funnelshift_r(x[0], x[1], STEP);
@@ -81,7 +82,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     u32 place = 0, places = 0;
     bool full = false;
 
-    // Walks the numbers of `numbers` lanes, whose entries begin at `from`.
+    // Walks `numbers` waiting numbers, one per lane, whose entries begin at index `from`. `first`
+    // is the index of the first node.
     auto walk = [&](u32 first, u32 from, u32 numbers) {
         u32 entry = waiting[from + lane], a = entry & 1023;
         // Lanes without a number use any entry that waited before.

@@ -1,11 +1,13 @@
-// Walks the long numbers of `count` nodes exactly in 128 bits until a value at the end of a step is
-// below the number; a thread walks one number after the other. Places without a number, whose node
-// index is out of range, are skipped. `tall` lists the numbers with a value of at least `threshold`
-// at the start or the end of a step; `given_up` lists those that exceed 128 bits or take more than
-// `most` steps of the walk. Both lists have their count before their entries, which are two words
-// of 64 bits; entries that do not fit are only counted. sums[0] is the sum of odd steps of the
-// other numbers, sums[1] their count, sums[2] the sum of odd steps again. ends[i] is the odd steps
-// of the number in place i, or GIVEN_UP.
+// Walks the long numbers in the places from `from` to `until` of their list exactly, in 128 bits,
+// until a step of the walk ends below the number. A thread walks one number after the other. A
+// place is empty, and skipped, if its node index is not below `count`.
+//
+// `tall` lists the numbers with a value of at least `threshold` at the start or the end of a step.
+// `given_up` lists the numbers that exceed 128 bits or take more than `most` steps of the walk.
+// Each list has a count, then two words of 64 bits per number; numbers that do not fit in the list
+// are only counted. sums[0] and sums[2] are both the sum of odd steps of the numbers that are not
+// given up, sums[1] is their count. ends[i] is the number of odd steps of the number in place i, or
+// GIVEN_UP.
 //
 //   THREADS   threads per block, a multiple of 32
 //   STEP      bits of a step of the walk
@@ -13,7 +15,7 @@
 #include "sieve.cuh"
 
 // Three blocks of 512 threads leave 40 registers per thread, which suffice except on the latest
-// devices; earlier ones do not support as many threads.
+// devices. Devices before compute capability 8.0 do not support so many threads.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1200
 #define BOUNDS __launch_bounds__(THREADS, 3)
 #else
@@ -90,7 +92,8 @@ extern "C" __global__ void BOUNDS
         }
         ends[i] = lost ? GIVEN_UP : (unsigned short)odd;
         if (lost) {
-            // Counted only by its list, so that the host notices if the list is lost.
+            // A lost number is counted only by its list, so that the host notices if the list is
+            // lost.
             list(given_up, given_up_length, n);
         } else {
             numbers++;

@@ -1,6 +1,6 @@
-// Computes vectors that look LOOK steps ahead. Bit i of vector c says whether numbers with T^K(n) ≡
-// 3^odd·i mod 2^LOOK and odd = least + c odd steps survive the rules in the next LOOK steps, whose
-// limits are in `limits`. A thread computes one word, of the vectors from `first` on.
+// Computes a look-ahead vector, for nodes of the last level K with `odd` odd steps. Bit i says
+// whether numbers with T^K(n) ≡ 3^odd·i mod 2^LOOK survive the rules in the next LOOK steps, whose
+// limits are in `limits`. A thread computes one word.
 //
 //   THREADS   threads per block, at least LOOK
 //   LOOK      5 to 32

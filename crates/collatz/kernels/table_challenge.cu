@@ -3,8 +3,8 @@
 //   THREADS   threads per block, a multiple of 32
 #include "ptx.cuh"
 
-// Searches a list for residues, packed as in table_grow.cu: found[2i] is the index of keys[i],
-// found[2i + 1] the number of matches. All were 0.
+// Searches a list for residues, packed as in table_grow.cu. found[2i] becomes the index of the
+// residue of keys[i], found[2i + 1] the number of matches. All must be 0 before.
 extern "C" __global__ void __launch_bounds__(THREADS)
     table_find(const u64* residues, u32 residues_count, const u64* keys, u32 count, u32* found) {
     for (u32 i = blockIdx.x * THREADS + threadIdx.x; i < residues_count; i += gridDim.x * THREADS) {
@@ -21,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Adds tallies to a sum.
+// Adds `count` tallies to a sum.
 extern "C" __global__ void __launch_bounds__(THREADS)
     table_sum(const u32* tallies, u32 count, u64* sum) {
     u64 part = 0;

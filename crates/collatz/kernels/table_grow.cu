@@ -1,15 +1,16 @@
-// Computes mandatory residues modulo 2^(k+1) from those modulo 2^k. Of the residues r and r + 2^k
-// one is odd after k steps, and its coefficient stays above 1; that of the other stays above 1 if
-// it has had `least` odd steps.
+// Computes the mandatory residues modulo 2^(k+1) from those modulo 2^k. The children of r are r and
+// r + 2^k. The next step is odd for one child, whose coefficient stays above 1. The coefficient of
+// the other child stays above 1 if r has at least `least` odd steps.
 //
 //   THREADS  threads per block
 #include "ptx.cuh"
 
-// The layout of a residue: r in the low bits, the number f of odd steps above; then T^k(r).
+// The layout of a residue: a word with r in the low bits and the number f of odd steps above; then
+// a word with T^k(r).
 #define LOW_BITS 40
 
-// counts: the number of residues in, which may exceed the list's length; then the number out, which
-// was 0.
+// counts[0] is the number of residues in `in`, but may exceed the length of the list. counts[1], 0
+// before, becomes the number of residues computed, including those that do not fit in `out`.
 extern "C" __global__ void __launch_bounds__(THREADS)
     table_grow(u64* counts, const u64* in, u64* out, u32 capacity, const u64* powers, u32 k, u32 least) {
     u32 count = (u32)min(counts[0], (u64)capacity), lane = threadIdx.x % 32;
@@ -29,8 +30,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 even_bit = 1;
             }
         }
-        // Now `value` is the odd one, and `other` the even one, whose residue has the new bit if
-        // even_bit is 1.
+        // Now `value` is the odd one, and `other` the even one. The new bit of the residue belongs
+        // to the even one if even_bit is 1, otherwise to the odd one.
         u32 all = __ballot_sync(0xffffffffu, has), evens = __ballot_sync(0xffffffffu, both);
         u64 place = 0;
         if (lane == 0) place = atomicAdd(&counts[1], (u64)(__popc(all) + __popc(evens)));

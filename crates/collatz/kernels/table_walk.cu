@@ -1,9 +1,9 @@
 // Walks the numbers r + h·2^s of mandatory residues r, TABLE_BITS bits per step, until they are
-// below their starts: a step takes l + h·2^d to C[l] + h·B[l].
+// below their starts. With d = TABLE_BITS, a step takes l + h·2^d to C[l] + h·B[l].
 //
-// A thread processes items, each a residue and up to `item_highs` values h. The lanes of a warp are
-// independent: a lane whose number is done starts the next one at the next step, so no lane waits
-// for the slowest.
+// A thread processes items, each of which is a residue and up to `item_highs` values h. The lanes
+// of a warp are independent: a lane whose number is done starts the next one at the next step, so
+// no lane waits for the slowest.
 //
 //   THREADS     threads per block
 //   BLOCKS      blocks per multiprocessor
@@ -16,12 +16,14 @@
 // Numbers are stored multiplied by four, so that their low bits are the address of a table entry.
 #define SCALE 2
 #define SIZE (1u << TABLE_BITS)
-// The layout of a table entry: 4·f in the low bits, 4·C above.
+// The layout of a table entry: 4·f in the low bits, where B = 3^f, and 4·C above.
 #define ODD_MASK 63u
 #define ODD_BITS 6
-// The layout of a residue: r in the low bits, f above; then T^s(r).
+// The layout of a residue: a word with r in the low bits and its number of odd steps above; then a
+// word with T^s(r).
 #define LOW_BITS 40
-// Slack in the step limit of an item; a number that exceeds the limit is left to the host.
+// The slack in the limit on the steps of an item. A number that exceeds the limit is left to the
+// host.
 #define MOST_STEPS 10000
 // Steps between two tests for rare events.
 #define ROUNDS 8
@@ -41,14 +43,14 @@ DEVICE Number number(u64 lower, u64 upper) {
     return r;
 }
 
-// a + b.
+// Returns a + b.
 DEVICE Number sum(Number a, Number b) {
     a.w[0] = add_first(a.w[0], b.w[0]);
     unrolled<1, WORDS>([&](auto i) { a.w[VALUE(i)] = add_carried(a.w[VALUE(i)], b.w[VALUE(i)]); });
     return a;
 }
 
-// n·2^BITS.
+// Returns n·2^BITS.
 template <int BITS>
 DEVICE Number shifted(Number n) {
     Number r;
@@ -60,7 +62,7 @@ DEVICE Number shifted(Number n) {
     return r;
 }
 
-// n·power + value.
+// Returns n·power + value.
 DEVICE Number product(Number n, u64 power, u64 value) {
     Number r = number(value, 0);
 #pragma unroll
@@ -75,7 +77,7 @@ DEVICE Number product(Number n, u64 power, u64 value) {
     return r;
 }
 
-// Takes n to C[l] + h·B[l]; returns the part that exceeds the words.
+// Computes n ← C[l] + h·B[l]; returns the part that exceeds the words.
 DEVICE u32 table_step(Number& n, const u32* table) {
     u32 entry = *(const u32*)((const char*)table + (n.w[0] & (SIZE - 1) << SCALE));
     u32 factor = *(const u32*)((const char*)(table + SIZE) + (entry & ODD_MASK));
@@ -91,7 +93,7 @@ DEVICE u32 table_step(Number& n, const u32* table) {
     return add_last(high(p[WORDS - 1]), 0);
 }
 
-// Returns whether n is below the start; with three words and more the lowest word is ignored.
+// Returns whether n is below the start. With three words or more the lowest word is ignored.
 DEVICE bool below(const Number& n, const Number& start) {
 #if WORDS == 1
     return n.w[0] < start.w[0];
@@ -105,26 +107,27 @@ DEVICE bool below(const Number& n, const Number& start) {
 #endif
 }
 
-// Computes start + 2^s and value + 3^f.
+// Computes start ← start + 2^s and value ← value + 3^f.
 DEVICE void advance(Number& start, Number& value, Number power) {
     value = sum(value, power);
     start.w[BLOCK_WORD] = add_first(start.w[BLOCK_WORD], BLOCK_BIT);
     unrolled<BLOCK_WORD + 1, WORDS>([&](auto i) { start.w[VALUE(i)] = add_carried(start.w[VALUE(i)], 0); });
 }
 
-// Inputs: entries (2^d, then 4·3^0 … 4·3^15), powers 3^0 … 3^40. The values h are first … first +
-// highs − 1; item i has the residue i/chunks and the values from (i % chunks)·item_highs on. state:
-// the next item; the number of starts left to the host; the steps of all numbers; a sum for
-// table_sum; the number of starts again, so that the host detects a corrupted count. `over` has
-// room for `capacity` such starts, WORDS words each; starts beyond that are only counted.
-// tallies[i]: the steps of item i.
-// `capacity` such starts, WORDS words each; those beyond that are only counted. tallies[i]: the steps of item i.
+// Inputs: `entries` has 2^d entries, then 4·3^0 … 4·3^15; `powers` has 3^0 … 3^40. The values h are
+// first … first + highs − 1. Item i has the residue with index i/chunks and the values from (i %
+// chunks)·item_highs on.
+//
+// Outputs: `state` has five words: the next item; the number of starts left to the host; the steps
+// of all numbers; a sum for table_sum; and the number of starts left again, so that the host
+// detects a corrupted count. `over` has room for `capacity` starts left to the host, WORDS words
+// each; starts beyond that are only counted. tallies[i] becomes the steps of item i.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     table_walk(u64* state, u32* over, u32 capacity, const u64* residues, const u32* entries, const u64* powers,
                u64 first_lower, u64 first_upper, u64 highs, u32 item_highs, u32 chunks, u32 items, u32* tallies) {
     DYNAMIC_SHARED(u32, table);
-    // This thread's item, and its steps before that item; kept in shared memory because they are
-    // rarely used and registers are scarce.
+    // The index of this thread's item, and its steps before that item. They are in shared memory
+    // because they are rarely used and registers are scarce.
     u32* mine = table + SIZE + 16 + threadIdx.x;
     mine[0] = ~0u;
     for (u32 i = threadIdx.x; i < SIZE + 16; i += THREADS) table[i] = entries[i];

@@ -1,15 +1,16 @@
-//! When the low bits of a number alone prove that its path falls below its start.
+//! A lemma that says when the low bits of a number alone prove that its path falls below its start.
 //!
-//! Let f be the number of odd steps among the first k of n. Then T^k(low + a·2^k) = T^k(low) +
-//! a·3^f for low < 2^k, so n has the coefficient 3^f/2^k after k steps, which is determined by the
-//! low k bits of n.
+//! Let T(n) = n/2 for even n and (3n + 1)/2 for odd n, and let f be the number of odd steps among
+//! the first k steps of T from n. For low < 2^k, T^k(low + a·2^k) = T^k(low) + a·3^f. The
+//! *coefficient* of n after k steps is 3^f/2^k; the low k bits of n determine it.
 //!
-//! **Lemma.** Let n ≥ 2^20, and let k ≤ 256 be the first number of steps with 3^f < 2^k. Then
-//! T^k(n) < n.
+//! **Lemma.** Let n ≥ 2^20, and let k ≤ 256 be the first number of steps after which 3^f < 2^k.
+//! Then T^k(n) < n.
 //!
-//! *Proof.* For j < k the coefficient is at least 1, and a value is never below the coefficient
-//! times n: T^j(n) ≥ n·3^(f_j)/2^j ≥ n. An odd step takes x to (3x + 1)/2 = 3x/2·(1 + 1/(3x)), and
-//! with x ≥ n that is at most 3x/2·(1 + 1/(3n)). An even step takes x to x/2. Hence
+//! *Proof.* Let f_j be the number of odd steps among the first j. For j < k the coefficient
+//! 3^(f_j)/2^j is at least 1, and a value is never below the coefficient times n: T^j(n) ≥
+//! n·3^(f_j)/2^j ≥ n. An odd step takes x to (3x + 1)/2 = 3x/2·(1 + 1/(3x)), and with x ≥ n that is
+//! at most 3x/2·(1 + 1/(3n)). An even step takes x to x/2. Hence
 //!
 //! T^k(n) ≤ n · 3^f/2^k · (1 + 1/(3n))^f.
 //!
@@ -18,20 +19,21 @@
 //! < 2^k·(3n)^f, for each k ≤ 256. These are finitely many inequalities between integers; a test in
 //! this file evaluates each of them. ∎
 //!
-//! The lemma is false without its bounds: n = 1 has f = 1 and T²(1) = 1, although 3 < 4. Nor does
-//! it hold at later k: 25 falls below itself at k = 2, and T^8(25) = 26 although 3^5 < 2^8.
+//! The lemma is false without its bound on n: for n = 1 and k = 2, f = 1 and 3 < 4, but T²(1) = 1.
+//! It does not hold for later k either, only for the first one: 25 falls below itself at k = 2, but
+//! T^8(25) = 26 although f = 5 and 3^5 < 2^8.
 
-/// The smallest start of a path for which the lemma holds.
+/// The smallest start n of a path to which the lemma of this module applies: 2^20.
 pub const LEAST: u128 = 1 << 20;
 
-/// The largest number of steps for which the lemma holds.
+/// The largest number k of steps to which the lemma of this module applies.
 pub const MOST_STEPS: u32 = 256;
 
 /// The constant ⌊2^64·log 2/log 3⌋.
 const LOG_3_OF_2: u128 = 11_638_599_692_621_310_286;
 
-/// Returns the smallest f with 3^f > 2^k, for k ≤ [`MOST_STEPS`]: a path with fewer odd steps among
-/// its first k has a coefficient below 1 there.
+/// Returns the smallest f with 3^f > 2^k, for k ≤ [`MOST_STEPS`]. A path with fewer than f odd
+/// steps among its first k steps has a coefficient, 3^(odd steps)/2^k, below 1.
 ///
 /// The value is ⌊k·log 2/log 3⌋ + 1, since 3^f = 2^k only for k = 0; a test compares it with powers
 /// of 3 and 2.
@@ -70,7 +72,8 @@ mod tests {
         }
     }
 
-    /// Returns the first k ≤ `most` with 3^f < 2^k, and `T^k(n)`.
+    /// Returns the first k ≤ `most` with 3^f < 2^k, where f counts the odd steps among the first k
+    /// from n, and `T^k(n)`; `None` if there is no such k.
     fn crossing(n: u128, most: u32) -> Option<(u32, u128)> {
         let (mut x, mut f) = (n, 0);
         for k in 1..=most {

@@ -1,9 +1,9 @@
-//! Errors of verifications.
+//! Errors of the verification of numbers, and of the computation of delays.
 
 use warpint_device::DeviceError;
 use warpint_files::ErrorKind;
 
-/// Why a verification was refused or failed.
+/// The reason why a verification, or a computation of delays, was refused or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CollatzError {
@@ -12,7 +12,7 @@ pub enum CollatzError {
     Empty {
         /// The first number of the interval.
         from: u128,
-        /// The number after the last of the interval.
+        /// The end of the interval, which does not belong to it.
         to: u128,
     },
     /// The residue class does not exist, or has more bits than supported.
@@ -20,9 +20,9 @@ pub enum CollatzError {
         "{residue} modulo 2^{low_bits}, below 2^{bits}, is not a residue class: the residue must be below 2^{low_bits}, and {low_bits} at most {bits}, which is at most 127"
     )]
     Class {
-        /// The bits of the numbers, which are below 2^bits.
+        /// The number of bits of the numbers, all of which are below 2^bits.
         bits: u32,
-        /// The bits of the modulus, which is 2^`low_bits`.
+        /// log2 of the modulus, which is 2^`low_bits`.
         low_bits: u32,
         /// The requested residue.
         residue: u128,
@@ -32,25 +32,25 @@ pub enum CollatzError {
         "the sieve does not support {level} low bits and {top_bits} bits above them: use smaller units or classes, or another method"
     )]
     TooLarge {
-        /// The number of low bits that the tree grows one by one.
+        /// The number of low bits of a number that the sieve's tree determines, one per level.
         level: u32,
-        /// The number of bits above the low bits.
+        /// The number of bits of a number above the `level` low bits.
         top_bits: u32,
     },
-    /// The class has more low bits than the sieve.
+    /// The class fixes more low bits than the sieve of the table method has.
     #[error(
         "the table method cannot verify a class of {low_bits} low bits with a sieve of {sieve_bits} bits: use fewer low bits, a larger sieve (at most 37 bits) or another method"
     )]
     LowBits {
-        /// The number of low bits of the class.
+        /// The number of low bits that the class fixes.
         low_bits: u32,
-        /// The number of bits of the sieve.
+        /// The number of low bits by which the sieve selects residues.
         sieve_bits: u32,
     },
     /// A parameter of a method is out of its bounds.
     #[error("{what} must be from {least} to {most}: {value} is not")]
     Parameter {
-        /// The name of the parameter, for users.
+        /// The name of the parameter, as users see it.
         what: &'static str,
         /// The requested value.
         value: u32,
@@ -59,16 +59,16 @@ pub enum CollatzError {
         /// The largest valid value.
         most: u32,
     },
-    /// The range of delays begins with 0.
+    /// The range begins with 0, which has no delay.
     #[error("0 has no delay, as it never reaches 1: begin with 1 or more")]
     DelayOfZero,
-    /// The range of delays ends beyond the bound.
+    /// The range of numbers whose delays were requested ends beyond 2^96.
     #[error("delays are computed for numbers below 2^96, but the range ends at {to}")]
     DelayTooLarge {
-        /// The number after the last of the range.
+        /// The end of the range, which does not belong to it.
         to: u128,
     },
-    /// A path does not reach 1.
+    /// A path did not reach 1 within some millions of steps.
     #[error(
         "the path of {n} does not reach 1 within some millions of steps: it may be a counter-example; follow it with collatz path"
     )]
@@ -82,7 +82,8 @@ pub enum CollatzError {
         /// The error of the operating system.
         reason: String,
     },
-    /// A result contradicts the host's computation: a fault of the device, of memory or of a core.
+    /// A result contradicts the host's computation: the device, memory or a core of the CPU is
+    /// faulty.
     #[error(transparent)]
     Refuted(Box<Refutation>),
     /// The device failed, or lacks memory.
@@ -91,7 +92,7 @@ pub enum CollatzError {
 }
 
 impl CollatzError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, such as bad input, a lack of resources, or an unsound result.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -110,21 +111,21 @@ impl CollatzError {
     }
 }
 
-/// A result that the host refuted.
+/// A result that differs from the host's own computation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{place} gave a wrong result for {region}: {what} is {found}, but must be {expected}; the result is discarded"
 )]
 pub struct Refutation {
-    /// The place that computed the result.
+    /// The name of the CPU or device that computed the result: `cpu`, `cuda:0`.
     pub place: String,
-    /// The numbers that the result is about.
+    /// A description of the numbers that the result is about.
     pub region: String,
     /// The name of the quantity that is wrong.
     pub what: String,
-    /// The value that the place reported.
+    /// The wrong value that was reported, as text.
     pub found: String,
-    /// The value that the host computed.
+    /// The value that the host computed, as text.
     pub expected: String,
 }
 

@@ -1,19 +1,24 @@
 //! The Collatz conjecture: every positive number reaches 1 under T(n) = n/2 for even n, (3n + 1)/2
 //! for odd n.
 //!
-//! * [`Region`]: a set of numbers; [`Verifier`]: a method that verifies them, given all smaller
-//!   ones;
-//! * [`Plain`]: the slow, obvious method, the oracle of the others;
-//! * [`sieve`]: the sieve: numbers grown from their low bits, with whole subtrees pruned;
-//! * [`table`]: the table method: several bits at a time, with provably descending residues
-//!   skipped;
-//! * [`open`]: opens the fastest method of a place, with the sizes of its tables ([`sizes`]);
-//! * [`evidence`]: evidence that the work was done;
-//! * [`runs`]: verification in units of work, their files, and the union of what they cover;
-//! * [`delay`]: the delays of all numbers of a range, and records;
+//! * [`Region`]: a set of numbers; [`Verifier`]: a method that verifies a region on the assumption
+//!   that all smaller numbers outside it reach 1;
+//! * [`Plain`]: the slow, obvious method, with which tests compare the other methods;
+//! * [`sieve`]: the sieve: a search of a tree over the low bits of numbers, with whole subtrees
+//!   pruned;
+//! * [`table`]: the table method: a step processes several low bits of a number; residues whose
+//!   numbers provably fall below their starts are skipped;
+//! * [`open`]: opens the fastest method that the CPU or a GPU supports, with tuned sizes of its
+//!   tables ([`sizes`]);
+//! * [`evidence`]: evidence that the work was done: random parts of it that the host recomputed;
+//! * [`runs`]: verification of a range in units of work, the files of the units, and the union of
+//!   the numbers that several directories of files cover;
+//! * [`delay`]: the delays of all numbers of a range (the numbers of steps n/2 and 3n + 1 to 1),
+//!   and the records among them;
 //! * [`path`]: the exact path of one number of any size to 1;
-//! * [`walk`]: one number step by step, exactly, until it is below its start;
-//! * [`descent`]: the lemma by which low bits alone prove that a path falls below its start.
+//! * [`walk`]: the exact path of one number, step by step, until it is below its start;
+//! * [`descent`]: the lemma by which the low bits of a number alone prove that its path falls below
+//!   its start.
 
 mod decimal;
 pub mod delay;

@@ -1,6 +1,7 @@
-//! Texts for users: large numbers, and reports of unresolved numbers.
+//! Texts for users: large numbers, lists of numbers, and reports of unresolved numbers.
 
-/// Returns a number as text: a power of two from 2^20 up as `2^40`, other numbers in digits.
+/// Returns a number as text: powers of two from 2^20 on in the form `2^40`, all other numbers in
+/// decimal digits.
 #[must_use]
 pub fn number(n: u128) -> String {
     if n.is_power_of_two() && n >> 20 != 0 {
@@ -10,7 +11,8 @@ pub fn number(n: u128) -> String {
     }
 }
 
-/// Returns a list of numbers as text: `27, 31, … (7 in all)`.
+/// Returns a list of numbers as text, with at most its first 20 numbers: `27, 31`, or `27, 31, …
+/// (30 in all)` for a list of 30.
 #[must_use]
 pub fn list(numbers: &[u128]) -> String {
     const MOST: usize = 20;
@@ -22,7 +24,8 @@ pub fn list(numbers: &[u128]) -> String {
     }
 }
 
-/// Returns a report of unresolved numbers, which did not fall below their starts, as text.
+/// Returns a report, for users, of unresolved numbers: those whose paths did not fall below their
+/// starts within the limit of steps.
 #[must_use]
 pub fn unresolved(numbers: &[u128]) -> String {
     let (they, start) =

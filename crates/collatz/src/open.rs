@@ -1,4 +1,5 @@
-//! Choice of a method and its places, and the size of its units.
+//! Choice of a method of verification, of the CPU or devices that run it, and of the size of its
+//! units of work.
 
 use warpint_device::{Device, DeviceId, device_on, first_gpu};
 use warpint_files::ErrorKind;
@@ -12,52 +13,53 @@ use crate::table::{TableMethod, TableOptions};
 use crate::walk::Walker;
 use crate::{CollatzError, Method, Plain, Region, Verifier};
 
-/// The choice of places to verify on.
+/// The choice of the CPU or devices that verify numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Places {
-    /// A GPU if one works and the method supports GPUs, otherwise the CPU.
+    /// The first GPU, if it works and the method supports GPUs; otherwise the CPU.
     Auto,
     /// The CPU.
     Cpu,
-    /// Each of these devices.
+    /// All devices of this list, each with a verifier of its own.
     Devices(Vec<DeviceId>),
 }
 
-/// The opened verifiers, and the size of units that suits them.
+/// Verifiers that are ready for use, and the size of units of work that suits them.
 pub struct Opened {
-    /// The verifiers, one per place.
+    /// The verifiers: one for the CPU, or one per device.
     pub verifiers: Vec<Box<dyn Verifier>>,
-    /// log2 of the count of numbers in a unit; such units take a few seconds to a minute.
+    /// log2 of the count of numbers in a unit. It is chosen so that a unit takes a few seconds to a
+    /// minute.
     pub unit_bits: u32,
 }
 
-/// Why no verifier could be opened.
+/// The reason why no verifier could be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No method, or not the named one, supports a kind of place.
+    /// No method supports what was requested, or the named method does not support it.
     #[error("no method{} is available for {place}", method.map_or(String::new(), |m| format!(" {}", m.name())))]
     NoMethod {
-        /// The method that was named.
+        /// The method that was named; `None` if any method was acceptable.
         method: Option<Method>,
-        /// The name of the kind of place: `the CPU`, `GPUs`.
+        /// What no method supports: `the CPU`, `GPUs` or `such units`.
         place: &'static str,
     },
-    /// A device cannot be used.
+    /// The verifier on a device could not be opened.
     #[error("cannot verify on {device}")]
     On {
-        /// The device.
+        /// The id of the device.
         device: DeviceId,
-        /// The error of the device.
+        /// The reason: an error of the device, or a size of a table that does not fit.
         source: CollatzError,
     },
-    /// A size does not fit, or no method supports a region.
+    /// A size of a table is out of its bounds, or no method supports one of the regions.
     #[error(transparent)]
     Collatz(#[from] CollatzError),
 }
 
 impl OpenError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, such as bad input or a failure of a device.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -69,7 +71,7 @@ impl OpenError {
 
 type Made = Result<Box<dyn Verifier>, CollatzError>;
 
-/// A method for a kind of place, with the size of its units and its constructor.
+/// A method on the CPU or on GPUs, with its constructor and the size of its units of work.
 struct Way<F> {
     method: Method,
     unit_bits: u32,
@@ -79,7 +81,7 @@ struct Way<F> {
 type OnGpu = fn(&Device, &Sizes) -> Made;
 type OnCpu = fn(&Sizes) -> Made;
 
-/// Returns the sieve that uses an engine and these sizes.
+/// Returns a sieve with an engine and the given sizes.
 fn sieve(engine: impl Backend + 'static, sizes: &Sizes) -> Box<dyn Verifier> {
     let look = sizes.look.map(|look| look.min(engine.most_looking()));
     let step = sizes.step.unwrap_or_default();
@@ -119,12 +121,13 @@ const ON_CPU: &[Way<OnCpu>] = &[
     Way { method: Method::Plain, unit_bits: 27, open: |_| Ok(Box::new(Plain::default())) },
 ];
 
-/// Returns the ways that use the given method, or all without one.
+/// Returns the entries of `ways` that use the given method; all entries if `method` is `None`.
 fn of<F>(ways: &'static [Way<F>], method: Option<Method>) -> impl Iterator<Item = &'static Way<F>> {
     ways.iter().filter(move |way| method.is_none_or(|method| method == way.method))
 }
 
-/// The possible ways for a choice of places, the fastest first; at least one.
+/// The methods that a choice of [`Places`] allows, on the CPU or on the devices with the given ids.
+/// There is at least one method; the fastest is first.
 enum Ways {
     Cpu(Vec<&'static Way<OnCpu>>),
     Devices(Vec<&'static Way<OnGpu>>, Vec<DeviceId>),
@@ -151,7 +154,7 @@ impl Ways {
         if is_none { Err(OpenError::NoMethod { method, place }) } else { Ok(ways) }
     }
 
-    /// Opens each way in turn, when the iterator reaches it.
+    /// Returns an iterator over the opened methods. It opens a method only when it reaches it.
     fn opened<'a>(
         &'a self,
         asked: Sizes,
@@ -179,19 +182,23 @@ impl Ways {
     }
 }
 
-/// Returns the requested sizes, with missing ones taken from the stored sizes.
+/// Returns the requested sizes `asked`. A size that is `None` is replaced by the size stored from
+/// tuning, if there is one.
 fn with_stored(asked: Sizes, method: Method, device: Option<&Device>, tuned: &TunedSizes) -> Sizes {
     let stored = Tunable::of(method).map(|what| tuned.get(what, device));
     asked.or(stored.unwrap_or_default())
 }
 
-/// Opens the fastest method, or a given one, that supports the given regions, in its places, with
-/// tuned sizes. `regions` returns the regions, which may depend on the opened verifiers. A GPU that
-/// does not work becomes a warning in `tuned`.
+/// Opens the fastest method that supports all given regions, with tuned sizes. If `method` is
+/// given, only that method is tried. `regions` returns the regions, which may depend on the opened
+/// verifiers.
+///
+/// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
+/// added to `tuned`.
 ///
 /// # Errors
-/// The method does not exist; a device cannot be used; no method supports the regions; an error of
-/// `regions`.
+/// No method, or not the given one, runs on the chosen CPU or devices; a device cannot be used; no
+/// method supports the regions; or `regions` returns an error.
 pub fn open_taking<E: From<OpenError>>(
     method: Option<Method>,
     places: &Places,
@@ -211,11 +218,15 @@ pub fn open_taking<E: From<OpenError>>(
     Err(no_way(method, refusal).into())
 }
 
-/// Opens a method, or the fastest, with the requested sizes; sizes that are `None` are the tuned
-/// ones. A GPU that does not work becomes a warning in `tuned`.
+/// Opens the given method, or the fastest one if `method` is `None`, with the sizes `asked`. A size
+/// that is `None` is replaced by the tuned one.
+///
+/// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
+/// added to `tuned`.
 ///
 /// # Errors
-/// The method does not exist; a device cannot be used; a size does not fit.
+/// No method, or not the given one, runs on the chosen CPU or devices; a device cannot be used; or
+/// a size is out of its bounds.
 pub fn open_with(
     method: Option<Method>,
     places: &Places,
@@ -227,16 +238,17 @@ pub fn open_with(
     first.unwrap_or_else(|| Err(no_way(method, None)))
 }
 
-/// Returns the error that says that no way is usable: `refusal` if there is one.
+/// Returns the error for the case that no method is usable: `refusal` if it is given, otherwise
+/// [`OpenError::NoMethod`].
 fn no_way(method: Option<Method>, refusal: Option<CollatzError>) -> OpenError {
     refusal.map_or(OpenError::NoMethod { method, place: "such units" }, OpenError::from)
 }
 
-/// Opens a method on a device, or on the CPU, with these sizes; `None` if the method does not
-/// support the place.
+/// Opens a method on `device`, or on the CPU if that is `None`, with the given sizes. Returns
+/// `None` if the method does not run there.
 ///
 /// # Errors
-/// A size does not fit, or the device fails.
+/// A size is out of its bounds, or the device fails.
 pub fn open_at(
     method: Method,
     device: Option<&Device>,
@@ -255,8 +267,9 @@ pub fn open_at(
     Ok(Some(Opened { verifiers: vec![made?], unit_bits }))
 }
 
-/// Opens the computation of delays on a device or on the CPU. On a device, it uses the tuned shape,
-/// which is returned as well.
+/// Opens the computation of delays on `device`, or on the CPU if that is `None`. On a device, it
+/// uses and returns the tuned shape of the kernel, or the default shape if none is stored. On the
+/// CPU, the returned shape is `None`.
 ///
 /// # Errors
 /// The device fails.
@@ -271,7 +284,7 @@ pub fn delays_on(
     Ok((Box::new(engine), Some(shape)))
 }
 
-/// Returns the id of the GPU if it can be opened; otherwise `None`, and adds a warning to `tuned`.
+/// Returns `id` if the GPU can be opened. Otherwise adds a warning to `tuned` and returns `None`.
 fn working(id: DeviceId, tuned: &TunedSizes) -> Option<DeviceId> {
     match device_on(id) {
         Ok(_) => Some(id),

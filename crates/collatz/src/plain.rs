@@ -1,4 +1,4 @@
-//! The slow, obvious method, which walks every number.
+//! The slow, obvious method, which follows the path of every number step by step.
 
 use rayon::prelude::*;
 
@@ -7,19 +7,20 @@ use crate::evidence::{Items, secret};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
-/// The method that walks every number until it is below its start. Its checksum is the sum of all
-/// steps of T.
+/// The method that follows the path of every number, step by step, until it is below its start. Its
+/// checksum is the total number of steps, each n/2 or (3n + 1)/2.
 #[derive(Debug, Clone, Default)]
 pub struct Plain {
-    /// The walker that walks the numbers.
+    /// The walker that follows the paths; it sets the limit of steps.
     pub walker: Walker,
-    /// The seed of the challenges; by default drawn anew for each region.
+    /// The seed from which challenges are drawn. `None` means a new random seed for each region.
     pub seed: Option<u64>,
-    /// The count of numbers per challenge; 2^12 by default.
+    /// The count of numbers for which one challenge is drawn; `None` means 2^12.
     pub every: Option<u64>,
 }
 
-/// The count of numbers per challenge. A challenge takes about as long as 64 other numbers.
+/// The default count of numbers per challenge. The check of a challenge takes about as long as the
+/// paths of 64 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 12;
 
 /// The count of numbers between two polls of the watch.

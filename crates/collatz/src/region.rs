@@ -11,12 +11,12 @@ pub enum Region {
     Interval {
         /// The first number of the interval.
         from: u128,
-        /// The number after the last of the interval.
+        /// The end of the interval, which does not belong to it.
         to: u128,
     },
     /// The class of all n < 2^bits with n ≡ residue mod 2^`low_bits`.
     Class {
-        /// The number of bits of the numbers, at most 127.
+        /// The number of bits of the numbers, all of which are below 2^bits; at most 127.
         bits: u32,
         /// The number of bits that the class fixes, at most `bits`.
         low_bits: u32,
@@ -59,7 +59,8 @@ impl Region {
         }
     }
 
-    /// Returns the number with this index, from 0, in ascending order; `None` beyond the last.
+    /// Returns the number at position `index`, counted from 0, when the region's numbers are in
+    /// ascending order; `None` if `index` is not below their count.
     #[must_use]
     pub fn nth(&self, index: u128) -> Option<u128> {
         (index < self.numbers()).then(|| match *self {

@@ -1,4 +1,4 @@
-//! Sizes of tables: requested sizes, and stored sizes from tuning.
+//! Sizes of tables: the sizes that users request, and those that tuning found fastest and stored.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display};
@@ -9,22 +9,23 @@ use crate::Method;
 use crate::gpu::{DelayShape, DeviceTable};
 use crate::sieve::{Looking, Step};
 
-/// A size that can be tuned.
+/// A size of a computation, or a group of sizes, that can be tuned: the fastest value is found by
+/// measurement and stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tunable {
-    /// The bits of a step of the sieve's walk.
+    /// The number of bits that a step of the sieve's walk processes.
     Sieve,
-    /// The bits of the tables of the table method.
+    /// The number of low bits of a number by which the tables of the table method are indexed.
     Table,
-    /// The tables, threads and blocks of delays.
+    /// The shape of the kernel of delays: sizes of tables, and numbers of threads and blocks.
     Delays,
 }
 
 impl Tunable {
-    /// All tunable sizes.
+    /// All tunable sizes, in the order of the enum.
     pub const ALL: [Self; 3] = [Self::Sieve, Self::Table, Self::Delays];
 
-    /// Returns the name for users.
+    /// Returns the name of the size, as users see it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,7 +45,7 @@ impl Tunable {
         }
     }
 
-    /// Returns the tunable size of a method of verification; `None` if it has none.
+    /// Returns the tunable size of a method of verification; `None` if the method has none.
     #[must_use]
     pub fn of(method: Method) -> Option<Self> {
         match method {
@@ -55,21 +56,21 @@ impl Tunable {
     }
 }
 
-/// Chosen sizes; the method chooses those that are `None`.
+/// Sizes of tables and kernels. The method itself chooses a size that is `None`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sizes {
-    /// The number of steps that the sieve's vectors look ahead.
+    /// The number of steps that the look-ahead vectors of the sieve cover.
     pub look: Option<Looking>,
-    /// The step of the sieve's walk.
+    /// The number of bits that a step of the sieve's walk processes.
     pub step: Option<Step>,
-    /// The bits of the tables of the table method.
+    /// The number of low bits by which the tables of the table method are indexed.
     pub table_bits: Option<u32>,
-    /// The shape of the kernel of delays on devices.
+    /// The sizes of the kernel that computes delays on devices.
     pub delays: Option<DelayShape>,
 }
 
 impl Sizes {
-    /// Returns the sizes, with missing ones taken from `others`.
+    /// Returns these sizes; a size that is `None` is replaced by the one of `others`.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self {
@@ -81,18 +82,19 @@ impl Sizes {
     }
 }
 
-/// A tuned size.
+/// A value of a [`Tunable`] size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// The step of the sieve's walk.
+    /// The number of bits that a step of the sieve's walk processes.
     Step(Step),
-    /// The bits of the tables of the table method.
+    /// The number of low bits by which the tables of the table method are indexed.
     TableBits(u32),
-    /// The shape of the kernel of delays.
+    /// The sizes of the kernel that computes delays.
     Delays(DelayShape),
 }
 
-/// Formats a size as `step=12`, `d=14`, or as a [`DelayShape`].
+/// Formats a size as `step=12` (sieve), as `d=14` (table method), or in the format of a
+/// [`DelayShape`].
 impl Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,7 +115,8 @@ impl From<Size> for Sizes {
     }
 }
 
-/// Formats a shape as `d=14,t=15,threads=1024,blocks=1`.
+/// Formats a shape as `d=14,t=15,threads=1024,blocks=1`. `,global` follows `t` if the table of
+/// delays is not in shared memory.
 impl Display for DelayShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { step_bits, small_bits, small_shared, threads, blocks, .. } = self;
@@ -122,7 +125,8 @@ impl Display for DelayShape {
     }
 }
 
-/// Returns the sizes worth measuring on a device, or on the CPU; empty if only one size exists.
+/// Returns the sizes worth measuring on `device`, or on the CPU if that is `None`; none if only one
+/// size exists.
 #[must_use]
 pub fn candidates(what: Tunable, device: Option<&Device>) -> Vec<Size> {
     let shared = device.map(|device| device.info().shared_memory_per_block);
@@ -141,38 +145,41 @@ pub fn candidates(what: Tunable, device: Option<&Device>) -> Vec<Size> {
     }
 }
 
-/// The sizes stored from tuning, for each device model, driver and version of this program.
+/// The store of tuned sizes, for each device model, driver and version of this program.
 #[derive(Debug)]
 pub struct TunedSizes {
     store: Option<TuningStore>,
-    /// The warnings so far, each once: devices of one model have the same warnings.
+    /// The distinct warnings so far: devices of one model cause the same warnings.
     told: RefCell<Vec<String>>,
-    /// The number of warnings already returned.
+    /// The number of warnings that [`Self::take_warnings`] has already returned.
     taken: Cell<usize>,
 }
 
 impl TunedSizes {
-    /// Opens the store of this user; for a user without a home, there is none.
+    /// Opens the current user's store of sizes. A user without a home folder has no store: then no
+    /// size is found, and none can be stored.
     #[must_use]
     pub fn open() -> Self {
         Self::of(TuningStore::open().ok())
     }
 
-    /// Returns the sizes of a given store, or of none.
+    /// Creates the sizes of a given store. With `None`, no size is found, and none can be stored.
     #[must_use]
     pub fn of(store: Option<TuningStore>) -> Self {
         Self { store, told: RefCell::default(), taken: Cell::default() }
     }
 
-    /// Returns the warnings since the last call, one line each, without repetitions.
+    /// Returns the warnings that were added since the last call, one line each, without
+    /// repetitions.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         let told = self.told.borrow();
         told[self.taken.replace(told.len())..].to_vec()
     }
 
-    /// Returns the sizes stored for a device, or for the CPU. Errors in them become warnings, since
-    /// they affect only speed.
+    /// Returns the size stored for `device`, or for the CPU if that is `None`. All sizes are `None`
+    /// if no valid one is stored or the store cannot be read. An invalid entry causes a warning
+    /// instead of an error, since it affects only the speed.
     #[must_use]
     pub fn get(&self, what: Tunable, device: Option<&Device>) -> Sizes {
         let stored = self.store.as_ref().map(|store| (store, store.get(&key(what, device))));
@@ -194,8 +201,8 @@ impl TunedSizes {
         }
     }
 
-    /// Stores the fastest size for a device or the CPU; `microseconds` is the time per million
-    /// numbers.
+    /// Stores the fastest size for `device`, or for the CPU if that is `None`. `microseconds` is
+    /// the time per million numbers.
     ///
     /// # Errors
     /// No store exists, or it cannot be written.
@@ -231,7 +238,7 @@ impl TunedSizes {
         self.store.as_ref().ok_or(TuningError::NoFolder)?.check()
     }
 
-    /// Adds a warning, unless it was given before.
+    /// Adds a warning, unless it is `None` or was added before.
     pub(crate) fn tell(&self, warning: Option<String>) {
         let mut told = self.told.borrow_mut();
         let new = warning.filter(|warning| !told.contains(warning));

@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use crate::Watch;
 
-/// A watch that counts numbers, and stops the work when a given count is reached.
+/// A watch that counts the numbers reported as done, and stops the work when they reach a given
+/// count.
 pub(crate) struct Until {
     most: u128,
     seen: Mutex<u128>,

@@ -8,12 +8,13 @@ use crate::{CollatzError, Region, Watch};
 /// A method of verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
-    /// Walks every number step by step.
+    /// Follows every number step by step until it is below its start.
     Plain,
-    /// Walks numbers several bits at a time by tables, with residues skipped that provably descend
-    /// (Honda 2017, §4.3 and §4.4).
+    /// Follows numbers in steps of several bits, by tables. Skips residues whose numbers provably
+    /// fall below their starts (Honda 2017, §4.3 and §4.4).
     Table,
-    /// Grows numbers from their low bits, with whole subtrees pruned.
+    /// Searches a tree over the low bits of numbers, and prunes whole subtrees whose numbers
+    /// provably need not be followed.
     Sieve,
 }
 
@@ -21,7 +22,7 @@ impl Method {
     /// All methods of verification.
     pub const ALL: [Self; 3] = [Self::Plain, Self::Table, Self::Sieve];
 
-    /// Returns the name of the method, for users.
+    /// Returns the name of the method, as users see it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,13 +33,13 @@ impl Method {
     }
 }
 
-/// The highest value of a path.
+/// The highest value on the paths of several numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Highest {
     /// The value: a number on the path under n/2 and 3n + 1, as in the published lists (27 rises to
     /// 9,232).
     pub value: BigUint,
-    /// The start of that path; the smallest if there are several.
+    /// The start of the path with this value; the smallest such start if there are several.
     pub start: u128,
 }
 
@@ -50,7 +51,8 @@ impl Highest {
         if better { other } else { self }
     }
 
-    /// Like [`Self::max`], for values that may be unknown.
+    /// Like [`Self::max`], where `None` stands for no value: returns `None` only if both are
+    /// `None`.
     #[must_use]
     pub fn of(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
@@ -60,27 +62,31 @@ impl Highest {
     }
 }
 
-/// The result for a region: each of its numbers reaches a smaller number, or a number on the path
-/// of a smaller one, except those in `unresolved`. So if all smaller numbers reach 1, these do.
+/// The result of the verification of a region. Each number of the region, except those in
+/// `unresolved`, reaches a smaller number, or a number on the path of a smaller one. So if all
+/// smaller numbers reach 1, the numbers of the region do too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verified {
-    /// The count of numbers of the region.
+    /// The count of numbers in the region.
     pub numbers: u128,
-    /// The count of numbers walked one by one; the others were excluded by the method's sieves.
+    /// The count of numbers whose paths were followed one by one. The method's sieves excluded all
+    /// other numbers.
     pub walked: u64,
-    /// A sum over the walks, which depends on the method, its version and its parameters.
+    /// A sum over the followed paths. It depends only on the region, the method, its version and
+    /// its parameters.
     pub checksum: u64,
-    /// The highest value of the walked paths, if the method reports it.
+    /// The highest value on the followed paths; `None` if the method does not report it.
     pub highest: Option<Highest>,
-    /// Numbers that did not come below their start within the walk's limit of steps, ascending.
+    /// The numbers whose paths did not fall below their starts within the limit of steps,
+    /// ascending.
     pub unresolved: Vec<u128>,
-    /// The evidence of the work, as far as random parts of it can show; `None` for sums of several
-    /// regions.
+    /// The evidence that the work was done: random parts of it that the host recomputed. `None` for
+    /// a sum of results of several regions.
     pub evidence: Option<Evidence>,
 }
 
 impl Verified {
-    /// Adds the result of a disjoint region.
+    /// Adds the result of a region that has no number in common with this one. Evidence is dropped.
     pub fn add(&mut self, other: Self) {
         self.evidence = None;
         self.numbers += other.numbers;
@@ -92,18 +98,19 @@ impl Verified {
     }
 }
 
-/// A method of verification at a place, with its tables.
+/// A method of verification on the CPU or on a device, with its tables.
 pub trait Verifier: Send {
-    /// Returns the method that is used.
+    /// Returns the method that this verifier uses.
     fn method(&self) -> Method;
 
     /// Returns the version of the method, which is incremented when its checksum changes.
     fn version(&self) -> u32;
 
-    /// Returns, as text without spaces, the other parameters on which the checksum depends: `d=32`.
+    /// Returns the parameters on which the checksum depends besides the method and its version, as
+    /// text without spaces, such as `s=auto,d=12,words=auto`.
     fn parameters(&self) -> String;
 
-    /// Returns the name of the place: `cpu`, `cuda:0`.
+    /// Returns the name of the CPU or device that computes: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 
     /// Returns an error if the method does not support a region.
@@ -114,11 +121,13 @@ pub trait Verifier: Send {
         Ok(())
     }
 
-    /// Verifies a region, given all numbers that are smaller than its largest and not in it, and
-    /// returns the result; `None` if the watch stopped it.
+    /// Verifies a region and returns the result; `None` if the watch stopped the work. The result
+    /// presupposes that all numbers that are smaller than the largest one of the region, and not in
+    /// it, reach 1.
     ///
     /// # Errors
-    /// The device fails, or the method does not support the region.
+    /// The device fails; a result contradicts the host's computation; random numbers cannot be
+    /// drawn; or the method does not support the region.
     fn verify(
         &mut self,
         region: &Region,

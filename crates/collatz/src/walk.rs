@@ -1,5 +1,5 @@
-//! Exact walks of one number step by step: the oracle of every method, which also finishes the
-//! numbers too long for a method.
+//! Exact walks: the path of one number, step by step. Tests compare all methods with exact walks,
+//! and methods use them for numbers that outgrow their words.
 
 use num_bigint::BigUint;
 
@@ -9,43 +9,45 @@ pub fn step(n: u128) -> Option<u128> {
     if n & 1 == 0 { Some(n / 2) } else { n.checked_add(n / 2 + 1) }
 }
 
-/// Returns T(n) for n of any size.
+/// Returns T(n) = n/2 for even n, (3n + 1)/2 for odd n, for n of any size.
 #[must_use]
 pub fn big_step(n: &BigUint) -> BigUint {
     if n.bit(0) { (n * 3u32 + 1u32) >> 1 } else { n >> 1 }
 }
 
-/// What a walk found about a number's path until it is below its start.
+/// The properties of a path from a number to the first value below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Descent {
-    /// The number of steps of T until then.
+    /// The number of steps n/2 or (3n + 1)/2 to the first value below the start.
     pub steps: u64,
-    /// The number of odd steps among them.
+    /// The number of steps (3n + 1)/2 on the way to the first value below the start.
     pub odd_steps: u64,
-    /// The largest number on the path under n/2 and 3n + 1, the start included: an odd step of T
-    /// from x passes 3x + 1.
+    /// The largest number on the path under n/2 and 3n + 1, the start included.
     pub highest: BigUint,
 }
 
-/// The rules and the limit of a walk.
+/// The rules of a walk, and its limit of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walker {
-    /// The number of steps after which a number that is not below its start is unresolved.
+    /// The largest number of steps. A number is unresolved if its path does not fall below it
+    /// within this number of steps.
     pub limit: u64,
-    /// A changed rule, T(trap) = trap, which gives tests a counter-example.
+    /// A changed rule for tests: a step from this number leads to the number itself, so a path that
+    /// reaches it never ends.
     pub trap: Option<BigUint>,
 }
 
 impl Default for Walker {
-    /// Creates a walker with the usual rules. Known numbers take fewer than 2,000 steps.
+    /// Creates a walker with the usual rules and a limit of 100,000 steps. All known paths fall
+    /// below their starts within 2,000.
     fn default() -> Self {
         Self { limit: 100_000, trap: None }
     }
 }
 
 impl Walker {
-    /// Walks n until the value is below n, or is 1, and returns what it found; `None` if that
-    /// exceeds the limit of steps.
+    /// Follows the path of n to the first value below n, and returns its properties; `None` if the
+    /// path does not fall below n within the limit of steps. The numbers 0 and 1 take no step.
     #[must_use]
     pub fn descend(&self, n: u128) -> Option<Descent> {
         let start = BigUint::from(n);

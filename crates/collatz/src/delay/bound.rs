@@ -1,24 +1,28 @@
-//! Bounds below which no path rises above a record.
+//! Bounds below which the paths of numbers provably do not rise above a record.
 
 use num_bigint::BigUint;
 
 use super::{DelayTable, StepTable};
 
-/// The bounds below which numbers are cold, by the second lemma of [`super`].
+/// The bounds by which numbers are cold: by lemma 2 of the module [`delay`](super), the path of a
+/// cold number does not rise above a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// The limit of table steps: those of cold numbers begin below it.
+    /// Every table step of a cold number (see [`Bound`]) begins at a value below this limit.
     pub(crate) limit: u128,
-    /// The largest number of common first steps of cold numbers. `None` if not even 0 is possible,
-    /// or if numbers of the delay table rise too high: then no number is cold.
+    /// The largest number of first steps that cold numbers with the same low bits may share. `None`
+    /// if no number is cold: because even 0 steps are too many, or because a number of the delay
+    /// table rises above the record.
     pub(crate) common: Option<u32>,
 }
 
-/// The largest number of common steps of a number: 3^20 < 2^32.
+/// The largest number k of first steps that numbers with the same low k bits share: 3^k must be
+/// below 2^32.
 pub(crate) const MOST_COMMON: u32 = 20;
 
 impl Bound {
-    /// Computes the bounds for numbers up to `last` and a record, if one is given.
+    /// Computes the bounds for a record and the numbers up to `last`. Without a record all numbers
+    /// are cold.
     pub(crate) fn new(
         record: Option<&BigUint>,
         last: u128,

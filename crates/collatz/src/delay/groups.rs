@@ -2,8 +2,8 @@
 
 use super::tables::steps;
 
-/// The residues mod 2^k in groups: all residues of a group have the same T^k(low) = c and the same
-/// number f of odd steps among the first k.
+/// The residues modulo 2^k in groups: all residues `low` of a group have the same value c =
+/// T^k(low) and the same number f of odd steps among the first k. A step of T is n/2 or (3n + 1)/2.
 ///
 /// **Lemma.** For low and low' of a group and every a, T^k(low + a·2^k) = c + a·3^f = T^k(low' +
 /// a·2^k), after k + f steps n/2 and 3n + 1 in both cases. If neither path passes 1 before (both
@@ -13,7 +13,8 @@ use super::tables::steps;
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     bits: u32,
-    /// Pairs of the key c + 2^32·f and the residue, ascending.
+    /// Pairs (key, residue), ascending. The key of a residue is c + 2^32·f, with c and f as defined
+    /// at [`Groups`].
     residues: Vec<(u64, u32)>,
 }
 
@@ -25,19 +26,20 @@ impl Groups {
         Self { bits, residues }
     }
 
-    /// Returns, for each group, its smallest residue and its size, one after the other. Groups with
-    /// the same f are adjacent.
+    /// Returns a list with two entries per group: its smallest residue, and its size. Groups with
+    /// the same number of odd steps are adjacent.
     pub(crate) fn heads(&self) -> Vec<u32> {
         self.all().flat_map(|(_, _, group)| [group[0].1, group.len() as u32]).collect()
     }
 
-    /// Returns, for each group, c, f, and its residues with their keys, ascending.
+    /// Returns (c, f, members) for each group, as defined at [`Groups`]: the common value c =
+    /// T^k(low), the common number f of odd steps, and the pairs (key, residue), ascending.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, u32, &[(u64, u32)])> {
         let groups = self.residues.chunk_by(|a, b| a.0 == b.0);
         groups.map(|group| (group[0].0 as u32, (group[0].0 >> 32) as u32, group))
     }
 
-    /// Returns the residues of the group that contains `residue`, with their keys, ascending.
+    /// Returns the pairs (key, residue) of the group that contains `residue`, ascending.
     pub(crate) fn of(&self, residue: u32) -> &[(u64, u32)] {
         let key = key(residue, self.bits);
         let first = self.residues.partition_point(|other| other.0 < key);

@@ -13,36 +13,40 @@ use super::{
 use crate::CollatzError;
 use crate::walk::step;
 
-/// Delays on the CPU, computed with tables, and with integers of several sizes.
+/// Delays on the CPU, computed with tables, in integers of 64 or 128 bits, or of any size where
+/// these overflow.
 #[derive(Debug, Clone)]
 pub struct Host {
     steps: StepTable,
     small: DelayTable,
-    /// The bits of numbers that are stepped in 64 bits; the next field says the same about 128
-    /// bits.
+    /// Numbers of at most this many bits are stepped in 64 bits. Larger numbers of at most `wide`
+    /// bits are stepped in 128 bits.
     narrow: u32,
     wide: u32,
     /// The groups of residues, computed when a long range first needs them.
     groups: Arc<OnceLock<Groups>>,
 }
 
-/// The count of numbers per task.
+/// The count of numbers per task that is not processed in groups.
 const PIECE: u64 = 1 << 18;
-/// The bits of residues that are processed in groups. Long ranges are, if `from` and `numbers` are
-/// multiples of 2^bits.
+/// The number of bits of the residues that are processed in groups.
 const GROUP_BITS: u32 = 16;
+/// The count of numbers per task that is processed in groups. Such a task begins at a multiple of
+/// 2^[`GROUP_BITS`].
 const GROUPED: u64 = 1 << 20;
 
 impl Default for Host {
-    /// Creates the computation with tables of 12-bit steps, and of the delays of 20-bit numbers.
+    /// Creates the computation with a table of 12-bit steps, and a table of the delays of all
+    /// numbers below 2^20.
     fn default() -> Self {
         Self::new(12, 20)
     }
 }
 
 impl Host {
-    /// Creates the computation with tables of d-bit steps and of the delays of t-bit numbers, t ≥
-    /// d. Values out of range are replaced by the nearest valid ones.
+    /// Creates the computation with a table of steps of `step_bits` bits, and a table of the delays
+    /// of all numbers below 2^`small_bits`, where `small_bits` is at least `step_bits`. Values out
+    /// of range are replaced by the nearest valid ones.
     #[must_use]
     pub fn new(step_bits: u32, small_bits: u32) -> Self {
         let steps = StepTable::new(step_bits);
@@ -52,15 +56,15 @@ impl Host {
         Self { steps, small, narrow: 64 - growth, wide: 128 - growth, groups: Arc::default() }
     }
 
-    /// Limits the bits of words, for tests: numbers of `narrow` bits and more are not stepped in 64
-    /// bits, those of `wide` bits and more not in 128 bits.
+    /// Lowers the limits of the integers, for tests: numbers of more than `narrow` bits are not
+    /// stepped in 64 bits, those of more than `wide` bits not in 128 bits.
     #[must_use]
     pub fn with_words(self, narrow: u32, wide: u32) -> Self {
         Self { narrow: narrow.min(self.narrow), wide: wide.min(self.wide), ..self }
     }
 
-    /// Returns the number of steps from v to 1, and whether a table step began at `limit` or above;
-    /// `None` if v gets too large.
+    /// Returns the number of steps n/2 and 3n + 1 from v to 1, and whether a table step began at
+    /// `limit` or above; `None` if a value is too large for 128 bits.
     fn walk(&self, v: u128, limit: u128) -> Option<(u32, bool)> {
         if let (Ok(v), limit) = (u64::try_from(v), u64::try_from(limit).unwrap_or(u64::MAX))
             && let Some((count, highest)) = self.walk_narrow(v)
@@ -83,8 +87,8 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest >= limit))
     }
 
-    /// Like `walk`, in 64 bits; returns the number of steps, and the largest number at which a
-    /// table step began.
+    /// Like [`Self::walk`], in 64 bits. Returns the number of steps, and the largest number at
+    /// which a table step began; `None` if a value is too large for 64 bits.
     fn walk_narrow(&self, v: u64) -> Option<(u32, u64)> {
         let (bits, table) = (self.steps.bits(), self.steps.entries());
         let (mut v, mut count, mut highest) = (v, 0, 0);
@@ -101,8 +105,8 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest))
     }
 
-    /// Calls `visit` with the index of each number, its delay, and whether it is a candidate, in
-    /// any order.
+    /// Computes the delays of `numbers` numbers from `from` on. Calls `visit` for each number, in
+    /// any order, with the number's index, its delay, and whether its path may rise above `record`.
     fn scan(
         &self,
         from: u128,
@@ -174,7 +178,8 @@ impl Host {
 
 impl Host {
     /// Like [`Delays::survey`], by groups, for `from` and `numbers` that are multiples of 2^16. In
-    /// each group, only the numbers of the smallest residue are walked.
+    /// each group, only the numbers of the smallest residue are walked. Numbers with a table step
+    /// that begins at `limit` or above are candidates if `record` is true.
     fn survey_groups(
         &self,
         from: u128,
@@ -212,8 +217,8 @@ impl Host {
         Ok(Survey { sum: sum.into(), longest, candidates })
     }
 
-    /// Returns the count of numbers of the next piece, and whether the piece is processed in
-    /// groups.
+    /// Returns the count of numbers of the next piece of a range with `numbers` numbers from `from`
+    /// on, and whether the piece is processed in groups.
     fn piece(&self, from: u128, numbers: u64, common: Option<u32>) -> (u64, bool) {
         let block = 1u64 << GROUP_BITS;
         let before = (from % u128::from(block)) as u64;
@@ -228,7 +233,7 @@ impl Host {
     }
 }
 
-/// Returns whether the path of n rises above a record, computed exactly.
+/// Returns whether the path of n rises above `record`, computed exactly.
 fn rises_above(n: u128, record: &BigUint) -> bool {
     let Ok(record) = u128::try_from(record) else {
         return exact(n).map_or(true, |path| path.maximum > *record);

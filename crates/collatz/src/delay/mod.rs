@@ -1,14 +1,17 @@
 //! Delays: how many steps n/2 and 3n + 1, each counted, lead from n to 1.
 //!
-//! Method: Honda (2017), §4.3.2, Algorithm 6. `n ← B[n_low]·n_high + C[n_low]` for the low d bits
-//! performs d steps of T, which are J steps in all; below 2^t, a table A gives the remaining delay.
-//! Here B = 3^(J − d). In addition, numbers with the same low k bits share the first k steps of T:
-//! T^k(low + a·2^k) = T^k(low) + a·3^f, one addition from each number to the next (§4.4.2 shares
-//! the same steps by a broadcast).
+//! Method: Honda (2017), §4.3.2, Algorithm 6. Let T(n) = n/2 for even n and (3n + 1)/2 for odd n. A
+//! table step performs d steps of T: with h = ⌊n/2^d⌋ and the low d bits l of n, it replaces n by
+//! B\[l\]·h + C\[l\]. Here C\[l\] = T^d(l), and B\[l\] = 3^(J − d) if the d steps of T are J steps
+//! n/2 and 3n + 1 in all. Once n is below 2^t, a table has the remaining delay.
+//!
+//! In addition, numbers with the same low k bits share the first k steps of T: T^k(low + a·2^k) =
+//! T^k(low) + a·3^f, where f counts the odd steps. So one addition leads from each number to the
+//! next. (Honda, §4.4.2, shares these steps by a broadcast.)
 //!
 //! **Lemma 1 (no step passes 1).** T(n) ≥ n/2, so T^i(n) ≥ n/2^i: for n ≥ 2^d none of the first d −
-//! 1 results is 1. So the number of steps to 1 is that of a table step plus that of its result. t ≥
-//! d, since no table step starts below 2^t.
+//! 1 results is 1. So the number of steps to 1 is that of a table step plus that of its result. The
+//! lemma applies to all table steps because t ≥ d and no table step starts below 2^t.
 //!
 //! **Lemma 2 (values in between).** T(n) + 1 ≤ (3/2)·(n + 1), since (3n + 1)/2 + 1 = (3/2)·(n + 1),
 //! and n/2 + 1 is less for n ≥ 1. So T^i(n) + 1 ≤ (3/2)^i·(n + 1). All values on the path of n
@@ -20,7 +23,7 @@
 //! which a table step begins; and no number below 2^t rises above R. By lemma 2 the path of a cold
 //! number stays at or below R, so it is no record. The other numbers are *candidates*; their maxima
 //! are computed exactly. For n near 2^b, a share of about 2·(3/2)^d·2^b/√R of the numbers are
-//! candidates. R is about 4^b, so they are a few in billions.
+//! candidates. R is about 4^b, so this is a few in billions.
 
 mod bound;
 mod groups;
@@ -45,7 +48,7 @@ pub(crate) use tables::POWERS;
 use crate::path::{Path, path};
 use crate::{CollatzError, Watch};
 
-/// The end of all ranges: delays are computed for numbers from 1 to below this.
+/// The bound of all ranges: delays are computed for the numbers n with 1 ≤ n < 2^96.
 pub const END: u128 = 1 << 96;
 
 /// A summary of the delays of a range.
@@ -55,18 +58,20 @@ pub struct Survey {
     pub sum: u128,
     /// The largest delay, with the smallest number that has it.
     pub longest: DelayRecord,
-    /// All numbers whose paths may rise above the record, ascending.
+    /// All numbers whose paths may rise above the record given to [`Delays::survey`], ascending;
+    /// none without a record.
     pub candidates: Vec<u128>,
 }
 
 impl Survey {
-    /// Returns the summary of one number.
+    /// Returns the summary of one number with a known delay, without candidates.
     #[must_use]
     pub fn one(n: u128, delay: u32) -> Self {
         Self { sum: delay.into(), longest: DelayRecord { n, delay }, candidates: vec![] }
     }
 
-    /// Returns the summary of two ranges together.
+    /// Returns the summary of this range and `other` together. Candidates remain ascending if
+    /// `other` follows this range.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.sum += other.sum;
@@ -76,18 +81,20 @@ impl Survey {
     }
 }
 
-/// A place that computes delays. Ranges contain at least one number, start at 1 or above, and end
-/// below [`END`].
+/// An engine that computes delays, on the CPU or on a device. A range has at least one number; all
+/// its numbers are at least 1 and below [`END`].
 pub trait Delays: Send {
-    /// Returns the name of the place: `cpu`, `cuda:0`.
+    /// Returns the name of the CPU or device that computes: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 
-    /// Returns the count of numbers that suits one call: a fraction of a second's work.
+    /// Returns the count of numbers that suits one call, so that the call takes a fraction of a
+    /// second.
     fn chunk(&self) -> u64;
 
-    /// Summarises the delays of `from` ≤ n < `from` + `numbers`; with a record, also the candidates
-    /// for exceeding it. Returns `None` if the candidates are too many: call again with fewer
-    /// numbers.
+    /// Summarises the delays of the numbers n with `from` ≤ n < `from` + `numbers`. `record` is the
+    /// largest number known on any path: if it is given, the summary lists the candidates, all
+    /// numbers whose paths may rise above it. Returns `None` if there are too many candidates for
+    /// one call; then call again with fewer numbers.
     ///
     /// # Errors
     /// The range is empty or too large, the device fails, or a path does not end.
@@ -98,14 +105,14 @@ pub trait Delays: Send {
         record: Option<&BigUint>,
     ) -> Result<Option<Survey>, CollatzError>;
 
-    /// Computes `delays[i]` ← the delay of `from` + i.
+    /// Sets `delays[i]` to the delay of `from` + i, for each i.
     ///
     /// # Errors
-    /// As [`Delays::survey`].
+    /// Those of [`Delays::survey`].
     fn fill(&mut self, from: u128, delays: &mut [u32]) -> Result<(), CollatzError>;
 }
 
-/// Returns an error unless delays of the range can be computed.
+/// Returns an error unless delays can be computed for all n with `from` ≤ n < `to`.
 ///
 /// # Errors
 /// The range begins with 0, is empty, or goes beyond [`END`].
@@ -130,8 +137,8 @@ fn check_numbers(from: u128, numbers: u64) -> Result<(), CollatzError> {
 /// # Errors
 /// The path does not end within some millions of steps.
 pub(crate) fn exact(n: u128) -> Result<Path, CollatzError> {
-    /// A watch that lets the computation continue a fixed number of times; it is asked once per
-    /// some thousand steps.
+    /// A watch that stops the computation after 1,000 polls. There are some thousand steps between
+    /// two polls.
     struct Patience(std::sync::atomic::AtomicU32);
     impl Watch for Patience {
         fn is_stopped(&self) -> bool {

@@ -11,7 +11,7 @@ use crate::CollatzError;
 pub struct Rate {
     /// The count of numbers whose delays were computed.
     pub numbers: u128,
-    /// The sum of these delays.
+    /// The sum of the computed delays.
     pub sum: u128,
     /// The elapsed time.
     pub elapsed: Duration,
@@ -25,8 +25,8 @@ impl Rate {
     }
 }
 
-/// Surveys chunks from `from` on until `time` has passed, after one chunk that is not counted, and
-/// returns the rate.
+/// Surveys chunks of numbers from `from` on until `time` has passed, and returns the rate. Before
+/// that, surveys one chunk that is not counted.
 ///
 /// # Errors
 /// The numbers are too large, the device fails, or a path does not end.

@@ -5,12 +5,12 @@ use num_bigint::BigUint;
 use super::{Delays, Survey, check_range, exact, exact_delay};
 use crate::{CollatzError, Watch};
 
-/// A number and its delay.
+/// A number and its delay, the number of steps n/2 and 3n + 1 from it to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DelayRecord {
-    /// The number.
+    /// The number whose delay is recorded.
     pub n: u128,
-    /// The delay of the number, in steps n/2 and 3n + 1.
+    /// The delay of the number.
     pub delay: u32,
 }
 
@@ -28,54 +28,55 @@ impl DelayRecord {
 pub struct PathRecord {
     /// The number at which the path starts.
     pub n: u128,
-    /// The largest number on its path, the start included.
+    /// The largest number on the path, the start included.
     pub maximum: BigUint,
 }
 
-/// The records of all numbers below a range. A field is `None` if the range is considered by
-/// itself.
+/// The records set by the numbers below a range. A field is `None` if numbers below the range are
+/// to be ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
-    /// The largest delay of these numbers.
+    /// The largest delay of the numbers below the range.
     pub delay: Option<u32>,
-    /// The largest number on any of their paths.
+    /// The largest number on any path that starts below the range.
     pub maximum: Option<BigUint>,
 }
 
-/// The records of a range, ascending. They are records of all numbers if the range begins with 1 or
-/// with the records of all smaller numbers.
+/// The records of a range, ascending. They are records among all positive numbers if the range
+/// begins with 1, or if the search began with the records of all smaller numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Records {
-    /// The delay records.
+    /// The delay records: numbers whose delays exceed those of all smaller numbers.
     pub delays: Vec<DelayRecord>,
-    /// The path records.
+    /// The path records: numbers whose paths rise higher than those of all smaller numbers.
     pub paths: Vec<PathRecord>,
 }
 
-/// What a search found about the numbers `from` ≤ n < `to`.
+/// The result of a search of the numbers n with `from` ≤ n < `to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The first number of the range.
     pub from: u128,
-    /// The number after the last one processed; less than the end of the range if the search was
-    /// stopped.
+    /// The end of the processed numbers, not included. It is less than the end of the range if the
+    /// search was stopped.
     pub to: u128,
     /// The sum of all delays.
     pub sum: u128,
-    /// The largest delay, with the smallest number that has it.
+    /// The largest delay, with the smallest number that has it; `None` if no number was processed.
     pub longest: Option<DelayRecord>,
     /// The records of the range; empty if they were not requested.
     pub records: Records,
 }
 
-/// The count of numbers in which records are searched first; then it is twice as many, and so on:
-/// once the record is high, few numbers may exceed it.
+/// The count of numbers in the first chunk of a search for records. Each chunk has twice as many
+/// numbers as the one before, up to the engine's limit: once the record is high, few numbers may
+/// exceed it.
 const FIRST: u64 = 1 << 10;
 
-/// Computes all delays of `from` ≤ n < `to` and returns what it found; with a standing, also the
-/// records.
+/// Computes the delays of all n with `from` ≤ n < `to`, and returns their sum and the largest one.
+/// If `standing` is given, returns the records too.
 ///
-/// Between chunks, asks the watch whether to stop, and reports progress to it.
+/// After each chunk of numbers, reports progress to the watch, and asks it whether to stop.
 ///
 /// # Errors
 /// The range is empty or too large, the device fails, or a path does not end.
@@ -126,9 +127,10 @@ pub fn search(
     Ok(found)
 }
 
-/// Returns the delay records from `first` up to the number of the largest delay. That number is the
-/// last record if it exceeds the record so far; the record before it is the number of the largest
-/// delay below it, and so on.
+/// Returns the delay records among the numbers from `first` to `longest`, ascending. `longest` is
+/// the number with the largest delay, and `so_far` the largest delay before `first`. If `longest`
+/// exceeds `so_far`, it is the last record. The record before it is the number with the largest
+/// delay among the smaller numbers, and so on.
 fn delay_records(
     engine: &mut dyn Delays,
     first: u128,
@@ -148,8 +150,8 @@ fn delay_records(
     Ok(records)
 }
 
-/// Surveys at least one number, without a record, and returns the summary. The numbers are surveyed
-/// in parts if they are too many at once.
+/// Returns the summary of `numbers` numbers from `from` on, at least one, without candidates. If
+/// the engine refuses so many at once, they are surveyed in parts.
 pub(super) fn whole(
     engine: &mut dyn Delays,
     from: u128,

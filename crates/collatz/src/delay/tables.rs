@@ -13,8 +13,9 @@ pub(crate) const POWERS: [u32; 21] = {
     powers
 };
 
-/// A table with a word J·2^24 + C for each low = 0 … 2^d − 1. C = T^d(low) < 3^d. J = d + f counts
-/// the steps n/2 and 3n + 1 of these d steps of T, f of which are odd. B = 3^(J − d).
+/// The table of steps of d bits, with a word J·2^24 + C for each low = 0 … 2^d − 1. Let T(n) be n/2
+/// for even n and (3n + 1)/2 for odd n. C = T^d(low) < 3^d. The d steps of T, f of which are odd,
+/// are J = d + f steps n/2 and 3n + 1. For every h, T^d(low + h·2^d) = C + h·3^(J − d).
 #[derive(Debug, Clone)]
 pub struct StepTable {
     bits: u32,
@@ -22,10 +23,11 @@ pub struct StepTable {
 }
 
 impl StepTable {
-    /// The valid values of d: 3^15 < 2^24.
+    /// The valid numbers d of bits of a step: the results T^d(low), which are below 3^15 < 2^24,
+    /// must fit in 24 bits.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=15;
 
-    /// Computes the table for d = `bits`, or for the nearest valid d.
+    /// Computes the table for steps of `bits` bits, or of the nearest valid number of bits.
     #[must_use]
     pub fn new(bits: u32) -> Self {
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
@@ -36,20 +38,21 @@ impl StepTable {
         Self { bits, entries: (0..1 << bits).map(entry).collect() }
     }
 
-    /// Returns d, the number of bits of a step.
+    /// Returns the number of bits of a step.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Returns the words of the table.
+    /// Returns the words of the table, by the low bits of a number.
     #[must_use]
     pub fn entries(&self) -> &[u32] {
         &self.entries
     }
 }
 
-/// Returns T^k(low), which is below 3^k, and the number of odd steps among these k ≤ 20.
+/// Returns T^k(low), which is below 3^k, and the number of odd steps among these k steps of T, for
+/// k ≤ 20.
 pub(super) fn steps(low: u32, k: u32) -> (u32, u32) {
     let (mut x, mut odd) = (u64::from(low), 0);
     for _ in 0..k {
@@ -61,7 +64,8 @@ pub(super) fn steps(low: u32, k: u32) -> (u32, u32) {
     (x as u32, odd)
 }
 
-/// The delays of all n < 2^t; 0, which has no delay, has the entry 0.
+/// A table of the delays of all numbers with at most a given number of bits. The entry of 0, which
+/// has no delay, is 0.
 #[derive(Debug, Clone)]
 pub struct DelayTable {
     bits: u32,
@@ -70,11 +74,12 @@ pub struct DelayTable {
 }
 
 impl DelayTable {
-    /// The valid values of t: below 2^24, delays are at most 704, and results of T below 2^46.
+    /// The valid numbers of bits. For n < 2^24, delays are at most 704, and all values of T on the
+    /// paths are below 2^46.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=24;
 
-    /// Computes the table for t = `bits`, or for the nearest valid t. Every number is walked until
-    /// it is below its start.
+    /// Computes the table for numbers of `bits` bits, or of the nearest valid number of bits. Every
+    /// number is walked until it is below its start.
     #[must_use]
     pub fn new(bits: u32) -> Self {
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
@@ -92,7 +97,7 @@ impl DelayTable {
         Self { bits, delays, highest }
     }
 
-    /// Returns t, the number of bits of the numbers in the table.
+    /// Returns the largest number of bits of the numbers in the table.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
@@ -104,7 +109,8 @@ impl DelayTable {
         &self.delays
     }
 
-    /// Returns the largest result of T on the path of any number below 2^t.
+    /// Returns the largest value on the path of any number in the table, where a step is n/2 or
+    /// (3n + 1)/2.
     #[must_use]
     pub fn highest(&self) -> u64 {
         self.highest

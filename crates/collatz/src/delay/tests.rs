@@ -1,4 +1,4 @@
-//! Delays and records against plain loops and against the published lists.
+//! Tests of delays and records, against plain loops and against the published lists.
 
 use num_bigint::BigUint;
 use proptest::prelude::*;
@@ -111,7 +111,7 @@ fn delays_below_2_to_24_are_those_of_memory() {
     assert_eq!(differs, None);
 }
 
-/// An engine that refuses more than some numbers at once.
+/// An engine that refuses to survey more numbers at once than its second field says.
 struct Few(Host, u64);
 
 impl Delays for Few {

@@ -1,4 +1,4 @@
-//! The kernels of devices.
+//! The computations of this crate on devices.
 
 mod delay;
 pub mod sieve;
@@ -9,8 +9,8 @@ use warpint_device::Source;
 pub use delay::{DelayShape, DelaysOnDevice};
 pub use table::{DeviceTable, TableLimits};
 
-/// Returns the source of every kernel as shipped, for devices with `shared_memory` bytes of shared
-/// memory per block.
+/// Returns the sources of all kernels with the constants that the program uses by default, for
+/// devices with `shared_memory` bytes of shared memory per block.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     let all = [delay::sources, sieve::sources, table::sources];

@@ -1,5 +1,5 @@
-//! Thousands of steps at once. The low limbs of a number determine its next steps, and products of
-//! their halves apply these steps to the whole number.
+//! Thousands of steps at once: the low limbs of a number determine its next steps, and products of
+//! halves of these limbs apply the steps to the whole number.
 //!
 //! **Images.** For low < 2^k, T^k(low + a·2^k) = T^k(low) + a·3^f, where f counts the odd steps
 //! among the first k steps of low (Lagarias 1985, §2.3). The *image* of low is the pair T^k(low),
@@ -29,41 +29,43 @@ use warpint_natural::product::Multiplier;
 use super::{advance, outlook};
 use crate::Watch;
 
-/// The number of fractional bits of e.
+/// The number of fractional bits with which the exponent e of the module's documentation is stored.
 const FRACTION: u32 = 88;
-/// The value 1 of e, which is stored times 2^88.
+/// The number 1 in the format of the exponent e, which is stored times 2^88.
 pub(super) const ONE: i128 = 1 << FRACTION;
 /// The constant ⌊2^88·log2(3)⌋.
 const LOG2_3: i128 = 490_522_135_102_150_661_388_634_898;
-/// The largest number of odd steps for which the lemma holds.
+/// The largest number of odd steps to which the lemma of this module applies.
 const MOST_ODD: u64 = 1 << 34;
-/// The largest number of bits of a number; e of longer numbers exceeds 2^38.
+/// The largest number of bits of a start for which e is used. Then |e| is at most about 2^36, and e
+/// times 2^88 fits in 128 bits.
 const MOST_BITS: u64 = 1 << 36;
 
-/// The position on a path, and the extremes so far.
+/// A position on a path, with the highest odd step and the glide of the path up to it. Values are
+/// compared by the exponent e of the module's documentation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
     /// The number of steps of T so far.
     pub(super) steps: u64,
     pub(super) odd: u64,
-    /// The value of e, times 2^88.
+    /// The exponent e of the value at this position, times 2^88.
     rise: i128,
-    /// The odd step after which e is largest: that e, and the number of steps of T up to and
-    /// including it.
+    /// The odd step after which e is largest: e times 2^88, and the number of steps of T up to and
+    /// including that step. `None` if no step was odd.
     pub(super) top: Option<(i128, u64)>,
-    /// The number of steps n/2 and 3n + 1 until e is below 0 for the first time; `None` if it was
-    /// not yet.
+    /// The number of steps n/2 and 3n + 1 until e was below 0 for the first time; `None` if it
+    /// never was.
     pub(super) glide: Option<u64>,
 }
 
 impl Trace {
-    /// Returns whether e decides for `steps` more steps of a path that began with a number of
-    /// `bits` bits.
+    /// Returns whether comparisons of e remain correct for `steps` more steps of a path that began
+    /// with a number of `bits` bits.
     pub(super) fn holds_for(&self, steps: u64, bits: u64) -> bool {
         self.odd + steps <= MOST_ODD && bits <= MOST_BITS
     }
 
-    /// Follows the steps of T that the low bits of a number determine: `steps`, at most 64.
+    /// Follows the next `steps` steps of T, at most 64, of a number with the low bits `low`.
     fn follow(&mut self, low: u64, steps: u32) {
         let mut x = u128::from(low);
         for _ in 0..steps {
@@ -100,7 +102,8 @@ impl Trace {
     }
 }
 
-/// The image of a block: see the module's documentation. Neither number has leading zero limbs.
+/// The image of a block, the low k bits of a number: T^k of the block, and 3^f, where f counts the
+/// odd steps among these k steps. Neither number has leading zero limbs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Image {
     value: Vec<u64>,
@@ -108,12 +111,13 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Returns the image of any number of even steps of 0.
+    /// Returns the image of a block of zeros, of any length: all its steps are even.
     fn none() -> Self {
         Self { value: vec![], power: vec![1] }
     }
 
-    /// Returns the result of the steps for the number that has the block below the limbs `above`.
+    /// Returns T^k(low + a·2^k), where low is the block of k bits to which the image belongs, and
+    /// `above` has the limbs of a.
     pub(super) fn of_number(&self, above: &[u64], multiplier: &dyn Multiplier) -> Vec<u64> {
         let above = trimmed(above);
         if above.is_empty() {
@@ -128,17 +132,17 @@ impl Image {
     }
 }
 
-/// The computation of images of blocks.
+/// The parameters for the computation of images of blocks.
 pub(super) struct Blocks<'a> {
     pub(super) multiplier: &'a dyn Multiplier,
-    /// The number of limbs of a block that is processed by passes.
+    /// The largest number of limbs of a block that is processed by passes.
     pub(super) leaf: usize,
     pub(super) watch: &'a dyn Watch,
 }
 
 impl Blocks<'_> {
-    /// Returns the image of the block `low`, which is that of 64 steps per limb, and updates the
-    /// trace; `None` if the watch stopped it.
+    /// Returns the image of the block `low`, for 64 steps of T per limb, and updates the trace;
+    /// `None` if the watch stopped the work.
     pub(super) fn image(&self, low: &[u64], trace: &mut Trace) -> Option<Image> {
         if trimmed(low).is_empty() {
             trace.halve(64 * low.len() as u64);
@@ -165,7 +169,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Like [`Blocks::image`], by passes.
+/// Like [`Blocks::image`], by passes of up to 64 steps.
 fn leaf(low: &[u64], trace: &mut Trace) -> Image {
     let mut left = 64 * low.len() as u64;
     let (mut value, mut power) = (trimmed(low).to_vec(), vec![1]);
@@ -232,7 +236,8 @@ mod tests {
         assert!(distance > (1 << (FRACTION - 36)) + (1 << 34), "{distance}");
     }
 
-    /// T^64·len of the limbs, 3^f, and the trace, step by step.
+    /// Returns T^(64·len) of a number of `len` limbs, 3^f for its f odd steps among these, and the
+    /// trace, all computed step by step.
     fn slow(low: &[u64]) -> (BigUint, BigUint, Trace) {
         let number = super::super::number(low);
         let (mut x, mut power, mut trace) = (number, BigUint::from(1u32), Trace::default());

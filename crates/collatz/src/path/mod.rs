@@ -1,7 +1,7 @@
 //! The exact path of one number of any size, from the number to 1.
 //!
 //! Steps are n/2 and 3n + 1 here, each counted, as in the published lists: 27 takes 111 steps and
-//! rises to 9,232. A step of T is an even step alone, or an odd and an even step.
+//! rises to 9,232. A step of T is an even step alone, or an odd step and the even step after it.
 //!
 //! **Many steps at once.** For n = low + a·2^j with low < 2^j, T^i(n) = c_i + a·b_i for i ≤ j. Here
 //! c_i = T^i(low), b_i = 2^(j−i)·3^(f_i), and f_i counts the odd steps among the first i (Lagarias
@@ -51,24 +51,25 @@ impl Path {
     }
 }
 
-/// Returns the path of a number like [`path_by`], with products on the caller's thread.
+/// Returns the path of a number, as [`path_by`] does. Products are computed on the caller's thread.
 #[must_use]
 pub fn path(n: &BigUint, watch: &dyn Watch) -> Option<Path> {
     path_by(n, &FastProducts, watch)
 }
 
-/// Returns the path of n ≥ 1; `None` for n = 0, whose path never reaches 1, or if the watch stopped
-/// it.
+/// Returns the path of n ≥ 1. Returns `None` for n = 0, whose path never reaches 1, or if the watch
+/// stopped the computation.
 ///
-/// The bits by which the number becomes shorter are reported to the watch. A random number of b
-/// bits takes about 4.8·b steps of T. The cost is O(M(b)·log b), M(b) being that of a product of b
-/// bits; below 2^13 bits it is one pass over the number per about 50 steps.
+/// The watch receives the number of bits by which the number has become shorter. A random number of
+/// b bits takes about 4.8·b steps of T. The cost is O(M(b)·log b), where M(b) is the cost of a
+/// product of two numbers of b bits. Below 2^13 bits, it is one pass over the number per about 50
+/// steps.
 #[must_use]
 pub fn path_by(n: &BigUint, multiplier: &dyn Multiplier, watch: &dyn Watch) -> Option<Path> {
     path_with(n, Blocks { multiplier, leaf: LEAF, watch }, LONG)
 }
 
-/// Like [`path_by`], with blocks for numbers of at least `long` limbs, `long` ≥ 4.
+/// Like [`path_by`], but processes numbers of at least `long` limbs by blocks, where `long` ≥ 4.
 fn path_with(n: &BigUint, blocks: Blocks, long: usize) -> Option<Path> {
     let (watch, mut walk) = (blocks.watch, Walk::new(n)?);
     let mut told = Told { bits: n.bits(), watch };
@@ -85,9 +86,9 @@ fn path_with(n: &BigUint, blocks: Blocks, long: usize) -> Option<Path> {
     Some(path)
 }
 
-/// The progress already reported to the watch.
+/// The progress that was reported to the watch.
 struct Told<'a> {
-    /// The least number of bits of the number so far.
+    /// The least number of bits that the number had so far on its path.
     bits: u64,
     watch: &'a dyn Watch,
 }
@@ -102,7 +103,7 @@ impl Told<'_> {
     }
 }
 
-/// Returns the path like `path`, computed step by step, as an oracle for tests.
+/// Returns the path of a number like [`path`], computed step by step, as an oracle for tests.
 #[must_use]
 pub fn plain_path(n: &BigUint) -> Option<Path> {
     (*n != BigUint::ZERO).then(|| {
@@ -126,43 +127,47 @@ pub fn plain_path(n: &BigUint) -> Option<Path> {
     })
 }
 
-/// The fewest limbs for which several steps are done at once: then a ≥ 2^128, which exceeds all c_i
-/// < b_i for j = 64.
+/// The fewest limbs of a number for which a pass performs several steps. With four limbs or more,
+/// ⌊n/2^64⌋ ≥ 2^128, which the lemma in the module's documentation requires.
 const SHORT: usize = 4;
 
 /// The number of limbs from which on blocks are faster than passes.
 const LONG: usize = 128;
 
-/// The limbs of a block that is processed by passes.
+/// The largest number of limbs of a block that is processed by passes.
 const LEAF: usize = 32;
 
-/// A number on its path.
+/// The state of a walk: a number on the path, and the properties of the path up to it.
 struct Walk<'a> {
     start: &'a BigUint,
     start_limbs: Vec<u64>,
-    /// The number, least significant limb first, the last one not 0.
+    /// The limbs of the number reached so far, the least significant one first; the last one is
+    /// not 0.
     limbs: Vec<u64>,
-    /// The maximum so far.
+    /// The limbs of the largest number so far.
     maximum: Vec<u64>,
     path: Path,
 }
 
-/// The next steps of T, as determined by the low 64 bits.
+/// The next steps of T from a number, as determined by its low 64 bits.
 struct Outlook {
-    /// Steps of T: 64, or as many as keep 3^odd below 2^64.
+    /// The number of steps of T: as many as requested, at most 64, as long as 3^odd is below 2^64.
     steps: u32,
     odd: u32,
-    /// 3^odd.
+    /// The power 3^odd, where the exponent is the field `odd`.
     power: u64,
-    /// T^steps of the low `steps` bits.
+    /// The result of these steps from the low `steps` bits of the number.
     rest: u64,
-    /// The odd step, if any, with the highest result among odd steps, and its b_i for j = 64.
+    /// The odd step i with the highest result of all odd steps, and its factor b_i = 2^(64 −
+    /// i)·3^(f_i), where f_i counts the odd steps among the first i; `None` if no step is odd.
     top: Option<(u32, u128)>,
-    /// The smallest b_i for j = 64 and i ≥ 1.
+    /// The smallest factor b_i = 2^(64 − i)·3^(f_i) of all steps i ≥ 1, where f_i counts the odd
+    /// steps among the first i.
     least: u128,
 }
 
-/// Computes the next steps, at most `most`, where 1 ≤ `most` ≤ 64.
+/// Computes the next steps of a number whose lowest 64 bits are `low`, at most `most` steps, where
+/// 1 ≤ `most` ≤ 64.
 fn outlook(low: u64, most: u32) -> Outlook {
     let mut found = Outlook { steps: 0, odd: 0, power: 1, rest: 0, top: None, least: u128::MAX };
     let mut x = u128::from(low);
@@ -196,8 +201,8 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Processes blocks of half the number's limbs, while it has at least `long`; `None` if the
-    /// watch stopped it.
+    /// Performs the steps that the lower half of the number's limbs determines, again and again
+    /// while the number has at least `long` limbs. Returns `None` if the watch stopped the work.
     fn blocks(&mut self, blocks: &Blocks, long: usize, told: &mut Told) -> Option<()> {
         let mut trace = Trace::default();
         // The number before the block with the top, and the steps up to it.
@@ -230,7 +235,8 @@ impl<'a> Walk<'a> {
         Some(())
     }
 
-    /// Performs the steps of one pass, for a number of at least [`SHORT`] limbs.
+    /// Performs up to 64 steps of T in one pass over the number, which has at least [`SHORT`]
+    /// limbs.
     fn pass(&mut self) {
         let next = outlook(self.limbs[0], 64);
         // 2^(a − 1) ≤ ⌊n/2^64⌋ < 2^a, so a value a·b_i + c_i has a + bits(b_i) bits or one less.
@@ -270,7 +276,8 @@ impl<'a> Walk<'a> {
         self.path.odd_steps += u64::from(odd);
     }
 
-    /// Records the value after an odd step of T; the number before its even step was twice as high.
+    /// Updates the maximum, given the result of an odd step of T. The number 3x + 1 that precedes
+    /// the halving in that step is twice as high.
     fn rise(&mut self, mut value: Vec<u64>) {
         let mut carry = 0;
         for limb in &mut value {
@@ -283,7 +290,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Completes the path of a short number, step by step.
+    /// Completes the path of a short number, step by step; returns `None` if the watch stopped it.
     fn finish(mut self, watch: &dyn Watch) -> Option<Path> {
         let (mut x, one) = (number(&self.limbs), BigUint::from(1u32));
         let mut maximum = number(&self.maximum);
@@ -307,7 +314,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns T^steps of a number of at least `steps` bits.
+/// Returns T^steps of a number of at least `steps` bits; `None` if the watch stopped the work.
 fn after(number: Vec<u64>, steps: u64, blocks: &Blocks) -> Option<Vec<u64>> {
     let (low, above) = number.split_at((steps / 64) as usize);
     let mut x = blocks.image(low, &mut Trace::default())?.of_number(above, blocks.multiplier);

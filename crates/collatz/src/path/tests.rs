@@ -1,11 +1,12 @@
-//! Paths against the step-by-step oracle.
+//! Tests of paths against the step-by-step oracle.
 
 use super::*;
 use crate::Unwatched;
 use crate::until::Until;
 use proptest::prelude::*;
 
-/// Compares with the oracle, by passes, and by blocks as early as possible.
+/// Compares the path of n with the oracle, computed by passes, and by blocks from four or seven
+/// limbs on.
 fn check(n: &BigUint) {
     let plain = plain_path(n);
     assert_eq!(path(n, &Unwatched), plain, "{n}");

@@ -1,4 +1,4 @@
-//! The challenges of a region's trees, and the check of an engine's answers.
+//! The challenges of a region's trees, and the check of an engine's answers to them.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use crate::evidence::nodes::SlowNodes;
 use crate::evidence::{Evidence, Plan, Share, SieveItems};
 use crate::{CollatzError, Region};
 
-/// The challenges of a region, and the results so far.
+/// The challenges of a region, and the sum of the answers checked so far.
 pub(super) struct Challenged {
     place: String,
     region: Region,
     items: SieveItems,
     plan: Plan,
-    /// The challenged nodes of each tree.
+    /// The challenged nodes of the last level, for each tree.
     nodes: Vec<Vec<Node>>,
     /// The number of trees whose walk has begun.
     begun: usize,
@@ -36,12 +36,12 @@ impl Challenged {
         Self { place, region, items, plan, nodes, begun: 0, found: Share::default() }
     }
 
-    /// Lets an engine walk the next tree, passing it the low bits of the challenged nodes, and
-    /// recomputes these nodes at the same time. Returns the totals of the tree; `None` if the walk
-    /// was stopped.
+    /// Calls `walk`, by which an engine walks the next tree, with the low bits of the challenged
+    /// nodes. Meanwhile recomputes these nodes, then compares the engine's answers. Returns the
+    /// totals of the tree; `None` if the walk was stopped.
     ///
     /// # Errors
-    /// The walk fails, or its tally is wrong.
+    /// The walk fails, or its totals or answers are wrong.
     pub(super) fn next(
         &mut self,
         walk: impl FnOnce(&[u128]) -> Result<Option<Tally>, CollatzError>,
@@ -84,7 +84,7 @@ impl Challenged {
         Ok(Some(tally))
     }
 
-    /// Returns the evidence of all trees.
+    /// Returns the evidence of the work on all trees.
     pub(super) fn end(self) -> Evidence {
         Evidence::new(self.plan.seed, self.plan.items, self.plan.challenges, self.found)
     }

@@ -25,21 +25,23 @@ pub struct CpuSieve {
     pub walker: Walker,
     /// The number of nodes per challenge; `None` means [`NODES_OF_A_CHALLENGE`].
     every: Option<u64>,
-    /// The last vectors computed, by their tree's level, rules and steps.
+    /// The look-ahead vectors computed last. The key is the last level of their tree, the number of
+    /// steps that they cover, and the rules.
     vectors: HashMap<String, Arc<Vectors>>,
 }
 
-/// The number of nodes per challenge. A challenge takes as long as about 25 other nodes.
+/// The default number of nodes per challenge. The check of a challenge takes as long as about 25
+/// nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 11;
 
-/// The number of nodes that are grown before the cores share the work.
+/// The number of nodes that are grown on one core before the cores share the work.
 const SHARED: usize = 1 << 14;
-/// The largest number of steps looked ahead. A vector of more bits takes longer to compute than it
-/// saves on a CPU, and exceeds its caches.
+/// The largest number of steps that look-ahead vectors cover on a CPU. Larger vectors take longer
+/// to compute than they save, and exceed the caches.
 const MOST_LOOKING: u32 = 24;
 
 impl CpuSieve {
-    /// Creates the engine with another walker.
+    /// Creates the engine with the given walker for long numbers.
     #[must_use]
     pub fn with_walker(walker: Walker) -> Self {
         Self { walker, ..Self::default() }
@@ -136,7 +138,7 @@ impl Backend for CpuSieve {
     }
 }
 
-/// What the walks of a tree's nodes share.
+/// The data that the walks of all nodes of a tree share.
 struct Walk<'a> {
     tree: &'a Tree,
     powers: &'a [u128],
@@ -150,8 +152,9 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Processes all numbers of a node at a level and adds their totals to `tally`. Records the
-    /// contributions of the nodes in `wanted`.
+    /// Processes all numbers of a node of level `level` and adds their totals to `tally`. `wanted`
+    /// has the low bits of challenged nodes below this node; their contributions are added to the
+    /// answers of the tally.
     fn grow(&self, node: &Node, level: u32, wanted: &[u128], tally: &mut Tally) {
         if level == self.tree.level {
             tally.nodes += 1;

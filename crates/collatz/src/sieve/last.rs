@@ -1,17 +1,20 @@
-//! The last bits: which numbers of a node, differing only in these bits, survive.
+//! The last 10 bits of numbers, above those that a node fixes: which of the 1,024 numbers of a node
+//! of the last level survive the rules.
 
 use super::tree::Tree;
 use crate::descent::min_odd;
 
-/// The number of bits of a number that are not grown one by one.
+/// The number of bits that are not grown one by one: the bits of a number above those that a node
+/// of the last level fixes.
 pub(crate) const LAST: u32 = 10;
 
-/// The residues modulo 9 whose numbers are on the path of a smaller number (see the module's
-/// documentation).
+/// The residues modulo 9 all of whose numbers are on the path of a smaller number; the
+/// documentation of the module [`sieve`](super) has the proof.
 const KILLED_MOD_9: [usize; 4] = [2, 4, 5, 8];
 
-/// Returns a bit table: bit a of word i of row r says whether low + (top + a')·2^level, with a' =
-/// 32·i + a and low ≡ r mod 9, has a surviving residue modulo 9.
+/// Returns a table of 9 rows of 32 words, where bit j of word i of row r is about the numbers low +
+/// (top + a)·2^level with low ≡ r mod 9 and a = 32·i + j. The bit is 1 if the rule of residues
+/// modulo 9 does not exclude them. `top` and `level` are those of the tree.
 pub(crate) fn mod_9(tree: &Tree) -> Vec<u32> {
     let step = (1u128 << tree.level) % 9;
     let bit = |row: u128, a: u128| {
@@ -22,25 +25,27 @@ pub(crate) fn mod_9(tree: &Tree) -> Vec<u32> {
     (0..9).flat_map(|row| (0..1u128 << (LAST - 5)).map(move |i| word(row, i))).collect()
 }
 
-/// Returns the powers 3^0, 3^1, …, `count` of them, mod 2^128.
+/// Returns the powers 3^0, 3^1, … modulo 2^128, `count` of them.
 pub(crate) fn powers(count: u32) -> Vec<u128> {
     let next = |power: &u128| Some(power.wrapping_mul(3));
     std::iter::successors(Some(1u128), next).take(count as usize).collect()
 }
 
-/// Returns the powers 3^0, 3^(−1), …, `count` of them, mod 2^32.
+/// Returns the inverse powers 3^0, 3^(−1), … modulo 2^32, `count` of them.
 pub(crate) fn inverses(count: u32) -> Vec<u32> {
     let next = |inverse: &u32| Some(inverse.wrapping_mul(0xaaaa_aaab));
     std::iter::successors(Some(1u32), next).take(count as usize).collect()
 }
 
-/// Returns the number of look-ahead vectors of a tree, c. Nodes whose odd steps exceed the least
-/// number by c or more are not looked ahead.
+/// Returns the number c of look-ahead vectors of a tree whose last level is `level`, where a vector
+/// covers `look` steps. If m is the least number of odd steps of a node of that level, there are
+/// vectors for nodes with m to m + c − 1 odd steps. Nodes with more odd steps have no vector.
 pub(crate) fn class_count(level: u32, look: u32) -> u32 {
     // With more odd steps, no limit of the next `look` steps exceeds those of a number.
     (min_odd(level + look) + 1 - min_odd(level)).min(MOST_CLASSES)
 }
 
-/// The largest number of vectors of a tree. It covers 15 bits above the least growth; fewer than
-/// one node in a thousand has more odd steps.
+/// The largest number of look-ahead vectors of a tree. A node with too many odd steps for ten
+/// vectors has a coefficient 3^odd/2^level of more than 2^15 times the least one; fewer than one
+/// node in a thousand has.
 const MOST_CLASSES: u32 = 10;

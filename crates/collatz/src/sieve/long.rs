@@ -1,4 +1,5 @@
-//! Long numbers: numbers that no rule kills within the stages of the walk. They are walked exactly.
+//! Long numbers: numbers that no rule excludes within the stages of the walk. They are walked
+//! exactly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,30 +10,31 @@ use super::steps::{RISES, rise_of, value_of};
 use crate::Highest;
 use crate::walk::{Walker, big_step, step};
 
-/// What an exact walk needs.
+/// The table and the walker by which long numbers are walked exactly.
 #[derive(Debug)]
 pub(crate) struct Long<'a> {
-    /// The table of a step: see [`super::Steps`].
+    /// The table of a step of the walk: see [`super::steps::Steps`].
     pub words: &'a [u32],
     pub step: u32,
-    /// The walker for numbers beyond the table.
+    /// The walker, which sets the limit of steps, and the trap in tests.
     pub walker: &'a Walker,
 }
 
-/// The end of a long number.
+/// The result of the exact walk of a long number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
-    /// The number of odd steps until the first end of a step of the walk at which the value is
+    /// The number of odd steps from the start to the end of the first step of the walk that ends
     /// below the start.
     pub odd: u64,
-    /// Whether the value at the end of some step was at least the given threshold.
+    /// Whether a value at the start or the end of some step of the walk was at least a given
+    /// threshold.
     pub tall: bool,
 }
 
 impl Long<'_> {
-    /// Walks n from its value x, after `odd` odd steps, until a value at the end of a step is below
-    /// n, and returns that end; `None` if that exceeds the walker's limit of steps. `tall` is the
-    /// threshold for [`End::tall`].
+    /// Continues the walk of n from x, the value that it reached with `odd` odd steps, until a step
+    /// of the walk ends below n. Returns the result; `None` if the walker's limit of steps is
+    /// reached first. `tall` is the threshold for [`End::tall`].
     pub(crate) fn end(&self, n: u128, x: u128, odd: u32, tall: u128) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -58,8 +60,8 @@ impl Long<'_> {
         Some(end)
     }
 
-    /// Like [`Self::end`], from n itself, with `level` steps first; intermediate values may have
-    /// any size.
+    /// Like [`Self::end`], but walks n from n itself: `level` single steps of T first, then steps
+    /// of the walk. Values may have any size.
     pub(crate) fn whole(&self, n: u128, level: u32) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -75,7 +77,8 @@ impl Long<'_> {
         }
     }
 
-    /// Like [`Self::end`], from the value y, step by step, in numbers of any size.
+    /// Continues [`Self::end`] from the value y, which may have any size, by single steps of T.
+    /// `end` and `steps` are the result and the number of steps so far.
     fn big_end(&self, n: u128, mut y: BigUint, mut end: End, mut steps: u64) -> Option<End> {
         let start = BigUint::from(n);
         end.tall = true;
@@ -94,15 +97,17 @@ impl Long<'_> {
 }
 
 /// Returns the highest value of n's path under n/2 and 3n + 1, from the step that leads to
-/// `T^level(n)` on, until the path of T is below n; `None` if that exceeds the limit of steps of T.
+/// `T^level(n)` to the first value of T below n. Returns `None` if there is no such value within
+/// `limit` steps of T.
 ///
-/// Let m be the largest T^j(n) with `level` ≤ j. The highest value is 2·m: an even step leads to m
-/// from 2m, an odd step passes 2m. `level` ≥ 1.
+/// `level` is at least 1. Let m be the largest T^j(n) with j ≥ `level` up to that first value. The
+/// highest value is 2·m: an even step leads to m from 2m, an odd step passes 2m.
 pub(crate) fn highest_from(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     Some(highest_of_t(n, level, limit)? << 1u32)
 }
 
-/// Returns the largest T^j(n) with `level` ≤ j; `None` if the path exceeds the limit of steps.
+/// Returns the largest T^j(n) with j ≥ `level`, up to the first value below n; `None` if there is
+/// no such value within `limit` steps.
 fn highest_of_t(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     let (mut x, mut highest, mut steps) = (n, 0, 0);
     let next = loop {
@@ -138,11 +143,11 @@ fn highest_of_t(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     }
 }
 
-/// The highest value so far, collected from many threads.
+/// The highest value so far on the paths of long numbers, collected from many threads.
 ///
-/// T^j(x) + 1 ≤ (3/2)^j·(x + 1), so between the ends of a step of s bits a path stays below
-/// (3/2)^s·(x + 1). A walk must only report the numbers whose value at the start or end of a step
-/// is at least (2/3)^s times the highest of T, minus 1.
+/// T^j(x) + 1 ≤ (3/2)^j·(x + 1). So within a step of s bits that begins at x, a path stays below
+/// (3/2)^s·(x + 1). Let h be the highest value of T so far. A walk needs to report only numbers
+/// with a value of at least (2/3)^s·h − 1 at the start or the end of some step.
 #[derive(Debug)]
 pub(crate) struct Tallest {
     step: u32,
@@ -154,7 +159,8 @@ pub(crate) struct Tallest {
 }
 
 impl Tallest {
-    /// Creates the collection; `known` is a value known from elsewhere.
+    /// Creates the collection for steps of `step` bits. `known` is the highest value known from
+    /// elsewhere; lower values need not be reported.
     pub(crate) fn new(step: u32, known: Option<&BigUint>) -> Self {
         let this =
             Self { step, highest: Mutex::new(None), threshold: [const { AtomicU64::new(0) }; 2] };
@@ -175,16 +181,16 @@ impl Tallest {
         }
     }
 
-    /// Returns the threshold: a number whose values at the ends of all steps are smaller is not the
-    /// highest.
+    /// Returns the threshold. A number whose values at the starts and ends of all steps are below
+    /// it does not have the highest value.
     pub(crate) fn threshold(&self) -> u128 {
         let [lower, upper] = &self.threshold;
         let upper = u128::from(upper.load(Ordering::Acquire));
         upper << 64 | u128::from(lower.load(Ordering::Relaxed))
     }
 
-    /// Walks a number exactly, and keeps its highest value from `T^level(n)` on if no value so far
-    /// is higher.
+    /// Walks n exactly, and stores the highest value of its path from `T^level(n)` on unless a
+    /// higher value is stored. Does nothing if the path exceeds the walker's limit of steps.
     pub(crate) fn take(&self, n: u128, level: u32, walker: &Walker) {
         let Some(value) = highest_from(n, level, walker.limit) else { return };
         let this = Highest { value, start: n };
@@ -197,7 +203,7 @@ impl Tallest {
         *highest = Some(best);
     }
 
-    /// Returns the highest value collected; `None` if there is none.
+    /// Returns the highest value stored; `None` if there is none.
     pub(crate) fn end(self) -> Option<Highest> {
         self.highest.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The look-ahead vectors.
+//! Look-ahead vectors: tables of the residues whose numbers survive the rules in the next steps.
 
 use rayon::prelude::*;
 
@@ -7,21 +7,23 @@ use super::rules::threshold;
 use super::tree::Tree;
 use crate::descent::min_odd;
 
-/// The number of steps that the vectors look ahead: a vector has 2^steps bits.
+/// The number of steps, from 10 to 32, that the look-ahead vectors of the sieve cover. For s steps,
+/// a vector has 2^s bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Looking(u32);
 
 impl Looking {
-    /// The least number of steps.
+    /// The least number of steps that look-ahead vectors can cover.
     pub(crate) const LEAST: Self = Self(10);
 
-    /// Returns the value for a number of steps from 10 to 32; `None` outside that range.
+    /// Returns the value for a number of steps; `None` unless it is from 10 to 32.
     #[must_use]
     pub fn new(steps: u32) -> Option<Self> {
         (10..=32).contains(&steps).then_some(Self(steps))
     }
 
-    /// Returns the number of steps that pays off for 2^bits numbers of one level.
+    /// Returns the number of steps at which look-ahead vectors pay off for a tree of 2^`bits`
+    /// numbers.
     #[must_use]
     pub fn for_numbers(bits: u32) -> Self {
         Self(match bits {
@@ -40,19 +42,20 @@ impl Looking {
     }
 }
 
-/// Vectors, one after the other. Vector c serves nodes of the tree's last level with least + c odd
-/// steps; its bit i says whether numbers with T^level(n) ≡ 3^odd·i mod 2^look survive the next
-/// `look` steps.
+/// Look-ahead vectors of 2^s bits each, one after the other, where s is the number of steps that
+/// they cover. Vector c is for nodes of the tree's last level K with `least` + c odd steps. Its bit
+/// i says whether numbers n with T^K(n) ≡ 3^(`least` + c)·i mod 2^s survive the rules in the s
+/// steps after level K.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Vectors {
     pub words: Vec<u32>,
-    /// The number of odd steps of the nodes that the first vector serves.
+    /// The number of odd steps of the nodes that vector 0 is for.
     pub least: u32,
     /// The number of vectors.
     pub count: u32,
 }
 
-/// Returns one word of a vector, computed by the rules.
+/// Returns word `word` of look-ahead vector `class` of a tree, computed by the rules.
 pub(crate) fn vector_word(tree: &Tree, class: u32, word: u32) -> u32 {
     let limits = tree.limits(0, tree.look.bits());
     let odd = min_odd(tree.level) + class;
@@ -66,7 +69,8 @@ pub(crate) fn vector_word(tree: &Tree, class: u32, word: u32) -> u32 {
 }
 
 impl Vectors {
-    /// Computes the vectors of a tree. Costs the time and memory of 2^look numbers.
+    /// Computes the look-ahead vectors of a tree. For vectors of 2^s bits, costs time and memory
+    /// proportional to 2^s.
     pub(crate) fn new(tree: &Tree) -> Self {
         let look = tree.look.bits();
         let limits = tree.limits(0, look);
@@ -93,8 +97,8 @@ impl Vectors {
         Self { words: vectors.collect(), least, count }
     }
 
-    /// Returns 32 bits from `index` on of the vector for nodes with `odd` odd steps; all ones if no
-    /// vector serves them.
+    /// Returns the 32 bits from bit `index` on, cyclically, of the vector for nodes with `odd` odd
+    /// steps; all ones if there is no such vector. A vector has 2^`look` bits.
     pub(crate) fn bits(&self, odd: u32, index: u32, look: u32) -> u32 {
         let class = odd - self.least;
         if class >= self.count {

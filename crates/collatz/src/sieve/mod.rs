@@ -42,14 +42,14 @@ use crate::{CollatzError, Highest, Method, Plain, Region, Verified, Verifier, Wa
 pub struct Shape {
     /// The rules by which numbers are pruned.
     pub rules: Rules,
-    /// The number of steps that the vectors look ahead; by default chosen by the size of the
-    /// region.
+    /// The number of steps that the look-ahead vectors cover; `None` means that it is chosen by the
+    /// size of the region.
     pub look: Option<Looking>,
-    /// The number of bits of a step of the walk.
+    /// The number of bits that a step of the walk processes.
     pub step: Step,
 }
 
-/// The number of bits of a step of the walk, 8 to 13.
+/// The number of bits of a number that a step of the sieve's walk processes, from 8 to 13.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step(u32);
 
@@ -60,34 +60,38 @@ impl Default for Step {
 }
 
 impl Step {
-    /// Returns a step of `bits` bits, from 8 to 13; `None` outside that range, which tables do not
-    /// support.
+    /// Returns a step of `bits` bits; `None` unless `bits` is from 8 to 13, the sizes that the
+    /// tables support.
     #[must_use]
     pub fn new(bits: u32) -> Option<Self> {
         (8..=13).contains(&bits).then_some(Self(bits))
     }
 
-    /// Returns the number of bits.
+    /// Returns the number of bits that a step processes.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.0
     }
 }
 
-/// The totals of the walks of a tree.
+/// The totals over all numbers of a tree that were walked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// The number of nodes of the last level.
+    /// The number of nodes at the last level of the tree.
     pub nodes: u128,
-    /// The count of numbers walked.
+    /// The count of numbers walked: those that the rules, applied to nodes and by look-ahead
+    /// vectors, did not exclude.
     pub walked: u64,
-    /// The sum of the odd steps of the walked numbers until their ends.
+    /// The sum, modulo 2^64, of the odd steps of all walked numbers, each counted until its walk
+    /// ended.
     pub checksum: u64,
-    /// The highest value of the long numbers' paths.
+    /// The highest value on the paths of long numbers, those that no rule excludes during the walk.
+    /// `None` if there is no long number; it may be `None` or too low if no value exceeds the one
+    /// of [`Task::highest`].
     pub highest: Option<Highest>,
-    /// The numbers that did not come below their starts.
+    /// The numbers whose paths did not fall below their starts within the limit of steps.
     pub unresolved: Vec<u128>,
-    /// The answers for the challenged nodes, in any order.
+    /// The contributions of the challenged nodes, in any order.
     pub answers: Vec<Answer>,
 }
 
@@ -102,29 +106,31 @@ impl Tally {
     }
 }
 
-/// The contribution of a challenged node.
+/// The contribution of a challenged node to a [`Tally`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// The node's low bits.
+    /// The low bits of the node, which identify it.
     pub low: u128,
-    /// The contribution of the node to `walked` and `checksum`.
+    /// The contribution of the node to `walked` and `checksum` of the [`Tally`].
     pub share: Share,
 }
 
-/// A tree to walk, and what its tally must contain.
+/// A tree to walk, with the challenges that its [`Tally`] must answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
     /// The tree to walk.
     pub tree: &'a Tree,
-    /// The low bits of nodes of the last level, possibly repeated, whose contributions must be in
-    /// the tally. A device must not learn them before it has walked their numbers.
+    /// The challenged nodes of the last level, given by their low bits and possibly repeated. The
+    /// tally must have the contribution of each one. A device must not receive the low bits before
+    /// it has walked the numbers of the node.
     pub challenges: &'a [u128],
-    /// The highest value known from other trees, which the tally may omit.
+    /// The highest value known from other trees. The tally need not have the highest value of this
+    /// tree if it does not exceed the known one.
     pub highest: Option<&'a BigUint>,
 }
 
 impl<'a> Task<'a> {
-    /// Creates the task of a tree alone: without challenges, and with no value known from other
+    /// Creates the task of walking a tree without challenges, and with no value known from other
     /// trees.
     #[must_use]
     pub fn new(tree: &'a Tree) -> Self {
@@ -132,22 +138,22 @@ impl<'a> Task<'a> {
     }
 }
 
-/// An engine that verifies trees at a place.
+/// An engine that walks the trees of the sieve, on the CPU or on a device.
 pub trait Backend: Send {
-    /// Walks all numbers of a tree that survive its rules, and returns their totals; `None` if the
-    /// watch stopped it.
+    /// Walks all numbers of a tree that its rules do not exclude, and returns their totals; `None`
+    /// if the watch stopped the work.
     ///
     /// # Errors
-    /// The device fails, lacks memory, or contradicts the host.
+    /// The device fails or lacks memory, or its results contradict the host's.
     fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError>;
 
-    /// Returns the largest number of steps that the engine's vectors can look ahead.
+    /// Returns the largest number of steps that the engine's look-ahead vectors can cover.
     fn most_looking(&self) -> Looking;
 
-    /// Returns the average number of nodes per challenge for which challenges cost little.
+    /// Returns the number of nodes per challenge at which challenges cost little time.
     fn nodes_of_a_challenge(&self) -> u64;
 
-    /// Returns the name of the engine's place: `cpu`, `cuda:0`.
+    /// Returns the name of the CPU or device on which the engine runs: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 }
 
@@ -169,28 +175,29 @@ impl<B: Backend + ?Sized> Backend for Box<B> {
     }
 }
 
-/// The sieve, with an engine at some place.
+/// The sieve, with the engine that walks its trees.
 #[derive(Debug, Clone)]
 pub struct Sieve<B> {
-    /// The engine that walks.
+    /// The engine that walks the trees.
     pub backend: B,
     /// The parameters of the sieve.
     pub shape: Shape,
-    /// The walker for numbers outside the trees, and for challenges; the backend's walker must be
-    /// the same.
+    /// The walker of numbers outside the trees, and of challenges. The walker of the engine must be
+    /// equal to it.
     pub walker: Walker,
-    /// The seed of the challenges; by default drawn anew for each region.
+    /// The seed from which challenges are drawn. `None` means a new random seed for each region.
     pub seed: Option<u64>,
-    /// The data of earlier regions that later ones reuse.
+    /// The data of earlier regions that later regions can reuse.
     pub kept: Kept,
 }
 
-/// The counts of the nodes of the last tree, which other trees of the same level share.
+/// Counts for the last tree: for each kind of node, the number of nodes of the last level below it.
+/// Trees with the same last level and rules share these counts.
 #[derive(Debug, Clone, Default)]
 pub struct Kept(Option<Arc<Counts>>);
 
 impl<B: Backend> Sieve<B> {
-    /// Creates the sieve of an engine, with all rules.
+    /// Creates a sieve with an engine, the default parameters and all rules.
     pub fn new(backend: B) -> Self {
         let (shape, walker) = (Shape::default(), Walker::default());
         Self { backend, shape, walker, seed: None, kept: Kept::default() }
@@ -271,7 +278,7 @@ impl<B: Backend> Verifier for Sieve<B> {
 }
 
 impl<B: Backend> Sieve<B> {
-    /// Draws the challenges of a region and returns them.
+    /// Draws the challenges of a region, whose parts are `pieces`, and returns them.
     fn challenged(
         &mut self,
         region: &Region,
@@ -288,7 +295,7 @@ impl<B: Backend> Sieve<B> {
     }
 }
 
-/// A watch that passes on the numbers done only if they count.
+/// A watch that forwards the counts of finished numbers to another watch only if `counted` is true.
 struct Quiet<'a> {
     watch: &'a dyn Watch,
     counted: bool,

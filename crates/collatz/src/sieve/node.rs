@@ -1,17 +1,18 @@
-//! A node of the tree: the low bits of numbers, and the path that they determine.
+//! A node of the sieve's tree: low bits of numbers, and the steps that these bits determine.
 
 use super::rules::{Limits, Pattern};
 
-/// A node at level k: all numbers n ≡ low mod 2^k, with T^k(low + a·2^k) = path + a·3^odd.
+/// A node at level k of the tree: all numbers n ≡ low mod 2^k. For n = low + a·2^k, T^k(n) = path +
+/// a·3^odd, where T(x) is x/2 for even x and (3x + 1)/2 for odd x.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// The low bits of the numbers, below 2^k.
+    /// The k low bits of the numbers, where k is the level of the node.
     pub low: u128,
-    /// The value T^k(low), below 3^odd.
+    /// The value T^k(low), below 3^odd, where k is the level of the node.
     pub path: u128,
-    /// The number of odd steps among the first k.
+    /// The number of odd steps among the steps of T from `low` to `path`.
     pub odd: u32,
-    /// The pattern of the steps so far.
+    /// The state of the last steps by which the rules recognise their patterns.
     pub pattern: Pattern,
 }
 
@@ -19,8 +20,9 @@ impl Node {
     /// The root of the tree, at level k = 0, which contains all numbers.
     pub(crate) const ROOT: Self = Self { low: 0, path: 0, odd: 0, pattern: Pattern::UNKNOWN };
 
-    /// Returns the child with the numbers of this node whose bit k is `bit`; `None` if a rule says
-    /// that none of them need be walked. `power` is 3^odd.
+    /// Returns the child that has the numbers of this node, at level k, whose bit k is `bit`.
+    /// Returns `None` if by a rule none of these numbers needs to be walked. `power` is 3^odd, and
+    /// `limits` are the limits of the step from level k.
     pub(crate) fn child(&self, k: u32, bit: u32, power: u128, limits: &Limits) -> Option<Self> {
         let low = self.low | u128::from(bit) << k;
         let path = if bit == 1 { self.path + power } else { self.path };
@@ -33,7 +35,8 @@ impl Node {
         }
     }
 
-    /// Returns the node in the kernels' format: the low bits with the small fields, then the path.
+    /// Returns the node in the format of the kernels: three words of `low`, a word with `odd` and
+    /// the pattern, and four words of `path`.
     pub(crate) fn words(&self) -> [u32; 8] {
         let small = self.odd | self.pattern.run << 8 | self.pattern.evens << 10;
         let word = |x: u128, i: u32| (x >> (32 * i)) as u32;

@@ -1,10 +1,10 @@
-//! The parameters that determine the checksum of the sieve, as a text:
+//! The text form of the parameters that determine the checksum of the sieve:
 //! `last=10,look=auto32,step=12,rules=descent+preimages`.
 
 use super::{LAST, Looking, Rules, Shape, Step};
 
-/// Returns the parameters of a shape as text, at a place whose vectors look ahead at most `most`
-/// steps.
+/// Returns the parameters of a shape as text, for an engine whose look-ahead vectors cover at most
+/// `most` steps.
 pub(super) fn text(shape: Shape, most: Looking) -> String {
     let look = match shape.look {
         Some(look) => look.bits().to_string(),
@@ -13,8 +13,8 @@ pub(super) fn text(shape: Shape, most: Looking) -> String {
     format!("last={LAST},look={look},step={},rules={}", shape.step.bits(), shape.rules)
 }
 
-/// Parses such a text and returns the shape, and the most steps that vectors look ahead; `None` for
-/// any other text.
+/// Parses the parameters of the sieve as [`text`] formats them. Returns the shape, and the largest
+/// number of steps that look-ahead vectors cover; `None` for any other text.
 pub(crate) fn parse(parameters: &str) -> Option<(Shape, Looking)> {
     let values = parameters.split(',').map(|part| part.split_once('=').map(|(_, value)| value));
     let [_, look, step, rules] = values.collect::<Option<Vec<_>>>()?.try_into().ok()?;

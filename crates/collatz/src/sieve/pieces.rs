@@ -1,4 +1,4 @@
-//! Division of a region into trees, and into numbers that are too few for a tree.
+//! Division of a region into trees, and into numbers that are too few or too small for a tree.
 
 use super::last::LAST;
 use super::node::Node;
@@ -12,17 +12,19 @@ use crate::{CollatzError, Region};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     Tree(Tree),
-    /// Numbers that are walked one by one; they are not counted if they also belong to a tree.
+    /// Numbers that are walked one by one. `counted` is false if they also belong to a tree, where
+    /// they are counted.
     Plain {
         region: Region,
         counted: bool,
     },
 }
 
-/// log2 of the least count of numbers in an interval that is worth a tree.
+/// log2 of the least count of numbers in an interval or a class for which a tree is used.
 const LEAST_BITS: u32 = 16;
 
-/// Returns the parts of a region, in ascending order.
+/// Returns the parts of a region, in ascending order. `most` is the largest number of steps that
+/// look-ahead vectors may cover.
 ///
 /// # Errors
 /// [`CollatzError::TooLarge`] if numbers are too large for the kernels' 128 bits.
@@ -72,7 +74,8 @@ pub(crate) fn pieces(
     Ok(pieces)
 }
 
-/// Returns the node of a residue modulo 2^`low_bits`; `None` if a rule kills it.
+/// Returns the node of the class of `residue` modulo 2^`low_bits`; `None` if a rule excludes all
+/// its numbers.
 fn root(low_bits: u32, residue: u128, shape: Shape) -> Option<Node> {
     let powers = powers(low_bits + 1);
     (0..low_bits).try_fold(Node::ROOT, |node, k| {
@@ -96,8 +99,9 @@ fn tree(
     Ok(Tree { root, root_level, level, top, rules, look, step: shape.step })
 }
 
-/// Returns an error unless all values at the last level are below 2^126: path + top·3^odd, path <
-/// 3^odd, odd ≤ level. Low bits then fit in 96 bits.
+/// Returns an error unless T^level(n) < 2^126 for all numbers n = low + t·2^level with low <
+/// 2^level and t < top + 2^10. With f ≤ level odd steps, T^level(n) = T^level(low) + t·3^f, and
+/// T^level(low) < 3^f. If the function returns no error, low fits in 96 bits.
 fn fits(level: u32, top: u128) -> Result<(), CollatzError> {
     let growth = level * 1585 / 1000 + 1;
     let top_bits = 128 - (top + (1 << LAST)).leading_zeros();
@@ -107,8 +111,8 @@ fn fits(level: u32, top: u128) -> Result<(), CollatzError> {
     Ok(())
 }
 
-/// Divides [from, to) into aligned intervals of 2^bits numbers, as large as possible, and returns
-/// the pairs (first number, bits).
+/// Divides [from, to) into aligned intervals [h·2^bits, (h + 1)·2^bits), each as large as possible.
+/// Returns the pair (first number, bits) of each interval, in ascending order.
 fn windows(from: u128, to: u128) -> Vec<(u128, u32)> {
     let (mut windows, mut at) = (vec![], from);
     while at < to {

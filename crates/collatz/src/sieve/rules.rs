@@ -1,18 +1,20 @@
-//! The rules by which a number need not be walked, as limits on the number of odd steps.
+//! The rules by which a number need not be walked, as limits on its number of odd steps.
 
 use std::fmt;
 
 use crate::descent::min_odd;
 
-/// Which rules are in use besides descent.
+/// The rules that are used in addition to the rule of descent, which is always used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// Whether numbers with a value 2 mod 3 below 3n/2 on their path are pruned.
+    /// Whether a number n is pruned if its path has a value v ≡ 2 mod 3 with v < 3n/2. Such a v is
+    /// also on the path of (2v − 1)/3, which is below n.
     pub preimages: bool,
-    /// Whether numbers with a run of odd steps and two even ones from a value below 2n + 1 are
-    /// pruned.
+    /// Whether a number n is pruned if its path has a value v < 2n + 1 from which one or more odd
+    /// steps and then two even steps follow. It then joins the path of (v − 1)/2, which is below n.
     pub runs: bool,
-    /// Whether numbers n with n mod 9 equal to 2, 4, 5 or 8 are pruned.
+    /// Whether numbers n with n mod 9 equal to 2, 4, 5 or 8 are pruned. Each of them is on the path
+    /// of a smaller number.
     pub mod_9: bool,
 }
 
@@ -30,21 +32,24 @@ impl fmt::Display for Rules {
     }
 }
 
-/// The limits of a step from T^k(n) to T^(k+1)(n), which kills numbers with fewer odd steps than a
-/// limit.
+/// The limits of the step from T^k(n) to T^(k+1)(n), one per rule. A rule excludes a number with
+/// fewer odd steps than its limit, so a limit of 0 switches it off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// The limit after an even step, by descent: T^(k+1)(n) < n.
+    /// The limit of the rule of descent for an even step from T^k(n): with fewer odd steps,
+    /// T^(k+1)(n) < n.
     pub descent: u32,
-    /// The limit before an odd step, which applies if the run of odd steps with this one is
-    /// followed by two even ones.
+    /// The limit of the rule of runs for an odd step, compared with the number of odd steps before
+    /// it. The rule applies if two even steps follow the run of odd steps to which the step
+    /// belongs.
     pub run: u32,
-    /// The limit if this step is the last of an even number of consecutive even steps.
+    /// The limit of the rule of preimages for an even step that completes an even number of even
+    /// steps after an odd one.
     pub preimage: u32,
 }
 
 impl Limits {
-    /// Returns the limits of the step from level k.
+    /// Returns the limits of the step from level k to level k + 1.
     pub(crate) fn of(k: u32, rules: Rules) -> Self {
         let next = min_odd(k + 1);
         Self {
@@ -54,27 +59,27 @@ impl Limits {
         }
     }
 
-    /// Returns the limits of the steps from `level` on.
+    /// Returns the limits of `steps` steps, of which the first is the step from `level`.
     pub(crate) fn from(level: u32, steps: u32, rules: Rules) -> Vec<Self> {
         (level..level + steps).map(|k| Self::of(k, rules)).collect()
     }
 }
 
-/// The value of `evens` before any odd step: the steps before are unknown, or do not exist.
+/// The value of [`Pattern::evens`] before the first known odd step.
 const NONE: u32 = 2;
 
-/// What the rules need to know of the steps so far to recognise their patterns.
+/// The state of the steps so far from which the rules recognise their patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// 1 in a run of odd steps to which the rule of runs applies, 2 after one even step following
-    /// it, otherwise 0.
+    /// 1 within a run of odd steps to which the rule of runs applies, 2 after the first even step
+    /// that follows such a run, otherwise 0.
     pub run: u32,
-    /// The parity of the number of even steps since the last odd one; 2 if no odd step occurred.
+    /// The parity of the number of even steps since the last odd one; 2 if no odd step is known.
     pub evens: u32,
 }
 
 impl Pattern {
-    /// The pattern of unknown steps.
+    /// The pattern before the first known step.
     pub(crate) const UNKNOWN: Self = Self { run: 0, evens: NONE };
 
     /// Returns the pattern after an odd step. `odd` counts the odd steps before it.
@@ -83,7 +88,7 @@ impl Pattern {
     }
 
     /// Returns the pattern after an even step; `None` if a rule says that the number need not be
-    /// walked. `odd` counts the odd steps so far.
+    /// walked. `odd` counts the odd steps before it.
     pub(crate) fn even(self, odd: u32, limits: &Limits) -> Option<Self> {
         let evens = if self.evens == NONE { NONE } else { self.evens ^ 1 };
         let dead = self.run == 2 || odd < limits.descent || evens == 0 && odd < limits.preimage;
@@ -91,9 +96,10 @@ impl Pattern {
     }
 }
 
-/// Follows `residue` for as many steps as there are limits. Returns three numbers: the value at the
-/// end, mod 2^128; the number of odd steps; and the least number of odd steps before the residue
-/// with which no rule kills a number of that residue modulo 2^(number of steps).
+/// Performs s steps of T from `residue`, where s is the number of limits. Returns three numbers:
+/// the value at the end, modulo 2^128; the number of odd steps; and a threshold. No rule excludes,
+/// in these s steps, a number whose value is congruent to `residue` modulo 2^s if it had at least
+/// the threshold's number of odd steps before. With fewer, a rule excludes it.
 pub(crate) fn threshold(residue: u128, limits: &[Limits]) -> (u128, u32, i32) {
     let (mut x, mut odd, mut least) = (residue, 0i32, 0i32);
     // For a run: with fewer odd steps before the residue, the rule applies to it.
@@ -153,7 +159,7 @@ mod tests {
     }
 
     proptest! {
-        /// Where a rule kills a number, the path of a smaller number joins its path.
+        /// Tests that the path of a number that a rule excludes joins the path of a smaller number.
         #[test]
         fn killed_numbers_join_smaller_ones(n in LEAST..1 << 90) {
             let (mut x, mut odd, mut pattern) = (n, 0, Pattern::UNKNOWN);
@@ -197,7 +203,8 @@ mod tests {
             }
         }
 
-        /// The threshold of a residue is where the rules begin to keep its numbers.
+        /// Tests that a number survives the rules exactly if it has at least the threshold's number
+        /// of odd steps.
         #[test]
         fn thresholds_are_those_of_the_rules(
             residue in 0u128..1 << 24,

@@ -1,9 +1,9 @@
-//! The walk of numbers by their lowest 96 bits.
+//! The walk of numbers by the lowest 96 bits of their values.
 
 use super::rules::{Limits, threshold};
 use super::tree::Tree;
 
-/// Returns the number of steps of `step` bits that 96 low bits determine.
+/// Returns the number of stages of a walk: steps of `step` bits each that 96 low bits determine.
 pub(crate) const fn stages(step: u32) -> u32 {
     96 / step
 }
@@ -20,17 +20,19 @@ pub(crate) const RISES: [u128; 16] = {
 };
 
 /// The table of a step of the walk: one word for each residue r modulo 2^step. The word has
-/// T^step(r) from bit 10 on, its odd steps in bits 2 to 5, and the kill v in bits 6 to 9.
+/// T^step(r) from bit 10 on, the number of odd steps from r to T^step(r) in bits 2 to 5, and the
+/// *kill* v of r in bits 6 to 9.
 ///
-/// Let m be the least number of odd steps at that level. A number with fewer than m + v odd steps
-/// before the residue need not be walked further: one of the rules applies at one of the next
-/// `step` steps, in every stage of the walk.
+/// Let m be the least number of odd steps that a surviving number has at the start of a stage. If a
+/// number has fewer than m + v odd steps when its value is congruent to r modulo 2^step, a rule
+/// applies at one of the next `step` steps, in whatever stage. So the number need not be walked
+/// further.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Steps {
-    /// The number of bits of a step.
+    /// The number of bits of a step, log2 of the number of words.
     pub step: u32,
     pub words: Vec<u32>,
-    /// The least number of odd steps at the level where each stage begins.
+    /// The least number m of odd steps at the start of each stage.
     pub least: Vec<u32>,
 }
 
@@ -50,9 +52,10 @@ impl Steps {
         Self { step, words: (0..1 << step).map(word).collect(), least }
     }
 
-    /// Walks a number by the low 96 bits of its value x, after `odd` odd steps. Returns the number
-    /// of odd steps when a rule killed it, or `None` for a long number, which no rule kills in any
-    /// stage. Kills within the first `look` steps are ignored.
+    /// Walks a number by the low 96 bits of x, the value that it reached with `odd` odd steps.
+    /// Returns the number of odd steps before the stage in which a rule excludes the number; `None`
+    /// for a long number, which no rule excludes in any stage. Stages that lie within the first
+    /// `look` steps, which the look-ahead vectors cover, exclude nothing.
     pub(crate) fn walk(&self, mut x: u128, mut odd: u32, look: u32) -> Option<u32> {
         let mask = (1 << self.step) - 1;
         for (stage, &least) in (1..).zip(&self.least) {
@@ -68,9 +71,10 @@ impl Steps {
     }
 }
 
-/// Returns the kill of a residue: the largest v, 0 to 15, such that a number with fewer than m + v
-/// odd steps before it is killed in every stage. `limits` are those of the steps of each stage, and
-/// `least` has the least number m of odd steps at each stage's start.
+/// Returns the kill of a residue: the largest v from 0 to 15 such that in every stage a rule
+/// excludes the numbers that have fewer than m + v odd steps before a value of this residue.
+/// `limits` has the limits of the steps of each stage. `least` has m for each stage, the least
+/// number of odd steps at its start.
 pub(crate) fn kill(residue: u128, limits: &[Vec<Limits>], least: &[u32]) -> u32 {
     let kills = limits
         .iter()
@@ -79,17 +83,17 @@ pub(crate) fn kill(residue: u128, limits: &[Vec<Limits>], least: &[u32]) -> u32 
     kills.min().unwrap_or(0).clamp(0, 15) as u32
 }
 
-/// Returns T^step(r) of the residue r of a table word.
+/// Returns T^step(r) from the table word of the residue r.
 pub(crate) fn value_of(word: u32) -> u128 {
     (word >> 10).into()
 }
 
-/// Returns the number of odd steps of a table word's residue.
+/// Returns the number of odd steps from r to T^step(r), from the table word of the residue r.
 pub(crate) fn rise_of(word: u32) -> usize {
     (word >> 2 & 15) as usize
 }
 
-/// Returns the kill v of a table word's residue.
+/// Returns the kill of the residue r from its table word: see [`kill`].
 pub(crate) fn kill_of(word: u32) -> u32 {
     word >> 6 & 15
 }

@@ -6,21 +6,24 @@ use super::rules::Limits;
 use super::steps::Steps;
 use super::tree::Tree;
 
-/// The tables of a tree, and of all trees that differ from it only in the root.
+/// The tables for the kernels that process a tree. All trees that differ only in the root have the
+/// same tables.
 #[derive(Debug, Clone)]
 pub(crate) struct Tables {
-    /// The tree that the tables belong to, without a root.
+    /// The tree that the tables belong to, with the root of all numbers in place of its own.
     of: Tree,
     /// The powers 3^i mod 2^128, each with the lowest word first.
     pub powers: Vec<[u32; 4]>,
     /// The inverse powers 3^(−i) mod 2^32.
     pub inverses: Vec<u32>,
     pub steps: Steps,
-    /// The bits of residues modulo 9, as [`mod_9`] returns them.
+    /// The table of the rule of residues modulo 9, as [`mod_9`] returns it.
     pub mod_9: Vec<u32>,
-    /// The limits of the steps that the vectors look ahead.
+    /// The limits of the steps that the look-ahead vectors cover: descent, run, preimage and 0 for
+    /// each step.
     pub limits: Vec<[u32; 4]>,
-    /// The limits of the steps from level 0 on.
+    /// The limits of the steps from level 0 to the last level: descent, run and preimage for each
+    /// step.
     pub grow: Vec<[u32; 3]>,
 }
 
@@ -44,7 +47,7 @@ impl Tables {
         }
     }
 
-    /// Returns whether these are the tables of a tree.
+    /// Returns whether the tables are those of the given tree.
     pub(crate) fn suit(&self, tree: &Tree) -> bool {
         self.of == without_root(tree)
     }

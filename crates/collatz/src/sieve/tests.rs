@@ -1,4 +1,4 @@
-//! The sieve against its slow, obvious version.
+//! Tests of the sieve against its slow, obvious version.
 
 use super::*;
 use crate::Unwatched;
@@ -22,7 +22,8 @@ fn tree_of(region: &Region, shape: Shape) -> Tree {
     tree.unwrap()
 }
 
-/// Performs the steps of a number from a level on; returns whether no rule kills it.
+/// Performs the steps from the given levels on the value `x`, and adds the odd ones to `odd`.
+/// Returns whether no rule excludes the number.
 fn living(x: &mut u128, odd: &mut u32, levels: std::ops::Range<u32>, rules: Rules) -> bool {
     let mut pattern = Some(Pattern::UNKNOWN);
     for k in levels {
@@ -36,8 +37,8 @@ fn living(x: &mut u128, odd: &mut u32, levels: std::ops::Range<u32>, rules: Rule
     pattern.is_some()
 }
 
-/// Number by number, step by step: the count of survivors, the sum of their odd steps, and the long
-/// numbers.
+/// Returns the count of survivors of a region, the sum of their odd steps, and the long numbers,
+/// computed number by number and step by step.
 fn slow(region: &Region, tree: &Tree) -> (u64, u64, Vec<u128>) {
     let (mut walked, mut checksum, mut long) = (0, 0u64, vec![]);
     let steps = Steps::new(tree);

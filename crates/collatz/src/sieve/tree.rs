@@ -1,4 +1,4 @@
-//! The unit of work of the sieve: a node, and all its numbers in an aligned interval.
+//! A tree, the unit of work of the sieve: a node, and all its numbers in an aligned interval.
 
 use super::last::{LAST, class_count};
 use super::node::Node;
@@ -6,15 +6,18 @@ use super::rules::Limits;
 use super::{Looking, Rules, Step};
 use crate::descent::min_odd;
 
-/// The tree of the numbers n ≡ low mod 2^`root_level` in an aligned interval [H·2^m, (H + 1)·2^m)
-/// with m = `level` + 10. For H = 0 these are all such numbers below 2^m.
+/// A tree of the sieve: the numbers n ≡ r mod 2^`root_level` in an aligned interval [H·2^m, (H +
+/// 1)·2^m), where r is the residue of the root and m = `level` + 10. For H = 0 these are all
+/// numbers of the residue class below 2^m.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
     pub(crate) root: Node,
     pub(crate) root_level: u32,
-    /// The number of low bits that are grown one by one; the last 10 are processed at once.
+    /// The last level: the number of low bits that are grown one by one. All values of the 10 bits
+    /// above are processed at once.
     pub(crate) level: u32,
-    /// The interval [H·2^m, (H + 1)·2^m) of the tree, m = `level` + 10, as H·2^10.
+    /// The number H·2^10, where [H·2^m, (H + 1)·2^m) is the interval of the tree and m =
+    /// `level` + 10.
     pub(crate) top: u128,
     pub(crate) rules: Rules,
     pub(crate) look: Looking,
@@ -22,13 +25,13 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Returns the count of the tree's numbers, including those that the rules kill.
+    /// Returns the count of the tree's numbers, including those that the rules exclude.
     #[must_use]
     pub fn numbers(&self) -> u128 {
         1 << (self.level + LAST - self.root_level)
     }
 
-    /// Returns a description of the tree's numbers, for messages.
+    /// Returns a description of the tree's numbers, for messages: residue, modulus and interval.
     pub(crate) fn described(&self) -> String {
         let (bits, first) = (self.level + LAST, self.top >> LAST);
         let Self { root, root_level, .. } = self;
@@ -63,22 +66,23 @@ impl Tree {
         self.step
     }
 
-    /// Returns the least number of odd steps of nodes at the last level.
+    /// Returns the least number of odd steps of a node of the last level.
     pub(crate) fn least(&self) -> u32 {
         min_odd(self.level)
     }
 
-    /// Returns the number of look-ahead vectors.
+    /// Returns the number of look-ahead vectors of the tree.
     pub(crate) fn classes(&self) -> u32 {
         class_count(self.level, self.look.bits())
     }
 
-    /// Returns the number with index a of the node of the last level with these low bits.
+    /// Returns number a, from 0 to 1,023, of the node of the last level with the low bits `low`.
     pub(crate) fn number(&self, low: u128, a: u32) -> u128 {
         low + ((self.top + u128::from(a)) << self.level)
     }
 
-    /// Returns the limits of the steps that follow level `level` + `from`.
+    /// Returns the limits of `steps` steps after the last level, of which the first is step `from`,
+    /// counted from 0.
     pub(crate) fn limits(&self, from: u32, steps: u32) -> Vec<Limits> {
         Limits::from(self.level + from, steps, self.rules)
     }

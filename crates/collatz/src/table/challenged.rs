@@ -1,4 +1,4 @@
-//! The challenges of a region, by part.
+//! The challenges of a region, grouped by its parts.
 
 use super::{Blocks, Cover, Residue, TableMethod};
 use crate::evidence::asked::Asked;
@@ -6,7 +6,7 @@ use crate::evidence::tables::{TableItem, TableItems};
 use crate::evidence::{Evidence, Items, NUMBERS, secret};
 use crate::{CollatzError, Region, Verified};
 
-/// The challenges of a region, and their distribution over its parts.
+/// The challenges of a region, grouped by its parts.
 #[derive(Debug)]
 pub(crate) struct Challenged {
     pub(crate) asked: Asked,
@@ -14,17 +14,19 @@ pub(crate) struct Challenged {
     parts: Vec<OfPart>,
 }
 
-/// The challenges of a part, ascending; a number may occur several times.
+/// The challenged numbers of one part of a region, ascending. A number may occur several times.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OfPart {
-    /// The indices of challenged numbers in a plain part.
+    /// The challenged numbers of a part that is walked one by one, as indices within the part.
     pub(crate) plain: Vec<u128>,
-    /// The challenged numbers of blocks: pairs of the residue and the multiple of 2^bits.
+    /// The challenged numbers of a part that consists of blocks: the pair (r, h) stands for r +
+    /// h·2^bits, where r is a residue modulo 2^bits.
     pub(crate) blocks: Vec<(Residue, u128)>,
 }
 
 impl Challenged {
-    /// Draws one challenge per about `every` numbers, from the method's seed or from a new one.
+    /// Draws about one challenge per `every` numbers. Uses the seed of the method, or a new random
+    /// one if it has none.
     pub(crate) fn new(
         method: &TableMethod,
         place: String,
@@ -52,28 +54,29 @@ impl Challenged {
         Ok(Self { asked, items, parts })
     }
 
-    /// Returns the challenges of a part.
+    /// Returns the challenges of the part with index `part`.
     pub(crate) fn of(&self, part: usize) -> &OfPart {
         &self.parts[part]
     }
 
-    /// Returns the number of steps of T of a number of a plain part, by the slow rules.
+    /// Returns the number of steps of T from n to the first value below n, computed step by step.
     pub(crate) fn plain_steps(&self, n: u128) -> u64 {
         self.items.share(&TableItem::Plain { n }).checksum
     }
 
-    /// Returns the number of table steps of a number of blocks, by the slow rules.
+    /// Returns the number of table steps of the number residue + high·2^bits, computed by single
+    /// steps of T.
     pub(crate) fn table_steps(&self, residue: &Residue, high: u128, blocks: Blocks) -> u64 {
         self.walk(u128::from(residue.low) + (high << blocks.bits), blocks).0
     }
 
-    /// Returns the number of table steps of a number of blocks, by the slow rules, and whether the
-    /// number is left to the walker.
+    /// Returns the number of table steps of n, computed by single steps of T, and whether the
+    /// method must leave n to the walker.
     pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
         self.items.walk(n, blocks)
     }
 
-    /// Returns the evidence if all challenges were answered rightly; otherwise an error.
+    /// Returns the evidence if all challenges were answered correctly; otherwise an error.
     pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
         self.asked.end(verified)
     }

@@ -1,29 +1,32 @@
-//! Division of a region: whole blocks for the sieve, and irregular ends.
+//! Division of a region into whole blocks, to which the sieve applies, and irregular ends.
 
 use num_bigint::BigUint;
 
 use super::residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue};
 use crate::{CollatzError, Region, descent};
 
-/// The number of bits by which the sieve of an interval's ends is smaller.
+/// The number of bits by which the blocks at the ends of an interval are smaller than those within
+/// it.
 const FEWER: u32 = 8;
 
-/// The bound of small numbers: numbers below 2^40 use at most two words, whose comparison with the
-/// start is exact, and a sieve of at most 30 bits.
+/// The bound of small numbers. Numbers below 2^40 use at most two words, so that they are compared
+/// with their starts exactly, and a sieve of at most 30 bits.
 const SMALL: u128 = 1 << 40;
 const SMALL_WORDS: u32 = 2;
 const SMALL_SIEVE: u32 = 30;
 
-/// The number of bits by which a path rarely rises.
+/// The number of bits above the largest number of a region for which words have room. Paths rarely
+/// rise by more.
 const RISE: u32 = 22;
 
-/// Returns the width of numbers of `words` words, in bits: they are below 2^width, because devices
-/// store them multiplied by four.
+/// Returns the largest number of bits of a number in `words` words of 32 bits. It is two less than
+/// the words have, because devices store numbers multiplied by four.
 pub(crate) const fn width(words: u32) -> u32 {
     32 * words - 2
 }
 
-/// The numbers that are `low` modulo 2^bits; with 0 bits, for an interval, these are all numbers.
+/// The numbers n ≡ `low` mod 2^`bits`. For an interval `bits` is 0, so that all numbers belong to
+/// the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Class {
     pub(crate) bits: u32,
@@ -31,7 +34,7 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// Returns the count of the class's numbers in [from, to).
+    /// Returns the count of the numbers n of the class with from ≤ n < to.
     pub(crate) fn count(self, from: u128, to: u128) -> u128 {
         self.below(to) - self.below(from)
     }
@@ -45,23 +48,23 @@ impl Class {
         }
     }
 
-    /// Returns the class's number with this index, from 0, among those from `from` on.
+    /// Returns the number at position `index`, counted from 0, among the numbers of the class that
+    /// are at least `from`, in ascending order.
     pub(crate) fn nth(self, from: u128, index: u128) -> u128 {
         self.low + ((self.below(from) + index) << self.bits)
     }
 }
 
-/// A part of a region.
+/// A part of a region, which is processed as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The numbers from ≤ n < to of the class, which are walked one by one.
+    /// The numbers n of the class with from ≤ n < to, which are walked one by one.
     Plain { from: u128, to: u128 },
-    /// Blocks [h·2^bits, (h + 1)·2^bits) for `count` values h from `first` on; all numbers are at
-    /// least 2^20.
+    /// Several blocks; all their numbers are at least 2^20.
     Blocks(Blocks),
 }
 
-/// A range of blocks of 2^bits numbers.
+/// The blocks [h·2^bits, (h + 1)·2^bits) for `count` values h from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
     pub(crate) bits: u32,
@@ -72,8 +75,8 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Returns whether each n with its T^bits(n), and all values between, are below 2^width: n + 1
-    /// grows to at most (n + 1)·(3/2)^bits.
+    /// Returns whether all values n, T(n), …, T^bits(n) of the numbers n of the blocks are below
+    /// 2^[`width`]. The test uses T^j(n) + 1 ≤ (n + 1)·(3/2)^j.
     fn fits(self) -> bool {
         let end = BigUint::from(self.first + self.count) << self.bits;
         (end * BigUint::from(3u32).pow(self.bits)) >> self.bits
@@ -85,14 +88,14 @@ impl Blocks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cover {
     pub(crate) class: Class,
-    /// The largest number of words of a number.
+    /// The largest number of 32-bit words of a number.
     pub(crate) words: u32,
     pub(crate) parts: Vec<Part>,
 }
 
 impl Cover {
-    /// Divides a region. The bits of the sieve and the words per number are the given ones, or are
-    /// derived from the region's size.
+    /// Divides a region into parts. The bits of the sieve and the words per number are derived from
+    /// the region's size where they are `None`.
     pub(crate) fn new(
         region: &Region,
         bits: Option<u32>,
@@ -130,7 +133,8 @@ impl Cover {
         }
     }
 
-    /// Adds the whole blocks of an interval, and divides both ends by a smaller sieve.
+    /// Adds the blocks of 2^bits numbers within [from, to), and divides the two ends into smaller
+    /// blocks in the same way.
     fn inside(&mut self, from: u128, to: u128, bits: u32, words: u32) {
         if from >= to {
             return;
@@ -157,8 +161,9 @@ impl Cover {
         self.inside(end << bits, to, fewer, words);
     }
 
-    /// Returns the mandatory residue of the class, from which the blocks' residues descend; `None`
-    /// if all numbers of the class provably fall below their starts.
+    /// Returns the residue of the class, from which the residues of the blocks are grown. Returns
+    /// `None` if it is not mandatory: then all numbers of the class from 2^20 on provably fall
+    /// below their starts.
     pub(crate) fn root(&self, powers: &[u64; 41]) -> Option<Residue> {
         // A class of blocks has at most 37 bits.
         u64::try_from(self.class.low).ok().and_then(|low| Residue::of(low, self.class.bits, powers))

@@ -1,37 +1,45 @@
-//! The table method (Honda 2017, §4.3 and §4.4) on CPUs; [`crate::gpu::DeviceTable`] is the same
+//! The table method (Honda 2017, §4.3 and §4.4) on CPUs. [`crate::gpu::DeviceTable`] is the same
 //! method on devices.
 //!
-//! An interval is processed in blocks [h·2^s, (h + 1)·2^s). In all blocks the same residues r
-//! modulo 2^s are *mandatory*: those whose coefficient 3^f/2^j stays above 1 for each j ≤ s. By the
-//! lemma of [`crate::descent`], numbers of other residues fall below their start if they are at
-//! least 2^20. Numbers of mandatory residues are walked: T^s(r + h·2^s) = T^s(r) + h·3^f. From
-//! there they take d bits per step by tables, T^d(l + h·2^d) = C\[l\] + h·B\[l\], until the end of
-//! a step is below the start. Numbers of three words and more are compared without their low 30
-//! bits: ⌊n/2^30⌋ < ⌊start/2^30⌋.
+//! Let T(n) be n/2 for even n and (3n + 1)/2 for odd n. An interval is processed in blocks [h·2^s,
+//! (h + 1)·2^s). Let f be the number of odd steps among the first j steps of T from a residue r
+//! modulo 2^s. The residue is *mandatory* if its coefficient 3^f/2^j is above 1 for each j from 1
+//! to s; all blocks have the same mandatory residues. By the lemma of [`crate::descent`], numbers
+//! of other residues fall below their start if they are at least 2^20.
+//!
+//! Numbers of mandatory residues are walked. T^s(r + h·2^s) = T^s(r) + h·3^f, with f for j = s.
+//! From this value on, a *table step* performs d steps of T: for l < 2^d, T^d(l + h·2^d) = C\[l\] +
+//! h·B\[l\], where the tables have C\[l\] = T^d(l) and B\[l\], a power of 3. The walk ends when a
+//! table step ends below the start. Numbers of three 32-bit words and more are compared without
+//! their low 30 bits: ⌊n/2^30⌋ < ⌊start/2^30⌋.
 //!
 //! * Numbers below 2^20 are walked one by one.
-//! * Interval ends that are not whole blocks are processed in blocks of s − 8, s − 16, … bits, and
-//!   their ends one by one.
-//! * Residues are grown from those of fewer bits, which gives T^s(r) and f at no extra cost; no
-//!   list of the 2^s residues exists.
+//! * The ends of an interval that are not whole blocks are processed in blocks of s − 8, s − 16, …
+//!   bits, and what then remains one by one.
+//! * Residues are grown from residues of fewer bits, which gives T^s(r) and f at no extra cost. No
+//!   list of all 2^s residues exists.
 //! * Numbers below 2^40 use at most two words, and a sieve of at most 30 bits.
-//! * A value of 2^(32·words − 2) or more is an *overflow*: its start is walked exactly, by a
-//!   [`Walker`].
+//! * If a value is 2^(32·words − 2) or more, the number *overflows*: its path is followed exactly,
+//!   by a [`Walker`].
 //!
 //! **Verified.** Each number of the region falls below its start. So all of them reach 1 if all
-//! smaller numbers do; no other assumption is made.
+//! smaller numbers do. No other assumption is made.
 //!
-//! **Checksum.** The sum of the table steps of all numbers of blocks, up to and including the step
-//! that ends below the start or overflows, plus the steps of T of numbers walked one by one. It
-//! depends on d, s and words, or on the region if these follow from its size, and is the same on
-//! all places.
+//! **Checksum.** The work is counted: for each number of a block that is walked, the number of its
+//! table steps, up to and including the step that ends below the start or overflows. For each
+//! number that is walked one by one, the number of its steps of T. The checksum is the sum of these
+//! counts. It depends on d, s and words, or on the region if these follow from its size. It is the
+//! same on CPUs and devices.
 //!
 //! **Highest.** The values between the ends of table steps are not seen. But if all step ends of a
-//! path are below 2^w, w = 32·words − 2, its values are below 2^(w + d/2): j steps after the start
-//! of a step, x ≤ 2^w·(3/2)^j, as T(x) + 1 ≤ 3/2·(x + 1), and x ≤ 2^w·2^(d − j) from the end; for j
-//! = d/log2(3) both are 2^(w + 0.37·d) or slightly less. Paths that overflow are walked exactly. So
-//! if their highest value of T is 2^(w + d/2) or more, it is the highest of all. Only then it is
-//! reported, as 3x + 1, which is twice that value. Without blocks all paths are exact.
+//! path are below 2^w with w = 32·words − 2, all its values are below 2^(w + d/2). To see this, let
+//! x be the value j steps after the start of a table step. Then x ≤ 2^w·(3/2)^j, since T(x) + 1 ≤
+//! 3/2·(x + 1); and x ≤ 2^w·2^(d − j), since T(x) ≥ x/2 up to the end. For j = d/log2(3) both
+//! bounds are 2^(w + 0.37·d) or slightly less.
+//!
+//! Paths that overflow are walked exactly. So if the highest value of T on them is 2^(w + d/2) or
+//! more, it is the highest of all paths. Only then it is reported, as 3x + 1, which is twice that
+//! value. Without blocks all paths are exact.
 
 mod challenged;
 mod cover;
@@ -60,25 +68,26 @@ use crate::evidence::asked::{split, within};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
-/// The version of the method. It is incremented when the checksum changes.
+/// The version of the method, which is incremented when its checksum changes.
 const VERSION: u32 = 1;
 
-/// The largest number of 32-bit words of a number.
+/// The largest number of 32-bit words in which a number is stored.
 pub const MOST_WORDS: u32 = 4;
 
 /// The parameters of the table method.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// The number s of bits of the sieve, 8 to 37. The default is 10 less than the bits of the
-    /// interval's size, within these bounds, and no less than the low bits of a class.
+    /// The number s of bits of the sieve, 8 to 37. The default is log2 of the size of the interval
+    /// minus 10, within these bounds, and at least the number of low bits that a class fixes.
     pub sieve_bits: Option<u32>,
-    /// The number d of bits of the tables, 2 to 15, on devices 8 to 15. The default is 12 on CPUs
-    /// and 14 on devices.
+    /// The number d of bits of the tables: 2 to 15 on CPUs, 8 to 15 on devices. The default is 12
+    /// on CPUs, and 14 on devices with enough shared memory.
     pub table_bits: Option<u32>,
-    /// The number of 32-bit words of a number, 1 to 4. The default is enough for 22 bits more than
-    /// the largest number, and at least 2. Numbers below 2^40 use at most 2.
+    /// The number of 32-bit words in which a number is stored, 1 to 4. The default has room for 22
+    /// bits more than the largest number, and is at least 2. Numbers below 2^40 use at most 2.
     pub words: Option<u32>,
-    /// The walker that finishes numbers.
+    /// The walker that follows numbers exactly if they overflow their words or take too many table
+    /// steps.
     pub walker: Walker,
 }
 
@@ -87,26 +96,28 @@ pub struct TableOptions {
 pub struct TableMethod {
     pub(crate) options: TableOptions,
     pub(crate) tables: Tables,
-    /// The seed of the challenges; by default drawn anew for each region.
+    /// The seed from which challenges are drawn. `None` means a new random seed for each region.
     pub(crate) seed: Option<u64>,
-    /// The count of numbers per challenge; `None` means the default.
+    /// The count of numbers per challenge; `None` means the default of the CPU or the device.
     pub(crate) every: Option<u64>,
     powers: [u64; 41],
 }
 
-/// The count of numbers per challenge. A challenge takes as long as about 2,000 other numbers.
+/// The default count of numbers per challenge. The check of a challenge takes as long as the walks
+/// of about 2,000 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 17;
 
-/// The number of bits of the tables of CPUs, which fit in the first-level cache.
+/// The default number of bits of the tables on CPUs. Tables of this size fit in the first-level
+/// cache.
 const TABLE_BITS: u32 = 12;
 
-/// The number of bits between the residues that are listed and those grown from them.
+/// The residues of the sieve are grown from a list of residues with this many bits fewer.
 pub(crate) const GROWN: u32 = 13;
 
-/// The number of high parts between two polls of the watch.
+/// The number of blocks that are processed between two polls of the watch.
 const HIGHS: u128 = 1 << 12;
 
-/// The count of plain numbers between two polls of the watch.
+/// The count of numbers that are walked one by one between two polls of the watch.
 const CHUNK: u128 = 1 << 14;
 
 pub(crate) fn bounded(
@@ -143,7 +154,7 @@ impl TableOptions {
 }
 
 impl TableMethod {
-    /// Creates the method with these options.
+    /// Creates the method with the given options.
     ///
     /// # Errors
     /// An option is out of its bounds.
@@ -160,7 +171,7 @@ impl TableMethod {
         Ok(Self { options, tables, seed: None, every: None, powers: powers() })
     }
 
-    /// Makes the method draw challenges from a seed, one per `numbers` numbers.
+    /// Makes the method draw challenges from the given seed, one per `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { seed: Some(seed), every: Some(numbers), ..self }
@@ -179,7 +190,8 @@ impl TableMethod {
         format!("s={},d={},words={}", said(sieve_bits), self.tables.bits(), said(words))
     }
 
-    /// Verifies a part of a region and returns the result; `None` if the watch stopped it.
+    /// Verifies the part with the given index in `cover`, and returns the result; `None` if the
+    /// watch stopped the work.
     pub(crate) fn part(
         &self,
         cover: &Cover,
@@ -197,7 +209,8 @@ impl TableMethod {
         }
     }
 
-    /// Walks the numbers of a plain part one by one.
+    /// Walks the numbers n of a class with from ≤ n < to one by one, and returns the result; `None`
+    /// if the watch stopped the work.
     fn plain(
         &self,
         (class, from, to): (Class, u128, u128),
@@ -245,7 +258,8 @@ impl TableMethod {
         verified.try_reduce(Verified::default, |a, b| Some(sum(a, b)))
     }
 
-    /// Processes the blocks of a part by the sieve.
+    /// Walks the numbers of mandatory residues in a range of blocks, and returns the result; `None`
+    /// if the watch stopped the work.
     fn blocks(
         &self,
         cover: &Cover,
@@ -259,7 +273,8 @@ impl TableMethod {
         let chunks = blocks.count.div_ceil(HIGHS);
         let tasks = u64::try_from(nodes.residues.len() as u128 * chunks).unwrap_or(u64::MAX);
         let shares = Shares::new(numbers, tasks);
-        // Challenges by node and chunk.
+        // The challenged numbers, by the residue from which theirs is grown and the index of the
+        // chunk.
         let mut asked: HashMap<(u64, u128), Vec<(u64, u128)>> = HashMap::new();
         for (residue, high) in &here.blocks {
             let key = (residue.low & ((1 << nodes.bits) - 1), (high - blocks.first) / HIGHS);
@@ -308,8 +323,8 @@ impl TableMethod {
         Some(verified)
     }
 
-    /// Returns the mandatory residues of fewer bits than the sieve, from which its residues are
-    /// grown.
+    /// Returns the mandatory residues from which those of `bits` bits are grown. They have
+    /// [`GROWN`] bits fewer, but at least the bits of the class.
     pub(crate) fn nodes(&self, cover: &Cover, bits: u32) -> Nodes {
         let from = cover.class.bits;
         let middle = bits.saturating_sub(GROWN).max(from);
@@ -318,7 +333,8 @@ impl TableMethod {
         Nodes { bits: middle, residues: grown.unwrap_or_default() }
     }
 
-    /// Walks starts exactly and returns the result for them.
+    /// Follows the paths of the given numbers exactly. Returns a result with their highest value
+    /// and the unresolved ones among them; all counts are 0.
     pub(crate) fn finish(&self, starts: &[u128]) -> Verified {
         let one = |mut all: Verified, &start: &u128| {
             match self.options.walker.descend(start) {
@@ -333,7 +349,8 @@ impl TableMethod {
         verified.reduce(Verified::default, sum)
     }
 
-    /// Removes the highest value of a result unless it is the highest of all paths.
+    /// Removes the highest value of a result unless it is certain to be the highest of all paths of
+    /// the region: see the documentation of the module.
     pub(crate) fn confirm_highest(&self, cover: &Cover, verified: &mut Verified) {
         let has_blocks = cover.parts.iter().any(|part| matches!(part, Part::Blocks(_)));
         let bits = width(cover.words) + self.tables.bits().div_ceil(2);
@@ -384,7 +401,7 @@ impl Verifier for TableMethod {
     }
 }
 
-/// Mandatory residues modulo 2^bits, from which those of the sieve are grown.
+/// The mandatory residues modulo 2^`bits` from which the residues of the sieve are grown.
 #[derive(Debug)]
 pub(crate) struct Nodes {
     pub(crate) bits: u32,
@@ -416,7 +433,7 @@ impl Shares {
         Self { numbers, shares, taken: AtomicU64::new(0) }
     }
 
-    /// Returns the next share; after the last, 0.
+    /// Returns the next share; 0 after the last one.
     pub(crate) fn next(&self) -> u128 {
         let (index, shares) = (self.taken.fetch_add(1, Ordering::Relaxed), u128::from(self.shares));
         if index >= self.shares {

@@ -1,30 +1,33 @@
-//! The sieve S: residues whose low bits do not prove a descent (Honda 2017, §4.3.1).
+//! The sieve S of the table method: residues whose low bits do not prove that their numbers fall
+//! below their starts (Honda 2017, §4.3.1).
 
 use crate::descent::min_odd;
 
-/// The least number of bits of the sieve.
+/// The least number of bits of the sieve, which selects residues modulo 2^bits.
 pub const LEAST_SIEVE_BITS: u32 = 8;
 
-/// The largest number of bits of the sieve.
+/// The largest number of bits of the sieve, which selects residues modulo 2^bits.
 pub const MOST_SIEVE_BITS: u32 = 37;
 
-/// A mandatory residue modulo 2^k: after each j ≤ k steps its coefficient 3^f/2^j is above 1. All
-/// its numbers satisfy T^k(low + h·2^k) = value + h·3^odd.
+/// A mandatory residue modulo 2^k: one whose coefficient 3^f/2^j is above 1 for each j from 1 to k,
+/// where f counts the odd steps among the first j steps of T from it. T(n) is n/2 for even n and
+/// (3n + 1)/2 for odd n. For each h, T^k(low + h·2^k) = value + h·3^odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Residue {
-    /// The residue, below 2^k.
+    /// The residue r, below 2^k, where k is its number of bits.
     pub low: u64,
-    /// The value `T^k(low)`, below 3^odd.
+    /// The value T^k(r), below 3^odd, where k is the number of bits of the residue r.
     pub value: u64,
-    /// The number of odd steps among the first k.
+    /// The number of odd steps among the k steps of T from the residue r to `value`.
     pub odd: u32,
 }
 
 impl Residue {
-    /// The residue of all numbers, k = 0.
+    /// The residue modulo 1 (k = 0), to which all numbers belong.
     pub const ROOT: Self = Self { low: 0, value: 0, odd: 0 };
 
-    /// Returns the residue `low` modulo 2^bits if it is mandatory; otherwise `None`.
+    /// Returns the residue `low` modulo 2^bits if it is mandatory; otherwise `None`. `powers` are
+    /// 3^0, …, 3^40.
     #[must_use]
     pub fn of(low: u64, bits: u32, powers: &[u64; 41]) -> Option<Self> {
         (0..bits).try_fold(Self::ROOT, |residue, k| {
@@ -39,8 +42,9 @@ impl Residue {
         })
     }
 
-    /// Calls `each` with the mandatory ones of the two children, the residues low and low + 2^k
-    /// modulo 2^(k + 1). One of them is odd at step k and stays mandatory, the other is even.
+    /// Calls `each` with the mandatory children of this residue modulo 2^k. The children are low
+    /// and low + 2^k modulo 2^(k + 1). The next step is odd for one child, which is always
+    /// mandatory, and even for the other. `powers` are 3^0, …, 3^40.
     #[inline]
     pub(crate) fn children(self, k: u32, powers: &[u64; 41], mut each: impl FnMut(Self)) {
         let Self { low, value, odd } = self;
@@ -57,8 +61,8 @@ impl Residue {
         each(Self { low: odd_low, value: up + up / 2 + 1, odd: odd + 1 });
     }
 
-    /// Calls a function with each mandatory residue modulo 2^to that is congruent to this one
-    /// modulo 2^from. Costs about two recursive calls per residue.
+    /// Calls `each` with every mandatory residue modulo 2^to that is congruent to this one modulo
+    /// 2^from. Costs about two recursive calls per residue. `powers` are 3^0, …, 3^40.
     #[inline]
     pub fn grow(self, from: u32, to: u32, powers: &[u64; 41], each: &mut impl FnMut(Self)) {
         if from == to {
@@ -68,7 +72,7 @@ impl Residue {
         }
     }
 
-    /// Returns the residues of [`Self::grow`] as a list.
+    /// Returns the residues that [`Self::grow`] visits, as a list.
     #[must_use]
     pub fn grown(self, from: u32, to: u32, powers: &[u64; 41]) -> Vec<Self> {
         let mut list = vec![];
@@ -77,9 +81,9 @@ impl Residue {
     }
 }
 
-/// Returns, for each f, the number of mandatory residues modulo 2^to that are congruent modulo
-/// 2^from to a given one with f odd steps. The number is the same for all such residues. Costs (to
-/// − from)·to additions.
+/// Returns a list of counts of mandatory residues (see [`Residue`]). Entry f is for any mandatory
+/// residue modulo 2^from with f odd steps: the number of mandatory residues modulo 2^to that are
+/// congruent to it modulo 2^from. This number depends on f alone. Costs (to − from)·to additions.
 #[must_use]
 pub fn descendants(from: u32, to: u32) -> Vec<u64> {
     // After one more step the odd steps are f or f + 1, the former only if they suffice.
@@ -95,8 +99,8 @@ pub fn descendants(from: u32, to: u32) -> Vec<u64> {
     counts
 }
 
-/// Returns `s_d`, the number of mandatory residues modulo 2^bits (Honda 2017, Table 4.3; OEIS
-/// A076227), for bits at most [`MOST_SIEVE_BITS`], without listing them.
+/// Returns the number of mandatory residues modulo 2^bits (see [`Residue`]), for bits at most
+/// [`MOST_SIEVE_BITS`], without listing them: `s_d` in Honda 2017, Table 4.3; OEIS A076227.
 #[must_use]
 pub fn sieve_size(bits: u32) -> u64 {
     descendants(0, bits)[0]
@@ -110,7 +114,8 @@ mod tests {
     use crate::table::tables::powers;
     use crate::walk::step;
 
-    /// Returns the sizes of the vector file, from 3 bits on.
+    /// Returns the published pairs (bits, size of the sieve) from the file of test vectors, from 3
+    /// bits on.
     fn sizes() -> impl Iterator<Item = (u32, u64)> {
         let text = include_str!("../../../../tests/vectors/collatz_sieve_sizes.toml");
         let file: toml::Table = text.parse().unwrap();

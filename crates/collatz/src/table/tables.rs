@@ -1,18 +1,21 @@
-//! The tables B and C for several bits per step (Honda 2017, §4.3.1).
+//! The tables B and C, by which one step performs several steps n/2 or (3n + 1)/2 (Honda 2017,
+//! §4.3.1).
 
 use crate::walk::step;
 
-/// The least number of bits of a table.
+/// The least number of bits of a table, which has 2^bits entries.
 pub const LEAST_TABLE_BITS: u32 = 2;
 
-/// The largest number of bits of a table: 3^15 < 2^24, so that an entry is one word.
+/// The largest number of bits of a table, which has 2^bits entries. An entry fits in a word because
+/// 3^15 < 2^24.
 pub const MOST_TABLE_BITS: u32 = 15;
 
-/// The position, in bits, of f in an entry.
+/// The lowest bit of the number of odd steps in an entry.
 const ODD_SHIFT: u32 = 26;
 
-/// A table with, for each l < 2^d, the odd steps f among its first d, and T^d(l): T^d(l + h·2^d) =
-/// 3^f·h + T^d(l).
+/// The tables of steps of d bits. Let T(n) be n/2 for even n and (3n + 1)/2 for odd n. The entry of
+/// l < 2^d has f, the number of odd steps among the first d steps of T from l, and T^d(l). For
+/// every h, T^d(l + h·2^d) = 3^f·h + T^d(l).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tables {
     bits: u32,
@@ -21,8 +24,8 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Computes the tables of d = `bits` bits, from [`LEAST_TABLE_BITS`] to [`MOST_TABLE_BITS`], by
-    /// d·2^d steps.
+    /// Computes the tables of d = `bits` bits, where d is from [`LEAST_TABLE_BITS`] to
+    /// [`MOST_TABLE_BITS`]. Costs d·2^d steps of T.
     pub(crate) fn new(bits: u32) -> Self {
         debug_assert!((LEAST_TABLE_BITS..=MOST_TABLE_BITS).contains(&bits));
         let entry = |low: u32| {
@@ -37,31 +40,32 @@ impl Tables {
         Self { bits, entries: (0..1 << bits).map(entry).collect(), powers: powers() }
     }
 
-    /// Returns d, the number of bits of the tables.
+    /// Returns the number of bits by which the tables are indexed.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Returns f, the number of odd steps; only the low d bits of `low` count.
+    /// Returns the number of odd steps among the first d steps of T from the low d bits of `low`,
+    /// where d is [`Self::bits`].
     #[must_use]
     pub fn odd_steps(&self, low: u32) -> u32 {
         self.entry(low) >> ODD_SHIFT
     }
 
-    /// Returns B = 3^f; only the low d bits of `low` count.
+    /// Returns B = 3^f, where f is [`Self::odd_steps`] of `low`.
     #[must_use]
     pub fn factor(&self, low: u32) -> u64 {
         self.powers[self.odd_steps(low) as usize]
     }
 
-    /// Returns C = `T^d(low)`; only the low d bits of `low` count.
+    /// Returns C = T^d(l), where l is the low d bits of `low` and d is [`Self::bits`].
     #[must_use]
     pub fn constant(&self, low: u32) -> u32 {
         self.entry(low) & ((1 << ODD_SHIFT) - 1)
     }
 
-    /// Returns B and C; only the low d bits of `low` count.
+    /// Returns the pair of [`Self::factor`] and [`Self::constant`] of `low`.
     #[inline]
     pub(super) fn both(&self, low: u32) -> (u64, u64) {
         let entry = self.entry(low);
@@ -75,7 +79,7 @@ impl Tables {
     }
 }
 
-/// Returns 3^0 to 3^40.
+/// Returns the powers 3^0, …, 3^40.
 pub(crate) fn powers() -> [u64; 41] {
     let mut powers = [1; 41];
     for i in 1..powers.len() {

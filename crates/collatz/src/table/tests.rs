@@ -1,4 +1,4 @@
-//! The table method against the plain one.
+//! Tests of the table method against the plain method.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,8 @@ fn verified(verifier: &mut dyn Verifier, region: &Region) -> Verified {
     verifier.verify(region, &Unwatched).unwrap().unwrap()
 }
 
-/// Checks for the same verdict as the plain method, and the same highest value if one is reported.
+/// Verifies a region by the table method and by the plain one, and compares the results; the
+/// highest value only if the table method reports it.
 fn check(method: &mut TableMethod, region: &Region) -> Verified {
     let found = verified(method, region);
     let plain = verified(&mut Plain::default(), region);

@@ -5,15 +5,16 @@ use super::{Residue, TableMethod, width};
 /// The number of table steps after which a number that is not below its start is walked exactly.
 pub(crate) const MOST_STEPS: u64 = 10_000;
 
-/// The number of low bits that are ignored when numbers of three words and more are compared:
-/// devices store numbers multiplied by four, and ignore their lowest word.
+/// The number of low bits that are ignored when numbers of three 32-bit words and more are
+/// compared. Devices store numbers multiplied by four, and ignore their lowest word.
 pub(crate) const LOW_BITS: u32 = 30;
 
 impl TableMethod {
-    /// Walks residue + h·2^bits for `highs.1` values h from `highs.0` on, and returns the sum of
-    /// their table steps. The starts that need more words, or too many steps, are added to `over`.
+    /// Walks the numbers residue + h·2^bits for `count` values h from `first` on, and returns the
+    /// sum of their table steps. Numbers that need more than `words` words, or too many steps, are
+    /// added to `over`.
     ///
-    /// T^bits of each number must fit in the words.
+    /// The value T^bits of each number must fit in the words.
     pub(super) fn walk(
         &self,
         residue: Residue,
@@ -43,9 +44,10 @@ impl TableMethod {
         steps
     }
 
-    /// Returns the number of table steps of a number, and whether the last one ended below the
-    /// start. Both are compared without their `without` low bits. `WIDE` says that values may have
-    /// more than 96 bits.
+    /// Performs table steps from `value` until a step ends below `start`, or at 2^`width` or above,
+    /// but at most [`MOST_STEPS`]. Returns their number, and whether the last one ended below
+    /// `start`. Values are compared with `start` without the `without` lowest bits of each. `WIDE`
+    /// says that values may have more than 96 bits.
     #[inline]
     fn descend<const WIDE: bool>(
         &self,

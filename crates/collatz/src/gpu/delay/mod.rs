@@ -19,19 +19,22 @@ pub use shape::DelayShape;
 use shape::Kind;
 pub(super) use shape::sources;
 
-/// The number of words of the list of candidates; the next constant counts the words of the
-/// counters before it in the buffer of results.
+/// The number of words of the list of candidates, in the buffer of results.
 const LIST: usize = 1 << 16;
+/// The number of words of the counters before that list, in the buffer of results.
 const HEAD: usize = 4;
-/// The bit that marks a number in the list whose delay the host computes.
+/// The bit that marks an entry of the list of candidates whose delay the host must compute.
 const UNKNOWN: u64 = 1 << 63;
+/// The number of low bits of a key that are for the offset of a number; the bits above are for its
+/// delay.
 const OFFSET_BITS: u32 = 44;
+/// The value that the device writes in place of a delay that the host must compute.
 const TOO_LONG: u16 = u16::MAX;
 /// The count of numbers of a residue that one lane processes at a time.
 const EACH: u32 = 256;
-/// The least count of numbers per residue for which groups are used.
+/// The least count of numbers per residue for which groups of residues are used.
 const WORTH_GROUPS: u64 = 8;
-/// The count of numbers whose delays are written by one launch.
+/// The largest count of numbers whose delays one launch writes.
 const WRITTEN: usize = 1 << 26;
 
 /// Delays on a device; short ranges and ranges with small numbers are left to the CPU.
@@ -47,19 +50,20 @@ pub struct DelaysOnDevice {
     small_there: Buffer<u16>,
     results: Buffer<u64>,
     written: Option<Buffer<u16>>,
-    /// The bits of the residues in groups; the next field has the groups, and on the device their
-    /// smallest residues and sizes.
+    /// The number of bits of the residues in groups; `u32::MAX` means that no groups are used.
     group_bits: u32,
+    /// The groups of residues, and a buffer on the device with their smallest residues and sizes;
+    /// `None` before their first use.
     groups: Option<(Groups, Buffer<u32>)>,
-    /// The count of numbers per launch of a survey.
+    /// The largest count of numbers per launch of a survey.
     chunk: u64,
-    /// The least count of numbers that is not left to the CPU.
+    /// The least count of numbers of a range that is processed on the device.
     least: u64,
     /// The least number of 32-bit words of an intermediate value.
     words: u32,
 }
 
-/// The parameters of a launch.
+/// The parameters of a launch of the kernel.
 struct Range {
     from: u128,
     numbers: u64,
@@ -69,8 +73,8 @@ struct Range {
 }
 
 impl DelaysOnDevice {
-    /// Creates the computation on a device, with the shape for its shared memory. Compiles nothing
-    /// yet.
+    /// Creates the computation on a device, with the default shape for its shared memory. Kernels
+    /// are compiled when they are first used.
     ///
     /// # Errors
     /// The device fails.
@@ -78,7 +82,8 @@ impl DelaysOnDevice {
         Self::with_shape(device, DelayShape::for_memory(device.info().shared_memory_per_block))
     }
 
-    /// Creates the computation with a shape, or the nearest valid one. Compiles nothing yet.
+    /// Creates the computation on a device with the given shape, or the nearest valid one. Kernels
+    /// are compiled when they are first used.
     ///
     /// # Errors
     /// The device fails.
@@ -105,15 +110,15 @@ impl DelaysOnDevice {
         })
     }
 
-    /// Changes sizes, for measurements and tests: launches have `chunk` numbers, ranges of fewer
-    /// than `least` numbers are left to the CPU, and intermediate values have at least `words`
-    /// words of 32 bits.
+    /// Changes sizes, for measurements and tests. A launch processes at most `chunk` numbers, and
+    /// never more than 2^30. Ranges of fewer than `least` numbers are left to the CPU. Intermediate
+    /// values have at least `words` words of 32 bits, from 2 to 4.
     #[must_use]
     pub fn with_sizes(self, chunk: u64, least: u64, words: u32) -> Self {
         Self { chunk: chunk.clamp(1, 1 << 30), least, words: words.clamp(2, 4), ..self }
     }
 
-    /// Makes surveys use groups of residues of `bits` bits, at most 20, or no groups.
+    /// Makes surveys use groups of residues of `bits` bits, at most 20; `None` means no groups.
     #[must_use]
     pub fn with_groups(self, bits: Option<u32>) -> Self {
         Self {
@@ -123,14 +128,14 @@ impl DelaysOnDevice {
         }
     }
 
-    /// Returns whether a range is left to the CPU: it is short, or some of its numbers are shorter
-    /// than the tables' bits.
+    /// Returns whether a range is left to the CPU, because it has too few numbers, or because its
+    /// first number is in the table of delays.
     fn is_for_host(&self, from: u128, numbers: u64) -> bool {
         numbers < self.least.max(1) || from >> self.shape.small_bits == 0
     }
 
-    /// Returns the parameters of a launch for all these numbers, with at most `common` common first
-    /// steps.
+    /// Returns the parameters of a launch for all `numbers` numbers from `from` on. Numbers share
+    /// at most `common` first steps.
     fn range(&self, from: u128, numbers: u64, common: u32, kind: Kind) -> Range {
         let last = from + u128::from(numbers - 1);
         // About one number in 2^10 rises by 10 bits, and is then walked twice.
@@ -145,8 +150,8 @@ impl DelaysOnDevice {
         Range { from, numbers, words, common, kind }
     }
 
-    /// Returns the parameters of a launch for at most `numbers` of the numbers from `first` on,
-    /// with at most `common` common first steps.
+    /// Returns the parameters of a launch for at most `numbers` numbers from `first` on. Numbers
+    /// share at most `common` first steps.
     fn part(&self, first: u128, numbers: u64, common: u32) -> Range {
         let common = common.min(first.ilog2());
         // Few residues with many numbers each would leave most of the device idle.
@@ -165,7 +170,7 @@ impl DelaysOnDevice {
         }
     }
 
-    /// Returns the groups, which are computed on first use.
+    /// Returns the groups of residues and their buffer on the device, both computed on first use.
     fn groups(&mut self) -> Result<&(Groups, Buffer<u32>), DeviceError> {
         if self.groups.is_none() {
             let groups = Groups::new(self.group_bits);
@@ -188,10 +193,11 @@ impl DelaysOnDevice {
         Ok(kernel)
     }
 
-    /// Launches the kernel. Numbers with table steps that begin at `limit` or above are candidates.
+    /// Launches the kernel. A survey makes a number a candidate if one of its table steps begins at
+    /// `limit` or above.
     ///
     /// # Panics
-    /// If the delays to write do not fit.
+    /// If the buffer for delays is too short for a launch that writes them.
     fn launch(&mut self, range: &Range, limit: u128) -> Result<(), DeviceError> {
         let kernel = self.kernel(range.words, range.kind)?;
         let (groups, count) = match range.kind {

@@ -1,19 +1,21 @@
-//! The versions of the kernel of delays.
+//! The variants of the kernel that computes delays.
 
 use warpint_device::{Source, common};
 
 use crate::delay::{DelayTable, POWERS, StepTable};
 
-/// A version of the kernel `delay.cu`, for numbers of any size.
+/// The constants with which the kernel `delay.cu` is compiled and launched, for numbers of any
+/// size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DelayShape {
-    /// d, the number of bits of a table step, from 2 to 15.
+    /// The number d of bits of a table step, from 2 to 15.
     pub step_bits: u32,
-    /// t, the number of bits of the numbers in the table of delays, from d to 24.
+    /// The number t of bits of the numbers in the table of delays, from `step_bits` to 24.
     pub small_bits: u32,
     /// Whether the table of delays is in shared memory; otherwise it is in global memory.
     pub small_shared: bool,
-    /// The number of table steps between two tests whether a number is done.
+    /// The number of table steps between two tests of whether the path has reached the table of
+    /// delays.
     pub unroll: u32,
     /// The number of threads per block, a multiple of 32.
     pub threads: u32,
@@ -22,11 +24,11 @@ pub struct DelayShape {
 }
 
 impl DelayShape {
-    /// The default shapes, ordered from most to least shared memory.
+    /// The default shapes, from the one with the most shared memory to the one with the least.
     pub const ALL: [Self; 3] =
         [Self::of(14, 15, 1024, 1), Self::of(12, 14, 512, 3), Self::of(11, 13, 256, 2)];
 
-    /// More shapes that may be the fastest on some device.
+    /// Further shapes, one of which may be the fastest on some device.
     const MORE: [Self; 4] = [
         Self::of(14, 14, 1024, 1),
         Self::of(13, 15, 768, 2),
@@ -56,23 +58,23 @@ impl DelayShape {
         std::iter::once(first).chain(others).collect()
     }
 
-    /// Returns the number of bytes of shared memory per block, for 32 copies of the powers of
-    /// three, the table of steps, and that of small delays.
+    /// Returns the number of bytes of shared memory per block: for 32 copies of the powers of
+    /// three, the table of steps, and the table of delays if `small_shared` is true.
     #[must_use]
     pub fn shared_bytes(&self) -> u32 {
         let small = if self.small_shared { 2u32 << self.small_bits } else { 0 };
         4 * 32 * (self.step_bits + 1) + (4u32 << self.step_bits) + small
     }
 
-    /// Returns the nearest valid shape.
+    /// Returns this shape with each size replaced by the nearest valid one.
     pub(super) fn possible(self) -> Self {
         let step_bits = self.step_bits.clamp(2, *StepTable::BITS.end());
         let small_bits = self.small_bits.clamp(step_bits, *DelayTable::BITS.end());
         Self { step_bits, small_bits, unroll: self.unroll.clamp(1, 8), ..self }
     }
 
-    /// Returns the number of bits by which a table step may lengthen a number: the g with 3^d <
-    /// 2^(d + g).
+    /// Returns the number g of bits by which a table step may lengthen a number: the smallest g
+    /// with 3^d < 2^(d + g), where d is `step_bits`.
     ///
     /// In words of w ≥ 64 bits, a step from v < 2^(w − g) is exact. Its result is less than
     /// (v/2^d + 1)·3^d ≤ 2^w·3^d/2^(d + g) + 3^d. Since 3^d ≤ 2^(d + g) − 1,
@@ -81,7 +83,8 @@ impl DelayShape {
         POWERS[self.step_bits as usize].ilog2() + 1 - self.step_bits
     }
 
-    /// Returns the bit of the highest word from which on a number may overflow its words.
+    /// Returns the index of a bit of a number's highest word. If that bit or a higher one is set,
+    /// the next table step may overflow the words.
     pub(super) fn lost(&self) -> u32 {
         32 - self.growth()
     }
@@ -102,20 +105,22 @@ impl DelayShape {
     }
 }
 
-/// Returns the sources of the kernels as shipped.
+/// Returns the sources of the kernel with the default shape for `shared_memory` bytes of shared
+/// memory per block.
 pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     let shape = DelayShape::for_memory(shared_memory);
     let kinds = [Kind::Merged, Kind::Survey, Kind::Write];
     kinds.into_iter().flat_map(|kind| [2, 3, 4].map(|words| shape.source(words, kind))).collect()
 }
 
-/// What a launch computes.
+/// The results that a launch computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
-    /// A summary of each residue.
+    /// The sum of all delays, the largest delay and the candidates. Each number is walked.
     Survey,
-    /// A summary of each group of residues.
+    /// The same as [`Kind::Survey`], by groups of residues. Only the numbers of the smallest
+    /// residue of each group are walked.
     Merged,
-    /// Each delay.
+    /// A list of the delays of all numbers.
     Write,
 }

@@ -1,4 +1,4 @@
-//! The kernel on the simulator, against the CPU.
+//! Tests of the kernel on the simulator, against the CPU.
 
 use num_bigint::BigUint;
 use warpint_device::Device;
@@ -17,7 +17,7 @@ fn engine(shape: DelayShape, chunk: u64, words: u32) -> DelaysOnDevice {
     DelaysOnDevice::with_shape(&device, shape).unwrap().with_sizes(chunk, 0, words)
 }
 
-/// Compares all numbers of a range with the CPU, by both interfaces.
+/// Compares the delays of a range with those of the CPU, by `fill` and by `survey`.
 fn check(engine: &mut DelaysOnDevice, from: u128, numbers: usize) {
     let mut host = Host::default();
     let expected = filled(&mut host, from, numbers);

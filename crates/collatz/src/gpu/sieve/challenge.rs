@@ -1,15 +1,16 @@
 //! Challenges: parts of a device's work that the host repeats.
 //!
-//! After the numbers of the last level were walked, the host searches the device's list of its
-//! nodes for a challenged node. The 32 nodes that were processed together with it are read back;
-//! they must be true nodes of the tree. The host walks their numbers by the slow rules. Their
-//! tally, and the end of each of their long numbers, must be the same.
+//! After a device has walked the numbers of a list of nodes of the last level, the host searches
+//! that list for a challenged node. It reads back the 32 nodes that were processed together with
+//! it, which must be true nodes of the tree, and walks their numbers by the slow rules. Their
+//! tally, and the number of odd steps of each of their long numbers, must be the same as on the
+//! device.
 //!
-//! Cost of a challenge on the device: one scan of the list of nodes, at 32 bytes per entry, and one
-//! of a seventh of the list of long numbers, about 100 µs for a list of 10^7 nodes; three launches;
-//! and one copy to the host. The host needs 2 to 3 ms of one core or more for the 32 nodes, while
-//! the device continues with other nodes. It computes the challenged node once more by the rules
-//! alone, on other threads, while the tree is walked.
+//! A challenge costs the device one scan of the list of nodes, at 32 bytes per entry, and one of a
+//! seventh of the list of long numbers: about 100 µs for a list of 10^7 nodes. Three launches and
+//! one copy to the host are needed. The host needs 2 to 3 ms of one core or more for the 32 nodes,
+//! while the device continues with other nodes. While the tree is walked, the host also computes
+//! the challenged node by the rules alone, on other threads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -27,10 +28,10 @@ use crate::walk::Walker;
 
 /// The number of nodes per tally.
 pub(super) const TAKE: usize = 32;
-/// The value in place of the end of a number that the device gave up.
+/// The value in place of the odd steps of a number that the device left to the host.
 const GIVEN_UP: u64 = 0xffff;
 
-/// Returns the low bits of a node, given in the device's format.
+/// Returns the low bits of a node, given as the eight words of the device's format.
 fn low(words: &NodeWords) -> u128 {
     words[..3].iter().rev().fold(0, |low, &word| low << 32 | u128::from(word))
 }
@@ -38,22 +39,23 @@ fn low(words: &NodeWords) -> u128 {
 /// Device memory for challenges, shared by all trees.
 #[derive(Debug)]
 pub(super) struct Asked {
-    /// The low bits of the nodes to search.
+    /// The low bits of the nodes to search for.
     keys: Buffer<[u32; 4]>,
-    /// The place of each key's node in the list, and the number of nodes that match.
+    /// Two words for each key: the index of its node in the list, and the number of matching nodes.
     found: Buffer<u32>,
-    /// The answers of the device about nodes that were found.
+    /// The device's results for nodes that were found.
     answers: Buffer<u64>,
 }
 
-/// The largest number of keys per scan of a list.
+/// The largest number of keys per search of a list.
 const KEYS: usize = 1024;
-/// The number of keys whose answers are read back together.
+/// The number of keys whose results are read back together.
 const ANSWERS: usize = 8;
-/// The count of long numbers of 32 nodes for which each of these answers has room, five times the
-/// average. An answer read back alone has room for all.
+/// The count of long numbers for which each result has room when several results are read back
+/// together. It is five times the average of 32 nodes. A result that is read back alone has room
+/// for all numbers.
 const ROOM: usize = 1024;
-/// The count of numbers of 32 nodes.
+/// The count of numbers of the 32 nodes of a tally.
 const ALL: usize = TAKE << LAST;
 
 impl Asked {
@@ -66,32 +68,34 @@ impl Asked {
     }
 }
 
-/// The part of the host that asks the device about challenged nodes.
+/// The part of the host's code that searches the device's lists for challenged nodes and reads back
+/// their results.
 #[derive(Debug)]
 pub(super) struct Examiner<'a> {
     kernels: &'a Kernels,
     judge: &'a Judge<'a>,
 }
 
-/// The nodes of one tally, with everything that the device reports about them.
+/// The nodes of one tally, with all results of the device for them.
 #[derive(Debug)]
 pub(super) struct Taken {
-    /// The low bits of the challenged nodes among them.
+    /// The low bits of the challenged nodes of the tally.
     lows: HashSet<u128>,
-    /// The index of the first of the nodes.
+    /// The index, in the device's list, of the first of the nodes.
     first: usize,
     nodes: Vec<NodeWords>,
     tally: [u32; 4],
     mark: u32,
-    /// The count of long numbers; the next field has the entries of the list with their ends, two
-    /// words each.
+    /// The count of long numbers of all nodes of the tally.
     long: u64,
+    /// Two words for each long number: its entry in the list of long numbers, and its number of odd
+    /// steps.
     ends: Vec<u64>,
-    /// The numbers that the device gave up and the host finished.
+    /// The numbers that the device left to the host. The host has walked them.
     given_up: Vec<u128>,
 }
 
-/// The part of the host that recomputes nodes and compares the results.
+/// The part of the host's code that recomputes nodes and compares the results with the device's.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
     device: &'a Device,
@@ -101,7 +105,7 @@ pub(super) struct Judge<'a> {
 
 type Verdict = Result<Vec<Answer>, CollatzError>;
 
-/// The results of challenges, by challenge index.
+/// The results of the checks of answers, by the order in which the answers were submitted.
 #[derive(Debug, Default)]
 pub(super) struct Verdicts {
     list: Mutex<BTreeMap<usize, Verdict>>,
@@ -112,27 +116,27 @@ impl Verdicts {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an error if an answer was wrong so far, so that work can stop early.
+    /// Returns an error if a check has failed so far, so that the work can end early.
     ///
     /// # Errors
-    /// The error for the wrong answer.
+    /// The error of a failed check.
     pub(super) fn check(&self) -> Result<(), CollatzError> {
         let mut list = self.list();
         let wrong = list.iter().find_map(|(&number, verdict)| verdict.is_err().then_some(number));
         wrong.and_then(|number| list.remove(&number)).map_or(Ok(()), |verdict| verdict.map(drop))
     }
 
-    /// Returns the answers so far, in the order of the challenges.
+    /// Returns the answers checked so far, in the order in which they were submitted.
     ///
     /// # Errors
-    /// The error for the first wrong answer.
+    /// The error of the first failed check.
     pub(super) fn take(&self) -> Verdict {
         let verdicts = std::mem::take(&mut *self.list());
         verdicts.into_values().collect::<Result<Vec<_>, _>>().map(|answers| answers.concat())
     }
 }
 
-/// Judges answers to challenges on other threads while the device continues.
+/// The checks of answers to challenges, which run on other threads while the device continues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Court<'a, 'scope> {
     pub scope: &'a Scope<'scope>,
@@ -141,7 +145,7 @@ pub(super) struct Court<'a, 'scope> {
 }
 
 impl Court<'_, '_> {
-    /// Judges the answer to challenge `number` on another thread.
+    /// Starts the check of answer `number` on another thread.
     pub(super) fn submit(self, number: usize, taken: Taken) {
         let Self { scope, judge, verdicts } = self;
         scope.spawn(move |_| {
@@ -151,15 +155,15 @@ impl Court<'_, '_> {
     }
 }
 
-/// A range of walked nodes with its results.
+/// A range of nodes whose numbers the device has walked, with the results.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     pub memory: &'a LastMemory,
-    /// The indices of the walked nodes.
+    /// The indices of the nodes.
     pub range: Range<usize>,
-    /// The number of places in the list of long numbers.
+    /// The number of used places of the list of long numbers.
     pub places: usize,
-    /// The numbers that the device gave up and the host finished.
+    /// The numbers that the device left to the host. The host has walked them.
     pub given_up: &'a [u128],
 }
 
@@ -168,8 +172,9 @@ impl<'a> Examiner<'a> {
         Self { kernels, judge }
     }
 
-    /// Returns, for each challenged node, the index in a list of the node of level `level` above
-    /// it; `None` if the list does not contain it. Challenged nodes are given by their low bits.
+    /// Returns, for each challenged node of the last level, the index in a list of the node of
+    /// level `level` above it; `None` if the list does not have that node. Challenged nodes are
+    /// given by their low bits.
     pub(super) fn find(
         &self,
         asked: &mut Asked,
@@ -193,7 +198,8 @@ impl<'a> Examiner<'a> {
         Ok(challenged.iter().map(|low| places.get(&key(low)).copied()).collect())
     }
 
-    /// Starts a search for nodes with the given keys, which ascend; there are at most [`KEYS`].
+    /// Starts a search for the nodes of a list with the given keys, their low bits. The keys
+    /// ascend; there are at most [`KEYS`].
     fn look_for(
         &self,
         asked: &mut Asked,
@@ -210,8 +216,8 @@ impl<'a> Examiner<'a> {
         self.kernels.find(nodes, range, keys, found)
     }
 
-    /// Returns the index `place` of the node with a key, `None` if it was not found, or an error if
-    /// it was found several times.
+    /// Returns `place`, the index of the node with the given key, if `count`, the number of
+    /// matching nodes, is 1. Returns `None` if it is 0, and an error if it is larger.
     fn place(
         &self,
         place: u32,
@@ -229,8 +235,8 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Like `find`, but returns pairs of index and low bits, and an error if a node is missing from
-    /// the list.
+    /// Like [`Self::find`], but returns pairs (index, low bits). Returns an error if a node is
+    /// missing from the list.
     pub(super) fn find_all(
         &self,
         asked: &mut Asked,
@@ -247,9 +253,9 @@ impl<'a> Examiner<'a> {
         pairs.collect()
     }
 
-    /// Reads back the challenged nodes of some work, with the nodes that were processed together
-    /// with them, and submits them for recomputation. Challenged nodes that are not among the
-    /// walked ones remain.
+    /// Reads back the results for the challenged nodes among those of `work`, with the nodes of the
+    /// same tallies, and calls `submit` with each tally. Challenged nodes that were not walked
+    /// remain in `challenged`.
     pub(super) fn examine(
         &self,
         asked: &mut Asked,
@@ -284,7 +290,8 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    /// Returns the device's answers about keys that were searched.
+    /// Returns the device's results for the nodes of a range of keys that were searched, with room
+    /// for `room` long numbers each.
     fn take(
         &self,
         asked: &mut Asked,
@@ -300,7 +307,7 @@ impl<'a> Examiner<'a> {
         Ok(answers.chunks_exact(words).map(<[u64]>::to_vec).collect())
     }
 
-    /// Returns the index of the first node of the tally that an answer is about; `None` if the
+    /// Returns the index of the first node of the tally to which a result belongs; `None` if the
     /// challenged node was not walked.
     fn first(
         &self,
@@ -321,8 +328,8 @@ fn sorted(lows: impl Iterator<Item = u128>) -> Vec<u128> {
 }
 
 impl Taken {
-    /// Parses an answer of the device about the nodes from `first` on, of which `low` is
-    /// challenged.
+    /// Parses a result of the device for the nodes of a tally. The first node has index `first`;
+    /// the node with the low bits `low` is challenged.
     fn new(work: &Work<'_>, first: usize, low: u128, answer: &[u64]) -> Self {
         let (head, ends) = answer.split_at(HEAD);
         let halves = |words: &[u64]| -> Vec<u32> {
@@ -356,7 +363,8 @@ impl<'a> Judge<'a> {
         Self { device, tree, slow }
     }
 
-    /// Returns the error for a result of the device that differs from the host's.
+    /// Returns the error for the result `what`, which is `found` on the device but must be
+    /// `expected`.
     pub(super) fn refuted(
         &self,
         what: impl Into<String>,
@@ -372,16 +380,16 @@ impl<'a> Judge<'a> {
         self.refuted(format!("the node {key} mod 2^{level}"), "missing", "one of the list")
     }
 
-    /// Returns the contributions of the challenged nodes among some nodes, if all results of the
-    /// device for these nodes are right; otherwise an error.
+    /// Checks the device's results for the nodes of a tally. Returns the contributions of the
+    /// challenged nodes among them if all results are right, otherwise an error.
     fn judge(&self, taken: &Taken) -> Verdict {
         let walks = self.walks(taken)?;
         let wanted = walks.into_iter().filter(|(low, _)| taken.lows.contains(low));
         Ok(wanted.map(|(low, walks)| Answer { low, share: walks.share() }).collect())
     }
 
-    /// Recomputes nodes and returns their low bits and walks. It is an error if the nodes or their
-    /// tally are not as the device reports.
+    /// Recomputes the nodes of a tally, and returns their low bits and walks. Returns an error if
+    /// the device reported other nodes or other results for them.
     fn walks(&self, taken: &Taken) -> Result<Vec<(u128, NodeWalks)>, CollatzError> {
         let Taken { first, nodes, tally, .. } = taken;
         let mut true_nodes: Vec<Node> = vec![];
@@ -409,8 +417,8 @@ impl<'a> Judge<'a> {
         Ok(all)
     }
 
-    /// Returns an error unless the long numbers of some nodes are listed exactly once each, with
-    /// their ends.
+    /// Returns an error unless the device has listed each long number of `nodes` exactly once, with
+    /// the right number of odd steps.
     fn compare_ends(&self, taken: &Taken, nodes: &[(u128, NodeWalks)]) -> Result<(), CollatzError> {
         let long = nodes.iter().map(|(_, walks)| walks.long.len()).sum::<usize>() as u64;
         if taken.long != long {
@@ -439,12 +447,12 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Returns the number of tallies for this many nodes.
+/// Returns the number of tallies for `nodes` nodes.
 pub(super) fn takes(nodes: usize) -> usize {
     nodes.div_ceil(TAKE)
 }
 
-/// Allocates the tallies of this many nodes.
+/// Allocates memory for the tallies of `nodes` nodes.
 pub(super) fn tallies(device: &Device, nodes: usize) -> Result<Buffer<[u32; 4]>, DeviceError> {
     device.alloc(takes(nodes))
 }

@@ -1,5 +1,5 @@
-//! Processing of some nodes at a time: their children down to a level, and the walks of nodes of
-//! the last level.
+//! Processing of a chunk of nodes: it is grown over several levels; at the last level, the numbers
+//! of the nodes are walked.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,16 +16,18 @@ use crate::evidence::recurrence;
 use crate::sieve::{Long, Tables, Tallest, Tally, Tree};
 use crate::walk::Walker;
 
-/// The count of numbers that fit in a list of `sieve_long.cu`.
+/// The largest count of numbers in a list that `sieve_long.cu` writes.
 const LIST: usize = 4096;
-/// The number of words of such a list.
+/// The number of words of a list that `sieve_long.cu` writes: a count, then two words per number.
 const LIST_WORDS: usize = 1 + 2 * LIST;
-/// The number of places of the list that are examined first.
+/// The number of places of the list of long numbers that are processed first while no highest value
+/// is known.
 const FIRST: usize = 1 << 14;
 /// The largest number of levels grown at once.
 const LEVELS: usize = 32;
 
-/// The tables of a tree on the device, and output buffers. All trees with these tables share them.
+/// The tables of a tree on the device, and buffers for results. All trees with the same tables
+/// share them.
 #[derive(Debug)]
 pub(super) struct TreeMemory {
     tables: Arc<Tables>,
@@ -34,15 +36,15 @@ pub(super) struct TreeMemory {
     steps: Buffer<u32>,
     mod_9: Buffer<u32>,
     least: Buffer<u32>,
-    /// The number of nodes of each level, then the index of the next node, and the number of places
-    /// of long numbers.
+    /// The number of nodes of each level, then the index of the next node, and the number of used
+    /// places of the list of long numbers.
     counters: Buffer<u32>,
-    /// The sums over the walks: the count of numbers walked, and the odd steps of killed ones. Then
-    /// the sums over the tallies: the same two, the count of long numbers, and the number of
-    /// tallies.
+    /// The sums over the walks: the count of numbers walked, and the odd steps of numbers that a
+    /// rule excluded. Then the sums over the tallies: first again these two, then the count of long
+    /// numbers, and the number of tallies.
     sums: Buffer<u64>,
-    /// The sum of odd steps of long numbers, their count, and the same sum again; then the list of
-    /// tall numbers and that of numbers given up.
+    /// The sum of odd steps of long numbers, their count, and the same sum again. Then the list of
+    /// numbers that may have the highest value, and the list of numbers left to the host.
     long: Buffer<u64>,
 }
 
@@ -83,37 +85,38 @@ pub(super) struct Chunks<'a, 'scope> {
     kernels: &'a Kernels,
     of_tree: &'a mut TreeMemory,
     walker: &'a Walker,
-    /// The number of steps of the walk after which the host takes over a number.
+    /// The number of steps of the walk after which the device leaves a number to the host.
     pub most_steps: u32,
     vectors: &'a Buffer<u32>,
     tallest: Tallest,
     tally: Tally,
     pub examiner: Examiner<'a>,
     court: Court<'a, 'scope>,
-    /// The number of challenges submitted.
+    /// The number of answers to challenges that were submitted for a check.
     submitted: usize,
     strike: Option<&'a dyn Strike>,
-    /// The number of nodes grown so far, per level from the root's on.
+    /// The number of nodes grown so far at each level, from the level of the root on.
     grown: Vec<u128>,
-    /// The numbers of the last launch that the device gave up and the host finished.
+    /// The numbers that the last launch left to the host. The host has walked them.
     given_up: Vec<u128>,
 }
 
-/// The number of sums of walks and of tallies.
+/// The number of sums over walks and over tallies that a launch computes.
 const SUMS: usize = 6;
-/// The number of sums of long numbers.
+/// The number of sums over long numbers that a launch computes.
 const LONG_SUMS: usize = 3;
 
-/// The results of `sieve_long.cu` for a range of its list.
+/// The results of `sieve_long.cu` for a range of places of the list of long numbers.
 struct Found {
     sum: u64,
-    /// The count of long numbers, including those given up.
+    /// The count of long numbers, including those left to the host.
     numbers: u64,
     tall: Listed,
     given_up: Listed,
 }
 
-/// A list of numbers, and how many there would be without its limit.
+/// A list of limited length, and the count of all numbers, including those for which it has no
+/// room.
 struct Listed {
     count: u64,
     numbers: Vec<u128>,
@@ -134,7 +137,7 @@ impl Listed {
     }
 }
 
-/// The device, and the parts of the host that check it.
+/// The kernels of the device, the walker of the host, and faults that a test injects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub kernels: &'a Kernels,
@@ -182,7 +185,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         self.of_tree.counters.upload(&counters)
     }
 
-    /// Grows `count` nodes over some levels; returns the number of resulting nodes.
+    /// Grows the first `count` nodes of `from` over the given levels, and writes the resulting
+    /// nodes to `to`. Returns their number.
     pub(super) fn grow(
         &mut self,
         from: View<'_, NodeWords>,
@@ -219,8 +223,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(last)
     }
 
-    /// Walks the numbers of `count` nodes of the last level, and submits the challenged nodes among
-    /// them.
+    /// Walks the numbers of `count` nodes of the last level, and submits the device's results for
+    /// the challenged nodes for a check.
     pub(super) fn walk(
         &mut self,
         memory: &mut LastMemory,
@@ -268,8 +272,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         }
     }
 
-    /// Walks the numbers of some nodes; returns the number of places of long numbers in the list,
-    /// or `None` if the list is too short.
+    /// Walks the numbers of a range of nodes. Returns the number of used places of the list of long
+    /// numbers; `None` if the list is too short.
     fn launch(
         &mut self,
         memory: &mut LastMemory,
@@ -323,8 +327,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(fits.then_some(places))
     }
 
-    /// Adds the sums of the last launch to those of the tree; returns the count of long numbers in
-    /// its tallies.
+    /// Adds the sums of the last launch to those of the tree. Returns the count of long numbers
+    /// according to the tallies of the launch.
     fn sums(&mut self, nodes: usize) -> Result<u64, CollatzError> {
         if let Some(strike) = self.strike {
             strike.strike(Memory::Sums(&mut self.of_tree.sums))?;
@@ -346,7 +350,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(long)
     }
 
-    /// Walks the long numbers in `places` places of the list; returns their count.
+    /// Walks the long numbers in the first `places` places of the list, and returns their count.
     fn long(&mut self, memory: &mut LastMemory, places: usize) -> Result<u64, CollatzError> {
         // A short range first: all numbers count as tall while the highest value is unknown.
         let first = if self.tallest.threshold() == 0 { places.min(FIRST) } else { places } as u32;
@@ -424,7 +428,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(Found { sum: words[0], numbers, tall, given_up })
     }
 
-    /// Walks a number that the device gave up.
+    /// Walks n, a number that the device left to the host, and adds the result to the totals.
     fn finish(&mut self, n: u128) {
         let steps = &self.of_tree.tables.steps;
         let long = Long { words: &steps.words, step: steps.step, walker: self.walker };
@@ -437,7 +441,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         }
     }
 
-    /// Returns the totals of all walks, or an error if a level had the wrong number of nodes.
+    /// Returns the totals of all walks; an error if the number of nodes of a level is wrong.
     pub(super) fn end(mut self) -> Result<Tally, CollatzError> {
         let expected = recurrence::levels(self.tree);
         for ((level, found), expected) in (self.tree.root_level()..).zip(&self.grown).zip(expected)

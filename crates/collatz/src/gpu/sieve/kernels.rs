@@ -24,14 +24,15 @@ pub struct Blocks {
 
 /// The number of places of the list of long numbers that a warp reserves at a time.
 pub(super) const PLACES: usize = 256;
-/// The number of words of an answer before the ends of long numbers.
+/// The number of words of a result for a challenged node before its long numbers.
 pub(super) const HEAD: usize = 4 + 4 * TAKE;
 /// The number of powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most
 /// 72 levels.
 const POWERS: u32 = 96;
-/// A bound on the number of odd steps of a node, which kernels use as the modulus.
+/// A bound on the number of odd steps of a node. Kernels take the number modulo this bound, so that
+/// corrupted memory causes no access out of range.
 const ODD_STEPS: usize = 128;
-/// The largest number of blocks per multiprocessor.
+/// The largest number of blocks per multiprocessor in a launch.
 const OF_A_MULTIPROCESSOR: u32 = 8;
 
 impl Blocks {
@@ -43,13 +44,14 @@ impl Blocks {
         Self { grow: 256, last, last_blocks, long: 512 }
     }
 
-    /// Returns the number of places of the list of long numbers that warps may leave unused.
+    /// Returns the largest number of places of the list of long numbers that warps leave unused.
     pub(super) fn list_reserve(&self, multiprocessors: u32) -> usize {
         (OF_A_MULTIPROCESSOR * multiprocessors * self.last / 32) as usize * PLACES + PLACES
     }
 }
 
-/// The kernels of the sieve, compiled for a number of bits of a step, of steps looked ahead, and of
+/// The kernels of the sieve. The field `of` has the constants with which they are compiled: the
+/// number of bits of a step, the number of steps looked ahead, and the number of look-ahead
 /// vectors.
 #[derive(Debug, Clone)]
 pub(super) struct Kernels {
@@ -132,8 +134,8 @@ fn sources(blocks: Blocks, (step, look, classes): (u32, u32, u32)) -> [Source; 5
     ]
 }
 
-/// Returns the sources of the kernels as shipped: with default steps and vectors, for small and for
-/// large trees.
+/// Returns the sources of the kernels with the default step, and with look-ahead vectors for small
+/// and for large trees.
 pub(super) fn shipped(blocks: Blocks) -> Vec<Source> {
     let step = crate::sieve::Step::default().bits();
     let mut all = vec![];
@@ -186,15 +188,15 @@ pub(super) struct LongCall<'a> {
     pub top: u128,
     pub threshold: u128,
     pub most: u32,
-    /// The list of tall numbers; the next field is that of numbers given up. Each has a count, then
-    /// two words per number.
+    /// The list for numbers that may have the highest value: a count, then two words per number.
     pub tall: Cells<'a, u64>,
+    /// The list for numbers that the device leaves to the host: a count, then two words per number.
     pub given_up: Cells<'a, u64>,
-    /// Memory for the three sums.
+    /// Memory for the three sums over long numbers.
     pub sums: Cells<'a, u64>,
 }
 
-/// Returns the count of numbers for which a list has room.
+/// Returns the count of numbers for which a list has room, as an argument of a kernel.
 fn numbers_of(list: Cells<'_, u64>) -> Arg {
     Arg::U32((list.len().saturating_sub(1) / 2) as u32)
 }
@@ -230,11 +232,12 @@ impl Kernels {
         })
     }
 
-    /// Computes the children of nodes. The first of two counters holds the number of nodes, at most
-    /// `most`; the second one, initially 0, counts the children.
+    /// Computes the children of `nodes` at level `level` and writes them to `grown`. Of two
+    /// counters, the first is the number of nodes, at most `most`; the kernel adds the number of
+    /// children to the second, initially 0.
     ///
     /// # Panics
-    /// If `most` nodes, or twice as many children, do not fit.
+    /// If `nodes` has fewer than `most` nodes, or `grown` has no room for twice as many.
     pub(super) fn grow(
         &self,
         (nodes, grown): (View<'_, NodeWords>, Cells<'_, NodeWords>),
@@ -266,7 +269,7 @@ impl Kernels {
         unsafe { self.grow.launch(Launch::linear(blocks.max(1), self.blocks.grow), &args) }
     }
 
-    /// Computes one vector of 2^(look − 5) words.
+    /// Computes one look-ahead vector, of 2^(look − 5) words, for nodes with `odd` odd steps.
     ///
     /// # Panics
     /// If the vector has another length, or a table is too short.
@@ -287,8 +290,9 @@ impl Kernels {
         unsafe { self.look.launch(Launch::linear(blocks, self.blocks.grow), &args) }
     }
 
-    /// Walks the numbers of some nodes. The counters are the end of the nodes, the index of the
-    /// next node, and the number of places of long numbers.
+    /// Walks the numbers of the nodes with indices in `range`. The counters are the end of the
+    /// range, the index of the next node, and the number of used places of the list of long
+    /// numbers.
     ///
     /// # Panics
     /// If a buffer is too short for the nodes, or a table is too short.
@@ -339,7 +343,7 @@ impl Kernels {
         unsafe { self.last.launch(shape, &args) }
     }
 
-    /// Walks the long numbers in a range of places of the list.
+    /// Walks the long numbers in a range of places of their list.
     ///
     /// # Panics
     /// If the list has fewer places, or a table is too short.
@@ -381,14 +385,16 @@ impl Kernels {
         unsafe { self.long.launch(shape, &args) }
     }
 
-    /// Returns the launch shape of a scan of `entries` entries of a list, several per thread.
+    /// Returns the numbers of blocks and threads for a scan of a list of `entries` entries, several
+    /// per thread.
     fn scan(&self, entries: usize) -> Launch {
         let blocks = entries.div_ceil(self.blocks.grow as usize).max(1) as u64;
         let most = u64::from(OF_A_MULTIPROCESSOR * self.multiprocessors);
         Launch::linear(blocks.min(most) as u32, self.blocks.grow)
     }
 
-    /// Adds up the tallies to four sums. The last sum counts the tallies with a given mark.
+    /// Adds the first `count` tallies to four sums. The last sum counts the tallies with the mark
+    /// `mark`.
     ///
     /// # Panics
     /// If there are fewer tallies, or not four sums.
@@ -410,11 +416,11 @@ impl Kernels {
         unsafe { self.sum.launch(shape, &args) }
     }
 
-    /// Searches for nodes with these keys, which ascend. Writes for each key the index of its node
-    /// and the number of matches.
+    /// Searches for the nodes with the given keys, their low bits, which ascend. Writes two words
+    /// for each key: the index of its node and the number of matches.
     ///
     /// # Panics
-    /// If there are fewer nodes, or not two words for each key.
+    /// If there are fewer nodes than the range needs, or `found` has not two words for each key.
     pub(super) fn find(
         &self,
         nodes: &Buffer<NodeWords>,
@@ -436,11 +442,12 @@ impl Kernels {
         unsafe { self.find.launch(self.scan(range.len()), &args) }
     }
 
-    /// Collects what is known about nodes that [`Kernels::find`] has found, in answers of
-    /// [`HEAD`] + 2·`room` words: see `sieve_take`.
+    /// Collects the results for nodes that [`Kernels::find`] has found, in [`HEAD`] + 2·`room`
+    /// words each: see the kernel `sieve_take`.
     ///
     /// # Panics
-    /// If a buffer is shorter than the work requires, or the answers do not fit.
+    /// If a buffer is shorter than the range of nodes or the list requires, or the results do not
+    /// fit.
     pub(super) fn take(
         &self,
         work: &Work<'_>,

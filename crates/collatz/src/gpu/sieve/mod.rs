@@ -1,5 +1,5 @@
-//! The recursive sieve on a device. Nodes are grown level by level in the device's memory, some at
-//! a time, and those of the last level are walked.
+//! The sieve on a device. Nodes are grown level by level in the device's memory, a part of a level
+//! at a time; the numbers of the nodes of the last level are walked.
 
 mod challenge;
 mod chunk;
@@ -27,17 +27,18 @@ use crate::{CollatzError, Region, Watch};
 /// A node on the device: low bits, odd steps and pattern, and the path (see `sieve_grow.cu`).
 type NodeWords = [u32; 8];
 
-/// The sieve on a device.
+/// The engine of the sieve on a device: grows the nodes of a tree in the device's memory, and walks
+/// their numbers.
 #[derive(Debug)]
 pub struct GpuSieve {
     device: Device,
     walker: Walker,
     blocks: Blocks,
-    /// The largest number of nodes of a buffer, a power of two.
+    /// The largest number of nodes in a buffer, a power of two.
     nodes: usize,
-    /// The number of steps of the walk after which the host takes over a number.
+    /// The number of steps of the walk after which the device leaves a number to the host.
     most_steps: u32,
-    /// The number of nodes per challenge.
+    /// The number of nodes for which one challenge is drawn.
     every: u64,
     strike: Option<Arc<dyn Strike>>,
     kernels: Option<Kernels>,
@@ -56,45 +57,55 @@ struct Vectors {
 /// Memory that successive trees reuse.
 #[derive(Debug)]
 struct Space {
-    /// The buffers for nodes between levels.
+    /// Two buffers for the nodes of the levels in between when a chunk is grown over several
+    /// levels.
     scratch: [Buffer<NodeWords>; 2],
     last: LastMemory,
     asked: Asked,
-    /// The buffers of stages that are not in use.
+    /// The buffers of earlier stages, which new stages can reuse.
     spare: Vec<Buffer<NodeWords>>,
 }
 
-/// The memory for walks of the last level.
+/// The memory for the walks of the numbers of the last level.
 #[derive(Debug)]
 struct LastMemory {
     nodes: Buffer<NodeWords>,
-    /// The places of long numbers; the next field has the ends of these numbers.
+    /// The list of long numbers. Each *place* of the list has a number, as the index of its node
+    /// and its index within the node, or is unused.
     listed: Buffer<u64>,
+    /// The number of odd steps of the long number in each place, or a mark if the device left the
+    /// number to the host.
     ends: Buffer<u16>,
-    /// The tallies of 32 nodes each, with the mark of the launch that wrote them.
+    /// One tally per 32 nodes: counts and sums over their numbers, and the mark of the launch that
+    /// wrote it.
     tallies: Buffer<[u32; 4]>,
-    /// The mark of the last launch; each launch has its own, also across trees.
+    /// The mark of the last launch, a number by which the tallies of successive launches differ,
+    /// also across trees.
     mark: u32,
 }
 
 impl Space {
-    /// Keeps the buffer of a stage for reuse, unless it is smaller than others.
+    /// Stores the buffer of a stage for reuse if it has room for exactly `nodes` nodes.
     fn keep(&mut self, buffer: Option<Buffer<NodeWords>>, nodes: usize) {
         self.spare.extend(buffer.filter(|buffer| buffer.len() == nodes));
     }
 }
 
-/// log2 of the smallest ratio of a buffer's nodes to the nodes with which a chunk begins.
+/// A chunk of nodes can be grown by this many levels without exceeding a buffer: it begins with at
+/// most 2^−10 of the nodes for which the buffer has room.
 const LEVELS_OF_A_CHUNK: u32 = 10;
-/// The count of long numbers reserved per node of the last level; the average is about six.
+/// The count of long numbers for which memory is reserved, per node of the last level; the average
+/// is about six.
 const LONG_OF_A_NODE: usize = 10;
-/// The number of nodes per challenge. A challenge takes about as long as 2^17 other nodes.
+/// The default number of nodes per challenge. The check of a challenge takes about as long as 2^17
+/// nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 24;
-/// The largest end of a long number. Ends have 16 bits, and one value marks numbers given up.
+/// The largest number of odd steps that the device records for a long number. Records have 16 bits,
+/// and one value marks numbers left to the host.
 const MOST_ODD_STEPS: u32 = 0xff00;
 
 impl GpuSieve {
-    /// Creates a sieve on a device; compiles nothing yet.
+    /// Creates a sieve on a device. Kernels are compiled when they are first used.
     #[must_use]
     pub fn new(device: &Device, walker: Walker) -> Self {
         let memory = device.info().memory;
@@ -117,20 +128,20 @@ impl GpuSieve {
         }
     }
 
-    /// Makes the sieve use blocks of another size.
+    /// Makes the sieve launch its kernels with the given sizes of blocks.
     #[must_use]
     pub fn with_blocks(self, blocks: Blocks) -> Self {
         Self { blocks, kernels: None, space: None, ..self }
     }
 
-    /// Makes the sieve use buffers of at most `nodes` nodes, rounded down to a power of two, at
-    /// least 2^10.
+    /// Makes the sieve use buffers with room for `nodes` nodes, rounded down to a power of two, but
+    /// at least 2^10.
     #[must_use]
     pub fn with_nodes(self, nodes: usize) -> Self {
         Self { nodes: 1 << nodes.max(1 << 10).ilog2(), space: None, ..self }
     }
 
-    /// Lets the host take over numbers after `most_steps` steps of the walk.
+    /// Makes the device leave a number to the host after `most_steps` steps of its walk.
     #[must_use]
     pub fn with_most_steps(self, most_steps: u32) -> Self {
         Self { most_steps, ..self }
@@ -157,8 +168,8 @@ impl GpuSieve {
         Ok(self.kernels.insert(kernels).clone())
     }
 
-    /// Returns the memory of a tree, with its tables; reuses that of the last tree if the tables
-    /// match.
+    /// Returns the memory of a tree, with its tables. Reuses the memory of the last tree if that
+    /// has the same tables.
     fn of_tree(&mut self, tree: &Tree) -> Result<TreeMemory, DeviceError> {
         match self.of_tree.take() {
             Some(mut of_tree) if of_tree.tables().suit(tree) => {
@@ -193,7 +204,8 @@ impl GpuSieve {
         })
     }
 
-    /// Returns the vectors of a tree; computes them unless those of the last tree match.
+    /// Computes the look-ahead vectors of a tree and stores them, unless the stored ones are those
+    /// of the tree.
     fn vectors(
         &mut self,
         tree: &Tree,
@@ -226,12 +238,13 @@ impl GpuSieve {
 }
 
 impl GpuSieve {
-    /// Returns words of the vectors of a region's first tree, so that vectors too long for a CPU
-    /// can be tested. For each pair (vector, word), returns the word as computed by the kernel and
-    /// as computed by the rules.
+    /// Returns words of the look-ahead vectors of a region's first tree, to test vectors that are
+    /// too long for a CPU. For each pair (vector, word) of `places`, returns the word as the kernel
+    /// computed it, and as the rules give it.
     ///
     /// # Errors
-    /// The device fails; the region has no tree, or no such vector or word.
+    /// The device fails; the region has no tree; or `places` names a vector or a word that does not
+    /// exist.
     pub fn sample_vectors(
         &mut self,
         region: &Region,
@@ -296,8 +309,9 @@ impl Backend for GpuSieve {
 }
 
 impl GpuSieve {
-    /// Grows and walks a tree and returns its totals. Challenges are judged on other threads at the
-    /// same time; all are judged when the function returns.
+    /// Grows and walks a tree and returns its totals; `None` if the watch stopped the work. Answers
+    /// to challenges are checked on other threads at the same time. All checks are complete when
+    /// the function returns.
     fn grow(
         &self,
         task: Task<'_>,
@@ -379,7 +393,7 @@ impl GpuSieve {
     }
 }
 
-/// Returns the source of every kernel as shipped.
+/// Returns the sources of all kernels with the constants that the program uses by default.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     kernels::shipped(Blocks::new(shared_memory))
 }

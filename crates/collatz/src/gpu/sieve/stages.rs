@@ -1,20 +1,21 @@
-//! Waiting nodes: one stage per group of levels; deeper stages are processed first.
+//! Nodes that wait to be processed, in stages: each stage has nodes of one level. The deepest stage
+//! is processed first.
 
 use warpint_device::{Buffer, View};
 
 use super::NodeWords;
 
-/// The waiting nodes of one level, some of them already processed.
+/// A buffer of nodes of one level, some of which are already processed.
 #[derive(Debug)]
 pub(super) struct Stage {
     nodes: Buffer<NodeWords>,
     pub level: u32,
     count: usize,
     next: usize,
-    /// The share of the tree that belongs to all nodes of the stage.
+    /// The fraction of the tree's numbers that belongs to all nodes of the stage.
     share: f64,
-    /// The indices of nodes above challenged nodes, each with the low bits of a challenged node;
-    /// ascending.
+    /// Pairs, in ascending order, of the index of a node in this stage and the low bits of a
+    /// challenged node below it.
     challenged: Vec<(usize, u128)>,
 }
 
@@ -23,13 +24,14 @@ impl Stage {
         Self { nodes, level, count, next: 0, share, challenged: vec![] }
     }
 
-    /// Stores which nodes are above challenged nodes.
+    /// Sets the pairs of a node's index and a challenged node below it.
     pub(super) fn challenged(self, mut challenged: Vec<(usize, u128)>) -> Self {
         challenged.sort_unstable();
         Self { challenged, ..self }
     }
 
-    /// Returns the low bits of the challenged nodes below `count` nodes from index `first` on.
+    /// Returns the low bits of the challenged nodes below `count` nodes of the stage, from index
+    /// `first` on.
     pub(super) fn below(&self, first: usize, count: usize) -> Vec<u128> {
         let from = self.challenged.partition_point(|&(place, _)| place < first);
         let to = self.challenged.partition_point(|&(place, _)| place < first + count);
@@ -40,21 +42,21 @@ impl Stage {
         self.next == self.count
     }
 
-    /// Takes at most `most` of the next nodes. Returns the index of the first, their count, and
-    /// their share of the tree.
+    /// Marks the next nodes as processed, at most `most` but at least one. Returns the index of the
+    /// first, their count, and the fraction of the tree's numbers that belongs to them.
     pub(super) fn take(&mut self, most: usize) -> (usize, usize, f64) {
         let (first, count) = (self.next, most.max(1).min(self.count - self.next));
         self.next += count;
         (first, count, self.share * count as f64 / self.count as f64)
     }
 
-    /// Returns the nodes from index `node` on.
+    /// Returns the nodes of the stage from index `node` on.
     pub(super) fn from(&self, node: usize) -> View<'_, NodeWords> {
         self.nodes.view(node..self.count)
     }
 }
 
-/// The stages of a tree, and the share of its numbers that is done.
+/// The stages of a tree, and the fraction of its numbers that is done.
 #[derive(Debug)]
 pub(super) struct Stages {
     stages: Vec<Stage>,
@@ -76,13 +78,13 @@ impl Stages {
         self.stages.push(stage);
     }
 
-    /// Removes the deepest stage and returns its memory.
+    /// Removes the deepest stage and returns its buffer.
     pub(super) fn pop(&mut self) -> Option<Buffer<NodeWords>> {
         self.stages.pop().map(|stage| stage.nodes)
     }
 
-    /// Adds a share of the tree to what is done; returns the count of numbers done since the last
-    /// call.
+    /// Adds `share` to the fraction of the tree that is done. Returns the count of numbers done
+    /// since the last call.
     pub(super) fn done(&mut self, share: f64) -> u128 {
         self.share += share;
         let done = ((self.numbers as f64 * self.share) as u128).clamp(self.told, self.numbers);
@@ -91,7 +93,8 @@ impl Stages {
         more
     }
 
-    /// Returns the count of numbers not yet reported.
+    /// Returns the count of numbers that were not yet reported as done, and counts them as
+    /// reported.
     pub(super) fn rest(&mut self) -> u128 {
         self.numbers - std::mem::replace(&mut self.told, self.numbers)
     }

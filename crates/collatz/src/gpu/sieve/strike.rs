@@ -4,34 +4,38 @@ use std::fmt::Debug;
 
 use warpint_device::{Buffer, DeviceError};
 
-/// Contents of a device's memory at some moment, before the host reads them.
+/// The contents of a buffer in a device's memory at a moment before the host reads them.
 #[derive(Debug)]
 pub enum Memory<'a> {
-    /// The look-ahead vectors, after they were computed.
+    /// The look-ahead vectors, after the device has computed them.
     Vectors(&'a mut Buffer<u32>),
-    /// The number of nodes of each of some levels, after they were grown.
+    /// The counters of nodes, one per level, after the device has grown nodes over some levels.
     Counters(&'a mut Buffer<u32>),
-    /// The nodes of the last level, before they are walked, and their number.
+    /// The nodes of the last level, before their numbers are walked, and the number of nodes.
     Nodes(&'a mut Buffer<[u32; 8]>, usize),
-    /// The tallies of 32 nodes each, after the walks, and their number.
+    /// The tallies of 32 nodes each, after the walks of their numbers, and the number of tallies.
     Tallies(&'a mut Buffer<[u32; 4]>, usize),
-    /// The sums of all tallies: first the two of the walks, then the four of the tallies.
+    /// The sums of a launch: first the two sums over its walks, then the four sums over its
+    /// tallies.
     Sums(&'a mut Buffer<u64>),
-    /// The number of places of long numbers, in the last word.
+    /// The counters of a launch. The last word is the number of used places of the list of long
+    /// numbers.
     Places(&'a mut Buffer<u32>),
-    /// The places of long numbers, and their number.
+    /// The list of long numbers, and the number of its used places.
     Listed(&'a mut Buffer<u64>, usize),
-    /// The ends of long numbers by place, and the number of places.
+    /// The number of odd steps of each long number, by place of the list, and the number of used
+    /// places.
     Ends(&'a mut Buffer<u16>, usize),
-    /// The sum of these ends, the count of long numbers that reached one, the sum again, and the
-    /// lists of tall numbers and of numbers given up, both of the same size: a count, then two
+    /// The results for long numbers: the sum of their odd steps; the count of long numbers that
+    /// fell below their starts; the sum again; the list of numbers that may have the highest value;
+    /// and the list of numbers left to the host. Each list has the same size: a count, then two
     /// words per number.
     Long(&'a mut Buffer<u64>),
 }
 
-/// Changes the contents of a device's memory, as a fault would.
+/// A change of the contents of a device's memory, as a fault would cause it.
 pub trait Strike: Debug + Send + Sync {
-    /// Changes the memory; called at each of the moments.
+    /// Changes `memory`, or leaves it as it is. It is called at each moment that [`Memory`] lists.
     ///
     /// # Errors
     /// The device fails.

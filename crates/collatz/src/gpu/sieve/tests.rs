@@ -1,4 +1,4 @@
-//! The kernels on the simulator against the CPU.
+//! Tests of the kernels on the simulator, against the CPU.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,17 +16,18 @@ fn shape(look: u32, step: u32, rules: Rules) -> Shape {
     Shape { rules, look: Looking::new(look), step: Step::new(step).unwrap() }
 }
 
-/// The same challenges on both.
+/// The seed of the challenges, the same on the device and the CPU.
 const SEED: u64 = 20_261_123;
 
 fn on_cpu() -> CpuSieve {
     CpuSieve::default().with_nodes_of_a_challenge(EVERY)
 }
 
-/// Some tens of challenges, in trees of some hundreds of nodes.
+/// The number of nodes per challenge: it gives some tens of challenges in trees of some hundreds of
+/// nodes.
 const EVERY: u64 = 16;
 
-/// On the simulator, with small buffers.
+/// Returns the sieve on the simulator, with small buffers.
 fn on_simulator(walker: Walker) -> GpuSieve {
     let engine = GpuSieve::new(&Device::simulator().unwrap(), walker);
     engine.with_blocks(blocks()).with_nodes(1 << 10).with_nodes_of_a_challenge(EVERY)
@@ -61,7 +62,8 @@ fn trees_are_walked_as_on_the_cpu() {
     }
 }
 
-/// Every word of the low bits, of the bits above them and of the values matters in some case.
+/// Tests trees such that each word of the low bits, of the bits above them and of the values
+/// affects some result.
 #[test]
 fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     let far = |bits: u32, add: u128| {
@@ -86,7 +88,7 @@ fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     }
 }
 
-/// A tree in the middle of others, with a root of many bits and many bits above.
+/// Tests a tree whose root has many low bits, and whose interval begins at a large number.
 #[test]
 fn a_tree_with_all_its_parts_is_walked_as_on_the_cpu() {
     for (low_bits, top) in [(44, 0x3_1234_5679u128), (50, 0x1ff_ffff), (52, 1 << 21 | 12_345)] {
@@ -130,7 +132,7 @@ fn a_trap_is_found() {
     assert_eq!(verified.unresolved, [63_728_127]);
 }
 
-/// A list of long numbers that seems too short at first.
+/// A fault by which the list of long numbers seems too short in the first launches.
 #[derive(Debug, Default)]
 struct Short(AtomicU32);
 

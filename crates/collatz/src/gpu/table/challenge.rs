@@ -1,10 +1,10 @@
 //! Challenges: items of a launch that the host recomputes.
 //!
-//! An item is a residue and several consecutive values h; `table_walk.cu` records the steps of
-//! each. After the launch the host searches the device's list for a challenged residue, and walks
-//! all numbers of the item that contains the challenged h. The cost is a scan of the list, 16 bytes
-//! per entry, three small launches or copies, about 40 µs, and usually at most 2^12 numbers on the
-//! host.
+//! An item is a residue and several consecutive values h; `table_walk.cu` records the number of
+//! steps of each item. After a launch the host searches the device's list of residues for a
+//! challenged one, and walks all numbers of the item that contains the challenged h. On the device,
+//! a challenge costs a scan of the list, 16 bytes per entry, and three small launches or copies,
+//! about 40 µs. On the host, it costs the walks of at most 2^12 numbers, as a rule.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -17,7 +17,7 @@ use super::pack;
 use crate::CollatzError;
 use crate::table::{Blocks, Challenged, Residue};
 
-/// The kernels of challenges, and the memory of tallies.
+/// The kernels that answer challenges, and the memory of tallies.
 #[derive(Debug)]
 pub(super) struct Examiner {
     device: Device,
@@ -27,21 +27,24 @@ pub(super) struct Examiner {
     pub(super) tallies: Buffer<u32>,
 }
 
-/// A completed launch, as far as challenges need it.
+/// The data of a completed launch that challenges need.
 #[derive(Debug)]
 pub(super) struct Launched<'a> {
     pub blocks: Blocks,
-    /// The residues of the launch, two words each.
+    /// The packed residues of the launch, two words each.
     pub residues: View<'a, u64>,
     pub highs: Range<u128>,
-    /// The number of values h per item; the field `chunks` has the number of items per residue.
+    /// The number of consecutive values h per item; the numbers of an item are r + h·2^bits, where
+    /// r is its residue.
     pub item: u64,
+    /// The number of items per residue.
     pub chunks: u64,
-    /// The starts that the device left to the host.
+    /// The numbers whose walks the device left to the host.
     pub left: &'a [u128],
 }
 
-/// The challenged numbers of a list: pairs of the residue and h.
+/// The challenged numbers of a list of residues: the pair (r, h) stands for r + h·2^bits, where r
+/// is a residue modulo 2^bits.
 pub(super) type Asked = Vec<(Residue, u128)>;
 
 impl Examiner {
@@ -55,17 +58,18 @@ impl Examiner {
         })
     }
 
-    /// Returns the launch shape of a scan of `entries` entries of a list, several per thread.
+    /// Returns the numbers of blocks and threads for a scan of a list of `entries` entries, several
+    /// per thread.
     fn scan(&self, entries: u64) -> Launch {
         let most = u64::from(8 * self.device.info().multiprocessors.max(1));
         let blocks = entries.div_ceil(GROW_THREADS.into()).clamp(1, most);
         Launch::linear(blocks as u32, GROW_THREADS)
     }
 
-    /// Adds the tallies of `items` items to `sum`, which has one word.
+    /// Adds the first `items` tallies to `sum`, which has one word.
     ///
     /// # Panics
-    /// If there are fewer tallies.
+    /// If there are fewer tallies, or `sum` has no word.
     pub(super) fn add(&self, items: u64, sum: Cells<'_, u64>) -> Result<(), DeviceError> {
         assert_room("tallies", self.tallies.len(), items as usize);
         assert_room("a sum", sum.len(), 1);
@@ -74,7 +78,8 @@ impl Examiner {
         unsafe { self.sum.launch(self.scan(items), &args) }
     }
 
-    /// Returns the indices of challenged residues in the list of a launch.
+    /// Returns the index in the list of a launch of each challenged residue that the list has. The
+    /// key is the first word of the packed residue.
     fn find(
         &self,
         challenged: &Challenged,
@@ -109,8 +114,8 @@ impl Examiner {
         Ok(places)
     }
 
-    /// Recomputes the items of a launch that contain challenged numbers, and removes these from
-    /// `asked`.
+    /// Recomputes the items of a launch that contain challenged numbers, compares the results with
+    /// the device's, and removes these numbers from `asked`.
     pub(super) fn examine(
         &self,
         challenged: &Challenged,

@@ -1,4 +1,4 @@
-//! The kernels of the table method: their versions and tables.
+//! The kernels of the table method, and the tables that they read.
 
 use warpint_device::{
     Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,
@@ -7,22 +7,22 @@ use warpint_device::{
 use crate::descent::min_odd;
 use crate::table::{MOST_TABLE_BITS, Tables, powers};
 
-/// The default number of bits of the tables.
+/// The default number of bits of a table, which has 2^bits entries.
 pub(super) const TABLE_BITS: u32 = 14;
 
-/// The least number of bits of the tables.
+/// The least number of bits of a table, which has 2^bits entries.
 pub(super) const LEAST_TABLE_BITS: u32 = 8;
 
 /// The number of threads per block of the kernel that grows residues.
 pub(super) const GROW_THREADS: u32 = 256;
 
-/// The largest number of threads per block of the kernel that walks.
+/// The largest number of threads per block of the kernel `table_walk.cu`.
 const MOST_THREADS: u32 = 1024;
 
 /// The shared memory that a multiprocessor reserves per block, in bytes.
 const RESERVED: u32 = 1 << 10;
 
-/// A version of the kernel `table_walk.cu`, compiled for given tables and words.
+/// The constants with which the kernel `table_walk.cu` is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Walk {
     pub(super) table_bits: u32,
@@ -33,8 +33,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Returns the number of bytes of shared memory per block: for entries, 16 powers, and two
-    /// words per thread.
+    /// Returns the number of bytes of shared memory per block: for the entries of the table, 16
+    /// powers of 3, and two words per thread.
     pub(super) fn shared_bytes(table_bits: u32, threads: u32) -> u32 {
         4 * ((1 << table_bits) + 16 + 2 * threads)
     }
@@ -75,12 +75,13 @@ impl Grow {
         })
     }
 
-    /// Computes the residues of k + 1 bits from those of k bits, two words each. The first count
-    /// holds the number of residues, at most `most`. The second one, initially 0, counts the new
-    /// residues, including those that do not fit.
+    /// Computes the mandatory residues of k + 1 bits from those of k bits, two words each. Of the
+    /// two `counts`, the first is the number of residues in `from`, at most `most`. The kernel adds
+    /// to the second, initially 0, the number of new residues, including those for which `to` has
+    /// no room.
     ///
     /// # Panics
-    /// If `most` residues do not fit.
+    /// If `from` has fewer than `most` residues, or there are fewer than two counts.
     pub(super) fn launch(
         &self,
         (from, to): (View<'_, u64>, Cells<'_, u64>),
@@ -117,7 +118,8 @@ pub(super) fn challenge_source() -> Source {
     .define("THREADS", GROW_THREADS)
 }
 
-/// Returns the sources of the kernels as shipped.
+/// Returns the sources of the kernels with the constants that the program uses by default, for
+/// devices with `shared_memory` bytes of shared memory per block.
 pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     let table_bits = largest_table(shared_memory).min(TABLE_BITS);
     let (threads, blocks) = shape(table_bits, shared_memory);
@@ -127,14 +129,15 @@ pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
     [grow_source(), challenge_source()].into_iter().chain(walks).collect()
 }
 
-/// Returns the largest number of bits of a table that fits in a block's shared memory.
+/// Returns the largest number of bits of a table that fits in `shared_memory` bytes of shared
+/// memory per block.
 pub(super) fn largest_table(shared_memory: u32) -> u32 {
     let fits = |&bits: &u32| Walk::shared_bytes(bits, MOST_THREADS) <= shared_memory;
     (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
 }
 
-/// Returns the number of threads per block, and of blocks per multiprocessor, for `shared_memory`
-/// bytes of shared memory per block.
+/// Returns the number of threads per block, and of blocks per multiprocessor, for a multiprocessor
+/// with `shared_memory` bytes of shared memory.
 pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
     match shared_memory / (Walk::shared_bytes(table_bits, MOST_THREADS / 2) + RESERVED) {
         0 | 1 => (MOST_THREADS, 1),
@@ -142,8 +145,9 @@ pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
     }
 }
 
-/// Returns the words of the table for the device: the entries, with 4·f in the low 6 bits and 4·C
-/// above, then 4·3^0 … 4·3^15.
+/// Returns the words of the table for the device. The entry of the low bits l has 4·f in its low 6
+/// bits and 4·T^d(l) above, where f counts the odd steps among the first d steps of T from l. The
+/// words 4·3^0, …, 4·3^15 follow.
 pub(super) fn entries(tables: &Tables) -> Vec<u32> {
     let entry = |low| tables.constant(low) << 8 | tables.odd_steps(low) << 2;
     let powers = powers().into_iter().take(16).map(|power| 4 * power as u32);

@@ -1,4 +1,4 @@
-//! The launches that walk the numbers of a list of residues.
+//! The launches of the kernel that walks the numbers of a list of residues.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -11,30 +11,31 @@ use super::{DeviceTable, List, portion};
 use crate::table::{Blocks, Challenged};
 use crate::{CollatzError, Verified, Watch};
 
-/// The largest number of values h of an item: lanes that begin together end within a few percent of
-/// each other.
+/// The largest count of numbers per item, the numbers r + h·2^s of one residue r. Lanes that begin
+/// items of this size together end within a few percent of each other's time.
 const ITEM: u64 = 1 << 12;
 
-/// The number of items per thread, if there are enough numbers.
+/// The number of items per thread, if there are enough numbers for so many.
 const ITEMS: u64 = 16;
 
-/// The bounds of the duration that a launch should have.
+/// The least and the greatest duration that a launch should have.
 const LAUNCH: [Duration; 2] = [Duration::from_millis(60), Duration::from_millis(200)];
 
 /// The results of a launch.
 struct Answer {
-    /// The sum of steps over all numbers.
+    /// The sum of the table steps of all numbers.
     steps: u64,
-    /// The sum of steps according to the tallies, which must be the same.
+    /// The sum of all tallies, which must be equal to `steps`.
     tallies: u64,
-    /// The count of starts left to the host, counted in two ways.
+    /// The count of numbers left to the host, from two counters of the device, which must be equal.
     left: [u64; 2],
-    /// The starts left to the host; `None` if they do not all fit.
+    /// The numbers left to the host; `None` if they do not all fit in the buffer.
     starts: Option<Vec<u128>>,
 }
 
 impl DeviceTable {
-    /// Walks the numbers of a list of residues, in several launches.
+    /// Walks the numbers of a list of residues, in several launches, and returns the result; `None`
+    /// if the watch stopped the work.
     pub(super) fn walk_list(
         &mut self,
         (list, count): (List<'_>, u64),
@@ -115,7 +116,8 @@ impl DeviceTable {
         }
     }
 
-    /// Adapts the size of the next launch to the duration `took` of one with `numbers` numbers.
+    /// Adapts the size of the next launch, after a launch with `numbers` numbers had the duration
+    /// `took`.
     fn adapt(&mut self, took: Duration, numbers: u64) {
         if took > LAUNCH[1] {
             self.budget = (self.budget / 2).max(self.limits.left as u64);
@@ -125,8 +127,8 @@ impl DeviceTable {
     }
 
     /// Launches the walk of some residues of a list, with a range of values h, by a kernel for
-    /// numbers of `words` words. Returns the number of values h per item, and of items per residue.
-    /// Asynchronous.
+    /// numbers of `words` words. Returns the number of values h per item, and the number of items
+    /// per residue. Does not wait for the kernel.
     ///
     /// # Panics
     /// If the list does not contain the residues, or the tallies do not fit.
@@ -170,7 +172,8 @@ impl DeviceTable {
         Ok((item, chunks))
     }
 
-    /// Reads the results of the last launch, of a kernel for numbers of `words` words.
+    /// Waits for the last launch and reads its results. The kernel was the one for numbers of
+    /// `words` words.
     fn launched(&self, words: u32) -> Result<Answer, DeviceError> {
         let state = self.state.download()?;
         let [_, left, steps, tallies, left_again] = <[u64; 5]>::try_from(state).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The table method on a device: planning of launches, and treatment of the numbers that they
-//! leave.
+//! The table method on a device: the planning of launches, and the completion of numbers that the
+//! device leaves to the host.
 
 mod challenge;
 mod kernels;
@@ -22,21 +22,22 @@ use crate::table::{
 };
 use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
 
-/// The position, in bits, of f in a packed residue.
+/// The lowest bit of the number of odd steps in a packed residue.
 const ODD_SHIFT: u32 = 40;
 
-/// The count of numbers per challenge. A challenge takes about as long as 10^7 numbers.
+/// The default count of numbers per challenge. The check of a challenge takes about as long as the
+/// walks of 10^7 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 29;
 
 /// Limits on the work that [`DeviceTable`] does at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableLimits {
-    /// The number of residues in a list, 2^13 to 2^28: a list must hold the descendants of one
-    /// node.
+    /// The largest number of residues in a list, 2^13 to 2^28. A list must have room for all
+    /// residues that are grown from one residue of 13 bits fewer.
     pub residues: usize,
-    /// The largest number of starts that a launch can leave to the host, 1 to 2^28.
+    /// The largest number of walks that a launch can leave to the host, 1 to 2^28.
     pub left: usize,
-    /// The least count of numbers of a part that is not processed on the CPU.
+    /// The least count of numbers of a part of a region that is processed on the device.
     pub numbers: u128,
 }
 
@@ -62,12 +63,12 @@ impl Default for TableLimits {
 enum List<'a> {
     /// A list uploaded by the host.
     Packed(View<'a, u64>),
-    /// One of the two lists that are grown on the device.
+    /// The list with this index, of the two lists that are grown on the device.
     Grown(usize),
 }
 
 impl<'a> List<'a> {
-    /// Returns the residues of the list with indices in a range.
+    /// Returns the residues whose indices in the list are in `range`.
     fn residues<'b>(self, lists: &'b [Buffer<u64>; 2], range: Range<u64>) -> View<'b, u64>
     where
         'a: 'b,
@@ -80,9 +81,9 @@ impl<'a> List<'a> {
     }
 }
 
-/// The table method on a device; its results are those of [`TableMethod`] with the same options.
-/// The CPU processes the numbers below 2^20, interval ends of fewer than 2^28 numbers, numbers that
-/// overflow, and everything if the walker has a trap.
+/// The table method on a device. Its results are those of [`TableMethod`] with the same options.
+/// The CPU processes the numbers below 2^20, interval ends of fewer than 2^28 numbers, and numbers
+/// that overflow their words. If the walker has a trap, the CPU processes everything.
 #[derive(Debug)]
 pub struct DeviceTable {
     device: Device,
@@ -92,7 +93,7 @@ pub struct DeviceTable {
     threads: u32,
     blocks: u32,
     limits: TableLimits,
-    /// The count of numbers per launch.
+    /// The largest count of numbers per launch.
     budget: u64,
     entries: Buffer<u32>,
     powers: Buffer<u64>,
@@ -104,7 +105,7 @@ pub struct DeviceTable {
 }
 
 impl DeviceTable {
-    /// Creates the method with these options; tables have 8 to 15 bits, as far as shared memory
+    /// Creates the method with the given options. Tables have 8 to 15 bits, as far as shared memory
     /// allows.
     ///
     /// # Errors
@@ -120,11 +121,11 @@ impl DeviceTable {
         largest_table(shared_memory)
     }
 
-    /// Like [`DeviceTable::new`], with other limits, or the nearest valid ones; for tests and
-    /// measurements.
+    /// Like [`DeviceTable::new`], with other limits than the default ones, for tests and
+    /// measurements. Invalid limits are replaced by the nearest valid ones.
     ///
     /// # Errors
-    /// As [`DeviceTable::new`].
+    /// Those of [`DeviceTable::new`].
     pub fn with_limits(
         device: &Device,
         options: TableOptions,
@@ -161,7 +162,7 @@ impl DeviceTable {
         })
     }
 
-    /// Makes the method draw challenges from a seed, one per `numbers` numbers.
+    /// Makes the method draw challenges from the given seed, one per `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { cpu: self.cpu.with_challenges(seed, numbers), ..self }
@@ -239,8 +240,9 @@ impl DeviceTable {
         Ok(Some(verified))
     }
 
-    /// Returns how many nodes from index `first` on, at least one, have descendants that fit
-    /// together in a list, and the number of these descendants. No level before the last has more.
+    /// Returns how many nodes from index `first` on, at least one, have descendants of `bits` bits
+    /// that fit in one list together, and the number of these descendants. No level in between has
+    /// more.
     fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
         let counts = descendants(nodes.bits, bits);
         let (mut some, mut count) = (0, 0);
@@ -254,7 +256,8 @@ impl DeviceTable {
         (some, count)
     }
 
-    /// Grows some nodes to the bits of the sieve, and returns the list of residues.
+    /// Grows `some` nodes from index `first` on, which have `from` bits, to residues of `to` bits,
+    /// and returns their list. It must have `expected` residues.
     fn grown<'a>(
         &mut self,
         packed: &'a Buffer<u64>,
@@ -289,11 +292,11 @@ impl DeviceTable {
         })
     }
 
-    /// Returns `s_d`, by listing the residues on the device: [`crate::table::sieve_size`] computes
-    /// the same number.
+    /// Returns the number of mandatory residues modulo 2^bits, by listing them on the device.
+    /// [`crate::table::sieve_size`] computes the same number.
     ///
     /// # Errors
-    /// The device fails, or finds another number of residues.
+    /// The device fails or finds a wrong number of residues, or `bits` is not from 8 to 37.
     pub fn sieve_size(&mut self, bits: u32) -> Result<u64, CollatzError> {
         bounded("the bits of the sieve", bits, LEAST_SIEVE_BITS, MOST_SIEVE_BITS)?;
         let from = bits.saturating_sub(GROWN);
@@ -356,12 +359,14 @@ impl Verifier for DeviceTable {
     }
 }
 
-/// Packs a residue into two words: r and f, then `T^s(r)`.
+/// Packs a residue r modulo 2^s into two words. The first word has r in its low 40 bits and the
+/// number of odd steps above; the second word is T^s(r).
 fn pack(residue: Residue) -> [u64; 2] {
     [residue.low | u64::from(residue.odd) << ODD_SHIFT, residue.value]
 }
 
-/// Returns approximately ⌊all·done/of⌋, monotonic in `done`, and exactly `all` for done = of.
+/// Returns approximately ⌊all·done/of⌋. The result does not decrease as `done` grows, and it is
+/// `all` for `done` = `of`.
 fn portion(all: u128, done: u128, of: u128) -> u128 {
     if done >= of {
         return all;

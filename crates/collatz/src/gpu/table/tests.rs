@@ -1,4 +1,4 @@
-//! The kernels on the simulator, against the same method on the CPU.
+//! Tests of the kernels on the simulator, against the same method on the CPU.
 
 use std::time::Instant;
 
@@ -15,11 +15,12 @@ fn device(options: TableOptions, limits: TableLimits) -> DeviceTable {
     DeviceTable::with_limits(&Device::simulator().unwrap(), options, limits).unwrap()
 }
 
-/// The same challenges on both, some tens.
+/// The seed of the challenges, the same on the device and the CPU.
 const SEED: u64 = 20_261_123;
+/// The count of numbers per challenge, with which there are some tens of challenges.
 const EVERY: u64 = 1 << 8;
 
-/// All parts on the device, in several lists and launches.
+/// Limits with which all parts are processed on the device, in several lists and launches.
 const FEW: TableLimits = TableLimits { residues: 1 << 13, left: 1 << 10, numbers: 0 };
 
 fn check(options: TableOptions, limits: TableLimits, regions: &[Region]) -> Vec<Verified> {
@@ -159,8 +160,8 @@ fn portions_add_up() {
     }
 }
 
-/// On the first GPU, with all table sizes: all numbers below 2^40, an interval from 2^64 on, and
-/// two classes below 2^71. The CPU must agree on an interval.
+/// Measures the speed on the first GPU, with all table sizes, for all numbers below 2^40, an
+/// interval from 2^64 on, and two classes below 2^71. On another interval the CPU must agree.
 #[test]
 #[ignore = "a measurement on a GPU"]
 fn speed() {
@@ -203,8 +204,8 @@ fn speed() {
     }
 }
 
-/// The device has a wrong entry, by which numbers fall below their start too early or too late; or
-/// its list contains a residue twice.
+/// Tests that faults in the device's tables are detected: entries without constants, or powers of 3
+/// that are all 1.
 #[test]
 fn faults_of_the_devices_tables_are_refused() {
     let region = interval(1 << 40, 1 << 14);
