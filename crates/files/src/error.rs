@@ -8,7 +8,8 @@ use crate::ErrorKind;
 /// An error of a file operation. Each message names the path.
 ///
 /// The conversion to an [`io::Error`] (`From`) is for callers that name the path themselves: its
-/// message states only the reason. An error of the operating system is converted to itself.
+/// message states only the reason. [`FileError::Io`] is converted to the error of the operating
+/// system that it contains.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -118,8 +119,9 @@ impl FileError {
         }
     }
 
-    /// Converts the error to an [`io::Error`] for a message that already names `path`. The result
-    /// is the reason alone if the operation was on that path, otherwise the whole message.
+    /// Converts the error to an [`io::Error`] for a message that already names `path`. Its message
+    /// is the reason alone if the operation was on `path`, and otherwise the whole message of this
+    /// error.
     #[must_use]
     pub fn in_message_of(self, path: &Path) -> io::Error {
         if self.path() == path { self.into() } else { io::Error::new(self.io_kind(), self) }

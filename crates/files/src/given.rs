@@ -22,7 +22,8 @@ pub enum Found {
 /// Returns what a path leads to, without opening it.
 ///
 /// # Errors
-/// [`FileError::NotAFile`] for any other object; errors of the operating system.
+/// [`FileError::NotAFile`] for an object that is neither a regular file nor a character device;
+/// errors of the operating system.
 pub fn look(path: &Path) -> Result<Found, FileError> {
     match sys::look_at_given(path) {
         Ok(sys::FILE) => Ok(Found::File),

@@ -4,8 +4,9 @@ use std::io;
 
 use crate::FileError;
 
-/// The kind of a failure. A program uses it to choose an exit code or to decide whether to retry. Every
-/// error of these libraries with a `kind` method returns one, also if it wraps another error.
+/// The kind of a failure. A program uses it to choose an exit code or to decide whether to retry.
+/// The method `kind` of an error of the project's libraries returns it, also for an error that
+/// wraps another.
 ///
 /// | kind | the same request again |
 /// |---|---|
@@ -36,14 +37,14 @@ pub enum ErrorKind {
     Finding,
     /// A stop was requested before the end.
     Stopped,
-    /// None of these: an error of the caller's own code (an observer, a callback), or an internal error
-    /// of the library. The error's `source`, if any, says more.
+    /// None of the other kinds: an error of the caller's own code (an observer, a callback), or an
+    /// internal error of the library. The error's `source`, if any, says more.
     Other,
 }
 
 /// Returns the kind of an error of the operating system: [`ErrorKind::BadInput`] for a path that is
 /// missing, of the wrong kind or not permitted, otherwise [`ErrorKind::Io`]. If the error contains
-/// a [`FileError`], returns the kind of that one.
+/// a [`FileError`], returns the kind of the [`FileError`].
 impl From<&io::Error> for ErrorKind {
     fn from(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;
