@@ -17,7 +17,7 @@ pub struct Out(Place);
 enum Place {
     /// A regular file, which is replaced at the end.
     File(WholeFile),
-    /// A place that can only be written sequentially.
+    /// A pipe, a device or a standard stream, which can only be written sequentially.
     Stream { name: String, to: To },
 }
 
@@ -39,7 +39,7 @@ impl Out {
     /// Inspects an output: a path, or `-` for standard output. Opens nothing.
     ///
     /// # Errors
-    /// [`BatchError`] if the place cannot be written.
+    /// [`BatchError`] if the output cannot be written.
     pub fn new(path: &Path) -> Result<Self, BatchError> {
         let name = path.display().to_string();
         let place = |pipe| To::Place { path: path.to_owned(), pipe };
@@ -123,7 +123,8 @@ fn is_descriptor(path: &Path) -> bool {
     folder.is_some_and(|folder| folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// Results on the way to a stream, which receives all of them at the end, or none.
+/// The results for a stream. They are stored in a temporary file, and the stream receives all of
+/// them at the end, or none.
 pub(crate) struct Output {
     name: String,
     /// The temporary file that holds the results until the end; `None` if they are discarded.

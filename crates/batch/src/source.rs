@@ -23,11 +23,11 @@ pub struct Source {
     pub(crate) item: Option<Item>,
     /// The offset of the first number in the file, in bytes.
     offset: u64,
-    /// What converts the lines of a text to numbers; `None` for other formats.
+    /// The converter of lines to numbers; `None` if the format is not text.
     digits: Option<Digits>,
 }
 
-/// Some numbers as they appear in a file.
+/// Consecutive numbers of an operand, as they appear in its file.
 #[derive(Debug)]
 pub struct Piece<'a> {
     source: &'a Source,
@@ -202,7 +202,7 @@ impl Source {
     }
 
     /// Returns the position of number i, counted from 0: `FILE: line 1` for text, otherwise `FILE:
-    /// number 1`; for a number of the command line, that number.
+    /// number 1`. For an operand that is itself a number, returns the number as given.
     #[must_use]
     pub fn name_of(&self, i: u64) -> String {
         let name = &self.operand.name;
@@ -213,19 +213,21 @@ impl Source {
         }
     }
 
-    /// Returns roughly the bytes of memory that a number takes, as limbs and in the form of the
-    /// file together.
+    /// Returns roughly the memory of one number in bytes: its limbs together with its text or bytes
+    /// in the format of the file.
     pub(crate) fn bytes_each(&self) -> u64 {
         self.format.bytes_each(self.width)
     }
 }
 
-/// The largest number of lines that are processed together; the next constant limits their bytes.
+/// The largest number of lines that are inspected together.
 const LINES: usize = 1 << 14;
+/// The size in bytes after which no more lines are added to those that are inspected together.
 const BYTES: usize = 1 << 24;
 
 /// Returns the count of numbers, one per line. If `wanted`, also returns the least width that holds
-/// all numbers; numbers too wide for any width are ignored.
+/// all numbers, where numbers too wide for any width are ignored; otherwise the width is of no
+/// meaning.
 fn survey(
     file: Box<dyn Bytes>,
     format: Format,
@@ -328,8 +330,8 @@ impl<'a> SourceReader<'a> {
 }
 
 impl Piece<'_> {
-    /// Returns the numbers, and the indices of invalid lines with their problems, ascending. An
-    /// invalid line gives the number 0.
+    /// Returns the numbers, and the indices of the invalid lines with their problems, in ascending
+    /// order. The number of an invalid line is 0.
     ///
     /// # Errors
     /// The errors of [`UintBatch::from_decimal`], except those of the text.

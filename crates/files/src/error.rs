@@ -119,9 +119,9 @@ impl FileError {
         }
     }
 
-    /// Converts the error to an [`io::Error`] for a message that already names `path`. Its message
-    /// is the reason alone if the operation was on `path`, and otherwise the whole message of this
-    /// error.
+    /// Converts the error to an [`io::Error`] for a message that already names `path`. The message
+    /// of the result is the reason alone if the operation was on `path`, and otherwise the whole
+    /// message of this error.
     #[must_use]
     pub fn in_message_of(self, path: &Path) -> io::Error {
         if self.path() == path { self.into() } else { io::Error::new(self.io_kind(), self) }

@@ -5,8 +5,8 @@ use std::io;
 use crate::FileError;
 
 /// The kind of a failure. A program uses it to choose an exit code or to decide whether to retry.
-/// The method `kind` of an error of the project's libraries returns it, also for an error that
-/// wraps another.
+/// The errors of the project's libraries return their kind by a method `kind`, also if they wrap
+/// another error.
 ///
 /// | kind | the same request again |
 /// |---|---|

@@ -7,10 +7,11 @@ use warpint_integer::Width;
 
 use crate::words;
 
+/// The bytes with which every npy file begins.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// The length in bytes of the longest header accepted; NumPy writes about a hundred bytes.
 const LONGEST: usize = 1 << 16;
-/// The alignment of array data: they begin at a multiple of this many bytes.
+/// The alignment of the array data in bytes: their offset in the file is a multiple of it.
 const ALIGNMENT: usize = 64;
 
 /// The element type of an array.
@@ -187,7 +188,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A parser of Python literals: the text that is left to parse.
+/// A parser of Python literals. Contains the text that is not parsed yet.
 struct Literal<'a>(&'a [u8]);
 
 impl<'a> Literal<'a> {
@@ -195,7 +196,8 @@ impl<'a> Literal<'a> {
         self.0 = self.0.trim_ascii_start();
     }
 
-    /// Consumes `byte` if it is the next one after spaces; returns whether it was.
+    /// Skips spaces, and consumes the next byte if it is `byte`. Returns whether `byte` was
+    /// consumed.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_spaces();
         match self.0.strip_prefix(&[byte]) {
@@ -211,8 +213,8 @@ impl<'a> Literal<'a> {
         self.take(byte).then_some(())
     }
 
-    /// Parses a string in quotes of either kind, without escapes, and returns what is between the
-    /// quotes.
+    /// Parses a string in single or double quotes, without escapes, and returns the text between
+    /// the quotes.
     fn string(&mut self) -> Option<&'a [u8]> {
         let quote = if self.take(b'\'') {
             b'\''
