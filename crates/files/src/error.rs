@@ -21,8 +21,8 @@ pub enum FileError {
         /// The kind of object found: `a symbolic link`, `a FIFO`, `a directory` …
         what: &'static str,
     },
-    /// The path leads to something other than a directory where the program needs a directory of its
-    /// own.
+    /// The path leads to something other than a directory where the program needs a directory of
+    /// its own.
     #[error("{} is {what}, not a directory", path.display())]
     NotAFolder {
         /// The path that is not a directory.

@@ -100,8 +100,8 @@ impl Folder {
     /// The names of new directories are on disk when this returns.
     ///
     /// # Errors
-    /// [`FileError::NotAFolder`] if a link or a file is in place of an inner directory; errors of the
-    /// operating system.
+    /// [`FileError::NotAFolder`] if a link or a file is in place of an inner directory; errors of
+    /// the operating system.
     pub fn make(&self) -> Result<bool, FileError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -174,8 +174,8 @@ impl Folder {
         self.open_as(name.as_ref(), Access::Read, "read")
     }
 
-    /// Opens an existing regular file for reading and for changes in place. The caller must cope with
-    /// changes that a kill or a power failure leaves incomplete.
+    /// Opens an existing regular file for reading and for changes in place. The caller must cope
+    /// with changes that a kill or a power failure leaves incomplete.
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -229,8 +229,8 @@ impl Folder {
         self.handle().is_ok_and(|handle| handle.is_at(file, name.as_ref()))
     }
 
-    /// Renames a file, a link or a directory, without following links. A file or link with the new name
-    /// is replaced. The rename is on disk after [`Folder::sync_names`].
+    /// Renames a file, a link or a directory, without following links. A file or link with the new
+    /// name is replaced. The rename is on disk after [`Folder::sync_names`].
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -277,9 +277,9 @@ impl Folder {
         self.step(Step::SyncFolder { path: &self.path }, &self.path, &mut || handle.sync())
     }
 
-    /// Writes `parts` in order to a temporary file, flushes it to disk, and renames it to `name`, which
-    /// replaces the file or link of this name. When this returns, everything is on disk. On an error
-    /// the old file is unchanged.
+    /// Writes `parts` in order to a temporary file, flushes it to disk, and renames it to `name`,
+    /// which replaces the file or link of this name. When this returns, everything is on disk. On
+    /// an error the old file is unchanged.
     ///
     /// # Errors
     /// Those of [`Folder::begin`], [`Unfinished::write`] and [`Unfinished::finish`].

@@ -51,8 +51,8 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     read_bounded(&open(path)?, path, most)
 }
 
-/// Opens a file for appending; a missing file is created. A character device, such as `/dev/null`, is
-/// accepted too.
+/// Opens a file for appending; a missing file is created. A character device, such as `/dev/null`,
+/// is accepted too.
 ///
 /// # Errors
 /// [`FileError::NotAFile`]; errors of the operating system.

@@ -18,19 +18,19 @@ use crate::FileError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request is invalid, or names something that cannot be used: a path that is missing, of the
-    /// wrong kind, not permitted or in use by another process; a file in the wrong format; a device
-    /// that does not exist.
+    /// The request is invalid, or names something that cannot be used: a path that is missing, of
+    /// the wrong kind, not permitted or in use by another process; a file in the wrong format; a
+    /// device that does not exist.
     BadInput,
-    /// Reading or writing failed (disk full, I/O error), or one of the program's own files is lost or
-    /// damaged.
+    /// Reading or writing failed (disk full, I/O error), or one of the program's own files is lost
+    /// or damaged.
     Io,
     /// A device, its driver or its compiler failed, or the device's memory does not suffice.
     Device,
     /// The host lacks memory, threads or another resource.
     Resources,
-    /// No sound result was obtained: checks failed, round-off is too high for every transform length,
-    /// or memory has changed.
+    /// No sound result was obtained: checks failed, round-off is too high for every transform
+    /// length, or memory has changed.
     Unsound,
     /// The work is complete and found something that must not occur: results that contradict their
     /// operands.

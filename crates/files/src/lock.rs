@@ -20,8 +20,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// A lock held by this process until it is dropped.
 ///
-/// The operating system frees it when the process ends for any reason, so a lock file left by a killed
-/// process blocks nobody.
+/// The operating system frees it when the process ends for any reason, so a lock file left by a
+/// killed process blocks nobody.
 #[derive(Debug)]
 pub struct Lock {
     folder: Folder,
@@ -71,7 +71,8 @@ impl Folder {
     /// `stop` is called every 20 ms, and the wait ends when it returns true.
     ///
     /// # Errors
-    /// [`FileError::Locked`] after `patience`, [`FileError::Stopped`]; those of [`Folder::try_lock`].
+    /// [`FileError::Locked`] after `patience`, [`FileError::Stopped`]; those of
+    /// [`Folder::try_lock`].
     pub fn lock(
         &self,
         name: impl AsRef<OsStr>,

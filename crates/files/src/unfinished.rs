@@ -16,8 +16,8 @@ const TRIES: usize = 100;
 /// taken to have no writer.
 const STALE: Duration = Duration::from_secs(3600);
 
-/// A file that is being written, as `NAME.<six letters and digits>.tmp` in the directory of its final
-/// name.
+/// A file that is being written, as `NAME.<six letters and digits>.tmp` in the directory of its
+/// final name.
 ///
 /// It is a new file (`O_CREAT | O_EXCL | O_NOFOLLOW`), and its writer holds the operating system's
 /// lock on it. [`Folder::clear_away`] recognises files left by killed processes by the missing
@@ -52,8 +52,8 @@ impl Unfinished {
                 }
                 Err(trouble) => return Err(folder.trouble("write", &name, trouble)),
             };
-            // `clear_away` may have locked the file first. On a file system without locks (any other
-            // error) the file is used without a lock.
+            // `clear_away` may have locked the file first. On a file system without locks (any
+            // other error) the file is used without a lock.
             let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if taken || !handle.is_at(&file, &temporary) {
                 continue;
@@ -89,9 +89,9 @@ impl Unfinished {
     }
 
     /// Flushes the contents to disk, renames the file to its final name, which replaces the file or
-    /// link of this name, and flushes the name to disk. On an error the old file is unchanged, except
-    /// if the last step failed: then the new file has the name, and a power failure may restore the old
-    /// one.
+    /// link of this name, and flushes the name to disk. On an error the old file is unchanged,
+    /// except if the last step failed: then the new file has the name, and a power failure may
+    /// restore the old one.
     ///
     /// # Errors
     /// Errors of the operating system.

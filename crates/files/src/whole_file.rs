@@ -94,8 +94,8 @@ impl WholeFile {
     pub fn begin(&self) -> Result<Draft, FileError> {
         let file = self.begun().map_err(|e| unwritten(&self.path, &self.place, e))?;
         if let Ok(replaced) = fs::metadata(&self.place) {
-            // Users who could read the old file can read the new one. Not every file system supports
-            // permissions.
+            // Users who could read the old file can read the new one. Not every file system
+            // supports permissions.
             drop(file.file().set_permissions(replaced.permissions()));
         }
         Ok(Draft { file: Box::new(file), path: self.path.clone(), place: self.place.clone() })

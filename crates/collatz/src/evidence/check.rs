@@ -225,8 +225,8 @@ impl Sample {
         Ok(())
     }
 
-    /// Returns an error if a total differs from the sum over all items, if the sample has all of
-    /// them, or else if it is far from the estimate by the sample.
+    /// Returns an error if a total is wrong. If the sample has all items, each total must equal
+    /// their sum. Otherwise it must be near its estimate by the sample.
     fn bounds(&self, items: &Items, total: Share) -> Result<(), EvidenceError> {
         let besides = items.besides().map_err(Box::new)?;
         let pairs: [Pair; 2] = [

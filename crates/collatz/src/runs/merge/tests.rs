@@ -197,7 +197,7 @@ fn what_is_no_unit_is_named() {
     assert_eq!((merged.gaps, merged.covered), (0, vec![(100, 3000)]));
 }
 
-/// Returns the reason for which a checked merge refuses a changed unit.
+/// Returns the reason why a merge with checks refuses a changed unit.
 fn refused(layout: &Layout, unit: Unit) -> String {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();
