@@ -27,7 +27,7 @@ pub enum FileError {
     NotAFolder {
         /// The path that is not a directory.
         path: PathBuf,
-        /// The kind of object found, as in [`FileError::NotAFile`].
+        /// The kind of object found: `a file`, `a symbolic link`, `a FIFO` …
         what: &'static str,
     },
     /// The user named a path for results at which no file can be created.

@@ -77,7 +77,7 @@ impl Folder {
         inner
     }
 
-    /// Replaces the disk through which files are written; tests use this.
+    /// Returns the directory with another disk through which its files are written, for tests.
     #[must_use]
     pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
@@ -346,7 +346,8 @@ impl Folder {
         self.step(Step::Write { path, file, bytes }, path, write)
     }
 
-    /// Executes a step on the folder's disk. An error is reported as an error of writing `path`.
+    /// Executes a step on the folder's disk. The message of an error says that `path` cannot be
+    /// written.
     pub(crate) fn step(
         &self,
         step: Step<'_>,

@@ -19,7 +19,7 @@ pub enum Found {
     Device,
 }
 
-/// Returns what a path leads to, without opening it.
+/// Returns the kind of object that a path leads to, without opening the object.
 ///
 /// # Errors
 /// [`FileError::NotAFile`] for an object that is neither a regular file nor a character device;

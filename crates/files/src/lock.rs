@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const AT_ONCE: u32 = 100;
 /// The total number of attempts to lock a file, with and without a pause.
 const MOST_ATTEMPTS: u32 = 1000;
-/// The pause before each attempt after the first [`AT_ONCE`].
+/// The pause before each attempt to lock a file, except for the first [`AT_ONCE`] attempts.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A lock held by this process until it is dropped.
@@ -68,7 +68,7 @@ impl Folder {
     }
 
     /// Locks a file, which is created empty if missing. Waits for the lock for at most `patience`.
-    /// `stop` is called every 20 ms, and the wait ends when it returns true.
+    /// `stop` is called every 20 ms, and the wait ends when `stop` returns true.
     ///
     /// # Errors
     /// [`FileError::Locked`] after `patience`, [`FileError::Stopped`]; those of

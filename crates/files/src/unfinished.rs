@@ -13,7 +13,7 @@ use crate::{FileError, Folder, Step, name};
 /// the file vanishes before it is locked.
 const TRIES: usize = 100;
 /// On a file system without locks, a temporary file that has not been modified for this time is
-/// taken to have no writer.
+/// considered to have no writer.
 const STALE: Duration = Duration::from_secs(3600);
 
 /// A file that is being written, as `NAME.<six letters and digits>.tmp` in the directory of its
