@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-/// The largest number of bits of a power or of a product: about 40 million decimal digits.
+/// The largest number of bits that a power or a product may have: about 40 million decimal digits.
 const MOST_BITS: u64 = 1 << 27;
 
 /// The reason why a text is not a supported number.
@@ -30,16 +30,16 @@ pub enum ExpressionError {
 /// Parses a number below 2^128.
 ///
 /// # Errors
-/// [`ExpressionError`] if the text is not such a number.
+/// [`ExpressionError`] if the text is not a number, or its value is negative or too large.
 pub fn natural(text: &str) -> Result<u128, ExpressionError> {
     let n = evaluate(text, 256)?;
     n.try_into().map_err(|_| ExpressionError::TooLargeFor128(text.to_owned()))
 }
 
-/// Parses a number. A power or a product in the text may have at most 2^27 bits.
+/// Parses a number. A power or a product in the text may have at most 2^27 bits (134,217,728).
 ///
 /// # Errors
-/// [`ExpressionError`] if the text is not such a number.
+/// [`ExpressionError`] if the text is not a number, or its value is negative or too large.
 pub fn large_natural(text: &str) -> Result<BigUint, ExpressionError> {
     evaluate(text, MOST_BITS)
 }

@@ -26,7 +26,7 @@ pub struct Request {
     /// One path per operand: a file, a pipe, `-` for standard input, or one number such as `5`,
     /// `0x10001` or `2^127-1` ([`crate::expression`]). If there is a file with the name `5`, the
     /// file is read. All operands have the same count of numbers, except that an operand with one
-    /// number is combined with each number of the others.
+    /// number is combined with each number of the other operands.
     pub operands: Vec<PathBuf>,
     /// The output for results: a file, a pipe, a device, or `-` for standard output. It may be the
     /// same file as an operand.
@@ -209,8 +209,8 @@ pub struct Outcome {
     pub times: Times,
     /// The size of the results in bytes, including those of earlier runs.
     pub written_bytes: u64,
-    /// The seed from which the results to recompute by slow arithmetic were drawn; `None` if none
-    /// were.
+    /// The seed from which the results to recompute by slow arithmetic were drawn; `None` if no
+    /// results are recomputed.
     pub seed: Option<u64>,
     /// How the job ended.
     pub end: End,
@@ -231,7 +231,7 @@ pub enum End {
 /// The results of an unfinished job, from which the next run of the same request continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// The count of numbers that are done.
+    /// The count of numbers whose results are kept.
     pub done: u64,
     /// The path of the file with the results.
     pub path: String,
@@ -244,7 +244,7 @@ impl Opened<'_> {
     ///
     /// # Errors
     /// [`BatchError::Kept`] if the computation failed and its results so far are kept; otherwise
-    /// the error alone.
+    /// the error itself.
     pub fn run(self, stop: &StopToken, news: &mut dyn FnMut(News)) -> Result<Outcome, BatchError> {
         let Self { job: Job { request, plan, identity, outs, looked }, streams } = self;
         let count = plan.count;
@@ -300,8 +300,8 @@ impl Opened<'_> {
     }
 }
 
-/// Returns the checks of the results, and the seed of the random sample if one is drawn. It is the
-/// request's seed, or else the seed of the earlier run, or else a new one.
+/// Returns the checks of the results, and the seed of the random sample if one is drawn. The seed
+/// is that of the request, or else that of the earlier run, or else a new one.
 fn checks(
     request: &Request,
     plan: &Plan,

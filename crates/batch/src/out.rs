@@ -117,7 +117,7 @@ impl Out {
     }
 }
 
-/// Returns whether a path is that of an open descriptor, such as `/dev/fd/3`.
+/// Returns whether a path names an open descriptor, such as `/dev/fd/3`.
 fn is_descriptor(path: &Path) -> bool {
     let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
     folder.is_some_and(|folder| folder.starts_with("/proc") && folder.ends_with("fd"))

@@ -14,9 +14,9 @@ use crate::BatchError;
 /// it is finished or kept.
 pub(crate) struct Partial {
     file: File,
-    /// The path OUT, as given.
+    /// The path of the output, as given.
     out: PathBuf,
-    /// The path OUT, after following links.
+    /// The path of the output, after following links.
     place: PathBuf,
     path: PathBuf,
     /// The length and checksum of the bytes written so far. The last piece may be incomplete.
@@ -33,7 +33,7 @@ pub(crate) struct Mark {
     pub(crate) crc32: u32,
 }
 
-/// Returns the path of the file for OUT's unfinished results.
+/// Returns the path of the file for the unfinished results of the output `out`.
 pub(crate) fn partial_path(out: &WholeFile) -> PathBuf {
     let mut name = out.place().file_name().unwrap_or_default().to_owned();
     name.push(".partial");
@@ -55,7 +55,7 @@ pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
 }
 
 impl Partial {
-    /// Opens or creates the file for OUT's unfinished results, and locks it.
+    /// Opens or creates the file for the unfinished results of the output `out`, and locks it.
     pub(crate) fn open(out: &WholeFile) -> Result<Self, BatchError> {
         let (path, place, out) = (partial_path(out), out.place().to_owned(), out.path().to_owned());
         is_there(&path)?;

@@ -24,7 +24,7 @@ pub(crate) struct Plan {
     /// The one to three operands, in order.
     pub(crate) operands: Vec<Source>,
     /// The count of results. Each operand has as many numbers, or a single number that is combined
-    /// with each number of the others.
+    /// with each number of the other operands.
     pub(crate) count: u64,
     /// The form in which the results are written and, if remainders are requested, the form of the
     /// remainders.
@@ -56,7 +56,7 @@ pub enum News {
         /// The count of all numbers.
         count: u64,
     },
-    /// A piece is done. Contains the count of all numbers done so far, including earlier runs.
+    /// A piece is computed. Contains the count of all numbers done so far, including earlier runs.
     Done(u64),
     /// A number has no result. Contains the position of the number and the reason.
     Problem(String),
@@ -71,7 +71,7 @@ pub enum News {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
-    /// The count of numbers that are done.
+    /// The count of numbers that are processed, with or without a result.
     pub done: u64,
     /// The count of numbers without a result.
     pub malformed: u64,
@@ -100,16 +100,16 @@ pub(crate) struct Ran {
     pub(crate) tally: Tally,
     pub(crate) times: Times,
     pub(crate) ended: Result<(), BatchError>,
-    /// Whether results that are already written are in doubt. They are if the check of a sample
-    /// failed: of the earlier results, too, only a sample was checked. They are not if the check of
-    /// all results of a piece failed: all earlier results have passed it.
+    /// Whether results that are already written are in doubt. This is true after the failed check
+    /// of a sample, because only a sample of the earlier results was checked. It is false after the
+    /// failed check of all results of a piece, because all earlier results have passed this check.
     pub(crate) distrusted: bool,
 }
 
 impl Plan {
     /// Computes and writes all results after the first `begun.done`, recomputes a sample of them,
-    /// and reports news. A stop request ends the run early; the tally then says how many numbers
-    /// are done.
+    /// and reports news. A stop request ends the run early; [`Ran::tally`] then says how many
+    /// numbers are done.
     pub(crate) fn run(
         &self,
         begun: Tally,
@@ -139,7 +139,8 @@ impl Plan {
         })
     }
 
-    /// Returns whether an operand has one number that is combined with each number of the others.
+    /// Returns whether an operand has one number that is combined with each number of the other
+    /// operands.
     fn is_single(&self, source: &Source) -> bool {
         source.count == 1 && self.count != 1
     }

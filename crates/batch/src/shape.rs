@@ -28,8 +28,8 @@ pub(crate) fn widths(
     }
 }
 
-/// Returns the count of results: the count of numbers of all operands that do not have exactly one,
-/// or 1 if each operand has one number. Different counts are an error.
+/// Returns the count of results. It is 1 if each operand has one number. Otherwise it is the count
+/// of numbers of the operands that do not have one number; it is an error if these counts differ.
 pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     let mut many = operands.iter().filter(|source| source.count != 1);
     let Some(first) = many.next() else { return Ok(1) };

@@ -29,7 +29,7 @@ pub(crate) struct Begin {
     pub(crate) tally: Tally,
     /// The seed with which the earlier run drew the results to check.
     pub(crate) seed: Option<u64>,
-    /// A message about the results of an earlier run.
+    /// A message about the results of an earlier run, if there are any.
     pub(crate) note: Option<News>,
 }
 

@@ -37,7 +37,8 @@ pub struct Piece<'a> {
 #[derive(Debug)]
 enum Content<'a> {
     Lines(Lines, &'a Digits),
-    /// The numbers as width/8 bytes each, the lowest byte first.
+    /// The bytes of the numbers, the lowest byte of each number first. A number of `width` bits has
+    /// `width`/8 bytes.
     Bytes(Vec<u8>),
 }
 
@@ -48,8 +49,8 @@ impl Source {
     /// format is given by the extension of the name, otherwise by the content.
     ///
     /// # Errors
-    /// [`BatchError`] if the operand cannot be read, or does not contain numbers of that format and
-    /// width.
+    /// [`BatchError`] if the operand cannot be read, or does not contain numbers of the given
+    /// format and width.
     pub fn new(
         path: &Path,
         format: Option<Format>,
@@ -165,7 +166,7 @@ impl Source {
         &self.operand.name
     }
 
-    /// Returns what the operand is read from.
+    /// Returns the kind of source from which the operand is read.
     #[must_use]
     pub fn kind(&self) -> OperandKind {
         self.operand.kind()
@@ -275,7 +276,7 @@ fn survey(
     Ok((count, width_of(format, text).map_err(unsized_by)?))
 }
 
-/// Returns the least width that holds a number with these digits.
+/// Returns the least width that holds the number with the digits `text`.
 fn width_of(format: Format, text: &str) -> Result<Width, IntegerError> {
     // 4 bits per digit suffice.
     let room = 4 * text.len().next_multiple_of(8).min((Width::MAX_BITS / 4) as usize);

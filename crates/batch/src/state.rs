@@ -74,7 +74,8 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Creates the state of a job whose result files have these paths and marks, in the same order.
+    /// Creates the state of a job. Its files of results have the paths `names` and the contents
+    /// that the marks in `files` describe, in the same order.
     pub(crate) fn new(
         job: &Identity,
         tally: Tally,
@@ -141,7 +142,7 @@ impl State {
 pub(crate) struct StateFile(PathBuf);
 
 impl StateFile {
-    /// Returns the state file next to OUT.
+    /// Returns the path of the state file of the output `out`.
     pub(crate) fn of(out: &WholeFile) -> Self {
         Self(with_end(&partial_path(out), ".json"))
     }

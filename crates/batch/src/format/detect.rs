@@ -16,7 +16,8 @@ const FEW: usize = 16;
 /// Detects the format of a file that begins with the bytes `begin`. If `begin` has fewer than
 /// [`LOOKED_AT`] bytes, it is the whole file. NumPy files are recognised by their magic number, raw
 /// bytes by bytes that are not text, hexadecimal lines by 0x or letters; other files are decimal
-/// lines. The error describes why both hexadecimal and decimal are possible.
+/// lines. If the lines may be hexadecimal or decimal, returns an error that describes a line for
+/// the user.
 pub(crate) fn detect(begin: &[u8]) -> Result<Format, String> {
     if begin.starts_with(MAGIC) {
         return Ok(Format::Npy);

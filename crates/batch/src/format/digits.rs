@@ -238,7 +238,8 @@ fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     })
 }
 
-/// The number of decimal or hexadecimal digits that a double always represents exactly.
+/// The largest number of decimal or hexadecimal digits with which every number is exact in a
+/// double.
 const EXACT: usize = 13;
 
 /// Returns ⌊log2 n⌋ + 1 for the number n > 0 with the digits `digits`, which have no leading zero.

@@ -22,7 +22,7 @@ pub(crate) struct Lines {
 #[derive(Debug)]
 struct Place {
     line: Range<usize>,
-    /// The number of blanks before the line, which were removed.
+    /// The number of blanks that were removed before the line.
     blanks: usize,
     /// The number of leading zeros that were removed from the line.
     left_out: usize,
@@ -33,8 +33,8 @@ impl Lines {
         self.places.len()
     }
 
-    /// Returns line i without its end and surrounding blanks; for a long line, also without leading
-    /// zeros. `None` for a line that was too long to be stored.
+    /// Returns line i without LF or CR LF and without surrounding blanks. A long line is returned
+    /// without its leading zeros. `None` for a line that was too long to be stored.
     pub(crate) fn get(&self, i: usize) -> Option<&[u8]> {
         let place = self.places.get(i)?.as_ref().ok()?;
         self.text.get(place.line.clone())

@@ -57,7 +57,7 @@ impl Header {
     /// header.
     ///
     /// # Errors
-    /// An error of the reader.
+    /// Errors of reading `file`.
     pub fn read(file: &mut impl Read) -> io::Result<Result<Self, String>> {
         let mut begin = [0; 8];
         if !fill(file, &mut begin)? || !begin.starts_with(MAGIC) {
@@ -94,7 +94,7 @@ impl Header {
     /// Returns the width of the numbers.
     ///
     /// # Errors
-    /// A description, if the width is not supported.
+    /// The width is not supported. The error is a message for the user.
     pub fn width(&self) -> Result<Width, String> {
         let (limbs, bits) = (self.limbs, u64::from(self.item.bits()));
         let width = limbs.checked_mul(bits).and_then(|bits| u32::try_from(bits).ok());

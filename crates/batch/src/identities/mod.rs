@@ -8,7 +8,8 @@ use crate::check::Sample;
 /// One in `POWERS_PER_SAMPLE` powers of a piece is recomputed on the CPU, but at least
 /// [`LEAST_POWERS`].
 const POWERS_PER_SAMPLE: u64 = 1024;
-/// The least number of powers of a piece that are recomputed on the CPU, if the piece has so many.
+/// The least number of powers of a piece that are recomputed on the CPU. A piece with fewer powers
+/// is recomputed as a whole.
 const LEAST_POWERS: u64 = 16;
 /// The factor by which the sample of recomputed powers grows after a wrong power, so that a
 /// recurring fault is not missed.
@@ -54,9 +55,9 @@ impl Identities {
         Self { asked_for, seed }
     }
 
-    /// Computes the first `wanted` results of an operation. The operands are in the host's memory.
-    /// If a check was requested, and some results fail it, all results are computed once more from
-    /// the same operands.
+    /// Computes an operation on operands in the host's memory. Returns at least its first `wanted`
+    /// batches of results, such as quotients and remainders. If a check was requested and some
+    /// results fail it, all results are computed once more from the same operands.
     pub(crate) fn compute(
         &mut self,
         operation: Operation,
@@ -100,8 +101,9 @@ impl Identities {
     }
 }
 
-/// Computes an operation. Returns its results in the host's memory, and the indices of the numbers
-/// without a result. From a device only the first `wanted` results are copied.
+/// Computes an operation. Returns its batches of results, such as quotients and remainders, in the
+/// host's memory, and the indices of the numbers without a result. From a device only the first
+/// `wanted` batches are copied.
 fn results(
     operation: Operation,
     executor: &Executor,
