@@ -8,7 +8,8 @@ use crate::runs::Unit;
 
 /// The least number of nodes that are recomputed to bound the totals of a unit of the sieve.
 const LEAST_NODES: u64 = 512;
-/// The least count of numbers that are recomputed to bound the totals of a unit of another method.
+/// The least count of numbers that are recomputed to bound the totals of a unit of the plain or the
+/// table method.
 const LEAST_NUMBERS: u64 = 1 << 14;
 
 /// The tolerance of an estimated total is `ERRORS` standard errors of the sample's mean plus
@@ -18,7 +19,7 @@ const ERRORS: f64 = 10.0;
 const PARTS: f64 = 50.0;
 
 /// A total of a unit: its name, its value in the unit, the part of the value that comes from
-/// numbers of no item, and the function that returns the part of an item.
+/// numbers of no item, and the function that returns the contribution of an item.
 type Pair = (&'static str, u64, u64, fn(&Share) -> u64);
 
 const WALKED: &str = "count of numbers walked";
@@ -64,9 +65,9 @@ pub enum EvidenceError {
     Challenges {
         /// The number of challenges in the evidence.
         found: u64,
-        /// The smallest valid number.
+        /// The smallest valid number of challenges.
         least: u64,
-        /// The largest valid number.
+        /// The largest valid number of challenges.
         most: u64,
     },
     /// A sum over the challenged items is wrong.

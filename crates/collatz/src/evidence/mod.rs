@@ -115,10 +115,11 @@ pub struct Evidence {
     /// The seed from which the challenges are drawn.
     #[serde(with = "decimal")]
     pub seed: u64,
-    /// N, the number of items of the region.
+    /// The number of items of the region: N in the documentation of the module.
     #[serde(with = "decimal")]
     pub items: u128,
-    /// q, the number of challenges; an item may be challenged several times.
+    /// The number of challenges: q in the documentation of the module. An item may be challenged
+    /// several times.
     #[serde(with = "decimal")]
     pub challenges: u64,
     /// The count of numbers walked, summed over the challenged items.
@@ -142,7 +143,7 @@ impl Evidence {
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) items: u128,
-    /// q, the number of challenges.
+    /// The number of challenges.
     pub(crate) challenges: u64,
 }
 

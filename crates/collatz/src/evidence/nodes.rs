@@ -24,7 +24,8 @@ pub(crate) struct SlowNodes<'a> {
     walker: &'a Walker,
     /// The limits of the rules in the steps that the look-ahead vectors cover.
     ahead: Vec<Limits>,
-    /// The limits of the rules in each stage of the walk. A stage is one table step.
+    /// The limits of the rules in each stage of the walk. A stage is one step by the table of
+    /// steps, which performs several steps of T.
     stages: Vec<Vec<Limits>>,
     /// For each stage, the least number of odd steps at its start with which a number is not
     /// killed.

@@ -63,8 +63,8 @@ impl Counts {
         Self::new(tree.level(), tree.rules())
     }
 
-    /// Returns whether these counts are valid for a tree: its last level and rules are the ones
-    /// given.
+    /// Returns whether these counts are valid for a tree: they are if it has the same last level
+    /// and the same rules.
     pub(crate) fn suits(&self, tree: &Tree) -> bool {
         (self.level, self.rules) == (tree.level(), tree.rules())
     }

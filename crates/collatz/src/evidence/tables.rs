@@ -22,7 +22,8 @@ pub(crate) struct TableItems {
 pub(crate) enum TableItem {
     /// The number n, which is walked by single steps of T.
     Plain { n: u128 },
-    /// The number residue + high·2^bits, which is walked by table steps.
+    /// The number residue + high·2^bits, which is walked by table steps. 2^bits is the length of a
+    /// block.
     OfBlocks { blocks: Blocks, residue: Residue, high: u128 },
 }
 

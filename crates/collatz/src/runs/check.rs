@@ -1,4 +1,4 @@
-//! Checks of a unit's file: the host recomputes all that takes it no more than about 0.1 s.
+//! Checks of the result in a unit's file, by computations that together take the host about 0.1 s.
 
 use num_bigint::BigUint;
 
@@ -96,7 +96,8 @@ impl Unit {
     }
 
     /// Checks the highest value. The sieve sees paths only after some steps, so a value that it
-    /// reports must only be on the path; other methods report the highest value of the path.
+    /// reports need not be the highest value of the path, but must be on the path. Other methods
+    /// report the highest value of the path.
     fn check_highest(&self) -> Result<(), Flaw> {
         let Some(highest) = &self.highest else { return Ok(()) };
         let (value, start) = (highest.value.clone(), highest.start);

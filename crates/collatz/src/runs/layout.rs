@@ -5,7 +5,7 @@
 //!
 //! * [0, 2^N) is divided into residue classes: with units of 2^m numbers there are 2^(N−m) units,
 //!   and unit i is the class n ≡ i mod 2^(N−m). A class alone is a statement given all smaller
-//!   numbers; all classes together are every n below 2^N.
+//!   numbers; all classes together contain every n below 2^N.
 //! * Any other [A, B) is divided into windows [H·2^m, (H+1)·2^m), in ascending order. The
 //!   remainders at its two ends are divided into aligned intervals whose lengths are powers of two,
 //!   as large as possible and at least 2^20 (or 2^m if that is smaller). Shorter remainders are one
@@ -27,13 +27,13 @@ pub enum LayoutError {
     Empty {
         /// The first number of the interval.
         from: u128,
-        /// The number after the last of the interval.
+        /// The number after the last number of the interval.
         to: u128,
     },
     /// The range ends beyond 2^127.
     #[error("{to} is too large: the end of a range is at most 2^127")]
     TooLarge {
-        /// The number after the last of the range.
+        /// The number after the last number of the range.
         to: u128,
     },
     /// The requested units are too large.
@@ -52,7 +52,7 @@ pub enum LayoutError {
         bits: u32,
         /// The first number of the range.
         from: u128,
-        /// The number after the last of the range.
+        /// The number after the last number of the range.
         to: u128,
     },
 }
@@ -65,7 +65,7 @@ impl LayoutError {
     }
 }
 
-/// The division of a range into units 0 … n − 1.
+/// The division of a range into units, which are numbered from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     from: u128,

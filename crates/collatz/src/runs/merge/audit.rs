@@ -108,10 +108,10 @@ fn verifier(method: Method) -> Result<Box<dyn Verifier>, crate::CollatzError> {
     })
 }
 
-/// Returns the method for the audit of a unit, and the part of the unit that it verifies; `None` if
-/// no method supports it. A unit of the sieve is verified by the table method, and vice versa, or
-/// by the plain method if the other one does not support the part. A unit of the plain method is
-/// verified by the sieve or the table method.
+/// Returns the method for the audit of a unit, and the part of the unit that this method verifies;
+/// `None` if no other method supports the unit. A unit of the sieve is verified by the table
+/// method, and a unit of the table method by the sieve; if that method does not support the part,
+/// by the plain method. A unit of the plain method is verified by the sieve or the table method.
 fn choose(
     method: &str,
     region: &Region,

@@ -80,7 +80,7 @@ pub struct Merged {
     /// The missing residue classes of ranges [0, 2^bits) whose classes are incomplete, and that no
     /// intervals cover.
     pub missing: Vec<Missing>,
-    /// The highest value of any path.
+    /// The highest value in the sound files; `None` if no file contains one.
     pub highest: Option<Highest>,
     /// The numbers that did not come below their starts: ascending, each once.
     pub unresolved: Vec<u128>,

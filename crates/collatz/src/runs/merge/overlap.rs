@@ -22,7 +22,8 @@ pub struct Overlap {
     pub first: PathBuf,
     /// The file of a unit of the other layout, with common numbers.
     pub second: PathBuf,
-    /// The number of places where units of these layouts overlap.
+    /// The number of places where units of the two layouts overlap. Units that overlap directly or
+    /// through others are at one place.
     pub places: u64,
 }
 
@@ -35,12 +36,12 @@ pub(super) struct Compared {
     pub(super) places: u64,
 }
 
-/// A layout: the first number of the range, the number after its last, and log2 of the size of its
-/// units.
+/// A layout: the first number of the range, the number after its last number, and log2 of the count
+/// of numbers in a unit.
 type Cut = (u128, u128, u32);
 
-/// The set of which intervals are parts: all numbers, or the numbers below 2^bits with their bits
-/// in reverse order.
+/// The meaning of the elements of an interval. They are numbers, or numbers below 2^bits whose bits
+/// are in reverse order, so that a residue class is an interval. The second variant contains bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Space {
     Numbers,
@@ -161,8 +162,8 @@ impl Found {
         }
     }
 
-    /// Compares the units `a` of one layout with the units `b` of another. `meet` is a unit of each
-    /// that overlap. `equal` says whether `a` and `b` contain the same numbers.
+    /// Compares the units `a` of one layout with the units `b` of another. `meet` is a unit of `a`
+    /// and a unit of `b` that overlap. `equal` says whether `a` and `b` contain the same numbers.
     fn pair(&mut self, meet: (&Piece, &Piece), (a, b): (&[&Piece], &[&Piece]), equal: bool) {
         let names = |(x, y): (&Piece, &Piece)| (x.files[0].0.clone(), y.files[0].0.clone());
         let (first, second) = names(meet);

@@ -13,7 +13,8 @@ fn merged_of(folders: &[Folder]) -> Merged {
     read(folders, false).merged()
 }
 
-/// Creates a directory with these units of these layouts.
+/// Creates a directory with the files of the given units, each a layout and a number. The units are
+/// verified by the plain method.
 fn folder(units: &[(&Layout, u64)]) -> (tempfile::TempDir, Folder) {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();

@@ -12,7 +12,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(300);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// The selection has units beyond the last one.
+    /// The selection has units beyond the last unit of the range.
     #[error("unit {last} does not exist: the range has units 0 to {most}")]
     Units {
         /// The number of the last unit requested.

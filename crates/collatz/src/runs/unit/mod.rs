@@ -40,7 +40,7 @@ pub struct Unit {
     /// The first number of the range.
     #[serde(with = "decimal")]
     pub from: u128,
-    /// The number after the last of the range.
+    /// The number after the last number of the range.
     #[serde(with = "decimal")]
     pub to: u128,
     /// log2 of the count of numbers in a unit.
@@ -82,7 +82,7 @@ pub struct Unit {
     pub finished: String,
 }
 
-/// The set of numbers of a unit, as in its file.
+/// The set of numbers of a unit, in the form that a unit's file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum RegionText {
@@ -91,7 +91,7 @@ pub enum RegionText {
         /// The first number of the interval.
         #[serde(with = "decimal")]
         from: u128,
-        /// The number after the last of the interval.
+        /// The number after the last number of the interval.
         #[serde(with = "decimal")]
         to: u128,
     },
@@ -116,7 +116,7 @@ impl From<Region> for RegionText {
     }
 }
 
-/// The highest value of a path, as in a unit's file.
+/// The highest value of a path, in the form that a unit's file contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HighestText {
