@@ -84,8 +84,9 @@ impl Written<'_> {
     }
 }
 
-/// Returns a description of the error in a written result, or in its remainder; `None` if both are
-/// right. `found` contains the result and, if one is written, the remainder, each with its width.
+/// Returns a description of the error in a written result, or in its remainder; `None` if the
+/// result and the remainder are right. `found` contains the result and, if one is written, the
+/// remainder, each with its width.
 pub(crate) fn wrong(
     operation: Operation,
     operands: &[Written<'_>],

@@ -165,7 +165,7 @@ impl Job {
     }
 
     /// Returns the count of results. It is the count of numbers of every operand that has more than
-    /// one.
+    /// one number.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.plan.count
@@ -201,13 +201,13 @@ pub struct Opened<'a> {
 /// The outcome of a job that did not fail.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The totals, including those of earlier runs.
+    /// The totals of this run and of earlier runs of the same request.
     pub tally: Tally,
-    /// The count of numbers done by earlier runs of the same request.
+    /// The count of numbers that earlier runs of the same request processed.
     pub resumed_from: u64,
     /// The working time of each stage.
     pub times: Times,
-    /// The size of the results in bytes, including those of earlier runs.
+    /// The size of all results in bytes, including the results of earlier runs.
     pub written_bytes: u64,
     /// The seed from which the results to recompute by slow arithmetic were drawn; `None` if no
     /// results are recomputed.
@@ -301,7 +301,7 @@ impl Opened<'_> {
 }
 
 /// Returns the checks of the results, and the seed of the random sample if one is drawn. The seed
-/// is that of the request, or else that of the earlier run, or else a new one.
+/// is given by the request, or else by the earlier run, or else it is new.
 fn checks(
     request: &Request,
     plan: &Plan,

@@ -61,9 +61,9 @@ enum Named {
     Number(BigUint),
 }
 
-/// Inspects all arguments, stores the data of those that can be read only once, such as pipes, and
-/// returns the operands. It is an error if two operands are the same pipe, or if an output is a
-/// pipe that is also an operand.
+/// Inspects all arguments and returns the operands. The data of arguments that can be read only
+/// once, such as pipes, are stored in temporary files. It is an error if two operands are the same
+/// pipe, or if an output is a pipe that is also an operand.
 pub(crate) fn operands(paths: &[&Path], outs: &[Out]) -> Result<Vec<Operand>, BatchError> {
     let named = paths.iter().map(|path| named(path)).collect::<Result<Vec<_>, _>>()?;
     let pipe = |named: &Named| match named {

@@ -87,7 +87,8 @@ impl Out {
         matches!(&self.0, Place::Stream { to: To::Output, .. })
     }
 
-    /// Returns whether results written to both outputs would replace each other or mix.
+    /// Returns whether results written to this output and to `other` would replace each other or
+    /// mix.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Place::File(a), Place::File(b)) => a.is_same(b),

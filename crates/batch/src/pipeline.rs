@@ -21,10 +21,10 @@ use crate::{BatchError, Form, Piece, Results, Source, SourceReader};
 pub(crate) struct Plan {
     pub(crate) operation: Operation,
     pub(crate) executor: Executor,
-    /// The one to three operands, in order.
+    /// The operands, one to three, in the order of the operation.
     pub(crate) operands: Vec<Source>,
-    /// The count of results. Each operand has as many numbers, or a single number that is combined
-    /// with each number of the other operands.
+    /// The count of results. Each operand has the same count of numbers, or a single number that is
+    /// combined with each number of the other operands.
     pub(crate) count: u64,
     /// The form in which the results are written and, if remainders are requested, the form of the
     /// remainders.
@@ -51,12 +51,13 @@ pub enum News {
     Discarded(String),
     /// The computation begins.
     Begun {
-        /// The count of numbers done by earlier runs.
+        /// The count of numbers that earlier runs processed.
         done: u64,
         /// The count of all numbers.
         count: u64,
     },
-    /// A piece is computed. Contains the count of all numbers done so far, including earlier runs.
+    /// A piece is computed. Contains the count of all numbers processed so far, by this run and
+    /// earlier runs.
     Done(u64),
     /// A number has no result. Contains the position of the number and the reason.
     Problem(String),
@@ -77,8 +78,8 @@ pub struct Tally {
     pub malformed: u64,
     /// The count of results that were recomputed by slow arithmetic.
     pub checked: u64,
-    /// The count of results that passed the check against their operands by identities; of powers,
-    /// the count of those that were recomputed on the CPU instead.
+    /// The count of results that passed the check against their operands by identities; for powers,
+    /// the count of results that were recomputed on the CPU instead.
     pub identities: u64,
     /// The count of pieces that were computed again because results contradicted their operands.
     pub device_errors: u64,
@@ -109,7 +110,7 @@ pub(crate) struct Ran {
 impl Plan {
     /// Computes and writes all results after the first `begun.done`, recomputes a sample of them,
     /// and reports news. A stop request ends the run early; [`Ran::tally`] then says how many
-    /// numbers are done.
+    /// numbers were processed.
     pub(crate) fn run(
         &self,
         begun: Tally,
@@ -152,7 +153,7 @@ impl Plan {
     }
 
     /// Returns the number of an operand that has a single number, which is combined with each
-    /// number of the others; `None` for any other operand.
+    /// number of the other operands. Returns `None` for an operand with several numbers.
     fn single(&self, source: &Source) -> Result<Option<Arc<UintBatch>>, BatchError> {
         if !self.is_single(source) {
             return Ok(None);
@@ -225,7 +226,7 @@ fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Dura
 struct Work<'a> {
     plan: &'a Plan,
     /// For each operand: its number, if it has a single number that is combined with each number of
-    /// the others; otherwise `None`.
+    /// the other operands; otherwise `None`.
     singles: Vec<Option<Arc<UintBatch>>>,
     checks: Checks,
     tally: Tally,

@@ -8,7 +8,7 @@ use crate::check::Written;
 use crate::format::NONE;
 use crate::{Format, Item, NpyHeader};
 
-/// Results converted to the form in which a file holds them.
+/// Results in the form in which they are written to a file.
 #[derive(Debug)]
 pub struct Results(Content);
 

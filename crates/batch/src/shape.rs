@@ -75,9 +75,9 @@ const MOST: u64 = 1 << 16;
 /// requests are honoured and progress is saved.
 const PIECE_NS: f64 = 1e9;
 
-/// Returns the count of numbers per piece: `wanted` if it is given. Otherwise, four pieces together
-/// fit in [`MEMORY`]: one that is read, one that waits, one that is computed and one that is
-/// written; and a piece takes at most about a second on the CPU.
+/// Returns the count of numbers per piece: `wanted` if it is given. Otherwise the count is so small
+/// that four pieces together fit in [`MEMORY`] (one is read, one waits, one is computed, one is
+/// written), and that a piece takes at most about a second on the CPU.
 pub(crate) fn chunk(
     operation: Operation,
     on_cpu: bool,

@@ -46,7 +46,7 @@ struct Keeper {
     tally: Tally,
     names: Vec<PathBuf>,
     files: Vec<Mark>,
-    /// The count of numbers done according to the record on disk.
+    /// The count of numbers whose results the record on disk covers.
     saved: u64,
 }
 

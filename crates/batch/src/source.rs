@@ -223,7 +223,8 @@ impl Source {
 
 /// The largest number of lines that are inspected together.
 const LINES: usize = 1 << 14;
-/// The size in bytes after which no more lines are added to those that are inspected together.
+/// The size in bytes from which on no further line is added to the lines that are inspected
+/// together.
 const BYTES: usize = 1 << 24;
 
 /// Returns the count of numbers, one per line. If `wanted`, also returns the least width that holds
@@ -335,7 +336,7 @@ impl Piece<'_> {
     /// order. The number of an invalid line is 0.
     ///
     /// # Errors
-    /// The errors of [`UintBatch::from_decimal`], except those of the text.
+    /// The errors of [`UintBatch::from_decimal`], except errors in the text.
     pub fn numbers(
         &self,
         executor: &Executor,

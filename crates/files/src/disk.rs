@@ -51,7 +51,7 @@ pub trait Disk: Debug + Send + Sync {
     /// operation like an error of the file system.
     ///
     /// # Errors
-    /// The errors of `go`, and those that a test injects.
+    /// The errors of `go`, and errors that a test injects.
     fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()>;
 }
 

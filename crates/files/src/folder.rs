@@ -67,8 +67,8 @@ impl Folder {
         }
     }
 
-    /// Returns the directory `name` inside this one. Operations on it fail if it is a link. Does
-    /// not access the disk.
+    /// Returns the directory `name` inside this directory. Operations on the directory `name` fail
+    /// if it is a link. Does not access the disk.
     #[must_use]
     pub fn inside(&self, name: impl AsRef<OsStr>) -> Self {
         let mut inner = self.clone();
@@ -255,7 +255,7 @@ impl Folder {
         linked.map_err(|e| FileError::io("make", &self.file(to), e))
     }
 
-    /// Removes a file or a link. The target of a link is kept.
+    /// Removes a file or a link. The target of a link is not removed.
     ///
     /// # Errors
     /// Errors of the operating system; also if the name belongs to a directory.

@@ -69,7 +69,7 @@ impl WholeFile {
         &self.place
     }
 
-    /// Returns whether both paths lead to the same file.
+    /// Returns whether this path and `other` lead to the same file.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let folder = |file: &Self| fs::canonicalize(folder_of(&file.place)).ok();

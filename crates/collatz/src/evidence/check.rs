@@ -257,7 +257,7 @@ impl Sample {
 }
 
 /// Returns the least and the largest plausible sum of `items` values. `values` is a random sample
-/// of them. The tolerance is that of [`ERRORS`].
+/// of them. [`ERRORS`] describes the tolerance.
 fn interval(values: impl Iterator<Item = u64> + Clone, items: u128) -> (u128, u128) {
     let values = values.map(|value| value as f64);
     let count = values.clone().count() as f64;

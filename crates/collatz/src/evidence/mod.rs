@@ -80,12 +80,12 @@ const VERSION: u32 = 1;
 /// The largest number of challenges of a region.
 pub const MOST_CHALLENGES: u64 = 1024;
 
-/// The largest number of nodes per challenge with the sieve, up to [`MOST_CHALLENGES`] challenges
-/// in a region.
+/// The largest number of nodes per challenge of the sieve, in a region with fewer than
+/// [`MOST_CHALLENGES`] challenges.
 pub const NODES: u64 = 1 << 24;
 
-/// The largest count of numbers per challenge with other methods, up to [`MOST_CHALLENGES`]
-/// challenges in a region.
+/// The largest count of numbers per challenge of the plain and the table method, in a region with
+/// fewer than [`MOST_CHALLENGES`] challenges.
 pub const NUMBERS: u64 = 1 << 30;
 
 /// The contribution of one or several items to a region's result.

@@ -86,7 +86,8 @@ impl Layout {
     /// The largest number of units of a layout.
     pub const MOST_UNITS: u64 = 1 << 24;
 
-    /// Divides [from, to) into units of 2^`unit_bits` numbers each, fewer at the ends.
+    /// Divides [from, to) into units of 2^`unit_bits` numbers each. Units at the ends may have
+    /// fewer numbers.
     ///
     /// # Errors
     /// [`LayoutError`] if from ≥ to, to > 2^127, `unit_bits` > 127, or there are more than

@@ -36,7 +36,7 @@ impl Name {
     }
 
     /// Parses the name of a unit, in exactly the form in which names are written. `None` for a text
-    /// in another form, and if the layout has no such unit.
+    /// in another form, and for the number of a unit that the layout does not have.
     fn parse(text: &str) -> Option<Self> {
         let (range, unit) = text.rsplit_once("-u")?;
         let (unit_bits, unit) = unit.split_once('-')?;

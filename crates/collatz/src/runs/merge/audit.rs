@@ -39,7 +39,7 @@ pub struct Audit {
 /// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditOutcome {
-    /// The audit is not done yet.
+    /// The audit was not performed yet.
     Planned,
     /// Everything that can be compared agrees.
     Agrees,
@@ -79,7 +79,7 @@ impl Files {
     }
 
     /// Performs an audit on the CPU and returns it with its result; `None` if the watch stopped it.
-    /// Numbers that are done are reported to the watch.
+    /// Verified numbers are reported to the watch.
     ///
     /// A unit that agrees as a whole no longer counts as lacking evidence.
     #[must_use]

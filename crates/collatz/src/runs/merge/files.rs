@@ -35,7 +35,7 @@ enum Read {
 type HasEvidence = bool;
 
 impl Files {
-    /// Returns the paths of all files `….json` of these directories. A file with several names is
+    /// Returns the paths of all files `….json` in the directories. A file with several names is
     /// listed once.
     ///
     /// # Errors
@@ -54,8 +54,8 @@ impl Files {
     }
 
     /// Reads files and returns their contents. If `check` is true, also checks the result of each
-    /// unit by [`Unit::check_work`]. Returns `None` if the watch stopped it. Files that are done
-    /// are reported to the watch.
+    /// unit by [`Unit::check_work`]. Returns `None` if the watch stopped it. Each file that was
+    /// read is reported to the watch.
     #[must_use]
     pub fn read(paths: &[PathBuf], check: bool, watch: &dyn Watch) -> Option<Self> {
         let one = |path: &PathBuf| {

@@ -67,7 +67,7 @@ pub struct Merged {
     /// The pairs of layouts whose units have common numbers, but cannot be compared.
     pub overlaps: Vec<Overlap>,
     /// The number of comparisons between units of two layouts. One comparison takes all units that
-    /// overlap, directly or through others.
+    /// overlap, directly or through further units.
     pub compared: u64,
     /// The maximal intervals [from, to) of verified numbers, ascending, disjoint and not adjacent.
     /// Complete sets of residue classes are included.
@@ -116,7 +116,7 @@ impl Merged {
 }
 
 impl Files {
-    /// Returns the union of the numbers of these files.
+    /// Returns the union of the numbers of all files that were read, with all that is in doubt.
     #[must_use]
     pub fn merged(self) -> Merged {
         let lacking = self.lacking.iter().map(|&place| self.units[place].0.clone()).collect();

@@ -23,7 +23,7 @@ pub struct Overlap {
     /// The file of a unit of the other layout, with common numbers.
     pub second: PathBuf,
     /// The number of places where units of the two layouts overlap. Units that overlap directly or
-    /// through others are at one place.
+    /// through further units are at one place.
     pub places: u64,
 }
 
@@ -119,7 +119,7 @@ struct Found {
 }
 
 impl Found {
-    /// Compares the units of a set in which all units overlap, directly or through others.
+    /// Compares the units of a set in which all units overlap, directly or through further units.
     fn in_place(&mut self, pieces: &[&Piece]) {
         let cuts = by_cut(pieces.iter().copied());
         let cuts: Vec<_> = cuts.into_values().collect();

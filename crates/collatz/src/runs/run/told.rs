@@ -67,15 +67,15 @@ pub struct Outcome {
     pub units: u64,
     /// The number of selected units.
     pub selected: u64,
-    /// The number of units done by this run.
+    /// The number of units that this run verified.
     pub done: u64,
-    /// The number of selected units done by earlier runs, or by other processes during this run.
+    /// The number of selected units that earlier runs verified, or other processes during this run.
     pub before: u64,
     /// The numbers of the units that failed, ascending.
     pub failed: Vec<u64>,
-    /// The count of numbers in the units done by this run.
+    /// The count of numbers in the units that this run verified.
     pub numbers: u128,
-    /// The count of numbers in the units done by earlier runs, or by other processes during this
+    /// The count of numbers in the units that earlier runs verified, or other processes during this
     /// run.
     pub numbers_before: u128,
     /// The wall-clock time of the run, in seconds.
@@ -103,7 +103,7 @@ impl Outcome {
         if self.seconds > 0.0 { self.numbers as f64 / self.seconds } else { 0.0 }
     }
 
-    /// Returns whether all selected units are done and every number came below its start.
+    /// Returns whether all selected units are verified and every number came below its start.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.done + self.before == self.selected && self.unresolved.is_empty()
