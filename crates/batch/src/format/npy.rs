@@ -104,8 +104,8 @@ impl Header {
         })
     }
 
-    /// Parses the header's text, such as `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2),
-    /// }`, with the entries in any order.
+    /// Parses the text of the header, a Python dictionary such as
+    /// `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2), }` with its entries in any order.
     fn parse(text: &[u8]) -> Result<Self, String> {
         let fields = Fields::parse(text).ok_or("its npy header is not a dictionary of an array")?;
         let item = match fields.descr {

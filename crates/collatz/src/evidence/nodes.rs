@@ -214,7 +214,7 @@ impl<'a> SlowNodes<'a> {
 }
 
 /// Returns whether no rule kills a number in the next steps, one for each element of `limits`. The
-/// number has the value x after `odd` odd steps. The order of its earlier steps is not used.
+/// number has the value x after `odd` odd steps. The pattern of its earlier steps is not used.
 fn lives(mut x: u128, mut odd: u32, limits: &[Limits]) -> bool {
     let mut pattern = Pattern::UNKNOWN;
     for limits in limits {

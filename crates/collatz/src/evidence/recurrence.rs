@@ -63,8 +63,7 @@ impl Counts {
         Self::new(tree.level(), tree.rules())
     }
 
-    /// Returns whether these counts are valid for a tree: they are if it has the same last level
-    /// and the same rules.
+    /// Returns whether `tree` has the last level and the rules for which the counts were computed.
     pub(crate) fn suits(&self, tree: &Tree) -> bool {
         (self.level, self.rules) == (tree.level(), tree.rules())
     }

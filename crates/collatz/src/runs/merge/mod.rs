@@ -147,7 +147,8 @@ struct Known {
     /// For each set of numbers, the first file of each combination of method, version and
     /// parameters.
     units: HashMap<RegionText, Vec<(PathBuf, Unit)>>,
-    /// The smallest start and the largest end of the ranges of files with intervals.
+    /// The smallest start and the largest end of the ranges of files with intervals; `None` if no
+    /// file has an interval.
     meant: Option<(u128, u128)>,
 }
 
