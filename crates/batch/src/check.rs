@@ -1,5 +1,6 @@
-//! Recomputation of results by slow, obvious arithmetic, from the operands as read to the results
-//! as written: no product and no conversion of batches is involved.
+//! Recomputation of results by slow, obvious arithmetic. It starts from the operands as they were
+//! read, compares with the results as they are written, and uses neither the products nor the
+//! conversions of batches.
 
 use std::cmp::Ordering;
 
@@ -9,8 +10,9 @@ use warpint_natural::limbs;
 use crate::Format;
 use crate::format::prefix;
 
-/// A random sample: `wanted` of the `left` numbers that follow are drawn, every choice with the
-/// same probability (Knuth, *The Art of Computer Programming* 2, 3.4.2, algorithm S).
+/// A random sample of a sequence of numbers: of the next `left` numbers, `wanted` are drawn. Every
+/// choice has the same probability (Knuth, *The Art of Computer Programming* 2, 3.4.2, algorithm
+/// S).
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) seed: u64,
@@ -24,7 +26,7 @@ impl Sample {
         Self { seed, wanted: wanted.min(of), left: of, random: seed }
     }
 
-    /// Returns whether the next number is drawn.
+    /// Moves on by one number, and returns whether this number belongs to the sample.
     pub(crate) fn draw(&mut self) -> bool {
         if self.wanted == 0 {
             return false;
@@ -51,7 +53,7 @@ pub(crate) struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Returns the number's limbs, computed digit by digit; `None` if the text is not a number.
+    /// Returns the number in limbs of 64 bits, lowest first; `None` if the text is not a number.
     fn limbs(&self) -> Option<Vec<u64>> {
         let digits = |digits: &[u8], base: u32, at_a_time: usize| {
             let mut number = vec![];
@@ -82,8 +84,9 @@ impl Written<'_> {
     }
 }
 
-/// Returns a description of the error in a written result, or in its remainder; `None` if both are
-/// right. `found` holds both with their widths.
+/// Returns a description of the error in a written result, or in its remainder; `None` if the
+/// result and the remainder are right. `found` contains the result and, if one is written, the
+/// remainder, each with its width.
 pub(crate) fn wrong(
     operation: Operation,
     operands: &[Written<'_>],
@@ -179,7 +182,7 @@ mod tests {
         assert_eq!(said(Add, "1", "1", "").as_deref(), Some("what is written is not a number"));
     }
 
-    /// Each result, and each remainder, is changed by a bit up or down.
+    /// Right results pass the check. A changed bit in a result or in a remainder is found.
     #[test]
     fn divisions_roots_and_powers_are_checked() {
         use Operation::{Divide, Gcd, Inverse, Power, SquareRoot};

@@ -6,15 +6,16 @@ use std::io;
 use warpint_files::{ErrorKind, FileError};
 use warpint_integer::IntegerError;
 
-/// Why numbers cannot be read, computed or written. Each message is one sentence and includes its
-/// cause.
+/// An error of a job: its numbers cannot be read, computed or written. Each message is one sentence
+/// and includes the cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// Operands, outputs or options that are invalid, or cannot be used together.
+    /// The operands, outputs or options are invalid, or cannot be used together. Contains the
+    /// message.
     #[error("{0}")]
     Request(String),
-    /// An operand whose contents contradict its format or width.
+    /// The contents of an operand contradict its format or width.
     #[error("{name}: {reason}")]
     Operand {
         /// The name of the operand, as given.
@@ -22,7 +23,7 @@ pub enum BatchError {
         /// A description of the error in the operand.
         reason: String,
     },
-    /// An operand that cannot be opened or inspected, before anything is computed.
+    /// An operand cannot be opened or inspected. Nothing was computed.
     #[error("cannot read {name}: {source}")]
     Unreadable {
         /// The name of the operand, as given.
@@ -30,7 +31,7 @@ pub enum BatchError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// A read that failed after an operand was opened.
+    /// An operand was opened, but it cannot be read.
     #[error("cannot read {name}: {source}")]
     Read {
         /// The name of the operand, as given.
@@ -38,21 +39,21 @@ pub enum BatchError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// An operand whose width cannot be determined.
+    /// The width of an operand's numbers cannot be determined.
     #[error("cannot read {name}: {source}")]
     Survey {
         /// The name of the operand, as given.
         name: String,
-        /// The error that prevents it.
+        /// The error of the computation that determines the width.
         source: IntegerError,
     },
-    /// An operand that had more numbers when it was counted.
+    /// An operand has fewer numbers than when they were counted.
     #[error("{name} became shorter while it was read")]
     Shortened {
         /// The name of the operand, as given.
         name: String,
     },
-    /// A temporary file that failed, in the directory for temporary files.
+    /// A temporary file cannot be created or written in the directory for temporary files.
     #[error("cannot {action} in {}: {source}", temp_dir().display())]
     Temporary {
         /// The failed action: `make a file`, `keep a.txt`, `keep results`.
@@ -60,14 +61,14 @@ pub enum BatchError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The error of a file of results, or of the file with a job's state.
+    /// A file of results, or the file with a job's state, cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Standard output cannot be written, or is a pipe without a reader: for a pipe the kind of the
-    /// source is [`io::ErrorKind::BrokenPipe`].
+    /// Standard output cannot be written, or an output is a pipe without a reader. For a pipe
+    /// without a reader the kind of the source is [`io::ErrorKind::BrokenPipe`].
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
-    /// Another stream cannot be written.
+    /// An output that is a stream, but not standard output, cannot be written.
     #[error("cannot write to {name}: {source}")]
     Stream {
         /// The name of the output, as given.
@@ -75,10 +76,11 @@ pub enum BatchError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The error of a computation.
+    /// A computation failed.
     #[error(transparent)]
     Integer(#[from] IntegerError),
-    /// Results that contradict their operands twice: the device computes wrongly.
+    /// Results contradicted their operands, and did so again when they were computed a second time:
+    /// the device computes wrongly.
     #[error(
         "check failed: {operation} of {number}: the result contradicts its operands, computed \
          twice on {device}"
@@ -86,24 +88,25 @@ pub enum BatchError {
     Contradiction {
         /// The name of the operation.
         operation: &'static str,
-        /// The position of the first such result: `a.txt: line 5`.
+        /// The position, in an operand, of the number whose result is the first wrong one: `a.txt:
+        /// line 5`.
         number: String,
         /// The name of the device.
         device: String,
     },
-    /// A result of the sample that differs when recomputed.
+    /// A result of the random sample differs from its recomputed value.
     #[error("check failed (seed {seed}): {operation} of {number}: {what}; nothing is written")]
     Differs {
         /// The seed of the sample; with it, the same sample is drawn again.
         seed: u64,
         /// The name of the operation.
         operation: &'static str,
-        /// The position of the result: `a.txt: line 5`.
+        /// The position, in an operand, of the number whose result is wrong: `a.txt: line 5`.
         number: String,
         /// A description of the bits that differ.
         what: String,
     },
-    /// A job that ended early, with its results so far kept.
+    /// The job ended early. Its results so far are kept, and the same request resumes it.
     #[error(
         "{source}; {done} of {} are kept in {path}, and the same command goes on from there",
         crate::words::count(*count, "number")
@@ -111,9 +114,9 @@ pub enum BatchError {
     Kept {
         /// The error that ended the job.
         source: Box<BatchError>,
-        /// The count of numbers that are done.
+        /// The count of numbers whose results are kept.
         done: u64,
-        /// The count of all numbers.
+        /// The count of all numbers of the job.
         count: u64,
         /// The path of the file with the results.
         path: String,

@@ -2,27 +2,27 @@
 
 use num_bigint::BigUint;
 
-/// The largest number of bits of a number: 50,000,000 decimal digits have more.
+/// The largest number of bits that a power or a product may have: about 40 million decimal digits.
 const MOST_BITS: u64 = 1 << 27;
 
-/// Why a text is not a supported number.
+/// The reason why a text is not a supported number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
-    /// The text has another form.
+    /// The text is not a number in a supported notation. Contains the text.
     #[error("'{0}' is not a number: write it like 123456, 10^12 or 2^70+5")]
     NoNumber(String),
-    /// The value of the text is negative.
+    /// The value of the text is negative. Contains the text.
     #[error("'{0}' is below 0")]
     Negative(String),
-    /// A part of the text, or its value, has too many bits.
+    /// A power or a product in the text has too many bits.
     #[error("'{text}' is too large: it has more than {most_bits} bits")]
     TooLarge {
         /// The text that was parsed.
         text: String,
-        /// The largest number of bits supported.
+        /// The largest number of bits allowed.
         most_bits: u64,
     },
-    /// The value of the text has more than 128 bits.
+    /// The value of the text has more than 128 bits. Contains the text.
     #[error("'{0}' is too large: numbers are below 2^128")]
     TooLargeFor128(String),
 }
@@ -30,22 +30,22 @@ pub enum ExpressionError {
 /// Parses a number below 2^128.
 ///
 /// # Errors
-/// [`ExpressionError`] if the text is not such a number.
+/// [`ExpressionError`] if the text is not a number, or its value is negative or too large.
 pub fn natural(text: &str) -> Result<u128, ExpressionError> {
     let n = evaluate(text, 256)?;
     n.try_into().map_err(|_| ExpressionError::TooLargeFor128(text.to_owned()))
 }
 
-/// Parses a number of any supported size: below 2^(2^27).
+/// Parses a number. A power or a product in the text may have at most 2^27 bits (134,217,728).
 ///
 /// # Errors
-/// [`ExpressionError`] if the text is not such a number.
+/// [`ExpressionError`] if the text is not a number, or its value is negative or too large.
 pub fn large_natural(text: &str) -> Result<BigUint, ExpressionError> {
     evaluate(text, MOST_BITS)
 }
 
-/// Evaluates sums and differences of products of powers; no part may have more than `most_bits`
-/// bits.
+/// Evaluates sums and differences of products of powers. A power or a product of more than
+/// `most_bits` bits is an error.
 fn evaluate(text: &str, most_bits: u64) -> Result<BigUint, ExpressionError> {
     let below_zero = || ExpressionError::Negative(text.to_owned());
     let compact: String = text.chars().filter(|c| *c != ' ').collect();

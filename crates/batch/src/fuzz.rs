@@ -1,6 +1,7 @@
 //! Malformed files of numbers: nothing panics, and everything accepted as a number is one.
 //!
-//! 10,000 cases per test, or as many as `PROPTEST_CASES` says.
+//! Each test runs 10,000 cases, or the number in the environment variable `PROPTEST_CASES`. Tests
+//! that write files run a tenth of this number.
 
 use std::fs;
 
@@ -16,12 +17,13 @@ fn cases() -> ProptestConfig {
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// A tenth of the cases, for tests that write files.
+/// Returns a tenth of the number of cases, for tests that write files.
 fn cases_on_disk() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(10))
 }
 
-/// A valid file with some bytes changed, inserted or cut off; or arbitrary bytes.
+/// Generates one of the valid files `sound` with some bytes changed, inserted or cut off, or
+/// arbitrary bytes.
 fn changed(sound: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<usize>(), vec(any::<u8>(), 0..4), 0..3usize);
     let sound = (prop::sample::select(sound), vec(change, 0..4), any::<usize>());

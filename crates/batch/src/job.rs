@@ -24,36 +24,37 @@ pub struct Request {
     /// The operation to compute.
     pub operation: Operation,
     /// One path per operand: a file, a pipe, `-` for standard input, or one number such as `5`,
-    /// `0x10001` or `2^127-1` ([`crate::expression`]). If a file has that name, the file is read.
-    /// All operands have the same count of numbers, except that an operand with one number is
-    /// combined with each number of the others.
+    /// `0x10001` or `2^127-1` ([`crate::expression`]). If there is a file with the name `5`, the
+    /// file is read. All operands have the same count of numbers, except that an operand with one
+    /// number is combined with each number of the other operands.
     pub operands: Vec<PathBuf>,
-    /// The output for results: a file, a pipe, a device, or `-` for standard output. It may equal
-    /// an operand.
+    /// The output for results: a file, a pipe, a device, or `-` for standard output. It may be the
+    /// same file as an operand.
     pub out: PathBuf,
     /// The output for remainders, if the operation has them; `None` if they are not requested.
     pub rem: Option<PathBuf>,
-    /// The format of the operands; by default the one of their file name extension, otherwise the
-    /// one that their content shows.
+    /// The format of all operands. `None`: the format of each operand follows from the extension of
+    /// its file name, or else from its content.
     pub format: Option<Format>,
-    /// The format of the results; by default the one of the extension of OUT, otherwise that of the
-    /// first operand that is a file.
+    /// The format of the results. `None`: it follows from the extension of the output's name, or
+    /// else it is the format of the first operand that is not a number.
     pub out_format: Option<Format>,
     /// The widths of the operands. Raw files require them. For text the default is the width of the
     /// widest number in the file.
     pub bits: Option<Bits>,
-    /// The count of numbers per piece. The default is what 256 MiB hold, at most 65,536, and on the
-    /// CPU no more than it computes in about a second.
+    /// The count of numbers per piece. `None`: the count that fits in 256 MiB, at most 65,536, and
+    /// on the CPU at most the count that it computes in about a second.
     pub chunk: Option<u64>,
-    /// Whether nothing is written unless every number has a result.
+    /// Whether results are written only if every number has a result.
     pub strict: bool,
     /// How results are checked; `None` for the defaults.
     pub check: Option<Check>,
-    /// The seed that draws the results to check; by default a new one each time.
+    /// The seed from which the results to check are drawn; `None` for a new seed each time.
     pub seed: Option<u64>,
-    /// Whether what an earlier run has left of these results is discarded.
+    /// Whether the results that an earlier, unfinished run has left next to the same output are
+    /// discarded.
     pub restart: bool,
-    /// The time between two records of progress.
+    /// The time between two saves of the progress.
     pub checkpoint_interval: Duration,
 }
 
@@ -78,7 +79,7 @@ impl Request {
         }
     }
 
-    /// Returns what identifies a job; its count of numbers is still missing.
+    /// Returns the identity of the job, with 0 in place of its count of results.
     fn identity(&self, operands: &[Operand]) -> Identity {
         let mut command = vec![self.operation.name().to_owned()];
         command.extend(operands.iter().map(|operand| operand.place.clone()));
@@ -148,7 +149,7 @@ impl Job {
         Ok(Self { identity: Identity { count, ..identity }, request, plan, outs, looked })
     }
 
-    /// Opens the outputs that are streams; a pipe waits for its reader.
+    /// Opens the outputs that are streams. Opening a pipe waits for its reader.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -163,7 +164,8 @@ impl Job {
         self.plan.operation
     }
 
-    /// Returns the count of results, which is that of the operands' numbers.
+    /// Returns the count of results. It is the count of numbers of every operand that has more than
+    /// one number.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.plan.count
@@ -175,13 +177,15 @@ impl Job {
         &self.plan.operands
     }
 
-    /// Returns the forms in which results are written, and remainders if they are requested.
+    /// Returns the form in which the results are written and, if remainders are requested, the form
+    /// of the remainders.
     #[must_use]
     pub fn forms(&self) -> &[Form] {
         &self.plan.forms
     }
 
-    /// Returns the outputs of results, and of remainders if they are requested.
+    /// Returns the output for the results and, if remainders are requested, the output for the
+    /// remainders.
     #[must_use]
     pub fn outs(&self) -> &[Out] {
         &self.outs
@@ -197,15 +201,16 @@ pub struct Opened<'a> {
 /// The outcome of a job that did not fail.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The totals, including those of earlier runs.
+    /// The totals of this run and of earlier runs of the same request.
     pub tally: Tally,
-    /// The count of numbers done by earlier runs of the same request.
+    /// The count of numbers that earlier runs of the same request processed.
     pub resumed_from: u64,
     /// The working time of each stage.
     pub times: Times,
-    /// The size of the results in bytes, including those of earlier runs.
+    /// The size of all results in bytes, including the results of earlier runs.
     pub written_bytes: u64,
-    /// The seed that drew the results recomputed by slow arithmetic; `None` if none were drawn.
+    /// The seed from which the results to recompute by slow arithmetic were drawn; `None` if no
+    /// results are recomputed.
     pub seed: Option<u64>,
     /// How the job ended.
     pub end: End,
@@ -218,26 +223,28 @@ pub enum End {
     Written,
     /// Some numbers have no result, and [`Request::strict`] requires all: nothing is written.
     Refused,
-    /// The job was stopped on request; contains what is kept, `None` if nothing is.
+    /// The job was stopped on request. Contains the results that are kept for the next run, or
+    /// `None` if none are kept.
     Stopped(Option<Kept>),
 }
 
-/// What an unfinished job leaves for the next run.
+/// The results of an unfinished job, from which the next run of the same request continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// The count of numbers that are done.
+    /// The count of numbers whose results are kept.
     pub done: u64,
     /// The path of the file with the results.
     pub path: String,
 }
 
 impl Opened<'_> {
-    /// Computes all results, or those that an earlier run of the same request left undone, and
-    /// moves them to their outputs at the end. When `stop` is requested, finished results are kept
-    /// next to OUT.
+    /// Computes the results that earlier runs of the same request have not computed, and moves all
+    /// results to their outputs at the end. If a stop is requested, the results so far are kept
+    /// next to the output.
     ///
     /// # Errors
-    /// [`BatchError::Kept`] if results so far are kept; with any other error nothing is left.
+    /// [`BatchError::Kept`] if the computation failed and its results so far are kept; otherwise
+    /// the error itself.
     pub fn run(self, stop: &StopToken, news: &mut dyn FnMut(News)) -> Result<Outcome, BatchError> {
         let Self { job: Job { request, plan, identity, outs, looked }, streams } = self;
         let count = plan.count;
@@ -293,8 +300,8 @@ impl Opened<'_> {
     }
 }
 
-/// Returns how results are checked, and the seed of the sample if one is drawn: the request's seed,
-/// otherwise that of an earlier run.
+/// Returns the checks of the results, and the seed of the random sample if one is drawn. The seed
+/// is given by the request, or else by the earlier run, or else it is new.
 fn checks(
     request: &Request,
     plan: &Plan,
@@ -313,7 +320,8 @@ fn checks(
     (Checks { identities, sample }, (check.sample > 0).then_some(seed))
 }
 
-/// Keeps the results of a job that ended early, if possible, and returns the error that says so.
+/// Keeps the results of a job that ended early, if possible. Returns [`BatchError::Kept`] if they
+/// are kept, otherwise `error`.
 fn kept(sink: Sink, count: u64, error: BatchError) -> BatchError {
     match sink.keep() {
         Some(Kept { done, path }) => {

@@ -5,23 +5,22 @@
 //!
 //! | layer | purpose |
 //! |---|---|
-//! | [`Source`], [`SourceReader`], [`Piece`] | a file, a pipe or a single number: the count and
-//! width of its numbers, then the numbers themselves, one [`UintBatch`](warpint_integer::UintBatch)
-//! per piece |
+//! | [`Source`], [`SourceReader`], [`Piece`] | an operand: its count, width and numbers |
 //! | [`Form`], [`Results`] | the bytes of results in a format |
-//! | [`Request`], [`Job`], [`Opened`], [`Outcome`] | an operation on all numbers of files: in
-//! pieces, by three threads (reading, computing, writing), checked, kept when stopped, and resumed
-//! |
+//! | [`Request`], [`Job`], [`Opened`], [`Outcome`] | an operation on all numbers of the operands |
 //! | [`News`] | messages of a running job |
 //! | [`expression`] | numbers in the notation of users: `2^127-1` |
 //!
-//! The computation runs on an [`Executor`](warpint_integer::Executor). A job reads operands that
-//! are text twice: once to count the numbers and determine their width. Its memory does not grow
-//! with the files: see [`Request::chunk`].
+//! An operand is a file, a pipe or a single number. A job reads, computes and writes piece by
+//! piece, in three threads. The results are checked before they are written. A job that is stopped
+//! keeps its results, and the next run of the same [`Request`] resumes it.
 //!
-//! OUT is replaced when all results are complete, and not before. Until then they are in
-//! `OUT.partial`, and `OUT.partial.json` records the progress; running the same [`Request`] resumes
-//! from there.
+//! The computation runs on an [`Executor`](warpint_integer::Executor). A job reads operands that
+//! are text twice: once to count the numbers and determine their width. The memory that it needs
+//! does not grow with the files: see [`Request::chunk`].
+//!
+//! The output file OUT ([`Request::out`]) is replaced when all results are complete. Until then the
+//! results are in `OUT.partial`, and `OUT.partial.json` records the progress.
 //!
 //! Messages of [`BatchError`] name options as the program does (`--bits`).
 

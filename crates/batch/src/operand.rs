@@ -14,14 +14,14 @@ use crate::expression::large_natural;
 use crate::out::Out;
 use crate::spool::{self, INPUT, Id, Kind, standard};
 
-/// What an operand is read from.
+/// The kind of source from which an operand is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperandKind {
     /// A regular file.
     File,
     /// A pipe, standard input or a terminal, read to its end.
     Pipe,
-    /// One number.
+    /// One number, written in place of a path.
     Number,
 }
 
@@ -44,14 +44,14 @@ pub(crate) struct Operand {
     pub(crate) bytes: u64,
     /// Where the operand comes from: the path, `-`, or the number itself.
     pub(crate) place: String,
-    /// A text that distinguishes different content at the same place: size and time of a file,
-    /// digest of a pipe.
+    /// A text that changes with the content of the operand: the size and modification time of a
+    /// file, or the SHA-256 of the data of a pipe. Empty for a number.
     pub(crate) stamp: String,
-    /// Whether the operand is a file whose name could be a number.
+    /// Whether the operand is a file whose name is also a valid number.
     pub(crate) hides_number: bool,
 }
 
-/// What an argument names, before anything is read.
+/// The object that an argument names. Nothing is read from it yet.
 enum Named {
     File,
     Standard(Option<Id>),
@@ -61,8 +61,9 @@ enum Named {
     Number(BigUint),
 }
 
-/// Inspects all arguments, then reads those that can be read only once, and returns the operands.
-/// None of those read only once may be an output.
+/// Inspects all arguments and returns the operands. The data of arguments that can be read only
+/// once, such as pipes, are stored in temporary files. It is an error if two operands are the same
+/// pipe, or if an output is a pipe that is also an operand.
 pub(crate) fn operands(paths: &[&Path], outs: &[Out]) -> Result<Vec<Operand>, BatchError> {
     let named = paths.iter().map(|path| named(path)).collect::<Result<Vec<_>, _>>()?;
     let pipe = |named: &Named| match named {
@@ -121,7 +122,7 @@ fn named(path: &Path) -> Result<Named, BatchError> {
     }
 }
 
-/// Returns the kind of standard input, as far as the system reports it.
+/// Returns the kind of standard input; `None` if the system does not report it.
 #[cfg(unix)]
 fn standard_input() -> Option<Kind> {
     use std::os::fd::AsFd;

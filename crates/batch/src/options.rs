@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use warpint_integer::Width;
 
-/// How the results of a job are checked. As text: `identity`, `none`, a number of results, or
-/// `identity,5`.
+/// How the results of a job are checked. As text: `identity`, `none`, a sample size such as `5`,
+/// `identity,5` or `none,5`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Check {
     /// Whether all results are compared with their operands by identities modulo 2^61 − 1
@@ -30,7 +30,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// A text that is not a [`Check`]; contains its wrong part.
+/// A text that is not a [`Check`]. Contains the wrong part of the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a check: give identity, none, a number N from 1 on, identity,N or none,N")]
 pub struct CheckError(String);

@@ -17,7 +17,7 @@ pub struct Out(Place);
 enum Place {
     /// A regular file, which is replaced at the end.
     File(WholeFile),
-    /// A place that can only be written sequentially.
+    /// A pipe, a device or a standard stream, which can only be written sequentially.
     Stream { name: String, to: To },
 }
 
@@ -39,7 +39,7 @@ impl Out {
     /// Inspects an output: a path, or `-` for standard output. Opens nothing.
     ///
     /// # Errors
-    /// [`BatchError`] if the place cannot be written.
+    /// [`BatchError`] if the output cannot be written.
     pub fn new(path: &Path) -> Result<Self, BatchError> {
         let name = path.display().to_string();
         let place = |pipe| To::Place { path: path.to_owned(), pipe };
@@ -87,7 +87,8 @@ impl Out {
         matches!(&self.0, Place::Stream { to: To::Output, .. })
     }
 
-    /// Returns whether results written to both outputs would replace each other or mix.
+    /// Returns whether results written to this output and to `other` would replace each other or
+    /// mix.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Place::File(a), Place::File(b)) => a.is_same(b),
@@ -117,13 +118,14 @@ impl Out {
     }
 }
 
-/// Returns whether a path is that of an open descriptor, such as `/dev/fd/3`.
+/// Returns whether a path names an open descriptor, such as `/dev/fd/3`.
 fn is_descriptor(path: &Path) -> bool {
     let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
     folder.is_some_and(|folder| folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// Results on the way to a stream, which receives all of them at the end, or none.
+/// The results for a stream. They are stored in a temporary file, and the stream receives all of
+/// them at the end, or none.
 pub(crate) struct Output {
     name: String,
     /// The temporary file that holds the results until the end; `None` if they are discarded.

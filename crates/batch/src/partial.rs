@@ -14,14 +14,15 @@ use crate::BatchError;
 /// it is finished or kept.
 pub(crate) struct Partial {
     file: File,
-    /// The path OUT, as given.
+    /// The path of the output, as given.
     out: PathBuf,
-    /// The path OUT, after following links.
+    /// The path of the output, after following links.
     place: PathBuf,
     path: PathBuf,
-    /// What is written so far; the last piece may be incomplete.
+    /// The length and checksum of the bytes written so far. The last piece may be incomplete.
     written: Mark,
     hasher: Hasher,
+    /// Whether the file stays on disk when this value is dropped.
     stays: bool,
 }
 
@@ -32,7 +33,7 @@ pub(crate) struct Mark {
     pub(crate) crc32: u32,
 }
 
-/// Returns the path of the file for OUT's unfinished results.
+/// Returns the path of the file for the unfinished results of the output `out`.
 pub(crate) fn partial_path(out: &WholeFile) -> PathBuf {
     let mut name = out.place().file_name().unwrap_or_default().to_owned();
     name.push(".partial");
@@ -54,7 +55,7 @@ pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
 }
 
 impl Partial {
-    /// Opens or creates the file for OUT's unfinished results, and locks it.
+    /// Opens or creates the file for the unfinished results of the output `out`, and locks it.
     pub(crate) fn open(out: &WholeFile) -> Result<Self, BatchError> {
         let (path, place, out) = (partial_path(out), out.place().to_owned(), out.path().to_owned());
         is_there(&path)?;
@@ -86,8 +87,8 @@ impl Partial {
         Ok(())
     }
 
-    /// Prepares to continue after `mark`. Returns `false` if the bytes up to it are not those that
-    /// were written.
+    /// Cuts the file after the bytes that `mark` describes, so that writing continues there.
+    /// Returns `false` if the file does not begin with these bytes.
     pub(crate) fn go_on(&mut self, mark: Mark) -> Result<bool, BatchError> {
         let unread = |e| failed("read", &self.path, e);
         self.file.rewind().map_err(unread)?;
@@ -125,7 +126,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Flushes what is written to disk. From then on, the file is kept.
+    /// Flushes the contents to disk. From then on, the file stays when this value is dropped.
     pub(crate) fn sync(&mut self) -> Result<(), BatchError> {
         self.file.sync_data().map_err(|e| self.unwritten(e))?;
         self.stays = true;
@@ -137,7 +138,8 @@ impl Partial {
         self.file.sync_all().map_err(|e| self.unwritten(e))
     }
 
-    /// Moves the file to its output. It was flushed before, so readers see a complete file.
+    /// Moves the file to its output. The caller has flushed it, so that readers see a complete
+    /// file.
     pub(crate) fn finish(mut self) -> Result<(), BatchError> {
         fs::rename(&self.path, &self.place).map_err(|e| self.unwritten(e))?;
         self.stays = true;

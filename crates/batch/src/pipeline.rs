@@ -16,52 +16,55 @@ use crate::identities::{Identities, Outcome};
 use crate::sink::Sink;
 use crate::{BatchError, Form, Piece, Results, Source, SourceReader};
 
-/// What a job computes, from what, and how its results are written.
+/// The operation of a job, its operands, and the forms in which its results are written.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) operation: Operation,
     pub(crate) executor: Executor,
-    /// The one to three operands, in order.
+    /// The operands, one to three, in the order of the operation.
     pub(crate) operands: Vec<Source>,
-    /// The count of results, which is that of the operands' numbers; an operand may have a single
-    /// number that serves for all.
+    /// The count of results. Each operand has the same count of numbers, or a single number that is
+    /// combined with each number of the other operands.
     pub(crate) count: u64,
-    /// The forms in which results are written, and remainders if they are requested.
+    /// The form in which the results are written and, if remainders are requested, the form of the
+    /// remainders.
     pub(crate) forms: Vec<Form>,
     /// The count of numbers per piece.
     pub(crate) chunk: u64,
 }
 
-/// How results are checked, with the state of the checks.
+/// The checks of results, with their state.
 pub(crate) struct Checks {
     pub(crate) identities: Identities,
     pub(crate) sample: Sample,
 }
 
-/// A message of a running job. Texts are one sentence for users.
+/// A message of a running job. Each text in it is one sentence for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
-    /// The operand of this name is read as a file, because a file of that name exists; it could
-    /// also be a number.
+    /// An operand could be a number, but is read as a file, because a file with this name exists.
+    /// Contains the name.
     ReadAsFile(String),
-    /// The job resumes an earlier run of the same request.
+    /// The job resumes an earlier run of the same request. Contains the message.
     GoingOn(String),
-    /// Results of an earlier run are discarded; contains the reason.
+    /// Results of an earlier run are discarded. Contains the message with the reason.
     Discarded(String),
     /// The computation begins.
     Begun {
-        /// The count of numbers done by earlier runs.
+        /// The count of numbers that earlier runs processed.
         done: u64,
         /// The count of all numbers.
         count: u64,
     },
-    /// More numbers are done; contains their count, including earlier runs.
+    /// A piece is computed. Contains the count of all numbers processed so far, by this run and
+    /// earlier runs.
     Done(u64),
-    /// A number has no result; contains its position and the reason.
+    /// A number has no result. Contains the position of the number and the reason.
     Problem(String),
-    /// The device computed wrongly, and the results were computed again.
+    /// The device computed wrongly, and the results were computed again. Contains the message.
     Warning(String),
-    /// The computation ended, or failed. The results are moved to their outputs next.
+    /// The computation ended or failed. If it is complete, the results are moved to their outputs
+    /// next.
     Ended,
 }
 
@@ -69,13 +72,14 @@ pub enum News {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
-    /// The count of numbers that are done.
+    /// The count of numbers that are processed, with or without a result.
     pub done: u64,
     /// The count of numbers without a result.
     pub malformed: u64,
     /// The count of results that were recomputed by slow arithmetic.
     pub checked: u64,
-    /// The count of results that satisfy the identities of their operation.
+    /// The count of results that passed the check against their operands by identities; for powers,
+    /// the count of results that were recomputed on the CPU instead.
     pub identities: u64,
     /// The count of pieces that were computed again because results contradicted their operands.
     pub device_errors: u64,
@@ -92,21 +96,21 @@ pub struct Times {
     pub write: Duration,
 }
 
-/// What a run has done, and how it ended.
+/// The totals and times of a run, and the error that ended it, if any.
 pub(crate) struct Ran {
     pub(crate) tally: Tally,
     pub(crate) times: Times,
     pub(crate) ended: Result<(), BatchError>,
-    /// Whether results of earlier runs are in doubt, because the check of a sample failed: of
-    /// earlier results, too, only a sample was checked. After a failed check of all results,
-    /// earlier results stay valid.
+    /// Whether results that are already written are in doubt. This is true after the failed check
+    /// of a sample, because only a sample of the earlier results was checked. It is false after the
+    /// failed check of all results of a piece, because all earlier results have passed this check.
     pub(crate) distrusted: bool,
 }
 
 impl Plan {
-    /// Computes and writes the results that follow those of `begun`, recomputes a sample of them,
-    /// and reports news. A stop request ends the run early; then fewer numbers are done than the
-    /// job has.
+    /// Computes and writes all results after the first `begun.done`, recomputes a sample of them,
+    /// and reports news. A stop request ends the run early; [`Ran::tally`] then says how many
+    /// numbers were processed.
     pub(crate) fn run(
         &self,
         begun: Tally,
@@ -136,19 +140,20 @@ impl Plan {
         })
     }
 
-    /// Returns whether an operand has one number that is combined with each number of the others.
+    /// Returns whether an operand has one number that is combined with each number of the other
+    /// operands.
     fn is_single(&self, source: &Source) -> bool {
         source.count == 1 && self.count != 1
     }
 
-    /// Returns the operand whose numbers are counted; `None` if each operand has one number that
-    /// serves for all.
+    /// Returns the first operand that has as many numbers as the job has results. Positions in
+    /// messages refer to this operand.
     fn counted(&self) -> Option<&Source> {
         self.operands.iter().find(|source| !self.is_single(source))
     }
 
-    /// Returns the only number of an operand of one number, which is used with every number of the
-    /// other operands; `None` for an operand of several numbers.
+    /// Returns the number of an operand that has a single number, which is combined with each
+    /// number of the other operands. Returns `None` for an operand with several numbers.
     fn single(&self, source: &Source) -> Result<Option<Arc<UintBatch>>, BatchError> {
         if !self.is_single(source) {
             return Ok(None);
@@ -164,7 +169,7 @@ impl Plan {
     }
 
     /// Reads the operands piece by piece from number `from` on and sends the pieces to `to`.
-    /// Returns the time spent, without waiting.
+    /// Returns the time spent, without waits for the receiver.
     fn read<'a>(
         &'a self,
         from: u64,
@@ -204,7 +209,7 @@ impl Plan {
 /// The results of a piece, and the indices of the numbers without a result.
 type Computed = (Vec<Results>, Vec<usize>);
 
-/// Writes the results of each piece to `sink`. Returns the time spent, without waiting.
+/// Writes the results of each piece to `sink`. Returns the time spent, without waits for results.
 fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Duration, BatchError> {
     let mut time = Duration::ZERO;
     for ((results, none), tally) in computed {
@@ -220,7 +225,8 @@ fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Dura
 /// The state of the computing stage.
 struct Work<'a> {
     plan: &'a Plan,
-    /// For each operand that has only one number, that number, which serves for all of the others.
+    /// For each operand: its number, if it has a single number that is combined with each number of
+    /// the other operands; otherwise `None`.
     singles: Vec<Option<Arc<UintBatch>>>,
     checks: Checks,
     tally: Tally,
@@ -302,8 +308,8 @@ impl<'a> Work<'a> {
         Ok((results, none))
     }
 
-    /// Returns the results and the indices of missing ones, or an error if the results contradict
-    /// their operands even in the second computation.
+    /// Returns the results and the indices of the numbers without a result, or an error if results
+    /// contradicted their operands even in the second computation.
     fn confirmed(
         &mut self,
         outcome: Outcome,
@@ -336,7 +342,8 @@ impl<'a> Work<'a> {
         Ok((outcome.results, outcome.none))
     }
 
-    /// Returns the position of number i of a piece in the source, as text for messages.
+    /// Returns the position in `source` of number i of the current piece, as text for messages.
+    /// `None` stands for the first operand.
     fn name_of(&self, source: Option<&Source>, i: usize) -> String {
         let i = self.tally.done + i as u64;
         source.or(self.plan.operands.first()).map_or_else(String::new, |source| source.name_of(i))

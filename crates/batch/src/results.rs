@@ -8,7 +8,7 @@ use crate::check::Written;
 use crate::format::NONE;
 use crate::{Format, Item, NpyHeader};
 
-/// Results converted to the form in which a file holds them.
+/// Results in the form in which they are written to a file.
 #[derive(Debug)]
 pub struct Results(Content);
 
@@ -71,8 +71,9 @@ impl Results {
         Written { format, bytes: bytes.unwrap_or_default() }
     }
 
-    /// Returns the bytes of the results, as they follow the file's header. The indices in `none`,
-    /// in ascending order, have no result: they become the line `none`, or zeros.
+    /// Returns the bytes of the results, as they follow the file's header. The results with the
+    /// indices in `none`, which are ascending, do not exist: in text they become the line `none`,
+    /// in binary formats zeros.
     #[must_use]
     pub fn into_bytes(self, none: &[usize]) -> Vec<u8> {
         match self.0 {

@@ -4,7 +4,8 @@ use warpint_integer::{Operation, Width};
 
 use crate::{BatchError, Bits, Form, Format, Item, Request, Source, words};
 
-/// Returns the width requested for each file; `None` where none is requested.
+/// Returns the width requested for each operand; `None` for all if no width is requested. It is an
+/// error if `bits` has neither one width nor one for each operand.
 pub(crate) fn widths(
     operation: Operation,
     files: usize,
@@ -27,7 +28,8 @@ pub(crate) fn widths(
     }
 }
 
-/// Returns the count of results of these operands.
+/// Returns the count of results. It is 1 if each operand has one number. Otherwise it is the count
+/// of numbers of the operands that do not have one number; it is an error if these counts differ.
 pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     let mut many = operands.iter().filter(|source| source.count != 1);
     let Some(first) = many.next() else { return Ok(1) };
@@ -43,7 +45,8 @@ pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     }
 }
 
-/// Returns the forms in which results are written, and remainders if they are requested.
+/// Returns the form in which the results are written and, if remainders are requested, the form of
+/// the remainders.
 pub(crate) fn forms(request: &Request, operands: &[Source]) -> Result<Vec<Form>, BatchError> {
     let of = |i: usize| operands.get(i).or(operands.first());
     let width = |i| of(i).map_or(Width::new(32), |source| Ok(source.width));
@@ -68,13 +71,13 @@ const MEMORY: u64 = 256 << 20;
 /// The largest count of numbers per piece: larger pieces are no faster.
 const MOST: u64 = 1 << 16;
 
-/// The longest time of a piece on the CPU, in nanoseconds, so that stop requests are honoured and
-/// progress is saved. It is approximate.
+/// The longest time of a piece on the CPU, in nanoseconds, approximately. Between two pieces, stop
+/// requests are honoured and progress is saved.
 const PIECE_NS: f64 = 1e9;
 
-/// Returns the count of numbers per piece: `wanted`, or as many as fit in [`MEMORY`] while one
-/// piece is read, one waits, one is computed and one is written. On the CPU a piece without a
-/// wanted size takes at most about a second.
+/// Returns the count of numbers per piece: `wanted` if it is given. Otherwise the count is so small
+/// that four pieces together fit in [`MEMORY`] (one is read, one waits, one is computed, one is
+/// written), and that a piece takes at most about a second on the CPU.
 pub(crate) fn chunk(
     operation: Operation,
     on_cpu: bool,
@@ -107,13 +110,14 @@ mod tests {
 
     use super::*;
 
-    /// One number of this width for each operand.
+    /// Returns one operand for each width in `bits`. Each operand is a single number.
     fn operands(bits: &[u32]) -> Vec<Source> {
         let one = |&bits| Source::new(Path::new("0x7"), None, Some(Width::new(bits).unwrap()));
         bits.iter().map(|bits| one(bits).unwrap()).collect()
     }
 
-    /// Returns the piece of a job with this many numbers and CPU threads.
+    /// Returns the count of numbers per piece of a job of `count` numbers, with `threads` CPU
+    /// threads.
     fn piece(
         (operation, bits): (Operation, &[u32]),
         threads: usize,

@@ -16,20 +16,20 @@ enum Draft {
     Stream(Output),
 }
 
-/// The results of a job on the way to their outputs, which receive all of them at the end, or none.
+/// The unfinished results of a job. The outputs receive all results at the end, or none.
 pub(crate) struct Sink {
     drafts: Vec<Draft>,
     keeper: Option<Keeper>,
 }
 
-/// How a job starts: anew, or from the results of an earlier run.
+/// The start of a job, from its first number or after the results of an earlier run.
 pub(crate) struct Begin {
     pub(crate) sink: Sink,
     /// The totals of the earlier run; all 0 if there is none.
     pub(crate) tally: Tally,
     /// The seed with which the earlier run drew the results to check.
     pub(crate) seed: Option<u64>,
-    /// A message about the results of an earlier run.
+    /// A message about the results of an earlier run, if there are any.
     pub(crate) note: Option<News>,
 }
 
@@ -38,7 +38,7 @@ struct Keeper {
     file: StateFile,
     job: Identity,
     seed: Option<u64>,
-    /// Whether the job can be resumed, which is not so if an output is a stream.
+    /// Whether the job can be resumed: false if an output is a stream.
     resumable: bool,
     interval: Duration,
     last: Instant,
@@ -46,7 +46,7 @@ struct Keeper {
     tally: Tally,
     names: Vec<PathBuf>,
     files: Vec<Mark>,
-    /// The count of numbers done according to the record on disk.
+    /// The count of numbers whose results the record on disk covers.
     saved: u64,
 }
 
@@ -139,7 +139,8 @@ impl Sink {
         Ok(Begin { sink, tally, seed, note })
     }
 
-    /// Sets the seed of the check, which the record stores.
+    /// Sets the seed from which the results to check are drawn. It becomes part of the record of
+    /// progress.
     pub(crate) fn set_seed(&mut self, seed: Option<u64>) {
         if let Some(keeper) = &mut self.keeper {
             keeper.seed = seed;
@@ -157,8 +158,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Records that all outputs contain the results of this tally; saves the record from time to
-    /// time.
+    /// Notes that all outputs contain the results that `tally` counts. Saves this progress to disk
+    /// if the job can be resumed and the interval has passed since the last save.
     pub(crate) fn whole(&mut self, tally: Tally) -> Result<(), BatchError> {
         let marks = self.marks();
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
@@ -169,7 +170,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Returns the mark of each file of results.
+    /// Returns the length and checksum of each file of results.
     fn marks(&self) -> Vec<Mark> {
         self.partials().map(Partial::written).collect()
     }
@@ -193,7 +194,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Ends the job early and keeps the complete results. Returns `None` if there are none to keep.
+    /// Ends the job early and keeps the results of all complete pieces. Returns `None` if none can
+    /// be kept.
     pub(crate) fn keep(mut self) -> Option<Kept> {
         let unsaved = |keeper: &Keeper| keeper.resumable && keeper.tally.done > keeper.saved;
         if self.keeper.as_ref().is_some_and(unsaved) {
@@ -208,7 +210,7 @@ impl Sink {
         Some(Kept { done: saved, path: name.path().display().to_string() })
     }
 
-    /// Ends the job early and leaves nothing.
+    /// Ends the job early and removes its files of unfinished results.
     pub(crate) fn discard(self) {
         for draft in self.drafts {
             if let Draft::File(file) = draft {

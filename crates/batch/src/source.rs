@@ -23,11 +23,11 @@ pub struct Source {
     pub(crate) item: Option<Item>,
     /// The offset of the first number in the file, in bytes.
     offset: u64,
-    /// What converts the lines of a text to numbers; `None` for other formats.
+    /// The converter of lines to numbers; `None` if the format is not text.
     digits: Option<Digits>,
 }
 
-/// Some numbers as they appear in a file.
+/// Consecutive numbers of an operand, as they appear in its file.
 #[derive(Debug)]
 pub struct Piece<'a> {
     source: &'a Source,
@@ -37,7 +37,8 @@ pub struct Piece<'a> {
 #[derive(Debug)]
 enum Content<'a> {
     Lines(Lines, &'a Digits),
-    /// The numbers as width/8 bytes each, the lowest byte first.
+    /// The bytes of the numbers, the lowest byte of each number first. A number of `width` bits has
+    /// `width`/8 bytes.
     Bytes(Vec<u8>),
 }
 
@@ -48,8 +49,8 @@ impl Source {
     /// format is given by the extension of the name, otherwise by the content.
     ///
     /// # Errors
-    /// [`BatchError`] if the operand cannot be read, or does not contain numbers of that format and
-    /// width.
+    /// [`BatchError`] if the operand cannot be read, or does not contain numbers of the given
+    /// format and width.
     pub fn new(
         path: &Path,
         format: Option<Format>,
@@ -165,7 +166,7 @@ impl Source {
         &self.operand.name
     }
 
-    /// Returns what the operand is read from.
+    /// Returns the kind of source from which the operand is read.
     #[must_use]
     pub fn kind(&self) -> OperandKind {
         self.operand.kind()
@@ -202,7 +203,7 @@ impl Source {
     }
 
     /// Returns the position of number i, counted from 0: `FILE: line 1` for text, otherwise `FILE:
-    /// number 1`; for a number of the command line, that number.
+    /// number 1`. For an operand that is itself a number, returns the number as given.
     #[must_use]
     pub fn name_of(&self, i: u64) -> String {
         let name = &self.operand.name;
@@ -213,19 +214,22 @@ impl Source {
         }
     }
 
-    /// Returns roughly the bytes of memory that a number takes, as limbs and in the form of the
-    /// file together.
+    /// Returns roughly the memory of one number in bytes: its limbs together with its text or bytes
+    /// in the format of the file.
     pub(crate) fn bytes_each(&self) -> u64 {
         self.format.bytes_each(self.width)
     }
 }
 
-/// The largest number of lines that are processed together; the next constant limits their bytes.
+/// The largest number of lines that are inspected together.
 const LINES: usize = 1 << 14;
+/// The size in bytes from which on no further line is added to the lines that are inspected
+/// together.
 const BYTES: usize = 1 << 24;
 
 /// Returns the count of numbers, one per line. If `wanted`, also returns the least width that holds
-/// all numbers; numbers too wide for any width are ignored.
+/// all numbers, where numbers too wide for any width are ignored; otherwise the width is of no
+/// meaning.
 fn survey(
     file: Box<dyn Bytes>,
     format: Format,
@@ -273,7 +277,7 @@ fn survey(
     Ok((count, width_of(format, text).map_err(unsized_by)?))
 }
 
-/// Returns the least width that holds a number with these digits.
+/// Returns the least width that holds the number with the digits `text`.
 fn width_of(format: Format, text: &str) -> Result<Width, IntegerError> {
     // 4 bits per digit suffice.
     let room = 4 * text.len().next_multiple_of(8).min((Width::MAX_BITS / 4) as usize);
@@ -328,11 +332,11 @@ impl<'a> SourceReader<'a> {
 }
 
 impl Piece<'_> {
-    /// Returns the numbers, and the indices of invalid lines with their problems, ascending. An
-    /// invalid line gives the number 0.
+    /// Returns the numbers, and the indices of the invalid lines with their problems, in ascending
+    /// order. The number of an invalid line is 0.
     ///
     /// # Errors
-    /// The errors of [`UintBatch::from_decimal`], except those of the text.
+    /// The errors of [`UintBatch::from_decimal`], except errors in the text.
     pub fn numbers(
         &self,
         executor: &Executor,

@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Null,
     /// Any other character device; contains its identity.
     Device(Id),
-    /// An object that is neither read nor written; contains its description.
+    /// An object that cannot be an operand or an output; contains its description.
     Other(&'static str),
 }
 
@@ -53,13 +53,16 @@ impl Kind {
     }
 }
 
-/// The descriptor of standard input; those of standard output and error follow.
+/// The file descriptor of standard input.
 pub(crate) const INPUT: u32 = 0;
+/// The file descriptor of standard output.
 pub(crate) const OUTPUT: u32 = 1;
+/// The file descriptor of standard error.
 pub(crate) const ERRORS: u32 = 2;
 
-/// Returns the descriptor of the standard stream that a path names; `None` for other paths. `-`
-/// means `dash`. `/dev/stdin`, `/dev/fd/1` and the like, and links to them, are recognised.
+/// Returns the file descriptor of the standard stream that a path names; `None` for other paths.
+/// The path `-` names the descriptor `dash`. `/dev/stdin`, `/dev/fd/1` and the like, and links to
+/// them, are recognised.
 pub(crate) fn standard(path: &Path, dash: u32) -> Option<u32> {
     if path == Path::new("-") {
         return Some(dash);
@@ -108,7 +111,7 @@ pub(crate) fn keep(mut from: impl Read, name: &str) -> Result<(File, u64, String
     Ok((kept, size, words::hex(&digest.finalize())))
 }
 
-/// Creates a temporary file that disappears with the program.
+/// Creates a temporary file without a name. The system removes it when it is closed.
 pub(crate) fn nameless() -> Result<File, BatchError> {
     tempfile::tempfile()
         .map_err(|source| BatchError::Temporary { action: "make a file".into(), source })

@@ -1,10 +1,10 @@
 //! The progress of a job: `OUT.partial.json`, next to the results written so far, from which the
 //! same command resumes.
 //!
-//! The file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`; the digest is that of the
-//! state's text as it appears there. It is replaced by renaming, after the results that it
-//! describes are on disk: at every moment it is either true or absent. It is created before the
-//! results are begun, so an `OUT.partial` without it is not from this program.
+//! The file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`; the digest is the SHA-256 of the
+//! state's text exactly as it stands in the file. The file is replaced by renaming, after the
+//! results that it describes are on disk: at every moment it is either true or absent. It is
+//! created before the results are begun, so an `OUT.partial` without it is not from this program.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -17,17 +17,17 @@ use crate::partial::{Mark, Partial, is_there, partial_path};
 use crate::words::count;
 use crate::{BatchError, Tally};
 
-/// The version of the state file. It changes with the form of the file, and with what the same
-/// command writes.
+/// The version of the state file. It changes when the form of the file changes, or when the same
+/// command writes other results.
 const VERSION: u32 = 1;
 
-/// What identifies a job: two jobs with equal values write the same bytes.
+/// The identity of a job: two jobs with equal identities write the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     /// The operation, its operands with their paths, and the options that change what is written or
     /// how it is checked. Device, threads and size of pieces are not included.
     pub(crate) command: Vec<String>,
-    /// For each operand its name, which is not compared, and its size and time, or its digest.
+    /// For each operand its name, and its size and time or its digest. The names are not compared.
     pub(crate) inputs: Vec<(String, String)>,
     /// The count of results.
     pub(crate) count: u64,
@@ -40,8 +40,8 @@ impl Identity {
         self.command.split_at(begin.unwrap_or(self.command.len()))
     }
 
-    /// Describes this job to one who asked for the job `new`: `another command (mul a.txt 3)`, or,
-    /// if only options differ, `the same command with --check 7 and without --strict`.
+    /// Describes in words how this job differs from the job `new`: `another command (mul a.txt 3)`,
+    /// or, if only options differ, `the same command with --check 7 and without --strict`.
     fn other_than(&self, new: &Self) -> String {
         let ((command, options), (new_command, new_options)) = (self.parts(), new.parts());
         if command != new_command {
@@ -59,13 +59,14 @@ impl Identity {
     }
 }
 
+/// The contents of a job's state file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     version: u32,
     job: Identity,
     /// The totals after a piece that all files contain.
     pub(crate) tally: Tally,
-    /// The seed that draws the results to check; `None` if none are drawn.
+    /// The seed from which the results to check are drawn; `None` if none are drawn.
     pub(crate) seed: Option<u64>,
     /// The names of the files of results.
     names: Vec<String>,
@@ -73,7 +74,8 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Creates the state of a job whose result files have these paths and marks, in the same order.
+    /// Creates the state of a job. Its files of results have the paths `names` and the contents
+    /// that the marks in `files` describe, in the same order.
     pub(crate) fn new(
         job: &Identity,
         tally: Tally,
@@ -85,13 +87,14 @@ impl State {
         Self { version: VERSION, job: job.clone(), tally, seed, names, files }
     }
 
-    /// Returns whether a path is that of one of the job's files of results.
+    /// Returns whether the last component of a path is the name of one of the job's files of
+    /// results.
     pub(crate) fn names(&self, path: &Path) -> bool {
         self.names.contains(&name_of(path))
     }
 
-    /// Prepares to continue after the existing results. Returns `false` if they are not those that
-    /// were written.
+    /// Cuts each file after the results that this state describes, so that writing continues there.
+    /// Returns `false` if a file does not begin with these results.
     pub(crate) fn go_on(&self, partials: &mut [Partial]) -> Result<bool, BatchError> {
         if partials.len() != self.files.len() {
             return Ok(false);
@@ -109,9 +112,10 @@ impl State {
         format!("{} of {}", self.tally.done, count(self.job.count, "number"))
     }
 
-    /// Compares this state, whose results exist, with the job that is about to run. Returns the
-    /// reason why the results are useless for it, or `None` if it can resume them. The error says
-    /// that another command can still use them.
+    /// Compares this state, whose results exist, with the job that is about to run. Returns `None`
+    /// if the job can continue after these results. Returns the reason if they have become useless,
+    /// because an operand has changed. It is an error if another command can still continue after
+    /// them.
     pub(crate) fn differs(
         &self,
         job: &Identity,
@@ -138,7 +142,7 @@ impl State {
 pub(crate) struct StateFile(PathBuf);
 
 impl StateFile {
-    /// Returns the state file next to OUT.
+    /// Returns the path of the state file of the output `out`.
     pub(crate) fn of(out: &WholeFile) -> Self {
         Self(with_end(&partial_path(out), ".json"))
     }
@@ -173,7 +177,7 @@ impl StateFile {
         if state.version == VERSION { Ok(Some(state)) } else { Err(refused(&"another version")) }
     }
 
-    /// Replaces the file by one with `state`; it is on disk when this returns.
+    /// Replaces the file by one that contains `state`. The new file is on disk when this returns.
     pub(crate) fn write(&self, state: &State) -> io::Result<()> {
         let state = serde_json::to_string(state)?;
         let text = format!("{{\"sha256\":\"{}\",\"state\":{state}}}\n", sha256(&state));

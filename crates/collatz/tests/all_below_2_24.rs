@@ -7,8 +7,8 @@ use warpint_collatz::{Plain, Region, Unwatched, Verifier};
 
 const END: u32 = 1 << 24;
 
-/// Returns (delay, maximum under n/2 and 3n + 1) of every number below [`END`]: a path is followed
-/// down to a smaller number, whose results are known.
+/// Returns (delay, maximum under n/2 and 3n + 1) of every number below [`END`]: each path is
+/// followed down to a smaller number, whose delay and maximum are known.
 fn plain() -> Vec<(u16, u64)> {
     let mut known = vec![(0u16, 0u64), (0, 1)];
     for n in 2..u64::from(END) {
@@ -39,7 +39,8 @@ fn methods_and_delays_agree_with_the_plain_loop() {
         assert_eq!(delay, u32::from(plain[n].0), "{n}");
     }
 
-    // The highest value of all paths is on the path of the last record, which does not come down before.
+    // The highest value of all paths is on the path of the last record, before that path falls
+    // below its start.
     let (start, highest) = (1..END as usize)
         .map(|n| (n, plain[n].1))
         .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))

@@ -1,4 +1,5 @@
-//! The steps that write a file to disk, behind an interface that tests replace.
+//! The steps that write a file to disk, behind a trait that tests implement to record steps or to
+//! make them fail.
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -43,14 +44,14 @@ pub enum Step<'a> {
     },
 }
 
-/// Executes the steps of a replacement or an append. The program uses [`RealDisk`]. Tests install one
-/// that records the steps or fails below a [`crate::Folder`].
+/// Executes the steps that write files. The program uses [`RealDisk`]. A test gives a folder a disk
+/// that records the steps or fails ([`crate::Folder::with_disk`]).
 pub trait Disk: Debug + Send + Sync {
     /// Executes a step by calling `go`, which performs it on the file system. An error ends the
     /// operation like an error of the file system.
     ///
     /// # Errors
-    /// The errors of `go`, and those that a test injects.
+    /// The errors of `go`, and errors that a test injects.
     fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()>;
 }
 

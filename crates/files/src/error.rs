@@ -8,7 +8,8 @@ use crate::ErrorKind;
 /// An error of a file operation. Each message names the path.
 ///
 /// The conversion to an [`io::Error`] (`From`) is for callers that name the path themselves: its
-/// message states only the reason. An error of the operating system is converted to itself.
+/// message states only the reason. [`FileError::Io`] is converted to the error of the operating
+/// system that it contains.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -20,13 +21,13 @@ pub enum FileError {
         /// The kind of object found: `a symbolic link`, `a FIFO`, `a directory` …
         what: &'static str,
     },
-    /// The path leads to something other than a directory where the program needs a directory of its
-    /// own.
+    /// The path leads to something other than a directory where the program needs a directory of
+    /// its own.
     #[error("{} is {what}, not a directory", path.display())]
     NotAFolder {
         /// The path that is not a directory.
         path: PathBuf,
-        /// The kind of object found, as in [`FileError::NotAFile`].
+        /// The kind of object found: `a file`, `a symbolic link`, `a FIFO` …
         what: &'static str,
     },
     /// The user named a path for results at which no file can be created.
@@ -118,8 +119,9 @@ impl FileError {
         }
     }
 
-    /// Converts the error to an [`io::Error`] for a message that already names `path`. The result
-    /// is the reason alone if the operation was on that path, otherwise the whole message.
+    /// Converts the error to an [`io::Error`] for a message that already names `path`. The message
+    /// of the result is the reason alone if the operation was on `path`, and otherwise the whole
+    /// message of this error.
     #[must_use]
     pub fn in_message_of(self, path: &Path) -> io::Error {
         if self.path() == path { self.into() } else { io::Error::new(self.io_kind(), self) }

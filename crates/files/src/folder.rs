@@ -44,8 +44,8 @@ impl Folder {
         Self { path: base.clone(), base, inner: vec![], disk: default_disk() }
     }
 
-    /// Returns the directory of a file, and the file's name. Links are followed up to the
-    /// directory.
+    /// Returns the directory that contains the file at `path`, and the file's name. Operations on
+    /// the directory follow links in its path. Does not access the disk.
     ///
     /// # Errors
     /// The path does not end in a name.
@@ -56,8 +56,8 @@ impl Folder {
         }
     }
 
-    /// Returns the directory at a path. Links are followed, except for the last component, which
-    /// must not be a link. Does not access the disk.
+    /// Returns the directory at a path. Links are followed, except for the last component:
+    /// operations on the directory fail if that component is a link. Does not access the disk.
     #[must_use]
     pub fn not_linked(path: &Path) -> Self {
         match Self::of(path) {
@@ -67,7 +67,8 @@ impl Folder {
         }
     }
 
-    /// Returns a directory inside this one; it must not be a link. Does not access the disk.
+    /// Returns the directory `name` inside this directory. Operations on the directory `name` fail
+    /// if it is a link. Does not access the disk.
     #[must_use]
     pub fn inside(&self, name: impl AsRef<OsStr>) -> Self {
         let mut inner = self.clone();
@@ -76,7 +77,7 @@ impl Folder {
         inner
     }
 
-    /// Replaces the disk through which files are written; tests use this.
+    /// Returns the directory with another disk through which its files are written, for tests.
     #[must_use]
     pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
@@ -95,12 +96,12 @@ impl Folder {
         self.path.join(name.as_ref())
     }
 
-    /// Creates the directory and its missing parents. Returns whether it was missing. The names of new
-    /// directories are on disk when this returns.
+    /// Creates the directory and its missing parents. Returns true if the directory was missing.
+    /// The names of new directories are on disk when this returns.
     ///
     /// # Errors
-    /// [`FileError::NotAFolder`] if a link or a file is in place of an inner directory; errors of the
-    /// operating system.
+    /// [`FileError::NotAFolder`] if a link or a file is in place of an inner directory; errors of
+    /// the operating system.
     pub fn make(&self) -> Result<bool, FileError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -173,8 +174,8 @@ impl Folder {
         self.open_as(name.as_ref(), Access::Read, "read")
     }
 
-    /// Opens an existing regular file for reading and for changes in place. The caller must cope with
-    /// changes that a kill or a power failure leaves incomplete.
+    /// Opens an existing regular file for reading and for changes in place. The caller must cope
+    /// with changes that a kill or a power failure leaves incomplete.
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -221,15 +222,15 @@ impl Folder {
         self.handle().is_ok_and(|handle| handle.has(name.as_ref()))
     }
 
-    /// Returns whether the name now belongs to this open file. Systems other than Unix cannot tell:
-    /// there, returns whether the name is taken.
+    /// Returns whether `name` is still a name of the open file `file`. On systems other than Unix
+    /// this cannot be determined, and the result says only whether the name is taken.
     #[must_use]
     pub fn is_at(&self, file: &File, name: impl AsRef<OsStr>) -> bool {
         self.handle().is_ok_and(|handle| handle.is_at(file, name.as_ref()))
     }
 
-    /// Renames a file, a link or a directory, without following links. A file or link with the new name
-    /// is replaced. The rename is on disk after [`Folder::sync_names`].
+    /// Renames a file, a link or a directory, without following links. A file or link with the new
+    /// name is replaced. The rename is on disk after [`Folder::sync_names`].
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -254,7 +255,7 @@ impl Folder {
         linked.map_err(|e| FileError::io("make", &self.file(to), e))
     }
 
-    /// Removes a file or a link. The target of a link is kept.
+    /// Removes a file or a link. The target of a link is not removed.
     ///
     /// # Errors
     /// Errors of the operating system; also if the name belongs to a directory.
@@ -276,9 +277,9 @@ impl Folder {
         self.step(Step::SyncFolder { path: &self.path }, &self.path, &mut || handle.sync())
     }
 
-    /// Writes `parts` in order to a temporary file, flushes it to disk, and renames it to `name`, which
-    /// replaces the file or link of this name. When this returns, everything is on disk. On an error
-    /// the old file is unchanged.
+    /// Writes `parts` in order to a temporary file, flushes it to disk, and renames it to `name`,
+    /// which replaces the file or link of this name. When this returns, everything is on disk. On
+    /// an error the old file is unchanged.
     ///
     /// # Errors
     /// Those of [`Folder::begin`], [`Unfinished::write`] and [`Unfinished::finish`].
@@ -288,7 +289,8 @@ impl Folder {
         unfinished.finish()
     }
 
-    /// Begins to write a file under a temporary name.
+    /// Creates a temporary file for the contents of the file `name`. [`Unfinished::finish`] gives
+    /// it this name.
     ///
     /// # Errors
     /// Errors of the operating system; [`FileError::NotAFolder`].
@@ -313,7 +315,7 @@ impl Folder {
     /// Like [`Folder::append`], but a power failure may lose the bytes.
     ///
     /// # Errors
-    /// As [`Folder::append`].
+    /// Those of [`Folder::append`].
     pub fn append_unsynced(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), FileError> {
         self.append_only(name.as_ref(), bytes).map(drop)
     }
@@ -327,9 +329,10 @@ impl Folder {
         Ok((file, handle))
     }
 
-    /// Removes temporary files left by killed processes, for files whose name `is_ours` accepts. A file
-    /// that is being written is locked by its writer and is kept. On a file system without locks, files
-    /// are removed when they are an hour old. Files that cannot be removed are ignored.
+    /// Removes the temporary files that killed processes left, if `is_ours` accepts their final
+    /// name. A temporary file that is being written is locked by its writer and is not removed. On
+    /// a file system without locks, temporary files that have not been modified for an hour are
+    /// removed. Files that cannot be removed are ignored.
     pub fn clear_away(&self, is_ours: impl Fn(&str) -> bool) {
         for entry in self.list().unwrap_or_default().into_iter().filter(|entry| entry.is_file) {
             if name::of_temporary(&entry.name).is_some_and(&is_ours) {
@@ -343,7 +346,8 @@ impl Folder {
         self.step(Step::Write { path, file, bytes }, path, write)
     }
 
-    /// Executes a step on the folder's disk. An error is reported as an error of writing `path`.
+    /// Executes a step on the folder's disk. The message of an error says that `path` cannot be
+    /// written.
     pub(crate) fn step(
         &self,
         step: Step<'_>,

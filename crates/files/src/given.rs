@@ -19,10 +19,11 @@ pub enum Found {
     Device,
 }
 
-/// Returns what a path leads to, without opening it.
+/// Returns the kind of object that a path leads to, without opening the object.
 ///
 /// # Errors
-/// [`FileError::NotAFile`] for any other object; errors of the operating system.
+/// [`FileError::NotAFile`] for an object that is neither a regular file nor a character device;
+/// errors of the operating system.
 pub fn look(path: &Path) -> Result<Found, FileError> {
     match sys::look_at_given(path) {
         Ok(sys::FILE) => Ok(Found::File),
@@ -50,8 +51,8 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     read_bounded(&open(path)?, path, most)
 }
 
-/// Opens a file for appending; a missing file is created. A character device, such as `/dev/null`, is
-/// accepted too.
+/// Opens a file for appending; a missing file is created. A character device, such as `/dev/null`,
+/// is accepted too.
 ///
 /// # Errors
 /// [`FileError::NotAFile`]; errors of the operating system.

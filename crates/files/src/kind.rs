@@ -4,8 +4,9 @@ use std::io;
 
 use crate::FileError;
 
-/// The kind of a failure. A program uses it to choose an exit code or to decide whether to retry. Every
-/// error of these libraries with a `kind` method returns one, also if it wraps another error.
+/// The kind of a failure. A program uses it to choose an exit code or to decide whether to retry.
+/// The errors of the project's libraries return their kind by a method `kind`, also if they wrap
+/// another error.
 ///
 /// | kind | the same request again |
 /// |---|---|
@@ -17,33 +18,33 @@ use crate::FileError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request is invalid, or names something that cannot be used: a path that is missing, of the
-    /// wrong kind, not permitted or in use by another process; a file in the wrong format; a device
-    /// that does not exist.
+    /// The request is invalid, or names something that cannot be used: a path that is missing, of
+    /// the wrong kind, not permitted or in use by another process; a file in the wrong format; a
+    /// device that does not exist.
     BadInput,
-    /// Reading or writing failed (disk full, I/O error), or one of the program's own files is lost or
-    /// damaged.
+    /// Reading or writing failed (disk full, I/O error), or one of the program's own files is lost
+    /// or damaged.
     Io,
     /// A device, its driver or its compiler failed, or the device's memory does not suffice.
     Device,
     /// The host lacks memory, threads or another resource.
     Resources,
-    /// No sound result was obtained: checks failed, round-off is too high for every transform length,
-    /// or memory has changed.
+    /// No sound result was obtained: checks failed, round-off is too high for every transform
+    /// length, or memory has changed.
     Unsound,
     /// The work is complete and found something that must not occur: results that contradict their
     /// operands.
     Finding,
     /// A stop was requested before the end.
     Stopped,
-    /// None of these: an error of the caller's own code (an observer, a callback), or an internal error
-    /// of the library. The error's `source`, if any, says more.
+    /// None of the other kinds: an error of the caller's own code (an observer, a callback), or an
+    /// internal error of the library. The error's `source`, if any, says more.
     Other,
 }
 
 /// Returns the kind of an error of the operating system: [`ErrorKind::BadInput`] for a path that is
 /// missing, of the wrong kind or not permitted, otherwise [`ErrorKind::Io`]. If the error contains
-/// a [`FileError`], returns the kind of that one.
+/// a [`FileError`], returns the kind of the [`FileError`].
 impl From<&io::Error> for ErrorKind {
     fn from(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;

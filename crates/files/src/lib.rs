@@ -15,15 +15,17 @@
 //! socket, device or directory in place of a file is a [`FileError::NotAFile`] at once.
 //!
 //! On Unix every operation opens the directory first and works relative to that handle (`openat`,
-//! `O_NOFOLLOW`, `O_NONBLOCK`, `fstat`), so that no link can be inserted between the check and the use.
-//! On other systems the check precedes the use, and a file that is swapped in between is not noticed.
+//! `O_NOFOLLOW`, `O_NONBLOCK`, `fstat`), so that no link can be inserted between the check and the
+//! use. On other systems the check precedes the use, and a file that is swapped in between is not
+//! noticed.
 //!
-//! An input file that the user names ([`given`]) may be a link, but must lead to a regular file. A path
-//! that the user names for results ([`WholeFile`]) may be a link too: the target of the link is
-//! replaced.
+//! An input file that the user names ([`given`]) may be a link, but must lead to a regular file. A
+//! path that the user names for results ([`WholeFile`]) may be a link too: the target of the link
+//! is replaced.
 //!
-//! There is no protection against users with write access to the directory: they can remove, replace or
-//! change files like the program itself. Formats that must detect changes contain a digest.
+//! There is no protection against users with write access to the directory: they can remove,
+//! replace or change files like the program itself. Formats that must detect changes contain a
+//! digest.
 
 mod digest;
 mod disk;

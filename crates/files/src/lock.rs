@@ -10,16 +10,18 @@ use crate::{FileError, Folder};
 
 /// The interval at which a lock held by another process is tried again.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How often the file to lock is opened again if it vanishes before it is locked: first at once,
-/// then after pauses, up to the total number of attempts.
+/// The number of attempts to lock a file that are made without a pause. An attempt is repeated if
+/// the file vanishes before it is locked.
 const AT_ONCE: u32 = 100;
+/// The total number of attempts to lock a file, with and without a pause.
 const MOST_ATTEMPTS: u32 = 1000;
+/// The pause before each attempt to lock a file, except for the first [`AT_ONCE`] attempts.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A lock held by this process until it is dropped.
 ///
-/// The operating system frees it when the process ends for any reason, so a lock file left by a killed
-/// process blocks nobody.
+/// The operating system frees it when the process ends for any reason, so a lock file left by a
+/// killed process blocks nobody.
 #[derive(Debug)]
 pub struct Lock {
     folder: Folder,
@@ -30,8 +32,9 @@ pub struct Lock {
 }
 
 impl Folder {
-    /// Tries to lock a file, which is created empty if missing. Returns `None` if the lock is held
-    /// elsewhere. On a file system without locks every attempt succeeds: see [`Lock::enforced`].
+    /// Tries to lock a file, which is created empty if missing. Returns `None` if another process,
+    /// or another [`Lock`] of this process, holds the lock. On a file system without locks every
+    /// attempt succeeds: see [`Lock::enforced`].
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -64,11 +67,12 @@ impl Folder {
         Err(FileError::io("make the lock", &self.file(name), source))
     }
 
-    /// Locks a file; waits for the lock for at most `patience`. `stop` is called every 20 ms, and
-    /// the wait ends when it returns true.
+    /// Locks a file, which is created empty if missing. Waits for the lock for at most `patience`.
+    /// `stop` is called every 20 ms, and the wait ends when `stop` returns true.
     ///
     /// # Errors
-    /// [`FileError::Locked`] after `patience`, [`FileError::Stopped`]; those of [`Folder::try_lock`].
+    /// [`FileError::Locked`] after `patience`, [`FileError::Stopped`]; those of
+    /// [`Folder::try_lock`].
     pub fn lock(
         &self,
         name: impl AsRef<OsStr>,
@@ -123,8 +127,8 @@ impl Lock {
         &self.file
     }
 
-    /// Returns whether the locked file still has its name. If it was removed, or its whole
-    /// directory, another process can hold a lock of the same name.
+    /// Returns whether the locked file still has its name. If the file or its directory was
+    /// removed, another process can hold a lock of the same name.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.folder.is_at(&self.file, &self.name)

@@ -17,7 +17,7 @@ pub(crate) fn is_single(name: &OsStr) -> bool {
     single && components.next().is_none()
 }
 
-/// Returns `NAME.<six letters and digits>.tmp`, different at each call.
+/// Returns `NAME.<six letters and digits>.tmp`. The letters and digits are drawn at random.
 pub(crate) fn temporary(name: &OsStr) -> OsString {
     const LETTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     // The keys of `RandomState` are random numbers of the operating system.

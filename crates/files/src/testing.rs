@@ -1,5 +1,5 @@
-//! Disks for tests, including those in the shipped program: one that records its steps, and one that is
-//! full.
+//! Disks for tests, also for the tests in the shipped program: [`Recorder`] records its steps, and
+//! [`FullDisk`] refuses writes.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -36,7 +36,8 @@ impl Disk for Recorder {
     }
 }
 
-/// A disk that is full for a number of writes to files of a given name, and keeps half of each write.
+/// A disk that refuses a number of writes to files whose names begin with a given prefix. A refused
+/// write stores the first half of its bytes.
 #[derive(Debug)]
 pub struct FullDisk {
     name: String,
@@ -45,8 +46,8 @@ pub struct FullDisk {
 }
 
 impl FullDisk {
-    /// Creates a disk that is full for `writes` writes to files whose name begins with `name`; `""`
-    /// stands for all files.
+    /// Creates a disk that refuses the first `writes` writes to files whose names begin with
+    /// `name`. All names begin with `""`.
     #[must_use]
     pub fn new(name: &str, writes: u64) -> Self {
         Self { name: name.into(), left: Mutex::new(writes), kind: io::ErrorKind::StorageFull }
@@ -84,8 +85,9 @@ impl Disk for FullDisk {
 }
 
 /// Returns the disk that the environment requests, for tests of the whole program:
-/// `WARPINT_TEST_DISK=full:NAME:WRITES`, or `denied:…` for a disk that refuses permission to write.
-/// Several are separated by commas.
+/// `WARPINT_TEST_DISK=full:NAME:WRITES`, or `denied:NAME:WRITES` for writes that fail because
+/// permission is denied. The first WRITES writes to files whose names begin with NAME fail. Several
+/// disks are separated by commas.
 #[cfg(feature = "testing")]
 pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
     use std::sync::{Arc, LazyLock};
@@ -106,7 +108,8 @@ pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
     DISK.clone().map(|disk| disk as Arc<dyn Disk>)
 }
 
-/// Several full disks, each of them for its own files.
+/// Several full disks. A write goes to the first disk whose prefix the name of the file begins
+/// with, and to the file system if there is none.
 #[cfg(feature = "testing")]
 #[derive(Debug)]
 struct Several(Vec<FullDisk>);

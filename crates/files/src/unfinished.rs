@@ -12,15 +12,17 @@ use crate::{FileError, Folder, Step, name};
 /// The number of attempts to create a temporary file. An attempt fails if its name is taken, or if
 /// the file vanishes before it is locked.
 const TRIES: usize = 100;
-/// The age from which an unchanged temporary file has no writer, on file systems without locks.
+/// On a file system without locks, a temporary file that has not been modified for this time is
+/// considered to have no writer.
 const STALE: Duration = Duration::from_secs(3600);
 
-/// A file that is being written, as `NAME.<six letters and digits>.tmp` in the directory of its final
-/// name.
+/// A file that is being written, as `NAME.<six letters and digits>.tmp` in the directory of its
+/// final name.
 ///
-/// It is a new file (`O_CREAT | O_EXCL | O_NOFOLLOW`), and its writer holds the operating system's lock
-/// on it. [`Folder::clear_away`] recognises files left by killed processes by the missing lock. If it
-/// is dropped before it is finished, it is removed and the existing file is unchanged.
+/// It is a new file (`O_CREAT | O_EXCL | O_NOFOLLOW`), and its writer holds the operating system's
+/// lock on it. [`Folder::clear_away`] recognises files left by killed processes by the missing
+/// lock. If an `Unfinished` is dropped before it is finished, the temporary file is removed and the
+/// existing file is unchanged.
 #[derive(Debug)]
 pub struct Unfinished {
     folder: Folder,
@@ -50,8 +52,8 @@ impl Unfinished {
                 }
                 Err(trouble) => return Err(folder.trouble("write", &name, trouble)),
             };
-            // `clear_away` may have locked the file first. On a file system without locks (any other
-            // error) the file is used without a lock.
+            // `clear_away` may have locked the file first. On a file system without locks (any
+            // other error) the file is used without a lock.
             let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if taken || !handle.is_at(&file, &temporary) {
                 continue;
@@ -87,9 +89,9 @@ impl Unfinished {
     }
 
     /// Flushes the contents to disk, renames the file to its final name, which replaces the file or
-    /// link of this name, and flushes the name to disk. On an error the old file is unchanged, except
-    /// if the last step failed: then the new file has the name, and a power failure may restore the old
-    /// one.
+    /// link of this name, and flushes the name to disk. On an error the old file is unchanged,
+    /// except if the last step failed: then the new file has the name, and a power failure may
+    /// restore the old one.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -108,9 +110,9 @@ impl Unfinished {
         self.rename()
     }
 
-    /// Like [`Unfinished::finish`], but the name must be free. It is taken by a hard link, so that only
-    /// one of several writers succeeds. On a file system without hard links the name is checked and
-    /// then the file is renamed; there, concurrent writers need a lock.
+    /// Like [`Unfinished::finish`], but the name must be free. The file gets its name by a hard
+    /// link, so that only one of several writers succeeds. On a file system without hard links the
+    /// name is checked and then the file is renamed; there, concurrent writers need a lock.
     ///
     /// # Errors
     /// Errors of the operating system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
@@ -159,7 +161,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes a temporary file that has no writer.
+/// Removes a temporary file if no process is writing it.
 pub(crate) fn remove_if_left(folder: &Folder, temporary: &OsStr) {
     let Ok(file) = folder.open_as(temporary, Access::Update, "remove") else { return };
     let is_left = match file.try_lock() {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::{FileError, Folder, Unfinished};
 
-/// The path of a result file, which can be written. An existing file is replaced; if the path is a
-/// link, the file that it leads to.
+/// The path of a result file that the user named. [`WholeFile::new`] has tested that a file can be
+/// created there. An existing file is replaced; if the path is a link, the target of the link is
+/// replaced.
 #[derive(Debug)]
 pub struct WholeFile {
     /// The path as given.
@@ -68,7 +69,7 @@ impl WholeFile {
         &self.place
     }
 
-    /// Returns whether both paths lead to the same file.
+    /// Returns whether this path and `other` lead to the same file.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let folder = |file: &Self| fs::canonicalize(folder_of(&file.place)).ok();
@@ -85,15 +86,16 @@ impl WholeFile {
         file.finish()
     }
 
-    /// Begins to write piece by piece to a temporary file in the same directory.
+    /// Creates a temporary file in the directory of the result file, to be written piece by piece.
+    /// [`Draft::finish`] moves it to the path of the result file.
     ///
     /// # Errors
     /// Errors of the operating system.
     pub fn begin(&self) -> Result<Draft, FileError> {
         let file = self.begun().map_err(|e| unwritten(&self.path, &self.place, e))?;
         if let Ok(replaced) = fs::metadata(&self.place) {
-            // Users who could read the old file can read the new one. Not every file system supports
-            // permissions.
+            // Users who could read the old file can read the new one. Not every file system
+            // supports permissions.
             drop(file.file().set_permissions(replaced.permissions()));
         }
         Ok(Draft { file: Box::new(file), path: self.path.clone(), place: self.place.clone() })
@@ -105,7 +107,8 @@ impl WholeFile {
     }
 }
 
-/// A [`WholeFile`] that is being written. It is removed unless [`Self::finish`] moves it to its path.
+/// A [`WholeFile`] that is being written. The temporary file is removed unless [`Self::finish`]
+/// moves it to the path of the result file.
 #[derive(Debug)]
 pub struct Draft {
     file: Box<Unfinished>,
@@ -131,7 +134,7 @@ impl Draft {
     }
 }
 
-/// Converts an error at `place` to one whose message names the given path.
+/// Converts an error at `place` to an error whose message names `path`.
 fn unwritten(path: &Path, place: &Path, error: FileError) -> FileError {
     FileError::io("write", path, error.in_message_of(place))
 }
@@ -145,7 +148,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Returns whether a path is written like that of a folder, that is, ends in a separator.
+/// Returns whether a path ends in a separator. The path of a file never does.
 fn ends_as_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(std::path::is_separator)
 }

@@ -8,15 +8,16 @@ use super::npy::MAGIC;
 /// The largest number of bytes inspected at the beginning of a file.
 pub(crate) const LOOKED_AT: u64 = 1 << 20;
 
-/// If fewer than one line in `FEW` has a letter, letters may be misprints. In hexadecimal files of
-/// random numbers at least 6 of 16 lines have one, and in those of the numbers from 1 up about as
-/// many.
+/// If fewer than one line in `FEW` has a hexadecimal letter or 0x, the file may be decimal, with
+/// typing errors. In a hexadecimal file of random numbers, or of the numbers 1, 2, 3 …, at least
+/// about 6 of 16 lines have a letter.
 const FEW: usize = 16;
 
-/// Detects the format of a file that begins with the bytes `begin`. Fewer than [`LOOKED_AT`] bytes
-/// are the whole file. NumPy files are recognised by their magic number, raw bytes by bytes that
-/// are not text, hexadecimal lines by 0x or letters; other files are decimal lines. The error
-/// describes an ambiguity.
+/// Detects the format of a file that begins with the bytes `begin`. If `begin` has fewer than
+/// [`LOOKED_AT`] bytes, it is the whole file. NumPy files are recognised by their magic number, raw
+/// bytes by bytes that are not text, hexadecimal lines by 0x or letters; other files are decimal
+/// lines. If the lines may be hexadecimal or decimal, returns an error that describes a line for
+/// the user.
 pub(crate) fn detect(begin: &[u8]) -> Result<Format, String> {
     if begin.starts_with(MAGIC) {
         return Ok(Format::Npy);
@@ -62,7 +63,7 @@ pub(crate) fn detect(begin: &[u8]) -> Result<Format, String> {
     Ok(Format::Hex)
 }
 
-/// Returns the text without a last line that continues beyond the inspected bytes.
+/// Returns the text without its last line if this line may continue beyond the inspected bytes.
 fn cut(text: &[u8]) -> &[u8] {
     let is_part = text.len() as u64 >= LOOKED_AT - 3;
     let end = if is_part { memchr::memrchr(b'\n', text) } else { None };

@@ -7,8 +7,8 @@ use warpint_integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
 
 use super::Format;
 
-/// The text of a line that stands for a missing result. When read again it stays a missing number,
-/// also at the end of a file, where a blank line would not count as a line.
+/// The line that is written for a number without a result. When the file is read as an operand,
+/// this line is a missing number, even at the end of the file, where a blank line would not count.
 pub(crate) const NONE: &str = "none";
 
 /// A limit on the width of a file's numbers.
@@ -16,7 +16,7 @@ pub(crate) const NONE: &str = "none";
 pub struct Limit {
     /// The largest width.
     pub width: Width,
-    /// Whether it was requested by `--bits`; otherwise it is the largest width supported.
+    /// Whether `--bits` requests this width; otherwise it is the largest width supported.
     pub given: bool,
 }
 
@@ -29,14 +29,14 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What is wrong with a line.
+/// The reason why a line is not a valid number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineProblem {
     /// The line is not a number.
     Text(TextProblem),
     /// The line is `none`, which stands for a missing number.
     Missing,
-    /// The line is a signed number; contains its beginning.
+    /// The line is a signed number. Contains the first 40 characters of the number.
     Signed(String),
     /// The number is wider than the limit.
     TooWide {
@@ -45,7 +45,8 @@ pub enum LineProblem {
         /// The limit that was exceeded.
         limit: Limit,
     },
-    /// The line is longer than any number within the limit, leading zeros not counted.
+    /// The line without its leading zeros is longer than any line that is stored, and it is not a
+    /// number that is too wide: it contains characters other than digits.
     TooLong {
         /// The length of the line after its leading zeros, in bytes.
         bytes: u64,
@@ -70,17 +71,19 @@ impl fmt::Display for LineProblem {
     }
 }
 
-/// What is known about a line that was too long to keep, from its first nonzero digit on.
+/// The properties of a line that is too long to be stored. They describe the line from its first
+/// nonzero digit on.
 #[derive(Debug, Default)]
 pub(crate) struct LongLine {
-    /// The number of characters of the line, without its end.
+    /// The number of bytes of the line, without the LF at its end.
     characters: u64,
-    /// The number of characters other than blanks.
+    /// The number of bytes other than blanks.
     digits: u64,
+    /// The first [`EXACT`] bytes other than blanks, or fewer if the line has fewer.
     first: Vec<u8>,
-    /// Whether some character is neither a blank nor a decimal digit; the next field says the same
-    /// about hexadecimal digits.
+    /// Whether some byte is neither a blank nor a decimal digit.
     not_decimal: bool,
+    /// Whether some byte is neither a blank nor a hexadecimal digit.
     not_hex: bool,
 }
 
@@ -96,14 +99,16 @@ impl LongLine {
     }
 }
 
-/// The digits allowed for numbers of one width: validates lines, and converts them to numbers.
+/// The rules for lines of digits of one format and of a limited width. Validates lines, and
+/// converts them to numbers.
 #[derive(Debug)]
 pub(crate) struct Digits {
     hex: bool,
     pub(crate) limit: Limit,
-    /// The number of digits of 2^width − 1.
+    /// The number of decimal or hexadecimal digits of 2^width − 1.
     most: usize,
-    /// The decimal digits of 2^width − 1; `None` if they were not computed.
+    /// The decimal digits of 2^width − 1; `None` for hexadecimal lines, and if they were not
+    /// computed.
     largest: Option<Vec<u8>>,
 }
 
@@ -119,8 +124,8 @@ impl Digits {
         Ok(digits)
     }
 
-    /// Like `new`, but does not compute the largest number: all decimal numbers with as many digits
-    /// as 2^width − 1 are rejected as too wide.
+    /// Like [`Self::new`], but does not compute 2^width − 1. Every decimal number that has the same
+    /// number of digits as 2^width − 1 is rejected as too wide.
     pub(crate) fn rough(format: Format, limit: Limit) -> Self {
         let hex = format == Format::Hex;
         let bits = limit.width.bits();
@@ -129,19 +134,20 @@ impl Digits {
         Self { hex, limit, most: most as usize, largest: None }
     }
 
-    /// Returns whether a line may be rejected as too wide by mistake.
+    /// Returns whether [`Self::of`] may reject a line as too wide by mistake, because 2^width − 1
+    /// was not computed.
     pub(crate) fn may_mistake(&self, line: &[u8]) -> bool {
         !self.hex && self.largest.is_none() && line.len() >= self.most
     }
 
-    /// Returns the length in bytes of the longest line that is kept, leading zeros not counted: a
+    /// Returns the length in bytes of the longest line that is stored, leading zeros not counted: a
     /// little more than twice the length of the longest number, which suffices to describe errors.
     pub(crate) fn longest_line(&self) -> usize {
         2 * self.most + (1 << 12)
     }
 
-    /// Returns the digits of a line, without a hexadecimal prefix, if they are a number no wider
-    /// than the width.
+    /// Returns the digits of a line, without a hexadecimal prefix, if they form a number within the
+    /// limit.
     pub(crate) fn of<'a>(&self, line: &'a [u8]) -> Result<&'a str, LineProblem> {
         let begin = if self.hex { prefix(line) } else { 0 };
         let digits = &line[begin..];
@@ -181,7 +187,7 @@ impl Digits {
         Ok(text)
     }
 
-    /// Returns what is wrong with a line that was not kept.
+    /// Returns the reason why a line that is too long to be stored is not a valid number.
     pub(crate) fn too_long(&self, line: &LongLine) -> LineProblem {
         let (limit, bytes) = (self.limit, line.characters);
         let is_number = if self.hex { !line.not_hex } else { !line.not_decimal };
@@ -210,7 +216,7 @@ impl Digits {
     }
 }
 
-/// Returns the length of the line's hexadecimal prefix: 2 for 0x, otherwise 0.
+/// Returns the length of the line's hexadecimal prefix: 2 for 0x or 0X, otherwise 0.
 pub(crate) fn prefix(line: &[u8]) -> usize {
     if line.starts_with(b"0x") || line.starts_with(b"0X") { 2 } else { 0 }
 }
@@ -232,10 +238,11 @@ fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     })
 }
 
-/// The number of decimal or hexadecimal digits that a double always represents exactly.
+/// The largest number of decimal or hexadecimal digits with which every number is exact in a
+/// double.
 const EXACT: usize = 13;
 
-/// Returns ⌊log2 n⌋ + 1 for the number n > 0 with these digits, which have no leading zero.
+/// Returns ⌊log2 n⌋ + 1 for the number n > 0 with the digits `digits`, which have no leading zero.
 fn bit_length(digits: &[u8], hex: bool) -> u64 {
     let (first, rest) = digits.split_at(digits.len().min(EXACT));
     let log = log2(first, rest.len() as u64, hex);
@@ -249,8 +256,8 @@ fn bit_length(digits: &[u8], hex: bool) -> u64 {
     log as u64 + 1
 }
 
-/// Returns log2 of a number with the leading digits `first`, at most [`EXACT`], and `left` more
-/// digits; for hexadecimal digits it is rounded down.
+/// Returns log2 of the number that has the leading digits `first`, at most [`EXACT`] digits, and
+/// `left` further digits. For hexadecimal digits the logarithm is rounded down.
 fn log2(first: &[u8], left: u64, hex: bool) -> f64 {
     let first = str::from_utf8(first).ok();
     let first = first.and_then(|text| u64::from_str_radix(text, if hex { 16 } else { 10 }).ok());

@@ -5,13 +5,14 @@ use std::io::{self, Read};
 use super::npy::MAGIC;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// The number of bytes inspected: they include the end of a first line that is a number.
+/// The number of bytes inspected at the beginning of a file. If the first line is a number of at
+/// most 2^20 bits, without many leading zeros, its end is among them.
 const LOOKED_AT: u64 = 1 << 20;
 
 const UTF_16: &str = "seems to be UTF-16: convert it to UTF-8, by iconv -f UTF-16 -t UTF-8";
 
-/// Returns the offset in bytes of the first line, which follows the byte order mark that some
-/// editors write. The inner error describes a text that cannot be split into lines.
+/// Returns the offset in bytes of the first line: 3 if the file begins with the byte order mark of
+/// UTF-8, otherwise 0. The inner error says why the file cannot be split into lines.
 pub(crate) fn text_begins(file: &mut impl Read) -> io::Result<Result<u64, &'static str>> {
     let mut begin = vec![];
     file.take(LOOKED_AT).read_to_end(&mut begin)?;
@@ -27,7 +28,7 @@ pub(crate) fn text_begins(file: &mut impl Read) -> io::Result<Result<u64, &'stat
     })
 }
 
-/// Returns whether a text contains CR before its end, and no LF.
+/// Returns whether a text contains a CR before its last byte, and no LF.
 fn ends_in_cr(text: &[u8]) -> bool {
     let cr = memchr::memchr(b'\r', text);
     cr.is_some_and(|i| i + 1 < text.len()) && memchr::memchr(b'\n', text).is_none()

@@ -10,20 +10,21 @@ use super::digits::{Digits, LineProblem, LongLine, prefix, significant};
 /// The number of bytes per read.
 const BLOCK: usize = 1 << 18;
 
-/// Several lines of a file.
+/// Consecutive lines of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     text: Vec<u8>,
-    /// The place of each line in `text`, or what is known about a line that was too long to keep.
+    /// For each line its range in `text`, or the properties of a line that was too long to be
+    /// stored.
     places: Vec<Result<Place, LongLine>>,
 }
 
 #[derive(Debug)]
 struct Place {
     line: Range<usize>,
-    /// The number of blanks before the line, which were removed.
+    /// The number of blanks that were removed before the line.
     blanks: usize,
-    /// The number of the line's leading zeros that were removed.
+    /// The number of leading zeros that were removed from the line.
     left_out: usize,
 }
 
@@ -32,14 +33,14 @@ impl Lines {
         self.places.len()
     }
 
-    /// Returns line i without its end and surrounding blanks; for a long line, also without leading
-    /// zeros. `None` for a line that was too long to keep.
+    /// Returns line i without LF or CR LF and without surrounding blanks. A long line is returned
+    /// without its leading zeros. `None` for a line that was too long to be stored.
     pub(crate) fn get(&self, i: usize) -> Option<&[u8]> {
         let place = self.places.get(i)?.as_ref().ok()?;
         self.text.get(place.line.clone())
     }
 
-    /// Returns the digits of line i, or what is wrong with the line.
+    /// Returns the digits of line i, or the reason why the line is not a valid number.
     pub(crate) fn digits(&self, i: usize, digits: &Digits) -> Result<&str, LineProblem> {
         let place = match self.places.get(i) {
             Some(Ok(place)) => place,
@@ -62,7 +63,7 @@ impl Lines {
 /// Blank lines count as lines.
 pub(crate) struct LineReader<R> {
     file: BufReader<R>,
-    /// The length in bytes of the longest line that is kept.
+    /// The length in bytes of the longest line that is stored.
     longest: usize,
 }
 
@@ -71,8 +72,8 @@ impl<R: Read> LineReader<R> {
         Self { file: BufReader::with_capacity(BLOCK, file), longest }
     }
 
-    /// Returns the next lines: `most` of them, or fewer once they have `enough` bytes or the file
-    /// ends. No lines are returned only at the end.
+    /// Returns the next `most` lines. Returns fewer if the file ends, or if the lines so far have
+    /// `enough` bytes. Returns none only at the end of the file.
     pub(crate) fn next(&mut self, most: usize, enough: usize) -> io::Result<Lines> {
         let mut lines = Lines::default();
         while lines.len() < most && lines.text.len() < enough {
@@ -90,8 +91,8 @@ impl<R: Read> LineReader<R> {
         Ok(())
     }
 
-    /// Appends the next line to the text and returns its place; `None` at the end of the file. The
-    /// inner error is a line that is too long.
+    /// Appends the next line to `text` and returns its range there; `None` at the end of the file.
+    /// The inner error is a line that is too long to be stored: it is read, but not appended.
     fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Result<Place, LongLine>>> {
         let begin = text.len();
         let (mut blanks, mut left_out) = (0, 0);
@@ -151,8 +152,9 @@ fn leave_out_blanks(text: &mut Vec<u8>, begin: usize) -> usize {
     blanks
 }
 
-/// Removes all but two of the leading zeros of the number at `begin`, so that no zero of 0x is
-/// removed, and returns how many were removed.
+/// Removes all but two of the leading zeros of the number at `begin`, after the prefix 0x if there
+/// is one. Returns the number of removed zeros. Two zeros stay so that an x after many zeros does
+/// not become a prefix 0x.
 fn leave_out_zeros(text: &mut Vec<u8>, begin: usize) -> usize {
     let begin = begin + prefix(&text[begin..]);
     let digits = &text[begin..];
@@ -170,7 +172,7 @@ mod tests {
     use super::super::{Format, Limit};
     use super::*;
 
-    /// A reader that returns a fixed number of bytes at a time.
+    /// A reader of a slice that returns at most a fixed number of bytes per call.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {

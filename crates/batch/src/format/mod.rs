@@ -29,7 +29,8 @@ pub enum Format {
     Hex,
     /// A NumPy array of shape (count, limbs) of uint32 or uint64, the lowest limb first.
     Npy,
-    /// width/8 bytes per number, the lowest byte first.
+    /// The bytes of each number, the lowest byte first. A number of `width` bits has `width`/8
+    /// bytes.
     Raw,
 }
 
@@ -68,8 +69,8 @@ impl Format {
         matches!(self, Self::Decimal | Self::Hex)
     }
 
-    /// Returns roughly the bytes of memory that a number takes, as limbs and in this format
-    /// together.
+    /// Returns roughly the memory of one number in bytes: its limbs together with its text or bytes
+    /// in this format.
     pub(crate) fn bytes_each(self, width: Width) -> u64 {
         let limbs = u64::from(width.bits() / 8);
         // A text, its start and end, and the overhead of an allocation.

@@ -7,10 +7,11 @@ use warpint_integer::Width;
 
 use crate::words;
 
+/// The bytes with which every npy file begins.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// The length in bytes of the longest header accepted; NumPy writes about a hundred bytes.
 const LONGEST: usize = 1 << 16;
-/// The alignment of array data: they begin at a multiple of this many bytes.
+/// The alignment of the array data in bytes: their offset in the file is a multiple of it.
 const ALIGNMENT: usize = 64;
 
 /// The element type of an array.
@@ -56,7 +57,7 @@ impl Header {
     /// header.
     ///
     /// # Errors
-    /// An error of the reader.
+    /// Errors of reading `file`.
     pub fn read(file: &mut impl Read) -> io::Result<Result<Self, String>> {
         let mut begin = [0; 8];
         if !fill(file, &mut begin)? || !begin.starts_with(MAGIC) {
@@ -93,7 +94,7 @@ impl Header {
     /// Returns the width of the numbers.
     ///
     /// # Errors
-    /// A description, if the width is not supported.
+    /// The width is not supported. The error is a message for the user.
     pub fn width(&self) -> Result<Width, String> {
         let (limbs, bits) = (self.limbs, u64::from(self.item.bits()));
         let width = limbs.checked_mul(bits).and_then(|bits| u32::try_from(bits).ok());
@@ -103,8 +104,8 @@ impl Header {
         })
     }
 
-    /// Parses the header's text, such as `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2),
-    /// }`, with the entries in any order.
+    /// Parses the text of the header, a Python dictionary such as
+    /// `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2), }` with its entries in any order.
     fn parse(text: &[u8]) -> Result<Self, String> {
         let fields = Fields::parse(text).ok_or("its npy header is not a dictionary of an array")?;
         let item = match fields.descr {
@@ -187,7 +188,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A parser of Python literals: the text that is left to parse.
+/// A parser of Python literals. Contains the text that is not parsed yet.
 struct Literal<'a>(&'a [u8]);
 
 impl<'a> Literal<'a> {
@@ -195,7 +196,8 @@ impl<'a> Literal<'a> {
         self.0 = self.0.trim_ascii_start();
     }
 
-    /// Consumes `byte` if it is the next one after spaces; returns whether it was.
+    /// Skips spaces, and consumes the next byte if it is `byte`. Returns whether `byte` was
+    /// consumed.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_spaces();
         match self.0.strip_prefix(&[byte]) {
@@ -211,8 +213,8 @@ impl<'a> Literal<'a> {
         self.take(byte).then_some(())
     }
 
-    /// Parses a string in quotes of either kind, without escapes, and returns what is between the
-    /// quotes.
+    /// Parses a string in single or double quotes, without escapes, and returns the text between
+    /// the quotes.
     fn string(&mut self) -> Option<&'a [u8]> {
         let quote = if self.take(b'\'') {
             b'\''

@@ -1,31 +1,35 @@
-//! Computation, and checks of results against their operands before they are converted and written.
+//! Computation of results, and their check against the operands, before the results are converted
+//! and written.
 
 use warpint_integer::{Evidence, Executor, Flags, IntegerError, Operation, UintBatch};
 
 use crate::check::Sample;
 
-/// The number of powers of a piece for each one that is recomputed on the CPU; at least
-/// [`LEAST_POWERS`] are.
+/// One in `POWERS_PER_SAMPLE` powers of a piece is recomputed on the CPU, but at least
+/// [`LEAST_POWERS`].
 const POWERS_PER_SAMPLE: u64 = 1024;
+/// The least number of powers of a piece that are recomputed on the CPU. A piece with fewer powers
+/// is recomputed as a whole.
 const LEAST_POWERS: u64 = 16;
-/// The factor by which samples grow after a wrong power, so that a recurring fault is not missed.
+/// The factor by which the sample of recomputed powers grows after a wrong power, so that a
+/// recurring fault is not missed.
 const MORE_POWERS: u64 = 64;
 
 /// Checks results by the identities of [`warpint_integer::check`].
 #[derive(Debug)]
 pub(crate) struct Identities {
     asked_for: bool,
-    /// The seed that draws the powers to recompute.
+    /// The seed from which the powers to recompute are drawn.
     seed: u64,
 }
 
-/// The results of a piece, on the host, and what their check found.
+/// The results of a piece, in the host's memory, and the outcome of their check.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) results: Vec<UintBatch>,
     /// The indices of the numbers without a result.
     pub(crate) none: Vec<usize>,
-    /// The number of checked results; for powers, the number of recomputed ones.
+    /// The number of checked results; of powers, the number that were recomputed.
     pub(crate) checked: u64,
     /// The contradiction in the first computation, if there was one.
     pub(crate) erred: Option<Contradiction>,
@@ -51,8 +55,9 @@ impl Identities {
         Self { asked_for, seed }
     }
 
-    /// Computes the results of operands on the host. If some results fail their check, all are
-    /// computed once more, from the operands on the host.
+    /// Computes an operation on operands in the host's memory. Returns at least its first `wanted`
+    /// batches of results, such as quotients and remainders. If a check was requested and some
+    /// results fail it, all results are computed once more from the same operands.
     pub(crate) fn compute(
         &mut self,
         operation: Operation,
@@ -85,8 +90,9 @@ impl Identities {
         }
     }
 
-    /// Returns the indices of powers to recompute, ascending: those in `failed`, which is
-    /// ascending, and random ones, new each time and `times` as many as usual.
+    /// Returns the indices of the powers to recompute, in ascending order: the indices in `failed`,
+    /// which is ascending, and random indices. Each call draws other indices, and `times` as many
+    /// as the usual sample has.
     fn sample(&mut self, count: usize, times: u64, failed: &[usize]) -> Vec<usize> {
         let wanted = times * (count as u64 / POWERS_PER_SAMPLE).max(LEAST_POWERS);
         let mut sample = Sample::new(wanted.min(count as u64), count as u64, self.seed);
@@ -95,8 +101,9 @@ impl Identities {
     }
 }
 
-/// Computes an operation and returns its first `wanted` results, copied to the host, and the
-/// indices of the missing ones.
+/// Computes an operation. Returns its batches of results, such as quotients and remainders, in the
+/// host's memory, and the indices of the numbers without a result. From a device only the first
+/// `wanted` batches are copied.
 fn results(
     operation: Operation,
     executor: &Executor,
@@ -123,14 +130,13 @@ fn results(
     Ok((results, none))
 }
 
-/// Returns the indices whose flags are set.
+/// Returns the indices of the flags that are set.
 fn set(flags: Option<Flags>) -> Result<Vec<usize>, IntegerError> {
     let flags = flags.map_or(Ok(vec![]), |flags| flags.to_vec())?.into_iter().enumerate();
     Ok(flags.filter(|&(_, flag)| flag != 0).map(|(i, _)| i).collect())
 }
 
-/// Returns `count` flags, of which those with the indices in `none` are set: the inverse of
-/// [`set`].
+/// Returns `count` flags. The flags with the indices in `none` are set: the inverse of [`set`].
 fn flags(none: &[usize], count: usize) -> Vec<u8> {
     let mut flags = vec![0; count];
     for &i in none {

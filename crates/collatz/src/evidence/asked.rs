@@ -1,4 +1,4 @@
-//! Challenges of methods that walk number by number.
+//! The challenges of the methods whose items are single numbers: the plain and the table method.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use super::{Evidence, Items, Plan, Share};
 use crate::{CollatzError, Region, Verified};
 
-/// The count of consecutive numbers whose sum is fixed together, and recomputed if one of them is
-/// challenged.
+/// The number of consecutive items whose contributions are reported as one sum. If one of the items
+/// is challenged, the sum is recomputed.
 pub(crate) const GROUP: u128 = 64;
 
 /// The challenges of a region, and the answers so far.
@@ -24,7 +24,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Draws about one challenge per `every` items from a seed.
+    /// Draws about one challenge per `every` items from `seed`.
     pub(crate) fn new(place: String, region: Region, items: Items, seed: u64, every: u64) -> Self {
         let plan = Plan::new(seed, items.count(), every);
         let failure = Mutex::new(None);
@@ -42,8 +42,9 @@ impl Asked {
         indices
     }
 
-    /// Compares the sum `found` that was reported for a group with the sum `expected` by the slow
-    /// rules, and records an error if they differ. The group contains `challenges` challenges.
+    /// Compares the reported sum `found` over a group of items with its value `expected` by the
+    /// slow rules, and records an error if they differ. `challenges` is the number of challenges in
+    /// the group. `what` names the sum in the error.
     pub(crate) fn compare(&self, what: &str, challenges: usize, found: u64, expected: u64) {
         self.answered.fetch_add(challenges as u64, Ordering::Relaxed);
         if found != expected {
@@ -69,7 +70,8 @@ impl Asked {
     /// walked.
     ///
     /// # Errors
-    /// The error for the first wrong answer.
+    /// The error of the first wrong answer. An error if another count of numbers was walked, or if
+    /// not all challenges were answered.
     pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
@@ -88,9 +90,10 @@ impl Asked {
     }
 }
 
-/// Splits a range into groups of at most [`GROUP`] indices, of which some are challenged, and the
-/// ranges between them. Returns all of them in order, each with its number of challenges. Groups
-/// begin at `range.start` + a multiple of [`GROUP`]; `challenged` is sorted.
+/// Splits a range of indices into the groups that contain challenges and the ranges between these
+/// groups. Returns the groups and ranges in ascending order, each with its number of challenges. A
+/// group begins at `range.start` plus a multiple of [`GROUP`] and has [`GROUP`] indices, or fewer
+/// at the end of the range. `challenged` contains the challenged indices of the range, ascending.
 pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>, usize)> {
     let (mut parts, mut at, mut rest) = (vec![], range.start, challenged);
     while let Some(&index) = rest.first() {
@@ -109,7 +112,7 @@ pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>
     parts
 }
 
-/// Returns those of some ascending numbers that lie in a range.
+/// Returns the part of `numbers`, which are ascending, that lies in a range.
 pub(crate) fn within(numbers: &[u128], range: Range<u128>) -> &[u128] {
     let from = numbers.partition_point(|&n| n < range.start);
     let to = numbers.partition_point(|&n| n < range.end);

@@ -1,4 +1,4 @@
-//! Checks of a unit's evidence and totals, as far as a sample can show.
+//! Checks of a unit's evidence, and of its totals by a random sample of its items.
 
 use rayon::prelude::*;
 
@@ -6,18 +6,20 @@ use super::{Evidence, Items, MOST_CHALLENGES, NODES, NUMBERS, Plan, Share, VERSI
 use crate::CollatzError;
 use crate::runs::Unit;
 
-/// The least number of nodes that are recomputed to bound the totals; the next constant is that of
-/// numbers.
+/// The least number of nodes that are recomputed to bound the totals of a unit of the sieve.
 const LEAST_NODES: u64 = 512;
+/// The least count of numbers that are recomputed to bound the totals of a unit of the plain or the
+/// table method.
 const LEAST_NUMBERS: u64 = 1 << 14;
 
-/// The tolerance of totals: this many standard errors of the sample's mean, plus the fraction
-/// 1/[`PARTS`] of the mean.
+/// The tolerance of an estimated total is `ERRORS` standard errors of the sample's mean plus
+/// 1/[`PARTS`] of the mean, times the number of items.
 const ERRORS: f64 = 10.0;
+/// The part of the mean in the tolerance of a total is 1/`PARTS`: see [`ERRORS`].
 const PARTS: f64 = 50.0;
 
-/// A total: its name, its value, the share of it that belongs to no item, and the contribution of
-/// an item to it.
+/// A total of a unit: its name, its value in the unit, the part of the value that comes from
+/// numbers of no item, and the function that returns the contribution of an item.
 type Pair = (&'static str, u64, u64, fn(&Share) -> u64);
 
 const WALKED: &str = "count of numbers walked";
@@ -44,31 +46,31 @@ pub enum EvidenceError {
         /// The parameters of the method.
         parameters: String,
     },
-    /// The region does not exist, or the method does not support it.
+    /// The unit's region does not exist, or the unit's method does not support it.
     #[error("no such unit can be verified: {reason}")]
     Impossible {
-        /// Why the unit cannot be verified.
+        /// The reason why the unit cannot be verified.
         reason: String,
     },
-    /// The count of items is wrong.
+    /// The evidence states a wrong number of items.
     #[error("it claims {found} items of work (nodes, or numbers walked); there are {expected}")]
     Items {
-        /// The claimed count.
+        /// The number of items in the evidence.
         found: u128,
-        /// The count by the recurrence.
+        /// The number of items by the recurrence.
         expected: u128,
     },
-    /// There are too few or too many challenges.
+    /// The evidence has too few or too many challenges.
     #[error("it has {found} challenges, but must have {least} to {most}")]
     Challenges {
-        /// The claimed number of challenges.
+        /// The number of challenges in the evidence.
         found: u64,
-        /// The smallest valid number.
+        /// The smallest valid number of challenges.
         least: u64,
-        /// The largest valid number.
+        /// The largest valid number of challenges.
         most: u64,
     },
-    /// The recomputation contradicts a sum.
+    /// A sum over the challenged items is wrong.
     #[error(
         "the {what} of its {challenges} challenged items is claimed to be {found}; it is {expected}"
     )]
@@ -77,17 +79,18 @@ pub enum EvidenceError {
         what: &'static str,
         /// The number of challenged items.
         challenges: u64,
-        /// The claimed sum.
+        /// The sum in the evidence.
         found: u64,
         /// The recomputed sum.
         expected: u64,
     },
-    /// A total is far from the estimate by a sample of its items.
+    /// A total of the unit is far from its estimate by a random sample of the items, or differs
+    /// from its exact value.
     #[error("its {what} is {found}, but {sampled} random items imply {least} to {most}")]
     Total {
         /// The name of the total: `count of numbers walked` or `checksum`.
         what: &'static str,
-        /// The claimed total.
+        /// The total in the unit.
         found: u64,
         /// The number of recomputed items.
         sampled: u64,
@@ -96,7 +99,7 @@ pub enum EvidenceError {
         /// The largest plausible total.
         most: u128,
     },
-    /// An error of the host's computation.
+    /// The computation on the host failed.
     #[error(transparent)]
     Collatz(#[from] Box<CollatzError>),
 }
@@ -105,13 +108,14 @@ impl Evidence {
     /// Recomputes the evidence of a unit from its region, method and parameters, and checks its
     /// totals against bounds.
     ///
-    /// Items and challenged sums must be exact. The unit's count of numbers walked and its checksum
-    /// are compared with the mean of at least 512 random nodes or 16,384 random numbers, the
-    /// challenged ones included. They may differ by ten standard errors plus 2 %. They must be
-    /// exact if the sample contains all items; the count of numbers walked of the plain and the
-    /// table method must always be exact. The cost for the sieve is 0.1 to 0.2 s of one core,
-    /// spread over all cores, and up to 1 s in classes whose numbers rise long. For other methods
-    /// it is about 10 ms, plus 20 ms if the region has numbers below 2^20.
+    /// The number of items and the sums over the challenged items must be exact. The unit's two
+    /// totals, its count of numbers walked and its checksum, are compared with estimates by a
+    /// sample: at least 512 random nodes of the sieve, or 16,384 random numbers of another method,
+    /// including the challenged ones. A total may differ from its estimate by ten standard errors
+    /// plus 2 %. It must be exact if the sample contains all items. The count of numbers walked of
+    /// the plain and the table method must always be exact. The cost for the sieve is 0.1 to 0.2 s
+    /// of one core, spread over all cores, and up to 1 s in classes whose numbers rise long. For
+    /// other methods it is about 10 ms, plus 20 ms if the region has numbers below 2^20.
     ///
     /// # Errors
     /// The first contradiction found, or an error of the host.
@@ -141,8 +145,8 @@ impl Evidence {
     }
 }
 
-/// Checks what can be checked of a unit without evidence: its method and parameters, whether the
-/// method supports the region, and bounds on its totals as in [`Evidence::check`].
+/// Checks a unit that has no evidence: its method and parameters, whether the method supports the
+/// region, and its totals, within the bounds of [`Evidence::check`].
 ///
 /// # Errors
 /// The first contradiction found, or an error of the host.
@@ -157,7 +161,7 @@ fn total(unit: &Unit) -> Share {
     Share { walked: unit.walked, checksum: unit.checksum }
 }
 
-/// Returns the items of a unit: those of its region for its method.
+/// Returns the items of a unit's region for the unit's method and parameters.
 fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
     let impossible = |reason: String| EvidenceError::Impossible { reason };
     let layout = unit.layout().map_err(|error| impossible(error.to_string()))?;
@@ -173,12 +177,13 @@ fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
         .map_err(|error| impossible(error.to_string()))
 }
 
-/// The results of the slow rules for a unit's sample.
+/// The contributions of a random sample of a unit's items, by the slow rules.
 struct Sample {
     /// The sum of the contributions of the challenged items.
     challenged: Share,
-    /// The contributions of random items, the challenged ones included, or of all items.
+    /// The contributions of random items, including the challenged ones, or of all items.
     shares: Vec<Share>,
+    /// Whether `shares` contains every item exactly once.
     is_all: bool,
 }
 
@@ -206,7 +211,7 @@ impl Sample {
         Self { challenged: sum(&shares[..challenges as usize]), shares, is_all }
     }
 
-    /// Returns an error unless the sums over the challenged items are those of the evidence.
+    /// Returns an error if a sum over the challenged items differs from the evidence.
     fn confirms(&self, evidence: &Evidence) -> Result<(), EvidenceError> {
         let pairs = [
             (WALKED, evidence.walked, self.challenged.walked),
@@ -221,8 +226,8 @@ impl Sample {
         Ok(())
     }
 
-    /// Returns an error unless the totals equal the sum over all items, or are near an estimate
-    /// from a sample.
+    /// Returns an error if a total is wrong. If the sample has all items, each total must equal
+    /// their sum. Otherwise it must be near its estimate by the sample.
     fn bounds(&self, items: &Items, total: Share) -> Result<(), EvidenceError> {
         let besides = items.besides().map_err(Box::new)?;
         let pairs: [Pair; 2] = [
@@ -251,7 +256,8 @@ impl Sample {
     }
 }
 
-/// Returns an interval for the sum of `items` values, of which a random sample is given.
+/// Returns the least and the largest plausible sum of `items` values. `values` is a random sample
+/// of them. [`ERRORS`] describes the tolerance.
 fn interval(values: impl Iterator<Item = u64> + Clone, items: u128) -> (u128, u128) {
     let values = values.map(|value| value as f64);
     let count = values.clone().count() as f64;

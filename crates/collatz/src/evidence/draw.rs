@@ -3,8 +3,14 @@
 /// The increment of SplitMix64's state.
 pub(crate) const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Returns one step of SplitMix64, mod 2^64: z += 0x9e3779b97f4a7c15; z = (z ^ z >>
-/// 30)·0xbf58476d1ce4e5b9; z = (z ^ z >> 27)·0x94d049bb133111eb; the result is z ^ z >> 31.
+/// Returns the output of SplitMix64 for a state z, modulo 2^64:
+///
+/// ```text
+/// z += 0x9e3779b97f4a7c15
+/// z = (z ^ z >> 30)·0xbf58476d1ce4e5b9
+/// z = (z ^ z >> 27)·0x94d049bb133111eb
+/// the output is z ^ z >> 31
+/// ```
 pub(crate) fn mix(state: u64) -> u64 {
     let z = state.wrapping_add(GAMMA);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -12,7 +18,7 @@ pub(crate) fn mix(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The stream x of random words of a seed.
+/// The stream x_0, x_1, … of random 64-bit words from a seed: x_j = mix(seed + j·[`GAMMA`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Draw {
     seed: u64,
@@ -28,8 +34,8 @@ impl Draw {
         mix(self.seed.wrapping_add(j.wrapping_mul(GAMMA))).into()
     }
 
-    /// Returns the draw (2^64·x_2j + x_(2j+1)) mod n, for n > 0. For n ≤ 2^110 the probabilities of
-    /// any two values differ by at most a factor 1 ± 2^−18.
+    /// Returns draw j: (2^64·x_2j + x_(2j+1)) mod n, where n > 0 and x is the stream of words. For
+    /// n ≤ 2^110 the probabilities of any two values differ by at most a factor 1 ± 2^−18.
     pub(crate) fn below(self, j: u64, n: u128) -> u128 {
         (self.word(2 * j) << 64 | self.word(j.wrapping_mul(2).wrapping_add(1))) % n
     }

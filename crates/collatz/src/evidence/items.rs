@@ -1,4 +1,4 @@
-//! The items of a region for a method.
+//! The items of a region for a method, as [`crate::evidence`] defines them.
 
 use std::sync::Arc;
 
@@ -69,7 +69,8 @@ impl Items {
         !matches!(self, Self::Sieve(_))
     }
 
-    /// Returns the contribution of item `index`, computed by the slow rules.
+    /// Returns the contribution of item `index`, computed by the slow rules; `None` beyond the last
+    /// item.
     pub(crate) fn share(&self, index: u128) -> Option<Share> {
         match self {
             Self::Sieve(items) => {
@@ -97,7 +98,8 @@ impl Items {
 #[derive(Debug, Clone)]
 pub(crate) struct SieveItems {
     trees: Vec<(Tree, Arc<Counts>)>,
-    /// The parts whose numbers are walked one by one in addition, each with whether it is counted.
+    /// The parts of the region whose numbers are walked one by one and belong to no item. The flag
+    /// is false if the numbers also belong to a tree; they are then not counted again.
     plain: Vec<(Region, bool)>,
     walker: Walker,
 }
@@ -112,8 +114,8 @@ impl SieveItems {
         Ok(Self::of(&pieces(region, shape, most)?, walker, None))
     }
 
-    /// Returns the items of the parts of a region; reuses the counts in `known` for trees that they
-    /// suit.
+    /// Returns the items of a region that is divided into `pieces`. Uses the counts in `known` for
+    /// trees with the same last level and rules.
     pub(crate) fn of(pieces: &[Piece], walker: &Walker, known: Option<Arc<Counts>>) -> Self {
         let mut items = Self { trees: vec![], plain: vec![], walker: walker.clone() };
         let mut known = known;

@@ -6,12 +6,13 @@
 //! The work of a method on a region consists of N *items* in a fixed order. Each item contributes
 //! to `walked` and to the checksum:
 //!
-//! * sieve: the nodes of the last levels of its trees (see [`crate::sieve`]). Trees ascend. In a
-//!   tree, the nodes below the child with bit 0 precede those below the child with bit 1, from the
-//!   root down;
-//! * table: the numbers that it walks. Parts of the region ascend. In blocks the numbers of one
-//!   mandatory residue are consecutive and ascend; the residues below the child whose last step was
-//!   even precede the others;
+//! * sieve: the nodes of the last levels of its trees (see [`crate::sieve`]). The trees are in
+//!   ascending order of their numbers. In a tree, the nodes below the child with bit 0 precede
+//!   those below the child with bit 1, from the root down;
+//! * table: the numbers that it walks (see [`crate::table`]). The parts of the region are in
+//!   ascending order. In blocks the numbers of one mandatory residue are consecutive and ascend. Of
+//!   the residues that grow from the two children of a residue, the ones from the child whose last
+//!   step was even come first;
 //! * plain: the numbers of the region, ascending.
 //!
 //! N follows from the region and the parameters by a recurrence; no number needs to be walked.
@@ -24,14 +25,14 @@
 //!
 //! The seed is drawn from the operating system's randomness when work on a region begins. Only the
 //! host knows it. A device learns of an item only after it has answered for that item's part of the
-//! work. Before that, the host asks it only for the positions of nodes in its lists of the levels
-//! above. If the list of long numbers is too short for some nodes, they are walked again in halves,
-//! and the device learns of the items of the second half before it walks that half.
+//! work. Before that, the host asks the device only for the positions of nodes in its lists of the
+//! levels above. If the list of long numbers is too short for some nodes, they are walked again in
+//! halves, and the device learns of the items of the second half before it walks that half.
 //!
-//! q is about N divided by a number of items that depends on the place. It is at most
-//! [`MOST_CHALLENGES`], and at least min([`MOST_CHALLENGES`], ⌊N/M⌋) with M = [`NODES`] for the
-//! sieve and M = [`NUMBERS`] for other methods. For small regions q is 0 or 1 at random, so that
-//! the share of challenged items over many regions is the same.
+//! q is about N divided by a number of items that depends on the method and the device. It is at
+//! most [`MOST_CHALLENGES`], and at least min([`MOST_CHALLENGES`], ⌊N/M⌋) with M = [`NODES`] for
+//! the sieve and M = [`NUMBERS`] for other methods. For small regions q is 0 or 1 at random, so
+//! that the share of challenged items over many regions is the same.
 //!
 //! # Required answers
 //!
@@ -44,11 +45,12 @@
 //!
 //! # Detection probability
 //!
-//! Suppose that a fault omits or miscomputes a share s of the items, independently of the draw. It
-//! passes with probability at most (1 − s)^q: with q = 1,024, 3.4·10^−5 for s = 1 % and 36 % for s
-//! = 0.1 %. If tallies cover 32 nodes and the wrong nodes are spread at random, the probability is
-//! (1 − s)^(32·q): 6·10^−15 for s = 0.1 %. Nodes missing from a list are always detected, by the
-//! counts. A single wrong item among 10^10 is not detected; that takes a second run.
+//! Suppose that a fault omits or miscomputes a share s of the items, independently of the draw. The
+//! fault passes with probability at most (1 − s)^q: with q = 1,024, 3.4·10^−5 for s = 1 % and 36 %
+//! for s = 0.1 %. If tallies cover 32 nodes and the wrong nodes are spread at random, the
+//! probability is (1 − s)^(32·q): 6·10^−15 for s = 0.1 %. Nodes missing from a list are always
+//! detected, by the counts. A single wrong item among 10^10 is almost never detected; finding it
+//! takes a second run.
 //!
 //! The evidence does not protect against a participant who forges it on purpose: anyone can compute
 //! only the challenged items, and invent totals within the bounds of [`Evidence::check`].
@@ -78,12 +80,12 @@ const VERSION: u32 = 1;
 /// The largest number of challenges of a region.
 pub const MOST_CHALLENGES: u64 = 1024;
 
-/// The largest number of nodes per challenge with the sieve, up to [`MOST_CHALLENGES`] challenges
-/// in a region.
+/// The largest number of nodes per challenge of the sieve, in a region with fewer than
+/// [`MOST_CHALLENGES`] challenges.
 pub const NODES: u64 = 1 << 24;
 
-/// The largest count of numbers per challenge with other methods, up to [`MOST_CHALLENGES`]
-/// challenges in a region.
+/// The largest count of numbers per challenge of the plain and the table method, in a region with
+/// fewer than [`MOST_CHALLENGES`] challenges.
 pub const NUMBERS: u64 = 1 << 30;
 
 /// The contribution of one or several items to a region's result.
@@ -103,8 +105,8 @@ impl Share {
     }
 }
 
-/// The results of a region's challenges, with everything needed to repeat them: see the module's
-/// documentation.
+/// The challenges of a region and the sums over the challenged items, with everything that is
+/// needed to repeat them. The documentation of the module defines items and challenges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Evidence {
@@ -113,10 +115,11 @@ pub struct Evidence {
     /// The seed from which the challenges are drawn.
     #[serde(with = "decimal")]
     pub seed: u64,
-    /// N, the number of items of the region.
+    /// The number of items of the region: N in the documentation of the module.
     #[serde(with = "decimal")]
     pub items: u128,
-    /// q, the number of challenges; an item may be challenged several times.
+    /// The number of challenges: q in the documentation of the module. An item may be challenged
+    /// several times.
     #[serde(with = "decimal")]
     pub challenges: u64,
     /// The count of numbers walked, summed over the challenged items.
@@ -128,7 +131,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Creates the evidence of q challenges with their results.
+    /// Creates evidence. `found` is the sum of the contributions of all challenged items.
     pub(crate) fn new(seed: u64, items: u128, challenges: u64, found: Share) -> Self {
         let Share { walked, checksum } = found;
         Self { version: VERSION, seed, items, challenges, walked, checksum }
@@ -140,7 +143,7 @@ impl Evidence {
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) items: u128,
-    /// q, the number of challenges.
+    /// The number of challenges.
     pub(crate) challenges: u64,
 }
 

@@ -1,5 +1,11 @@
-//! The contribution of a node, by the rules number by number: without vectors, and without tables
-//! of steps or of residues modulo 9, except that kills may be read from the table of steps.
+//! The contribution of a node of the sieve by the *slow rules*: the rules of [`crate::sieve`] are
+//! applied to each number, step by step. Look-ahead vectors and the table of residues modulo 9 are
+//! not used. Of the table of steps only the kills may be used.
+//!
+//! A rule *kills* a number if it shows that the number need not be walked further. The *kill* of a
+//! residue is the largest v, 0 to 15, such that a rule kills every number of the residue that has
+//! fewer than m + v odd steps before a stage, in every stage. Here m is the least number of odd
+//! steps with which a number is not killed before the stage.
 
 use std::ops::Range;
 
@@ -11,19 +17,21 @@ use crate::descent::min_odd;
 use crate::sieve::{LAST, Limits, Node, Pattern, Tree, class_count, kill, kill_of, stages};
 use crate::walk::{Walker, big_step, step};
 
-/// The slow rules for the nodes of a tree: number by number.
+/// The slow rules for the nodes of a tree.
 #[derive(Debug, Clone)]
 pub(crate) struct SlowNodes<'a> {
     tree: &'a Tree,
     walker: &'a Walker,
-    /// The limits of the steps that the vectors look ahead.
+    /// The limits of the rules in the steps that the look-ahead vectors cover.
     ahead: Vec<Limits>,
-    /// The limits of the steps of each stage of the walk; the next field has the least number of
-    /// odd steps at each stage's start.
+    /// The limits of the rules in each stage of the walk. A stage is one step by the table of
+    /// steps, which performs several steps of T.
     stages: Vec<Vec<Limits>>,
+    /// For each stage, the least number of odd steps at its start with which a number is not
+    /// killed.
     least: Vec<u32>,
-    /// The table of steps, from which kills are read; they take a third of the time of the rules.
-    /// `None` if kills are computed.
+    /// The table of steps, from which kills are read; `None` if they are computed. Reading takes a
+    /// third of the time of computing.
     steps: Option<&'a [u32]>,
 }
 
@@ -32,10 +40,11 @@ pub(crate) struct SlowNodes<'a> {
 pub(crate) struct NodeWalks {
     /// The number of walked numbers.
     pub walked: u64,
-    /// The sum of odd steps of numbers that a rule kills in the stages.
+    /// The sum, over the numbers that a rule kills in a stage, of the odd steps before this stage.
     pub killed_odd: u64,
-    /// The other walked numbers: for each its index among the 1,024, and its odd steps until its
-    /// end, or `None` if it is unresolved.
+    /// The walked numbers that no rule kills. For each, its index among the 1,024 numbers of the
+    /// node, and its odd steps until the first end of a table step at which the value is below the
+    /// number, or `None` if it is unresolved.
     pub long: Vec<(u32, Option<u64>)>,
 }
 
@@ -48,7 +57,8 @@ impl NodeWalks {
         Share { walked: self.walked, checksum }
     }
 
-    /// Returns these walks followed by those of the numbers that follow.
+    /// Returns the results of two consecutive ranges of numbers of a node together. `other` is the
+    /// second range.
     fn followed_by(mut self, other: Self) -> Self {
         self.walked += other.walked;
         self.killed_odd += other.killed_odd;
@@ -77,14 +87,15 @@ impl<'a> SlowNodes<'a> {
         }
     }
 
-    /// Makes the rules read kills from a table, for use with many nodes. One of the nodes is
-    /// processed without it.
+    /// Makes the rules read kills from the table of steps. This is for the nodes that are
+    /// recomputed together with a challenged node; the challenged node is also recomputed without
+    /// the table.
     pub(crate) fn with_steps(self, steps: &'a [u32]) -> Self {
         Self { steps: Some(steps), ..self }
     }
 
-    /// Returns the node of the last level with these low bits, by single steps of the rules; `None`
-    /// if a rule kills it, or if it is not a node of the tree.
+    /// Returns the node of the last level whose numbers have the low bits `low`, by single steps of
+    /// the rules; `None` if a rule kills these numbers, or if `low` does not belong to the tree.
     pub(crate) fn node(&self, low: u128) -> Option<Node> {
         let Tree { root, root_level, level, rules, .. } = *self.tree;
         let is_below = low >> level == 0 && (low ^ root.low) & ((1 << root_level) - 1) == 0;
@@ -130,8 +141,8 @@ impl<'a> SlowNodes<'a> {
         self.walks_of_some(node, 0..NUMBERS)
     }
 
-    /// Walks the numbers of a node of the last level whose last bits are in a range, and returns
-    /// the results.
+    /// Walks the numbers of a node of the last level whose index among its 1,024 numbers is in
+    /// `last`, and returns the results.
     fn walks_of_some(&self, node: &Node, last: Range<u32>) -> NodeWalks {
         let mut walks = NodeWalks::default();
         let power = 3u128.wrapping_pow(node.odd);
@@ -156,8 +167,8 @@ impl<'a> SlowNodes<'a> {
         walks
     }
 
-    /// Returns the number of odd steps at the start of the stage in which a rule kills a number;
-    /// `None` if no rule kills it.
+    /// Returns the number of odd steps before the stage in which a rule kills a number; `None` if
+    /// no rule kills it. The number has the value x after `odd` odd steps.
     fn killed(&self, mut x: u128, mut odd: u32) -> Option<u32> {
         let (bits, look) = (self.tree.step.bits(), self.tree.look.bits());
         for (stage, &least) in (1..).zip(&self.least) {
@@ -179,8 +190,9 @@ impl<'a> SlowNodes<'a> {
         None
     }
 
-    /// Returns the number of odd steps until the first end of a step of the walk at which the value
-    /// is below n; `None` if the number is unresolved.
+    /// Returns the number of odd steps on the path of n until the first end of a table step at
+    /// which the value is below n; `None` if n is unresolved. The path has the value x after `odd`
+    /// odd steps.
     fn end(&self, n: u128, x: u128, odd: u32) -> Option<u64> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -201,8 +213,8 @@ impl<'a> SlowNodes<'a> {
     }
 }
 
-/// Returns whether no rule kills a number in the steps of these limits; the steps before them are
-/// unknown.
+/// Returns whether no rule kills a number in the next steps, one for each element of `limits`. The
+/// number has the value x after `odd` odd steps. The pattern of its earlier steps is not used.
 fn lives(mut x: u128, mut odd: u32, limits: &[Limits]) -> bool {
     let mut pattern = Pattern::UNKNOWN;
     for limits in limits {
@@ -243,7 +255,7 @@ impl Value {
         }
     }
 
-    /// Returns ⌊value/2^bits⌋ if that is below 2^128.
+    /// Returns ⌊value/2^bits⌋; `None` if it is 2^128 or more.
     pub(super) fn above(&self, bits: u32) -> Option<u128> {
         match self {
             Self::Short(x) => Some(x >> bits),

@@ -1,28 +1,30 @@
-//! The number of nodes of the sieve's tree at each level, without growing the tree.
+//! The number of nodes of the sieve's tree at each level, computed without growing the tree.
 //!
 //! A node has two children, one by an even step and one by an odd step: their values before the
-//! step are path and path + 3^odd, and 3^odd is odd. Which of the two survive depends only on the
-//! level, the odd steps and the pattern (see [`Node::child`](crate::sieve::Node)). So let N_k(f, p)
-//! be the number of nodes of the last level K below a node of level k with f odd steps and pattern
-//! p:
+//! step are path and path + 3^odd, and 3^odd is odd. Which of the two children the rules keep
+//! depends only on the level, the number of odd steps and the pattern (see
+//! [`Node::child`](crate::sieve::Node)). Let N_k(f, p) be the number of nodes of the last level K
+//! below a node of level k with f odd steps and pattern p. Let odd(p) and even(p) be the patterns
+//! after one more step. Then
 //!
 //! N_K(f, p) = 1, N_k(f, p) = N_(k+1)(f + 1, odd(p)) + N_(k+1)(f, even(p)),
 //!
-//! where the second term is 0 if a rule kills the number at that even step. A table for all levels costs about 9·K²
-//! additions, 50 µs.
+//! where the second term is 0 if a rule kills the numbers at the even step. A table for all levels
+//! costs about 9·K² additions, 50 µs.
 
 use crate::descent::min_odd;
 use crate::sieve::{Limits, Node, Pattern, Rules, Tree};
 
-/// The number of patterns: run and evens are 0, 1 or 2 each.
+/// The number of patterns: each of the two fields of a [`Pattern`] is 0, 1 or 2.
 const PATTERNS: usize = 9;
 
-/// Numbers of nodes of the last level below any node, for trees with a given last level and rules.
+/// The number of nodes of the last level below any node, for trees with a given last level and
+/// given rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Counts {
     level: u32,
     rules: Rules,
-    /// The numbers N_k, by level k, odd steps and pattern.
+    /// The numbers of nodes: a row for each level k, indexed by [`place`] of odd steps and pattern.
     below: Vec<Vec<u128>>,
 }
 
@@ -61,7 +63,7 @@ impl Counts {
         Self::new(tree.level(), tree.rules())
     }
 
-    /// Returns whether these are the counts of a tree.
+    /// Returns whether `tree` has the last level and the rules for which the counts were computed.
     pub(crate) fn suits(&self, tree: &Tree) -> bool {
         (self.level, self.rules) == (tree.level(), tree.rules())
     }
@@ -93,7 +95,8 @@ impl Counts {
     }
 }
 
-/// Returns the number of nodes of each level of a tree, from that of its root to the last one.
+/// Returns the number of nodes of each level of a tree, from the level of its root to the last
+/// level.
 pub(crate) fn levels(tree: &Tree) -> Vec<u128> {
     let (from, to) = (tree.root_level, tree.level);
     let mut here = vec![0u128; (to as usize + 2) * PATTERNS];

@@ -22,7 +22,8 @@ pub(crate) struct TableItems {
 pub(crate) enum TableItem {
     /// The number n, which is walked by single steps of T.
     Plain { n: u128 },
-    /// The number residue + high·2^bits, which is walked by table steps.
+    /// The number residue + high·2^bits, which is walked by table steps. 2^bits is the length of a
+    /// block.
     OfBlocks { blocks: Blocks, residue: Residue, high: u128 },
 }
 
@@ -38,7 +39,7 @@ impl TableItems {
         })
     }
 
-    /// Returns the mandatory residues modulo 2^bits of the region's class.
+    /// Returns the number of mandatory residues modulo 2^bits in the region's class.
     fn residues(&self, bits: u32) -> u128 {
         let count = |root: Residue| descendants(self.cover.class.bits, bits)[root.odd as usize];
         self.root.map_or(0, count).into()
@@ -56,10 +57,10 @@ impl TableItems {
         self.cover.parts.iter().map(|part| self.of_part(part)).sum()
     }
 
-    /// Returns the walked number with this index, from 0. Parts ascend; numbers of a plain part
-    /// ascend. In blocks, numbers are ordered by residue, where residues below a child whose last
-    /// step was even precede those below its sibling, and for each residue by the multiple of
-    /// 2^bits.
+    /// Returns the walked number with this index, from 0. Parts ascend, and so do the numbers of a
+    /// plain part. In blocks, the numbers of one residue are consecutive and ascend. Residues grow
+    /// bit by bit as a tree; the ones that grow from a child whose last step was even precede the
+    /// ones that grow from its sibling.
     pub(crate) fn item(&self, index: u128) -> Option<TableItem> {
         self.place(index).map(|(.., item)| item)
     }
@@ -118,9 +119,10 @@ impl TableItems {
         Share { walked: 1, checksum }
     }
 
-    /// Returns the count of table steps of a number of blocks, up to and including the one that
-    /// ends below the number or with a value too large for the words. Also returns whether the
-    /// number is left to the walker, because of such a value or too many steps.
+    /// Walks the number n of `blocks` by table steps, up to the first step that ends below n or
+    /// with a value too large for the words. Returns the count of steps, including the last. Also
+    /// returns whether the walker must walk n: after a value too large, or after [`MOST_STEPS`]
+    /// steps.
     pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
         let without = if blocks.words >= 3 { LOW_BITS } else { 0 };
         let width = width(blocks.words);

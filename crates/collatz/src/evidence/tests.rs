@@ -1,4 +1,4 @@
-//! Evidence compared with the methods, and evidence that is refused.
+//! The items of evidence add up to the results of the methods, and forged evidence is refused.
 
 use super::nodes::SlowNodes;
 use super::*;
@@ -36,7 +36,8 @@ fn shapes() -> [Shape; 3] {
     ]
 }
 
-/// Returns the contribution of all items of a region, and of the numbers that belong to none.
+/// Returns the number of items of a region, and the sum of the contributions of all items and of
+/// the numbers that belong to no item.
 fn all(method: &dyn Verifier, region: &Region) -> (u128, Share) {
     let (name, version, parameters) =
         (method.method().name(), method.version(), method.parameters());
@@ -80,7 +81,7 @@ fn the_items_of_the_table_method_are_its_walks() {
     }
 }
 
-/// A verified unit of a layout.
+/// Returns the result for unit `number` of a layout, verified by `by`.
 fn unit(by: &mut dyn Verifier, layout: &Layout, number: u64) -> Unit {
     let region = layout.region(number).unwrap();
     let verified = by.verify(&region, &Unwatched).unwrap().unwrap();
@@ -91,7 +92,7 @@ fn sieve(every: u64) -> Sieve<CpuSieve> {
     Sieve::new(CpuSieve::default().with_nodes_of_a_challenge(every))
 }
 
-/// Units of all methods, with no challenge, some, or all items challenged.
+/// Returns units of all methods, in which no item, some items or all items are challenged.
 fn units() -> Vec<Unit> {
     let interval = Layout::new((3 << 68) + 12_345, (3 << 68) + (1 << 24), 23).unwrap();
     let small = Layout::new(0, 1 << 22, 21).unwrap();

@@ -1,4 +1,4 @@
-//! Checks of a unit's file by everything that the host can recompute in some milliseconds.
+//! Checks of the result in a unit's file, by computations that together take the host about 0.1 s.
 
 use num_bigint::BigUint;
 
@@ -8,10 +8,10 @@ use crate::runs::sample::Sample;
 use crate::walk::Walker;
 use crate::{Method, Region};
 
-/// What is wrong with a unit.
+/// An error in the result for a unit.
 #[derive(Debug, thiserror::Error)]
 pub enum Flaw {
-    /// The sum over the sample is wrong.
+    /// The sum of odd steps over the unit's sample is wrong.
     #[error("its sample has {expected} odd steps, but the file says {found}")]
     Sample {
         /// The sum in the file.
@@ -19,7 +19,7 @@ pub enum Flaw {
         /// The recomputed sum.
         expected: u64,
     },
-    /// An unresolved number is not listed.
+    /// A number of the sample is unresolved, but is not listed as unresolved.
     #[error(
         "{number} of its sample does not come below its start, but is not listed as unresolved"
     )]
@@ -42,10 +42,10 @@ pub enum Flaw {
         value: BigUint,
         /// The start according to the file.
         start: u128,
-        /// What the path does: `rises to 9232`.
+        /// The behaviour of the path, in words: `rises to 9232`.
         really: String,
     },
-    /// The method, parameters, totals or evidence are wrong.
+    /// The unit's method, parameters, totals or evidence are wrong.
     #[error(transparent)]
     Work(#[from] Box<EvidenceError>),
 }
@@ -96,7 +96,8 @@ impl Unit {
     }
 
     /// Checks the highest value. The sieve sees paths only after some steps, so a value that it
-    /// reports must only be on the path; other methods report the highest value of the path.
+    /// reports need not be the highest value of the path, but must be on the path. Other methods
+    /// report the highest value of the path.
     fn check_highest(&self) -> Result<(), Flaw> {
         let Some(highest) = &self.highest else { return Ok(()) };
         let (value, start) = (highest.value.clone(), highest.start);
@@ -116,7 +117,8 @@ impl Unit {
     }
 }
 
-/// The largest number of steps of T until a path is at 1; known numbers take fewer than 3,000.
+/// The number of steps of T after which the search on a path ends, if the path is not at 1 earlier.
+/// Known numbers take fewer than 3,000 steps.
 const MOST_STEPS: u32 = 200_000;
 
 /// Returns whether a value is on a path under n/2 and 3n + 1. The path continues with 4, 2, 1 after

@@ -1,24 +1,24 @@
 //! Division of a range into units of work.
 //!
-//! A layout depends only on the range and the size of the units, so all machines agree on unit i of
-//! n.
+//! A layout depends only on the range and the size of the units, so that unit i is the same on all
+//! machines.
 //!
-//! * [0, 2^N) is divided into residue classes: with units of 2^m numbers, unit i of 2^(N−m) is n ≡
-//!   i mod 2^(N−m). A class alone is a statement given all smaller numbers; all classes together
-//!   are every n below 2^N.
+//! * [0, 2^N) is divided into residue classes: with units of 2^m numbers there are 2^(N−m) units,
+//!   and unit i is the class n ≡ i mod 2^(N−m). A class alone is a statement given all smaller
+//!   numbers; all classes together contain every n below 2^N.
 //! * Any other [A, B) is divided into windows [H·2^m, (H+1)·2^m), in ascending order. The
-//!   remainders at its two ends are divided into the largest aligned powers of two, down to 2^20
-//!   (or 2^m if that is smaller); shorter remainders are one interval each. So a range has at most
-//!   (B − A)/2^m + 2·(m − 20) + 4 units.
+//!   remainders at its two ends are divided into aligned intervals whose lengths are powers of two,
+//!   as large as possible and at least 2^20 (or 2^m if that is smaller). Shorter remainders are one
+//!   interval each. So a range has at most (B − A)/2^m + 2·(m − 20) + 4 units.
 
 use warpint_files::ErrorKind;
 
 use crate::Region;
 
-/// log2 of the size of the smallest powers of two into which ends of ranges are divided.
+/// log2 of the length of the smallest aligned intervals into which the ends of a range are divided.
 const GRAIN_BITS: u32 = 20;
 
-/// Why a range cannot be divided.
+/// The reason why a range cannot be divided into units.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
@@ -27,22 +27,22 @@ pub enum LayoutError {
     Empty {
         /// The first number of the interval.
         from: u128,
-        /// The number after the last of the interval.
+        /// The number after the last number of the interval.
         to: u128,
     },
     /// The range ends beyond 2^127.
     #[error("{to} is too large: the end of a range is at most 2^127")]
     TooLarge {
-        /// The number after the last of the range.
+        /// The number after the last number of the range.
         to: u128,
     },
-    /// The units are too large.
+    /// The requested units are too large.
     #[error("units of 2^{bits} numbers are too large: use at most 127 bits")]
     UnitBits {
         /// The requested size of units, as log2 of their count of numbers.
         bits: u32,
     },
-    /// There are more units than supported.
+    /// The range has more units than are supported.
     #[error(
         "the range from {from} to {to} has more than {} units of 2^{bits} numbers: use more bits per unit",
         Layout::MOST_UNITS
@@ -52,7 +52,7 @@ pub enum LayoutError {
         bits: u32,
         /// The first number of the range.
         from: u128,
-        /// The number after the last of the range.
+        /// The number after the last number of the range.
         to: u128,
     },
 }
@@ -65,7 +65,7 @@ impl LayoutError {
     }
 }
 
-/// The division of a range into units 0 … n − 1.
+/// The division of a range into units, which are numbered from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     from: u128,
@@ -86,7 +86,8 @@ impl Layout {
     /// The largest number of units of a layout.
     pub const MOST_UNITS: u64 = 1 << 24;
 
-    /// Divides [from, to) into units of 2^`unit_bits` numbers each, fewer at the ends.
+    /// Divides [from, to) into units of 2^`unit_bits` numbers each. Units at the ends may have
+    /// fewer numbers.
     ///
     /// # Errors
     /// [`LayoutError`] if from ≥ to, to > 2^127, `unit_bits` > 127, or there are more than
@@ -155,8 +156,8 @@ impl Layout {
         }
     }
 
-    /// Returns the first and the last unit of each kind: a method that supports these supports all
-    /// units between them.
+    /// Returns the first and the last unit and, if the range is divided into windows, the first and
+    /// the last window. A method that supports these units supports all units of the layout.
     #[must_use]
     pub fn corners(&self) -> Vec<u64> {
         let last = self.units().saturating_sub(1);
@@ -194,8 +195,9 @@ impl Layout {
     }
 }
 
-/// Divides [from, to) into aligned powers of two of at most 2^`most` numbers, as large as possible,
-/// and returns their bounds, ascending.
+/// Divides [from, to) into aligned intervals whose lengths are powers of two, at most 2^`most` and
+/// as large as possible. Remainders shorter than 2^20, or 2^`most` if that is smaller, are one
+/// interval each. Returns the intervals [from, to), ascending.
 fn pieces(from: u128, to: u128, most: u32) -> Vec<(u128, u128)> {
     let grain = most.min(GRAIN_BITS);
     let (mut pieces, mut at) = (vec![], from);

@@ -1,11 +1,11 @@
 //! Verification in units of work: on several devices and machines, resumable, with files that other
 //! programs can check.
 //!
-//! * [`Layout`]: the division of a range into numbered units, the same everywhere;
+//! * [`Layout`]: the division of a range into numbered units, the same on all machines;
 //! * [`Run`]: verifies the units that are not done yet; [`Selection`]: a choice of units;
 //! * [`Unit`]: the result for a unit; [`Folder`]: a directory of unit files;
 //! * [`sample`]: a checksum on which all methods must agree;
-//! * [`Merged`]: the union of what the files of several directories cover.
+//! * [`Merged`]: the union of the numbers that the files of several directories cover.
 //!
 //! Each unit has [evidence](crate::evidence) of its work, which
 //! [`crate::evidence::Evidence::check`] recomputes.

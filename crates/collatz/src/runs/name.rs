@@ -35,7 +35,8 @@ impl Name {
         Self { from, to, unit_bits: layout.unit_bits(), unit, units: layout.units() }
     }
 
-    /// Parses a name in exactly this form, of a unit that its layout has; `None` for other texts.
+    /// Parses the name of a unit, in exactly the form in which names are written. `None` for a text
+    /// in another form, and for the number of a unit that the layout does not have.
     fn parse(text: &str) -> Option<Self> {
         let (range, unit) = text.rsplit_once("-u")?;
         let (unit_bits, unit) = unit.split_once('-')?;
@@ -70,7 +71,7 @@ impl Name {
         Self::parse(unit.strip_suffix(UNIT)?).filter(|_| drawn)
     }
 
-    /// Returns whether the name is that of a unit of this layout.
+    /// Returns whether the name belongs to a unit of `layout`.
     pub(crate) fn is_of(&self, layout: &Layout) -> bool {
         (self.from, self.to, self.unit_bits) == (layout.from(), layout.to(), layout.unit_bits())
     }

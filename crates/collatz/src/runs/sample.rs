@@ -5,8 +5,9 @@
 //! path is below its start for the first time (0 for even numbers and for 0 and 1). Any other
 //! program can compute it:
 //!
-//! * mix(z), one step of SplitMix64 (Steele, Lea, Flood 2014), modulo 2^64: z += 0x9e3779b97f4a7c15;
-//!   z = (z ^ z >> 30)·0xbf58476d1ce4e5b9; z = (z ^ z >> 27)·0x94d049bb133111eb; the result is z ^ z >> 31.
+//! * mix(z), one step of SplitMix64 (Steele, Lea, Flood 2014), modulo 2^64:
+//!   z += 0x9e3779b97f4a7c15; z = (z ^ z >> 30)·0xbf58476d1ce4e5b9;
+//!   z = (z ^ z >> 27)·0x94d049bb133111eb; the result is z ^ z >> 31.
 //! * seed: s = 0; then s = mix(s ^ w) for each of five words w, in this order: n_0 mod 2^64, n_0
 //!   div 2^64, the exponent u of the distance 2^u between neighbours (0 for an interval), c mod
 //!   2^64, c div 2^64.
@@ -25,14 +26,14 @@ use crate::evidence::draw::{GAMMA, mix};
 /// The version of the checksum's definition. It is incremented when the definition changes.
 pub const VERSION: u32 = 1;
 
-/// The largest count of numbers that are walked.
+/// The largest count of numbers in a sample.
 pub(super) const NUMBERS: u128 = 1 << 20;
 
 /// The count of numbers per task.
 const CHUNK: u64 = 1 << 12;
 
-/// The number of odd steps after which a number is unresolved, as for
-/// [`Walker`](crate::walk::Walker).
+/// The number of odd steps after which a number is unresolved. [`Walker`](crate::walk::Walker) has
+/// the same limit, for all steps of T.
 const LIMIT: u64 = 100_000;
 
 /// The result of the sample of a region.
@@ -40,7 +41,8 @@ const LIMIT: u64 = 100_000;
 pub struct Sample {
     /// The count of walked numbers.
     pub numbers: u64,
-    /// The sum of the odd steps of these numbers until they were below their starts.
+    /// The sum of the odd steps of all numbers of the sample, each until its path is below its
+    /// start.
     pub odd_steps: u64,
     /// The numbers that did not come below their starts within the limit of steps: ascending, each
     /// once. They do not contribute to the sum.
@@ -122,7 +124,8 @@ const POWERS: [u128; 81] = {
     powers
 };
 
-/// Returns the number of odd steps of T until the value is below n; `None` if there are too many.
+/// Returns the number of odd steps of T from n until the value is below n, 0 for n = 0 and n = 1;
+/// `None` if the value is not below n after [`LIMIT`] odd steps.
 ///
 /// From x = 2^a·y − 1 with y odd, a ≥ 1 odd steps lead to 3^a·y − 1, which is even. Only even steps
 /// decrease the value, so a comparison after each run of them finds the first descent (Barina 2021,
@@ -149,8 +152,8 @@ fn odd_steps(n: u128) -> Option<u64> {
     None
 }
 
-/// Returns the number of odd steps like [`odd_steps`], continuing from an odd x on the path of n,
-/// after `steps` odd steps. Values may have any size.
+/// Like [`odd_steps`], but continues from the odd value x on the path of n, which follows after
+/// `steps` odd steps. Values may have any size.
 fn big_odd_steps(n: u128, x: u128, mut steps: u64) -> Option<u64> {
     let (mut x, start) = (BigUint::from(x), BigUint::from(n));
     while steps <= LIMIT {
@@ -212,12 +215,12 @@ mod tests {
     #[derive(Deserialize)]
     #[serde(rename_all = "kebab-case")]
     struct Vector {
-        /// An interval.
+        /// The first number of an interval; empty for a class.
         #[serde(default)]
         from: String,
         #[serde(default)]
         to: String,
-        /// A class.
+        /// log2 of the bound of the numbers of a class; 0 for an interval.
         #[serde(default)]
         bits: u32,
         #[serde(default)]

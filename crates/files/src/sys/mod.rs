@@ -31,7 +31,8 @@ pub(crate) enum Access {
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Io(io::Error),
-    /// The name belongs to an object of this kind.
+    /// The name belongs to an object of the wrong kind. The value is the kind in words: `a FIFO`,
+    /// `a directory` …
     Special(&'static str),
 }
 
@@ -41,7 +42,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// The word in messages for a regular file that is in the way.
+/// The words in messages for a regular file.
 pub(crate) const FILE: &str = "a file";
-/// The word in messages for `/dev/null` and similar devices.
+/// The words in messages for `/dev/null` and similar devices.
 pub(crate) const CHARACTER_DEVICE: &str = "a character device";

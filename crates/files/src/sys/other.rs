@@ -1,5 +1,5 @@
-//! The operations on systems other than Unix: by paths, with the standard library. Each check
-//! precedes the use that it protects.
+//! The operations on systems other than Unix. They work on paths and use the standard library. An
+//! object is checked before it is used; if it is replaced in between, this is not noticed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, OpenOptions};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{Access, FILE, Trouble};
 use crate::Entry;
 
-/// A directory that was found, as its path.
+/// The path of a directory that existed when it was checked.
 #[derive(Debug)]
 pub(crate) struct Handle(PathBuf);
 
@@ -26,7 +26,7 @@ impl Handle {
         Ok(Self(path))
     }
 
-    /// Creates an inner directory if it is missing. Returns whether it was.
+    /// Creates an inner directory if it is missing. Returns true if it was missing.
     pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<bool> {
         match fs::create_dir(self.0.join(name)) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -90,19 +90,20 @@ impl Handle {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Does nothing: directories cannot be flushed here, and the file system orders its own
-    /// changes.
+    /// Does nothing: systems other than Unix cannot flush a directory, and the file system orders
+    /// its own changes.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Returns whether a file of that name exists: its identity cannot be checked here.
+    /// Returns whether the name is taken. Whether it belongs to the given file cannot be determined
+    /// on systems other than Unix.
     pub(crate) fn is_at(&self, _file: &File, name: &OsStr) -> bool {
         self.has(name)
     }
 }
 
-/// Returns the kind of object that a path leads to, following links.
+/// Returns the kind of object at a path, in words for messages. Links are followed.
 pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
     Ok(special(fs::metadata(path)?.file_type()).unwrap_or(FILE))
 }

@@ -47,7 +47,7 @@ impl Handle {
         Ok(folder)
     }
 
-    /// Creates an inner directory if it is missing. Returns whether it was.
+    /// Creates an inner directory if it is missing. Returns true if it was missing.
     pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<bool> {
         match sys::mkdirat(&self.0, name, Mode::from_bits_truncate(0o777)) {
             Ok(()) => Ok(true),
@@ -154,7 +154,7 @@ impl Handle {
     }
 }
 
-/// Returns the kind of object that a path leads to, following links.
+/// Returns the kind of object at a path, in words for messages. Links are followed.
 pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
     Ok(what(&sys::stat(path)?))
 }
@@ -176,11 +176,12 @@ pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
 }
 
 const FOLDER: &str = "a directory";
-/// The flags of every opening: it never blocks, and never makes a terminal the controlling one.
+/// Flags for every file that is opened: the call does not block, child processes do not inherit the
+/// descriptor, and a terminal does not become the controlling terminal.
 const CAREFUL: OFlags = OFlags::NONBLOCK.union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
-/// Converts a descriptor to a file if `is_wanted` accepts its kind. Later reads and writes block as
-/// usual.
+/// Converts a descriptor to a file if `is_wanted` accepts the kind of its object. Clears
+/// `O_NONBLOCK`, so that reads and writes block as usual.
 fn opened(fd: OwnedFd, is_wanted: impl Fn(&'static str) -> bool) -> Result<File, Trouble> {
     let found = what(&sys::fstat(&fd).map_err(io::Error::from)?);
     if !is_wanted(found) {

@@ -81,7 +81,7 @@ fn a_directory_that_has_vanished_is_made_again() {
     }
 }
 
-/// Fails at the step that begins with the given word.
+/// A disk on which all steps of one kind fail: `write`, `sync`, `rename`, `link` or `sync folder`.
 #[derive(Debug)]
 struct FailsAt(&'static str);
 

@@ -18,7 +18,8 @@ const KINDS: [(&str, &str); 6] = [
     ("socket", "a socket"),
 ];
 
-/// A directory with one of each kind, and a file that a link leads to.
+/// Creates a directory `d` with one object of each of the [`KINDS`]. The target of `link` is a file
+/// outside this directory.
 fn zoo(root: &Path) -> Folder {
     let at = |name: &str| root.join("d").join(name);
     fs::create_dir(root.join("d")).unwrap();

@@ -2,9 +2,9 @@
 //!
 //! A file is written next to its final place, flushed to disk, and then moved there. A sound file
 //! is never replaced. A file that is not sound is renamed to `….bad`. The only files removed are
-//! unfinished ones of killed processes, recognised by names of this program's form. So at every
-//! moment, power cuts included, a file holds a whole unit. Symbolic links are not followed. If the
-//! directory disappears, the next unit creates it again.
+//! unfinished files and locks of killed processes, which are recognised by the form of their names.
+//! So at every moment, power cuts included, a file holds a whole unit. Symbolic links are not
+//! followed. If the directory disappears, the next unit creates it again.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ use crate::runs::{Layout, Unit, UnitError};
 /// The largest size of a unit's file, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Why a directory of units cannot be used.
+/// An error of a directory of units or of a file in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
@@ -68,7 +68,7 @@ pub enum FolderError {
     Later {
         /// The path of the file.
         path: PathBuf,
-        /// Why the file is not known to this program.
+        /// The error that says what this program does not know.
         source: UnitError,
     },
 }
@@ -88,7 +88,7 @@ impl FolderError {
     }
 }
 
-/// What a unit's place contains.
+/// The content of the file of a unit.
 #[derive(Debug)]
 pub(crate) enum Found {
     Nothing,
@@ -104,7 +104,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the directory at a path; creates it if nothing is there.
+    /// Opens the directory at a path. Creates it if the path does not exist.
     ///
     /// # Errors
     /// The path is not a directory, or the directory cannot be created.
@@ -150,7 +150,8 @@ impl Folder {
     }
 
     /// Returns log2 of the size of the units of a range, according to the names of the files. If
-    /// sizes differ, returns that of most files; `None` if there are no files of the range.
+    /// the sizes differ, returns the size that occurs most often; `None` if there are no files of
+    /// the range.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -164,7 +165,7 @@ impl Folder {
         Ok(files.into_iter().max_by_key(|(_, count)| *count).map(|(bits, _)| bits))
     }
 
-    /// Returns the path of every file that may be a unit, by its name.
+    /// Returns the paths of all files whose names end in `.json`, in ascending order.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -197,7 +198,7 @@ impl Folder {
         Ok(Unit::from_text(&text))
     }
 
-    /// Returns what a unit's place contains.
+    /// Returns the content of the file of a unit.
     pub(crate) fn find(&self, layout: &Layout, unit: u64) -> Result<Found, FolderError> {
         let path = self.place(layout, unit);
         match Self::read(&path) {
@@ -212,7 +213,7 @@ impl Folder {
         }
     }
 
-    /// Locks a unit against other processes; `None` if another process has it.
+    /// Locks a unit against other processes; `None` if another process holds the lock.
     pub(crate) fn claim(&self, layout: &Layout, unit: u64) -> Result<Option<Lock>, FolderError> {
         let name = lock_of(&Name::new(layout, unit));
         match self.files.try_lock(&name) {
@@ -225,7 +226,8 @@ impl Folder {
         }
     }
 
-    /// Renames the file of a unit, which is locked, to a free name; returns that name.
+    /// Renames the file of a unit to a free name, and returns the new path. The caller holds the
+    /// lock of the unit.
     pub(crate) fn set_aside(&self, layout: &Layout, unit: u64) -> Result<PathBuf, FolderError> {
         let name = Name::new(layout, unit).file();
         let bad = |n| if n == 1 { format!("{name}.bad") } else { format!("{name}.bad-{n}") };
@@ -237,7 +239,8 @@ impl Folder {
         }
     }
 
-    /// Writes a unit, which is locked, to its place, where no file is.
+    /// Writes the file of a unit. It is an error if the file exists. The caller holds the lock of
+    /// the unit.
     pub(crate) fn keep(&self, layout: &Layout, unit: &Unit) -> Result<(), FolderError> {
         let path = self.place(layout, unit.unit);
         let written = unit.to_text().map_err(io::Error::from).and_then(|text| {
@@ -251,8 +254,8 @@ impl Folder {
         written.map_err(|source| FolderError::Write { path, source })
     }
 
-    /// Removes unfinished files of killed processes, and nothing that has another name or is not a
-    /// file.
+    /// Removes the unfinished files and the empty locks that killed processes left. Files with
+    /// names of another form, and objects other than regular files, stay.
     pub(crate) fn clear_away(&self) -> Result<(), FolderError> {
         let size =
             |path: &Path| path.file_name().and_then(|name| self.files.size(name).ok().flatten());

@@ -36,22 +36,22 @@ pub struct Audit {
     unit: usize,
 }
 
-/// What an audit found.
+/// The result of an audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditOutcome {
-    /// The audit is not done yet.
+    /// The audit was not performed yet.
     Planned,
     /// Everything that can be compared agrees.
     Agrees,
     /// A quantity differs; contains its name.
     Differs(&'static str),
-    /// The audit failed; contains the reason.
+    /// The second verification failed; contains the reason.
     Failed(String),
 }
 
 impl Files {
-    /// Chooses the units to audit, `count` at random or all if there are fewer, and returns the
-    /// planned audits.
+    /// Chooses `count` random units to audit, or all if there are fewer, and returns the planned
+    /// audits.
     ///
     /// The choice depends only on the seed and the files.
     #[must_use]
@@ -79,7 +79,7 @@ impl Files {
     }
 
     /// Performs an audit on the CPU and returns it with its result; `None` if the watch stopped it.
-    /// Numbers that are done are reported to the watch.
+    /// Verified numbers are reported to the watch.
     ///
     /// A unit that agrees as a whole no longer counts as lacking evidence.
     #[must_use]
@@ -108,10 +108,10 @@ fn verifier(method: Method) -> Result<Box<dyn Verifier>, crate::CollatzError> {
     })
 }
 
-/// Returns the method for the audit of a unit, and the part of the unit that it verifies; `None` if
-/// no method supports it. A unit of the sieve is verified by the table method, and vice versa, or
-/// by the plain method if the other one does not support the part. A unit of the plain method is
-/// verified by the sieve or the table method.
+/// Returns the method for the audit of a unit, and the part of the unit that this method verifies;
+/// `None` if no other method supports the unit. A unit of the sieve is verified by the table
+/// method, and a unit of the table method by the sieve; if that method does not support the part,
+/// by the plain method. A unit of the plain method is verified by the sieve or the table method.
 fn choose(
     method: &str,
     region: &Region,
@@ -131,7 +131,8 @@ fn choose(
         .next()
 }
 
-/// Returns at most 2^bits numbers of a region. `draw` returns a random number below its argument.
+/// Returns a random part of 2^bits numbers of a region, or the whole region if it has fewer than
+/// 2^(bits + 1) numbers. `draw` returns a random number below its argument.
 fn part(region: &Region, bits: u32, mut draw: impl FnMut(u128) -> u128) -> Region {
     if region.numbers() >> bits <= 1 {
         return *region;
@@ -150,8 +151,8 @@ fn part(region: &Region, bits: u32, mut draw: impl FnMut(u128) -> u128) -> Regio
     }
 }
 
-/// Returns the name of the first quantity in which a unit and the second verification, of it or of
-/// a part, contradict each other; `None` if they agree.
+/// Compares a unit with the second verification of the unit or of a part of it. Returns the name of
+/// the first quantity in which they contradict each other; `None` if they agree.
 fn compare(unit: &Unit, audit: &Audit, verified: Verified) -> Option<&'static str> {
     let sample = Sample::of(&audit.region);
     let mut unresolved = verified.unresolved;

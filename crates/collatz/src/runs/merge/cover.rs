@@ -30,22 +30,23 @@ pub(super) fn gaps(union: &[(u128, u128)], from: u128, to: u128) -> Vec<(u128, u
 
 /// A set of residue classes of the numbers below a power of two.
 ///
-/// Write the numbers below 2^bits from the lowest bit to the highest. Those that are r mod 2^u
-/// begin with the u bits of r, and form one interval. So classes are united as intervals are.
+/// Reverse the order of the bits of all numbers below 2^bits. Then the numbers n ≡ r mod 2^u all
+/// begin with the u bits of r, and form one interval. So a union of classes is computed as a union
+/// of intervals.
 pub(super) struct Classes {
     bits: u32,
-    /// The number of low bits of the finest class.
+    /// log2 of the largest modulus of a class.
     low_bits: u32,
+    /// The intervals [from, to) of the classes, in numbers with reversed bits.
     intervals: Vec<(u128, u128)>,
 }
 
-/// The residue classes missing from all those below 2^bits.
+/// The residue classes of the numbers below 2^`bits` that no file covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The number of bits of the numbers, which are below 2^bits.
     pub bits: u32,
-    /// The number of low bits of the classes, which are modulo 2^`low_bits`, the finest modulus of
-    /// the files.
+    /// log2 of the modulus of the classes, which is the largest modulus in the files.
     pub low_bits: u32,
     /// The number of missing classes; there are 2^`low_bits` classes in all.
     pub classes: u128,
@@ -68,8 +69,8 @@ impl Classes {
         self.intervals.push((from, from + (1 << (self.bits - low_bits))));
     }
 
-    /// Returns the missing classes, with the residues of at most `most` of them; `None` if none is
-    /// missing.
+    /// Returns the classes that are missing from this set, with the residues of at most `most` of
+    /// them; `None` if no class is missing.
     pub(super) fn missing(&self, most: usize) -> Option<Missing> {
         let gaps = gaps(&union(self.intervals.clone()), 0, 1 << self.bits);
         let high_bits = self.bits - self.low_bits;

@@ -10,7 +10,7 @@ use super::Rejected;
 use crate::Watch;
 use crate::runs::{Folder, FolderError, Unit};
 
-/// The unit files that were read, each once.
+/// The unit files that were read. Each file occurs once.
 #[derive(Debug, Default)]
 pub struct Files {
     /// The sound files, with their paths.
@@ -24,17 +24,18 @@ pub struct Files {
     pub(super) is_checked: bool,
 }
 
-/// What reading a file found.
+/// The result of reading a file.
 enum Read {
     Sound(Box<Unit>, HasEvidence),
     Unusable(String),
     Refused(String, Box<Unit>),
 }
 
+/// Whether a unit has evidence.
 type HasEvidence = bool;
 
 impl Files {
-    /// Returns the paths of all files `….json` of these directories. A file with several names is
+    /// Returns the paths of all files `….json` in the directories. A file with several names is
     /// listed once.
     ///
     /// # Errors
@@ -52,9 +53,9 @@ impl Files {
         Ok(paths)
     }
 
-    /// Reads files and returns their contents; with `check`, also recomputes what can be recomputed
-    /// ([`Unit::check_work`]). Returns `None` if the watch stopped it. Files that are done are
-    /// reported to the watch.
+    /// Reads files and returns their contents. If `check` is true, also checks the result of each
+    /// unit by [`Unit::check_work`]. Returns `None` if the watch stopped it. Each file that was
+    /// read is reported to the watch.
     #[must_use]
     pub fn read(paths: &[PathBuf], check: bool, watch: &dyn Watch) -> Option<Self> {
         let one = |path: &PathBuf| {

@@ -1,4 +1,5 @@
-//! The union of what the unit files of several directories cover.
+//! The union of the numbers that the unit files of several directories cover, and the
+//! contradictions between the files.
 
 mod audit;
 mod cover;
@@ -28,7 +29,7 @@ const MOST_LISTED: usize = 10;
 pub struct Disagreement {
     /// The path of one of the two files.
     pub first: PathBuf,
-    /// The path of the other file, which has the same numbers.
+    /// The path of the other file, which has numbers in common with the first.
     pub second: PathBuf,
     /// The name of the quantity that differs.
     pub what: &'static str,
@@ -39,30 +40,34 @@ pub struct Disagreement {
 pub struct Rejected {
     /// The path of the file.
     pub path: PathBuf,
-    /// Why the file does not count.
+    /// The reason why the file does not count.
     pub reason: String,
 }
 
-/// The union of what several directories cover.
+/// The union of the numbers that the unit files of several directories cover, with all that is in
+/// doubt.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Merged {
     /// The number of sound files.
     pub units: u64,
-    /// The number of sound files whose numbers another file has too.
+    /// The number of sound files that repeat the numbers of another sound file. Of k files with the
+    /// same numbers, k − 1 are counted.
     pub duplicates: u64,
     /// The files that cannot be read, are not units or contradict themselves.
     pub unusable: Vec<Rejected>,
-    /// The well-formed files with wrong samples, evidence or other statements; they do not count.
+    /// The well-formed files whose samples, evidence or other contents are wrong. They do not count
+    /// for the union.
     pub refused: Vec<Rejected>,
-    /// The sound files that lack evidence; they count. Empty if nothing was checked.
+    /// The sound files without evidence. They count for the union. Empty if nothing was checked.
     pub lacking: Vec<PathBuf>,
     /// Whether samples and evidence were recomputed.
     pub is_checked: bool,
-    /// The sound files of the same numbers that contradict each other.
+    /// The pairs of sound files that have common numbers and contradict each other.
     pub disagreements: Vec<Disagreement>,
-    /// The layouts whose units have common numbers and cannot be compared.
+    /// The pairs of layouts whose units have common numbers, but cannot be compared.
     pub overlaps: Vec<Overlap>,
-    /// The number of places where units of different layouts were compared.
+    /// The number of comparisons between units of two layouts. One comparison takes all units that
+    /// overlap, directly or through further units.
     pub compared: u64,
     /// The maximal intervals [from, to) of verified numbers, ascending, disjoint and not adjacent.
     /// Complete sets of residue classes are included.
@@ -75,7 +80,7 @@ pub struct Merged {
     /// The missing residue classes of ranges [0, 2^bits) whose classes are incomplete, and that no
     /// intervals cover.
     pub missing: Vec<Missing>,
-    /// The highest value of any path.
+    /// The highest value in the sound files; `None` if no file contains one.
     pub highest: Option<Highest>,
     /// The numbers that did not come below their starts: ascending, each once.
     pub unresolved: Vec<u128>,
@@ -86,9 +91,9 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Returns the interval that the files cover together, if it is a single one and nothing is in
-    /// doubt. Requires that no gap, missing class, disagreement, incomparable overlap, unusable or
-    /// refused file, file without evidence, or unresolved number exists.
+    /// Returns the interval that the files cover together, if it is a single interval and nothing
+    /// is in doubt. Requires that no gap, missing class, disagreement, incomparable overlap,
+    /// unusable or refused file, file without evidence, or unresolved number exists.
     #[must_use]
     pub fn complete(&self) -> Option<(u128, u128)> {
         self.covers().filter(|_| self.lacking.is_empty() && self.overlaps.is_empty())
@@ -111,7 +116,7 @@ impl Merged {
 }
 
 impl Files {
-    /// Returns what these files cover together.
+    /// Returns the union of the numbers of all files that were read, with all that is in doubt.
     #[must_use]
     pub fn merged(self) -> Merged {
         let lacking = self.lacking.iter().map(|&place| self.units[place].0.clone()).collect();
@@ -136,13 +141,14 @@ impl Files {
     }
 }
 
-/// What is known from the files read so far.
+/// The units added so far.
 #[derive(Default)]
 struct Known {
     /// For each set of numbers, the first file of each combination of method, version and
     /// parameters.
     units: HashMap<RegionText, Vec<(PathBuf, Unit)>>,
-    /// The smallest start and the largest end of the ranges of files with intervals.
+    /// The smallest start and the largest end of the ranges of files with intervals; `None` if no
+    /// file has an interval.
     meant: Option<(u128, u128)>,
 }
 
@@ -209,7 +215,7 @@ impl Known {
     }
 }
 
-/// Returns the region; a class of all numbers below a power of two becomes an interval.
+/// Returns the region. The class of all numbers below a power of two is returned as an interval.
 fn plain(region: RegionText) -> RegionText {
     match region {
         RegionText::Class { bits, low_bits: 0, .. } => {

@@ -3,8 +3,9 @@
 //! Units of one layout, that is, of one range and unit size, have no common numbers. Where units of
 //! two layouts overlap, a *place* is the smallest set of units of both that overlaps no other unit
 //! of either. If the units of both layouts contain the same numbers in a place, and no total
-//! depends on the layout, their totals must have the same sums. That holds only for the plain
-//! method: the others use trees and blocks whose sizes depend on the unit's.
+//! depends on the layout, their totals must have the same sums. Only the totals of the plain method
+//! do not depend on the layout: the other methods use trees and blocks whose sizes depend on the
+//! size of the unit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -21,11 +22,12 @@ pub struct Overlap {
     pub first: PathBuf,
     /// The file of a unit of the other layout, with common numbers.
     pub second: PathBuf,
-    /// The number of places where units of these layouts overlap.
+    /// The number of places where units of the two layouts overlap. Units that overlap directly or
+    /// through further units are at one place.
     pub places: u64,
 }
 
-/// What the comparison of units of different layouts found.
+/// The result of the comparison of units of different layouts.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     pub(super) overlaps: Vec<Overlap>,
@@ -34,25 +36,26 @@ pub(super) struct Compared {
     pub(super) places: u64,
 }
 
-/// A layout: the first number of the range, the number after its last, and log2 of the size of its
-/// units.
+/// A layout: the first number of the range, the number after its last number, and log2 of the count
+/// of numbers in a unit.
 type Cut = (u128, u128, u32);
 
-/// What the elements of intervals are: numbers, or residues below 2^bits with their bits reversed.
+/// The meaning of the elements of an interval. They are numbers, or numbers below 2^bits whose bits
+/// are in reverse order, so that a residue class is an interval. The second variant contains bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Space {
     Numbers,
     Residues(u32),
 }
 
-/// A region of a layout, and the files that have it.
+/// A region of a layout, and the files with this region.
 #[derive(Debug, Clone)]
 struct Piece<'a> {
     cut: Cut,
     region: RegionText,
-    /// The first element of the region's interval in its space; the next field is the end of the
-    /// interval.
+    /// The first element of the region's interval in its [`Space`].
     from: u128,
+    /// The element after the last of the region's interval in its [`Space`].
     to: u128,
     files: Vec<&'a (PathBuf, Unit)>,
 }
@@ -97,7 +100,7 @@ impl Compared {
     }
 }
 
-/// Returns the space of a region, and the region's interval [from, to) in it.
+/// Returns the [`Space`] of a region, and the region's interval [from, to) in this space.
 fn place(region: RegionText) -> (Space, u128, u128) {
     match region {
         RegionText::Interval { from, to } => (Space::Numbers, from, to),
@@ -116,7 +119,7 @@ struct Found {
 }
 
 impl Found {
-    /// Compares units that overlap, directly or through others between them.
+    /// Compares the units of a set in which all units overlap, directly or through further units.
     fn in_place(&mut self, pieces: &[&Piece]) {
         let cuts = by_cut(pieces.iter().copied());
         let cuts: Vec<_> = cuts.into_values().collect();
@@ -134,8 +137,8 @@ impl Found {
         }
     }
 
-    /// Compares classes with intervals, and classes below different powers of two; they are equal
-    /// only if all classes are present.
+    /// Compares classes with intervals, and classes below different powers of two. Only classes and
+    /// intervals can contain the same numbers, and only if all classes are present.
     fn across(&mut self, spaces: &BTreeMap<Space, Vec<Piece>>) {
         for (&space, pieces) in spaces {
             let Space::Residues(bits) = space else { continue };
@@ -159,8 +162,8 @@ impl Found {
         }
     }
 
-    /// Compares the units (a, b) of two layouts. `meet` are two of them that overlap; `equal` says
-    /// whether both contain the same numbers.
+    /// Compares the units `a` of one layout with the units `b` of another. `meet` is a unit of `a`
+    /// and a unit of `b` that overlap. `equal` says whether `a` and `b` contain the same numbers.
     fn pair(&mut self, meet: (&Piece, &Piece), (a, b): (&[&Piece], &[&Piece]), equal: bool) {
         let names = |(x, y): (&Piece, &Piece)| (x.files[0].0.clone(), y.files[0].0.clone());
         let (first, second) = names(meet);
@@ -181,7 +184,7 @@ impl Found {
     }
 
     /// Checks that a number that one file lists as unresolved is listed in all files that contain
-    /// it.
+    /// the number.
     fn unresolved(&mut self, units: &[(PathBuf, Unit)]) {
         let numbers: BTreeSet<u128> =
             units.iter().flat_map(|(_, unit)| unit.unresolved.iter().copied()).collect();
@@ -212,13 +215,13 @@ fn by_cut<'a>(
     cuts
 }
 
-/// Returns the intervals covered by pieces of one space.
+/// Returns the union of the intervals of pieces of one [`Space`].
 fn ends(pieces: &[&Piece]) -> Vec<(u128, u128)> {
     union(pieces.iter().map(|piece| (piece.from, piece.to)).collect())
 }
 
-/// Returns two units with a common number, if there are any. The first one is of the classes of one
-/// layout, the second one of another space.
+/// Returns a unit of `classes` and a unit of `others` that have a common number; `None` if there
+/// are none. `classes` are classes of one layout, and `others` are units of another [`Space`].
 fn common<'a>(
     classes: &[&'a Piece<'a>],
     others: &[&'a Piece<'a>],
@@ -268,7 +271,8 @@ struct Totals {
 }
 
 impl Totals {
-    /// Returns the sums over these units; `None` if a unit was not verified by the plain method.
+    /// Returns the sums over the units of `pieces`; `None` if a unit was not verified by the plain
+    /// method.
     fn of(pieces: &[&Piece]) -> Option<Self> {
         let mut totals = Self { walked: 0, checksum: 0, highest: None };
         for piece in pieces {

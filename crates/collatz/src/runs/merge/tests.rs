@@ -13,7 +13,8 @@ fn merged_of(folders: &[Folder]) -> Merged {
     read(folders, false).merged()
 }
 
-/// Creates a directory with these units of these layouts.
+/// Creates a directory with the files of the given units, each a layout and a number. The units are
+/// verified by the plain method.
 fn folder(units: &[(&Layout, u64)]) -> (tempfile::TempDir, Folder) {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();
@@ -197,7 +198,7 @@ fn what_is_no_unit_is_named() {
     assert_eq!((merged.gaps, merged.covered), (0, vec![(100, 3000)]));
 }
 
-/// Returns the reason for which a checked merge refuses a changed unit.
+/// Returns the reason why a merge with checks refuses a changed unit.
 fn refused(layout: &Layout, unit: Unit) -> String {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();

@@ -1,5 +1,5 @@
-//! Verification of the units of a range, by several devices and processes, resuming where one has
-//! ended.
+//! Verification of the units of a range, by several devices and processes. A run can be stopped and
+//! resumed.
 
 mod queue;
 #[cfg(test)]
@@ -24,7 +24,8 @@ use crate::runs::sample::Sample;
 use crate::runs::{Folder, FolderError, Layout, Unit};
 use crate::{CollatzError, Verifier, Watch};
 
-/// The time between two checks of a unit that another process is verifying.
+/// The time that a worker waits before it asks the queue again, if all remaining units are locked
+/// by other processes.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A run: the selected units of a layout, and the directory of their files.
@@ -50,9 +51,9 @@ struct Shared<'a> {
     events: Sender<Event>,
 }
 
-/// How the work on a unit ended.
+/// The way in which the work on a unit ended.
 enum End {
-    /// The result was reported, and the worker continues.
+    /// The unit's result or failure was reported, and the worker continues.
     Settled,
     /// Another process is verifying the unit.
     Elsewhere,
@@ -63,13 +64,13 @@ enum End {
 }
 
 impl Run<'_> {
-    /// Verifies the units that are not done, each verifier in a thread of its own, until none is
-    /// left, and returns the outcome. Waits for units that other processes are verifying, and takes
-    /// them over if these die. Reads the other files in the directory, which may contain unresolved
-    /// numbers. A unit whose device fails or returns a wrong result stays undone, and that device
-    /// gets no more units; other devices continue. If a file cannot be written or the directory
-    /// cannot be used, the run ends early. Finished units are kept in any case, and running again
-    /// does the rest.
+    /// Verifies the units that are not done until none is left, and returns the outcome. Each
+    /// verifier runs in a thread of its own. The run waits for units that other processes are
+    /// verifying, and verifies them itself if these processes die. Reads the other files in the
+    /// directory, which may contain unresolved numbers. A unit whose device fails or returns a
+    /// wrong result stays undone, and that device gets no more units; other devices continue. If a
+    /// file cannot be written or the directory cannot be used, the run ends early. Finished units
+    /// are kept in any case, and running again does the rest.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -229,7 +230,7 @@ impl Shared<'_> {
         Ok(End::Settled)
     }
 
-    /// Handles a unit that another process has done meanwhile.
+    /// Handles a unit that another process has finished while this run was verifying it.
     fn twice(&self, found: Unit, done: &Unit, verifier: &dyn Verifier) -> End {
         match found.disagreement(done) {
             None => self.found(found),
@@ -312,8 +313,8 @@ impl Shared<'_> {
     }
 }
 
-/// Locks a mutex, even if a thread panicked while it held the lock: the data are consistent then
-/// too.
+/// Locks a mutex, even if a thread panicked while it held the lock: the data are consistent even
+/// then.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

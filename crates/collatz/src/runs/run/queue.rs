@@ -8,11 +8,11 @@ use warpint_files::ErrorKind;
 /// The time between two checks of a unit that another process is verifying.
 const AGAIN_AFTER: Duration = Duration::from_millis(300);
 
-/// Why a selection is invalid.
+/// The reason why a selection of units is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// The selection has units beyond the last one.
+    /// The selection has units beyond the last unit of the range.
     #[error("unit {last} does not exist: the range has units 0 to {most}")]
     Units {
         /// The number of the last unit requested.
@@ -30,7 +30,7 @@ pub enum SelectionError {
         /// The number of the last unit requested.
         last: u64,
     },
-    /// The part does not exist.
+    /// The requested part of the units does not exist.
     #[error("part {index} of {parts} does not exist: parts are numbered from 0")]
     Shard {
         /// The number of the requested part, from 0.
@@ -56,16 +56,16 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Selects all of `units`.
+    /// Selects all units of a range that has `units` units.
     #[must_use]
     pub fn all(units: u64) -> Self {
         Self { first: 0, count: units }
     }
 
-    /// Selects units first … last of `units`.
+    /// Selects the units `first` to `last`, both included, of a range that has `units` units.
     ///
     /// # Errors
-    /// [`SelectionError`] if first > last, or last ≥ units.
+    /// [`SelectionError`] if `first` > `last`, or `last` ≥ `units`.
     pub fn range(first: u64, last: u64, units: u64) -> Result<Self, SelectionError> {
         if first > last {
             return Err(SelectionError::Empty { first, last });
@@ -76,14 +76,15 @@ impl Selection {
         Ok(Self { first, count: last - first + 1 })
     }
 
-    /// Selects part `index`, from 0, of `parts`. A part consists of consecutive units; the sizes of
-    /// parts differ by one at most, and some are empty if there are fewer units than parts.
+    /// Divides a range that has `units` units into `parts` parts, and selects part `index`, counted
+    /// from 0. A part consists of consecutive units. The sizes of two parts differ by at most one,
+    /// and some parts are empty if there are fewer units than parts.
     ///
-    /// Consecutive residue classes differ in their low bits, by which a sieve kills most numbers at
-    /// once, so all parts take about the same time.
+    /// If the units are residue classes, all parts take about the same time: consecutive classes
+    /// differ in their low bits, and a sieve excludes most numbers by these bits at once.
     ///
     /// # Errors
-    /// [`SelectionError`] if index ≥ parts.
+    /// [`SelectionError`] if `index` ≥ `parts`.
     pub fn shard(index: u64, parts: u64, units: u64) -> Result<Self, SelectionError> {
         if index >= parts {
             return Err(SelectionError::Shard { index, parts });
@@ -113,16 +114,20 @@ impl Selection {
 /// The selected units that are left to do.
 pub(super) struct Queue {
     selection: Selection,
+    /// The number of selected units that were given to workers, from the first on.
     given: u64,
     /// The units that other processes have locked, each with the time at which to check again.
     later: VecDeque<(u64, Instant)>,
 }
 
-/// What a worker does next.
+/// The next action of a worker.
 pub(super) enum Next {
+    /// Process the unit with this number.
     Unit(u64),
-    /// Only units of other processes are left, and none is due for a check.
+    /// Wait: only units that other processes have locked are left, and it is too early to check
+    /// them again.
     Later,
+    /// End: no unit is left.
     End,
 }
 

@@ -276,7 +276,7 @@ fn a_failing_device_leaves_its_unit_undone_and_others_go_on() {
     assert_eq!((rest.done, rest.before, rest.complete), (1, 15, true));
 }
 
-/// An engine that returns nothing for any tree.
+/// An engine that returns empty results for every tree.
 struct Dead;
 
 impl Backend for Dead {

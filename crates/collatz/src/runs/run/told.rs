@@ -9,16 +9,17 @@ use crate::runs::Unit;
 /// An event of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A verifier begins a unit.
+    /// A verifier begins to verify a unit.
     Begun {
         /// The unit's number.
         unit: u64,
-        /// The place of the verifier.
+        /// The name of the device on which the verifier runs: `cpu`, `cuda:0`.
         place: String,
     },
-    /// A unit is verified and its file is written.
+    /// A unit is verified and its file is written. Contains the result.
     Done(Box<Unit>),
-    /// A unit already has a sound file, from an earlier run or another process.
+    /// A unit already has a sound file, from an earlier run or another process. Contains the result
+    /// in it.
     Before(Box<Unit>),
     /// A file that was not a sound unit was renamed.
     SetAside {
@@ -26,7 +27,7 @@ pub enum Event {
         unit: u64,
         /// The new path of the file.
         path: PathBuf,
-        /// What was wrong with the file.
+        /// A description of the error in the file.
         reason: String,
     },
     /// A unit has numbers that did not come below their starts: possible counter-examples. They are
@@ -52,9 +53,9 @@ pub enum Event {
     Failed {
         /// The unit's number.
         unit: u64,
-        /// The place of the verifier.
+        /// The name of the device on which the verifier runs: `cpu`, `cuda:0`.
         place: String,
-        /// Why the unit failed.
+        /// The reason why the unit could not be verified.
         reason: String,
     },
 }
@@ -66,17 +67,18 @@ pub struct Outcome {
     pub units: u64,
     /// The number of selected units.
     pub selected: u64,
-    /// The number of units done by this run.
+    /// The number of units that this run verified.
     pub done: u64,
-    /// The number of units done earlier, or by another process meanwhile.
+    /// The number of selected units that earlier runs verified, or other processes during this run.
     pub before: u64,
     /// The numbers of the units that failed, ascending.
     pub failed: Vec<u64>,
-    /// The count of numbers in the units done by this run.
+    /// The count of numbers in the units that this run verified.
     pub numbers: u128,
-    /// The count of numbers in the units done earlier.
+    /// The count of numbers in the units that earlier runs verified, or other processes during this
+    /// run.
     pub numbers_before: u128,
-    /// The wall-clock time of the computation, in seconds.
+    /// The wall-clock time of the run, in seconds.
     pub seconds: f64,
     /// The highest value of all finished units of the range, selected or not.
     pub highest: Option<Highest>,
@@ -87,20 +89,21 @@ pub struct Outcome {
     pub methods: BTreeMap<(String, u32, String), u64>,
     /// Whether the watch stopped the run.
     pub stopped: bool,
-    /// Why the run ended early, if the watch did not stop it: units cannot be read or written.
+    /// The reason why the run ended early although the watch did not stop it: a file cannot be
+    /// written, the directory cannot be used, or a thread panicked. `None` otherwise.
     pub broken: Option<String>,
     /// Whether every unit of the range, selected or not, has a sound file.
     pub complete: bool,
 }
 
 impl Outcome {
-    /// Returns the count of numbers verified per second.
+    /// Returns the count of numbers that this run verified per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         if self.seconds > 0.0 { self.numbers as f64 / self.seconds } else { 0.0 }
     }
 
-    /// Returns whether all selected units are done and every number came below its start.
+    /// Returns whether all selected units are verified and every number came below its start.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.done + self.before == self.selected && self.unresolved.is_empty()

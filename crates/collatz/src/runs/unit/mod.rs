@@ -1,8 +1,8 @@
 //! The result for a unit, and its file.
 //!
-//! A file is one line of JSON, `{"sha256":"<64 hexadecimal digits>","unit":{…}}`; the digest is
-//! that of the unit's text as it appears in the file. Numbers that may exceed 2^53 are strings of
-//! decimal digits.
+//! A file is one line of JSON, `{"sha256":"<64 hexadecimal digits>","unit":{…}}`; the digest is the
+//! SHA-256 of the text of the unit exactly as it stands in the file. Numbers that may exceed 2^53
+//! are strings of decimal digits.
 
 use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::runs::Layout;
 use crate::runs::sample::{self, Sample};
 use crate::{Method, Region, Verified, Verifier, decimal};
 
-/// The name of the format, which is in each file of this program.
+/// The name of the format, which each file of a unit contains.
 const FORMAT: &str = "warpint-collatz-unit";
 
 /// The version of the format. It is incremented when older programs cannot read the file: units of
@@ -40,7 +40,7 @@ pub struct Unit {
     /// The first number of the range.
     #[serde(with = "decimal")]
     pub from: u128,
-    /// The number after the last of the range.
+    /// The number after the last number of the range.
     #[serde(with = "decimal")]
     pub to: u128,
     /// log2 of the count of numbers in a unit.
@@ -67,7 +67,7 @@ pub struct Unit {
     /// The size of the sample.
     #[serde(with = "decimal")]
     pub sample_numbers: u64,
-    /// The sum of odd steps of the sample's numbers until they were below their starts.
+    /// The sum of the odd steps of the sample's numbers, each until its path is below its start.
     #[serde(with = "decimal")]
     pub sample_odd_steps: u64,
     /// The numbers that did not come below their starts within the limit of steps, ascending.
@@ -82,7 +82,7 @@ pub struct Unit {
     pub finished: String,
 }
 
-/// The set of numbers of a unit, as in its file.
+/// The set of numbers of a unit, in the form that a unit's file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum RegionText {
@@ -91,7 +91,7 @@ pub enum RegionText {
         /// The first number of the interval.
         #[serde(with = "decimal")]
         from: u128,
-        /// The number after the last of the interval.
+        /// The number after the last number of the interval.
         #[serde(with = "decimal")]
         to: u128,
     },
@@ -116,19 +116,19 @@ impl From<Region> for RegionText {
     }
 }
 
-/// The highest value of a path, as in a unit's file.
+/// The highest value of a path, in the form that a unit's file contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HighestText {
-    /// The value, as in [`Highest`](crate::Highest).
+    /// The highest value of the path, defined as in [`Highest`](crate::Highest).
     #[serde(with = "decimal")]
     pub value: BigUint,
-    /// The start of the path that contains it.
+    /// The start of the path.
     #[serde(with = "decimal")]
     pub start: u128,
 }
 
-/// Why a text is not the expected unit.
+/// The reason why a text is not a valid unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnitError {
@@ -138,7 +138,7 @@ pub enum UnitError {
     /// The text was changed after it was written.
     #[error("its checksum does not match: it is damaged")]
     Damaged,
-    /// The version or the method is unknown to this program: a later one wrote the unit.
+    /// A later program wrote the unit, and its version or method is unknown to this program.
     #[error("it was made by {program}, and this program does not know its {what}")]
     Later {
         /// The name and version of the program that wrote the unit.
@@ -270,9 +270,10 @@ impl Unit {
         Ok(unit)
     }
 
-    /// Converts highest values of version 1, which are in steps of T. Such a value m, if it is not
-    /// the start, follows an even step from 2m, or an odd step whose 3n + 1 is 2m. If m is the
-    /// largest of a region, so is 2m. If m is the start itself, no number of the region except 1
+    /// Converts a unit of format version 1, whose highest value is a highest value m of T, to a
+    /// highest value under n/2 and 3n + 1. If m is not the start, it follows an even step from 2m,
+    /// or an odd step whose 3n + 1 is 2m. If m is the largest value of a region under T, 2m is the
+    /// largest under n/2 and 3n + 1. If m is the start itself, no number of the region except 1
     /// takes an odd step.
     fn convert_version_1(&mut self) {
         self.format_version = FORMAT_VERSION;
@@ -283,7 +284,7 @@ impl Unit {
         }
     }
 
-    /// Returns an error unless the contents are consistent.
+    /// Returns an error if the contents of the unit contradict each other.
     pub(crate) fn check(&self) -> Result<(), UnitError> {
         let wrong = |what| UnitError::Contradiction { what };
         let layout =
@@ -388,9 +389,9 @@ impl Unit {
     }
 }
 
-/// Returns whether a region has an odd number other than 1. If it has, one is among its first four
-/// numbers. An interval of more than 2^20 numbers has some in its sample too, because the sample
-/// consists of a million random numbers.
+/// Returns whether a region has an odd number other than 1. If it has one, one is among its first
+/// four numbers. An interval of more than 2^20 numbers has some in its sample too, because the
+/// sample consists of a million random numbers.
 fn has_odd(region: &Region) -> bool {
     (0..4).filter_map(|index| region.nth(index)).any(|n| n > 1 && n % 2 == 1)
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Highest, Plain, Unwatched};
 
-/// Verifies unit `unit` by the plain method.
+/// Verifies unit `unit` of a layout by the plain method, and returns the result.
 pub(crate) fn plain_unit(layout: &Layout, unit: u64) -> Unit {
     let mut plain = Plain::default();
     let region = layout.region(unit).unwrap();
@@ -11,7 +11,7 @@ pub(crate) fn plain_unit(layout: &Layout, unit: u64) -> Unit {
     Unit::new(layout, unit, region, &plain, verified, Sample::of(&region), 0.5)
 }
 
-/// The same, as written by a program without evidence.
+/// Returns the unit without its evidence, as an older program would have written it.
 pub(crate) fn without_evidence(unit: Unit) -> Unit {
     Unit { evidence: None, ..unit }
 }
