@@ -40,7 +40,7 @@ pub enum IntegerError {
         /// The largest width supported, in bits.
         most: u32,
     },
-    /// Two batches have different counts, neither of them 1.
+    /// The counts of two batches differ, and neither is 1.
     #[error("batches of {a} and of {b} integers: the counts must be equal, or one of them 1")]
     Counts {
         /// The count of the first batch.
@@ -100,7 +100,7 @@ pub enum IntegerError {
         /// The largest count supported.
         most: u32,
     },
-    /// A device has no method for factors of these widths.
+    /// The device has no method for a product of factors of the widths `a` and `b`.
     #[error(
         "the device {device} has no method for a product of integers of {a} and of {b}: \
          the CPU has"

@@ -169,8 +169,8 @@ impl UintBatch {
         divide(self, d, None, Some(remainders), zero_divisors)
     }
 
-    /// Returns a/d for numbers a of `self` that d divides. Where d = 0 or d does not divide a, the
-    /// flag is set and the result is 0. The result has the width of a.
+    /// Returns a/d where d divides a; a is `self`. Where d = 0 or d does not divide a, the flag is
+    /// set and the result is 0. The result has the width of a.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -9,8 +9,7 @@ use super::*;
 use crate::{Executor, Width};
 
 /// `cargo test --release -p warpint-integer check::costs -- --ignored --nocapture` prints
-/// nanoseconds per number: of each operation on the CPU, of its check on the host, and of the
-/// witnesses.
+/// nanoseconds per number: of each operation on the CPU, and of its check with the witnesses.
 #[test]
 #[ignore = "a measurement"]
 fn nanoseconds() {

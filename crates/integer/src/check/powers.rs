@@ -15,7 +15,8 @@ use crate::{Executor, IntegerError, UintBatch, Width};
 /// The cost is that of computing the sample by [`UintBatch::pow_mod`] on the CPU.
 ///
 /// # Errors
-/// The errors of [`super::sums`]; [`IntegerError::Counts`] for an index in the sample beyond the results.
+/// The errors of [`super::sums`]; [`IntegerError::Counts`] for an index in `sample` that is not
+/// below the number of results.
 pub fn powers(
     [a, e, m]: [&UintBatch; 3],
     r: &UintBatch,

@@ -6,7 +6,8 @@ use warpint_device::{DeviceError, Source, common};
 use super::product::{Factors, Product};
 use super::{Gpu, Part, Shape, occupancy};
 
-/// A version of the kernel `karatsuba.cu`, compiled for given factors and levels.
+/// A version of the kernel `karatsuba.cu`, compiled for given lengths of the factors and a given
+/// number of levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Karatsuba {
     product: Product,

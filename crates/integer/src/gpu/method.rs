@@ -11,7 +11,7 @@ use super::memory::{Numbers, fits};
 use super::product::{Factors, Product};
 use super::{Algorithm, Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape};
 
-/// A method to multiply.
+/// A method to multiply two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Karatsuba's identity with this number of levels, and one thread per product of the lowest
@@ -102,7 +102,7 @@ impl Method {
 /// The method chosen for a product, and its price.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// The method.
+    /// The chosen method.
     pub method: Method,
     /// The price: the approximate nanoseconds of a product in a large batch.
     pub price: f64,

@@ -130,8 +130,8 @@ impl Ntt {
         self.points() / HOLDS
     }
 
-    /// Returns the number of products per block: so many that the block has about 128 threads, and
-    /// the threads of all tails fill whole warps.
+    /// Returns the number of products per block: enough for about 128 threads per block, and for
+    /// the threads of all tails to fill whole warps.
     fn products(&self) -> usize {
         if self.wide {
             return 1;

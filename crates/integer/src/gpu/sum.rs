@@ -5,7 +5,7 @@ use warpint_device::{Buffer, Cells, DeviceError, Source, assert_room, common};
 use super::memory::{Numbers, Places, fits, has, pointer};
 use super::{Gpu, Operand, Results, Shape, Sum, elementwise};
 
-/// A version of the kernel `sum.cu`, compiled for given limbs.
+/// A version of the kernel `sum.cu`, compiled for operands and results of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SumShape {
     sum: Sum,
@@ -26,8 +26,9 @@ const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
 
 impl SumShape {
     /// Returns the shape with the largest share of busy threads, rounded down to a multiple of
-    /// 1/32. Among shapes with equal shares, prefers few windows if loads are long, then fewer
-    /// threads per block, then more windows. `None` if the numbers are too long for a block.
+    /// 1/32. Among shapes with equal shares, prefers those with at most 4 windows per warp for
+    /// chunks of four limbs, or at most 8 for shorter chunks; then those with fewer threads per
+    /// block; then those with more windows. `None` if the numbers are too long for a block.
     pub(super) fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Option<Self> {
         let all = a_limbs | b_limbs | out_limbs;
         let chunk = 1 << all.trailing_zeros().min(2);

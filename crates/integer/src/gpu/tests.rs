@@ -294,8 +294,8 @@ fn products_by_transforms_modulo_each_number_of_primes() {
 
 fn transforms_modulo_more_primes(are_tried: impl Fn(usize) -> bool) {
     let gpu = gpu();
-    // Digits that fill all points; with the residues in shared memory or, on a device that has less of
-    // it, in global memory.
+    // Digits that fill all points; with the residues in shared memory or, on a device that has less
+    // of it, in global memory.
     for (primes, digit_bits) in super::ntt::digits().filter(|&(primes, _)| are_tried(primes)) {
         for points in [320, 384] {
             let limbs = points / 2 * digit_bits / 32;

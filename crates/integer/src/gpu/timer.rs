@@ -7,10 +7,11 @@ use warpint_device::{Buffer, DeviceError, Effort};
 
 use super::{Gpu, Operand, Part, Step};
 
-/// The largest total number of limbs of an operand.
+/// The largest number of limbs of all numbers of an operand together.
 const LIMBS: usize = 1 << 25;
 
-/// The largest total number of limbs of an operand on the simulator, where times have no meaning.
+/// The largest number of limbs of all numbers of an operand together on the simulator, where times
+/// have no meaning.
 const FEW_LIMBS: usize = 1 << 10;
 
 /// The least duration of a run, unless memory holds too few products for it. Before the timed runs,
@@ -105,7 +106,8 @@ impl ProductTimer {
     }
 }
 
-/// The least time that a run counts as, in case the clock is coarse.
+/// The shortest time of a run. Shorter measured times count as this time, in case the clock is
+/// coarse.
 const LEAST: Duration = Duration::from_micros(1);
 
 /// Returns how often `of` fits in `time`. `of` counts as at least [`LEAST`].

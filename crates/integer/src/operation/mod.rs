@@ -31,7 +31,7 @@ pub enum Role {
     Modulus,
 }
 
-/// The way in which [`Operation::failing`] compares results with their operands.
+/// How [`Operation::failing`] checks results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
     /// All results are compared by an identity modulo 2^61 − 1.
@@ -49,7 +49,7 @@ enum Cost {
     ProductsPerBit(usize),
 }
 
-/// The list's entry for an operation.
+/// The entry of an operation in the list of operations.
 struct Entry {
     name: &'static str,
     operands: &'static [Role],
@@ -192,11 +192,11 @@ impl Operation {
         Ok((width, None))
     }
 
-    /// Estimates very roughly the nanoseconds that one core needs for a result of operands of these
-    /// widths. The estimate counts schoolbook products of numbers as wide as the widest operand, in
-    /// 64-bit limbs: one per bit of the exponent for a power, 20 for a greatest common divisor or
-    /// an inverse, and one for every other operation. An exponent missing from `widths` is as wide
-    /// as the first operand.
+    /// Estimates very roughly the nanoseconds that one core needs for one result, for operands of
+    /// the given widths. The estimate counts schoolbook products of numbers as wide as the widest
+    /// operand, in 64-bit limbs: one per bit of the exponent for a power, 20 for a greatest common
+    /// divisor or an inverse, and one for every other operation. An exponent missing from `widths`
+    /// is as wide as the first operand.
     #[must_use]
     pub fn nanoseconds(self, widths: &[Width]) -> f64 {
         let bits = |i: usize| {

@@ -1,6 +1,7 @@
-//! Remainders by a reciprocal (Barrett 1986, Implementing the Rivest Shamir and Adleman public key
-//! encryption algorithm on a standard digital signal processor; the reciprocal of a modulus with its
-//! highest bit set as in Möller and Granlund 2011, Improved division by invariant integers).
+//! Remainders by a reciprocal of the modulus (Barrett 1986, Implementing the Rivest Shamir and
+//! Adleman public key encryption algorithm on a standard digital signal processor). The reciprocal
+//! is that of Möller and Granlund 2011, Improved division by invariant integers, for a modulus with
+//! its highest bit set.
 //!
 //! Let B = 2^32, and let the modulus m have β bits and n = ⌈β/32⌉ limbs. Let M = m·2^s, with s such
 //! that the highest bit of its n limbs is set, so B^n/2 ≤ M < B^n. The precomputed reciprocal is v
@@ -42,13 +43,14 @@ pub(super) struct Barrett {
 /// Temporary memory for `count` remainders.
 #[derive(Debug)]
 pub(super) struct Space {
-    /// Memory for h = ⌊u·2^s/B^n⌋ for the dividends u, of n limbs each, where B = 2^32.
+    /// Memory for h, the upper n limbs of the shifted dividends, where moduli have n limbs.
     high: UintBatch,
-    /// Memory for ⌊h·v/B^n⌋, of n limbs each, where v is the reciprocal and B = 2^32.
+    /// Memory for ⌊h·v/B^n⌋, of n limbs each, where h is in `high`, v is the reciprocal and B =
+    /// 2^32.
     part: UintBatch,
     /// Memory for the approximate quotients q, of n limbs each.
     quotient: UintBatch,
-    /// Memory for the products q·m, of 2n limbs each.
+    /// Memory for the products of the quotients and the moduli, of 2n limbs each.
     product: UintBatch,
 }
 
@@ -86,7 +88,7 @@ impl Barrett {
         })
     }
 
-    /// Returns u mod m for any u. The result has [`Self::width`].
+    /// Returns u mod m for any u, where m is the modulus. The result has the width [`Self::width`].
     pub(super) fn rem(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         if u.bits() < self.bits || self.is_below(u.width) {
             return self.rem_of_below(u);
@@ -95,7 +97,7 @@ impl Barrett {
         self.rem_of_below(&self.folded(repeated.as_ref().unwrap_or(u))?)
     }
 
-    /// Returns a·b mod m. The result has [`Self::width`].
+    /// Returns a·b mod m, where m is the modulus. The result has the width [`Self::width`].
     pub(super) fn mul(&self, a: &UintBatch, b: &UintBatch) -> Result<UintBatch, IntegerError> {
         let width = self.modulus.width;
         if a.width.max(b.width) > width {
@@ -107,7 +109,7 @@ impl Barrett {
         self.rem_of_below(&residue.as_ref().unwrap_or(a).mul(b)?)
     }
 
-    /// Returns a² mod m. The result has [`Self::width`].
+    /// Returns a² mod m, where m is the modulus. The result has the width [`Self::width`].
     pub(super) fn square(&self, a: &UintBatch) -> Result<UintBatch, IntegerError> {
         if a.width > self.modulus.width {
             return self.rem(&a.square()?);
@@ -116,9 +118,9 @@ impl Barrett {
         self.rem_of_below(&residue.as_ref().unwrap_or(a).square()?)
     }
 
-    /// Returns a mod m for numbers a that have as many limbs as m, or fewer; `None` if the width of
-    /// a implies a < m. If the highest limb of m has s > 0 leading zeros, this is a division with a
-    /// quotient below 2^(s + 1).
+    /// Returns a mod m, where m is the modulus and a has at most as many limbs as m; `None` if the
+    /// width of a implies a < m. If the highest limb of m has s > 0 leading zeros, this is a
+    /// division with a quotient below 2^(s + 1).
     fn residue(&self, a: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
         if a.bits() < self.bits {
             Ok(None)

@@ -44,14 +44,15 @@ impl<'m> Products<'m> {
         self.modulus.m.output(self.count, self.modulus.residues())
     }
 
-    /// Returns `count` copies of the residue 1 mod m.
+    /// Returns `count` copies of the residue 1 mod m, where m is the modulus.
     pub(super) fn one(&self) -> Result<UintBatch, IntegerError> {
         let ones = vec![1; self.count];
         let ones = UintBatch::from_vec(&self.modulus.m.executor, Width::of_limbs(1), ones)?;
         self.residue(&ones)
     }
 
-    /// Returns the residues u mod m, for u of every width that [`Modulus::rem`] accepts.
+    /// Returns the residues u mod m, where m is the modulus. u has any width that [`Modulus::rem`]
+    /// accepts.
     pub(super) fn residue(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let found = self.modulus.rem(u)?;
         let mut residue = self.numbers()?;
@@ -59,8 +60,8 @@ impl<'m> Products<'m> {
         Ok(residue)
     }
 
-    /// Computes r ← x·y mod m. x and y have as many numbers as r, or one of them has a single
-    /// number.
+    /// Computes r ← x·y mod m, where m is the modulus. x and y have as many numbers as r, or one of
+    /// them has a single number.
     pub(super) fn mul(
         &mut self,
         x: &UintBatch,
@@ -71,7 +72,7 @@ impl<'m> Products<'m> {
         self.reduce(r)
     }
 
-    /// Computes r ← x² mod m.
+    /// Computes r ← x² mod m, where m is the modulus. x has as many numbers as r.
     pub(super) fn square(&mut self, x: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerError> {
         x.square_into(&mut self.product)?;
         self.reduce(r)
@@ -95,7 +96,8 @@ impl<'m> Products<'m> {
         Ok((device.memory()?.0 / 8) as usize / bytes)
     }
 
-    /// Returns x^e mod m by sliding windows, where e has the given 32-bit limbs, the lowest first.
+    /// Returns x^e mod m by sliding windows, where m is the modulus and e has the given 32-bit
+    /// limbs, the lowest first.
     pub(super) fn power(&mut self, x: &UintBatch, e: &[u32]) -> Result<UintBatch, IntegerError> {
         let window = window(bit_length(e), self.most_powers()?);
         let mut steps = steps(e, window).into_iter();

@@ -32,8 +32,8 @@ pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, u
 }
 
 /// Returns how many of `count` numbers are processed at a time, if each needs `bytes` bytes of
-/// temporary memory. They take at most an eighth of the `free` bytes of memory, and at most 1 GiB,
-/// or more if fewer than 16,384 numbers fit in 1 GiB.
+/// temporary memory. They take at most an eighth of the `free` bytes of memory. They also take at
+/// most 1 GiB or, if that is more, the memory for 16,384 numbers.
 pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
     let most = (1 << 30).max(16_384 * bytes as u64).min(free / 8) / bytes as u64;
     let most = usize::try_from(most).unwrap_or(count).clamp(1, count.max(1));
@@ -208,7 +208,7 @@ impl<'a> Long<'a> {
         Ok(())
     }
 
-    /// Computes the whole quotients, from the highest limb on.
+    /// Computes all limbs of the quotients, from the highest one on.
     fn divide(&self) -> Result<(), DeviceError> {
         let Plan { whole, block, blocks, guesses } = self.plan;
         let step = |at, m| Step { at, digit: at, n: whole, m };
@@ -246,8 +246,8 @@ impl<'a> Long<'a> {
         self.correct(Kernel::Correct, step, of_guess, overflows)
     }
 
-    /// Performs a step with m = n, in two steps of half as many limbs, or by the kernel
-    /// `divide.cu`.
+    /// Performs a step whose quotient has as many limbs as its divisor: by two steps of half as
+    /// many limbs of the quotient, or by the kernel `divide.cu` alone.
     fn guess(
         &self,
         step: Step,

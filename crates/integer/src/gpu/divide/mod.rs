@@ -16,7 +16,7 @@ use super::method::no_method;
 use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
 use super::{Gpu, Operand};
 
-/// A version of the kernel `divide.cu`, compiled for given limbs and results.
+/// A version of the kernel `divide.cu`, compiled for given numbers of limbs and given results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Divide {
     u_limbs: usize,

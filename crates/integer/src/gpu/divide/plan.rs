@@ -48,7 +48,7 @@ impl Plan {
         self.guesses.map_or(1, |levels| levels as usize + 1)
     }
 
-    /// Returns the number of words of memory per number.
+    /// Returns the number of words of temporary memory per number.
     pub(super) fn words(&self) -> usize {
         let rows = self.dividend() + self.whole + self.quotient() + self.product();
         rows + self.overflows().next_multiple_of(4)

@@ -19,9 +19,10 @@ pub fn sources() -> Vec<Source> {
     shape::sources()
 }
 
-/// The limb-wise operations. Operands with fewer limbs than the result are extended by zeros;
-/// operands with more are taken mod 2^(32·limbs). Unless stated otherwise, results may alias an
-/// operand ([`Results::operand`]). Numbers have 1 to 2^20 limbs. Operations are asynchronous.
+/// The limb-wise operations. Operands with fewer limbs than the result are extended by zeros; of
+/// operands with more limbs, only the lowest limbs are used, as many as the result has. Unless
+/// stated otherwise, results may be written to the memory of an operand ([`Results::operand`]).
+/// Numbers have 1 to 2^20 limbs. Operations return before the device has finished.
 impl Gpu {
     /// Computes `out_i = −a_i mod 2^(32·out.limbs)`.
     ///
@@ -39,8 +40,8 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &[&operand(a)[..], &results(out)].concat()) }
     }
 
-    /// Computes `out[i]` = −1, 0, 1 for `a_i` < `b_i`, `a_i` = `b_i`, `a_i` > `b_i`. Reads limbs
-    /// from the highest down to the first difference.
+    /// Computes `out[i]` = −1 for `a_i` < `b_i`, 0 for `a_i` = `b_i` and 1 for `a_i` > `b_i`. Reads
+    /// limbs from the highest down to the first difference.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -71,8 +72,8 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &[&operand(a)[..], &operand(b), &more].concat()) }
     }
 
-    /// Computes `out_i` = the smaller or the larger of `a_i` and `b_i`; the result has the limbs of
-    /// the longer operand.
+    /// Computes `out_i` = the smaller or the larger of `a_i` and `b_i`; the result has as many
+    /// limbs as the longer operand.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.

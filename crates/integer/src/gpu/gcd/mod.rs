@@ -10,7 +10,7 @@ use super::method::no_method;
 use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
 use super::{Gpu, Operand, Results};
 
-/// A version of the kernel `gcd.cu`, compiled for given limbs.
+/// A version of the kernel `gcd.cu`, compiled for operands of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gcd {
     a_limbs: usize,

@@ -10,7 +10,7 @@ use super::method::no_method;
 use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
 use super::{Gpu, Operand, Part, Quotients, Results, Sum};
 
-/// A version of the kernel `inverse.cu`, compiled for given limbs.
+/// A version of the kernel `inverse.cu`, compiled for operands of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inverse {
     a_limbs: usize,

@@ -13,13 +13,13 @@ use self::residues::PowerResidues;
 use super::memory::{Numbers, has, operands_fit};
 use super::{Gpu, Operand, Quotients, Shape};
 
-/// A version of the kernel `power.cu`, compiled for given limbs.
+/// A version of the kernel `power.cu`, compiled for operands of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Power {
     x_limbs: usize,
     e_limbs: usize,
     m_limbs: usize,
-    /// The number of 32-bit limbs per thread.
+    /// The number of limbs of a number in a thread: `m_limbs`, rounded up to a multiple of 4.
     limbs: usize,
     /// The size of a window: the number of bits of the exponent that one product uses.
     window: usize,

@@ -15,7 +15,7 @@ use crate::Width;
 /// algorithm have the same price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Algorithm {
-    /// The method.
+    /// The method of multiplication.
     pub method: Method,
     /// The number of limbs of a factor of the products that single threads compute, or the number
     /// of points of a transform.
@@ -127,9 +127,9 @@ impl Prices {
     }
 
     /// Returns the steps that are worth measuring for factors of up to `most` limbs. A step is near
-    /// the cheapest at a width if its price is at most 1.7 times the lowest price. Steps are worth
-    /// measuring if they are not measured yet and if, at some width, they and at least one other
-    /// step are near the cheapest. A measurement changes the estimated prices, so another call may
+    /// the cheapest at a width if its price is at most 1.7 times the lowest price. A step is worth
+    /// measuring if it is not measured yet and if, at some width, it and at least one other step
+    /// are near the cheapest. A measurement changes the estimated prices, so another call may
     /// return further steps; tuning ends when no step is returned.
     #[must_use]
     pub fn wanted(&self, steps: &[Step], most: usize) -> Vec<Step> {

@@ -25,8 +25,11 @@ struct Space {
     dividend: Buffer<u32>,
     /// The quotients of a level; after the last level the remainders of the roots.
     quotient: Buffer<u32>,
+    /// The squares of the lower limbs of the roots; on the last level, of the roots.
     square: Buffer<u32>,
+    /// The remainders of the divisions of a level.
     remainder: Buffer<u32>,
+    /// The lower limbs of the roots that a level computes.
     lower: Buffer<u32>,
     /// The roots of one level and of the next. Level i uses element i mod 2.
     roots: [Buffer<u32>; 2],

@@ -13,7 +13,7 @@ use super::memory::{Numbers, Places, has, operands_fit, pointer};
 use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
 use super::{Gpu, Operand};
 
-/// A version of the kernel `square_root.cu`, compiled for given limbs.
+/// A version of the kernel `square_root.cu`, compiled for numbers of a given number of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SquareRoot {
     a_limbs: usize,

@@ -11,7 +11,7 @@ use super::super::memory::Numbers;
 use super::super::{Gpu, Operand, Quotients, Shape, lock};
 use super::window;
 
-/// A version of the kernel `power_residues.cu`, compiled for given limbs.
+/// A version of the kernel `power_residues.cu`, compiled for operands of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct PowerResidues {
     x_limbs: usize,
@@ -30,8 +30,8 @@ pub(in super::super) struct PowerResidues {
     blocks: usize,
 }
 
-/// Returns how many residues in each base represent a number for a modulus of `m_limbs` limbs: one
-/// more than limbs, rounded up to a multiple of 8.
+/// Returns how many residues in each base represent a number for a modulus of `m_limbs` limbs:
+/// `m_limbs` + 1, rounded up to a multiple of 8.
 fn words(m_limbs: usize) -> usize {
     (m_limbs + 1).next_multiple_of(8)
 }
@@ -39,7 +39,8 @@ fn words(m_limbs: usize) -> usize {
 /// The largest number of limbs of a modulus. For longer moduli, products and remainders are faster.
 const MAX_LIMBS: usize = 512;
 
-/// The number of warps per multiprocessor: a thread uses 168 of its 65,536 registers.
+/// The number of warps that a multiprocessor runs at a time. A thread uses 168 of the 65,536
+/// registers of a multiprocessor.
 const WARPS: usize = 12;
 
 /// The values of `groups` and `tiles`, which determine the sums of a warp. The sums take 96
