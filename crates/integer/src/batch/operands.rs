@@ -20,8 +20,8 @@ impl UintBatch {
         }
     }
 
-    /// Returns an error unless `into` is on the CPU or device of `self` and has `count` numbers of
-    /// `width`, as the result of an operation requires.
+    /// Returns an error unless the batch `into` for a result is on the CPU or device of `self` and
+    /// has `count` numbers of `width`.
     pub(super) fn fits(&self, count: usize, width: Width, into: &Self) -> Result<(), IntegerError> {
         if !self.executor.is_same_place(&into.executor) {
             return Err(IntegerError::Places);

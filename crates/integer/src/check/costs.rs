@@ -1,4 +1,4 @@
-//! Cost of checks relative to the operations, on one thread.
+//! Measurement of the costs of checks and of operations, on one thread.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! Tests that right results pass the checks, and that a result fails, and no other, if one of its
-//! bits or its flag is changed.
+//! Tests that right results pass the checks. Also tests that after a change of one bit or flag of a
+//! result, this result fails, and no other.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

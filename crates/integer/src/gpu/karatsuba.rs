@@ -59,8 +59,8 @@ impl Karatsuba {
         Some(Self { product, levels, leaf, numbers, threads, blocks })
     }
 
-    /// Returns the number of limbs of a factor of the lowest level, whose products are each
-    /// computed by one thread.
+    /// Returns the number of limbs of a factor of the lowest level. One thread computes each
+    /// product of that level.
     #[must_use]
     pub fn leaf(&self) -> usize {
         self.leaf

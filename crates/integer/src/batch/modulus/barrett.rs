@@ -33,7 +33,7 @@ pub(super) struct Barrett {
     bits: u32,
     /// The moduli m, of n = ⌈β/32⌉ limbs each, where β is their bit length.
     modulus: UintBatch,
-    /// The shifted moduli M = m·2^s, with s such that the highest bit of the n limbs of m is set.
+    /// The shifted moduli M = m·2^s: M has as many limbs as m, and its highest bit is set.
     shifted: UintBatch,
     /// The reciprocals v = ⌊(B^(2n) − 1)/M⌋ − B^n of the shifted moduli M, of n limbs each, where B
     /// = 2^32.
@@ -45,12 +45,13 @@ pub(super) struct Barrett {
 pub(super) struct Space {
     /// Memory for h, the upper n limbs of the shifted dividends, where moduli have n limbs.
     high: UintBatch,
-    /// Memory for ⌊h·v/B^n⌋, of n limbs each, where h is in `high`, v is the reciprocal and B =
-    /// 2^32.
+    /// Memory for ⌊h·v/B^n⌋, where h is in `high`, v is the reciprocal, B = 2^32, and moduli have n
+    /// limbs.
     part: UintBatch,
-    /// Memory for the approximate quotients q, of n limbs each.
+    /// Memory for the approximate quotients, with as many limbs as the moduli.
     quotient: UintBatch,
-    /// Memory for the products of the quotients and the moduli, of 2n limbs each.
+    /// Memory for the products of the quotients and the moduli, with twice as many limbs as the
+    /// moduli.
     product: UintBatch,
 }
 

@@ -149,12 +149,12 @@ impl Modulus {
     /// also for a = 0.
     ///
     /// If e is a batch of one number, this costs about log2 e squarings and (log2 e)/6 products
-    /// modulo m. On a device, powers with a common exponent modulo numbers of more than 16,384 bits
-    /// are computed by products with reductions by reciprocals, if the modulus uses them. The host
-    /// then reads the exponent, which waits for the device, and up to 16 odd powers of each number
-    /// are stored. A modulus for which [`Modulus::by`] selected reciprocals always uses this method
-    /// for a common exponent. In all other cases this is [`UintBatch::pow_mod`], which on the CPU
-    /// precomputes data of a common modulus once per core (Montgomery 1985).
+    /// modulo m. If, in addition, the modulus is on a device, uses reciprocals and is wider than
+    /// 16,384 bits, the power is computed by products and reductions by reciprocals. The host then
+    /// reads the exponent, which waits for the device, and up to 16 odd powers of each number are
+    /// stored. If [`Modulus::by`] selected reciprocals, this method is also used on the CPU and for
+    /// shorter moduli. In all other cases the method is that of [`UintBatch::pow_mod`], which on
+    /// the CPU precomputes data of a common modulus once per core (Montgomery 1985).
     ///
     /// # Errors
     /// The errors of [`Self::mul`].

@@ -57,7 +57,7 @@ impl Gpu {
         self.compare_bytes(a, b, count, out.into())
     }
 
-    /// Like [`Self::compare`], but writes the results to at least `count` bytes.
+    /// Like [`Self::compare`], but `out` is a pointer to memory for at least `count` bytes.
     fn compare_bytes(
         &self,
         a: Operand<'_>,

@@ -1,6 +1,7 @@
 //! Square roots of long numbers, computed from the roots of their upper halves by divisions and
-//! squares of the whole batch (Zimmermann 1999, Karatsuba square root). The comments of the kernels
-//! prove that the results are exact.
+//! squares of the whole batch (Zimmermann 1999, Karatsuba square root). A level of the computation
+//! doubles the number of limbs of the roots. The comments of the kernels prove that the results are
+//! exact.
 //!
 //! The last level needs no remainder of its division. The root, which may be 1 too large, is
 //! shifted down to the root of a, and its square gives the remainder.
@@ -25,7 +26,8 @@ struct Space {
     dividend: Buffer<u32>,
     /// The quotients of a level; after the last level the remainders of the roots.
     quotient: Buffer<u32>,
-    /// The squares of the lower limbs of the roots; on the last level, of the roots.
+    /// The squares of the lower limbs of the roots that a level computes; on the last level, the
+    /// squares of the whole roots.
     square: Buffer<u32>,
     /// The remainders of the divisions of a level.
     remainder: Buffer<u32>,
@@ -123,7 +125,7 @@ impl Long<'_> {
         unsafe { self.gpu.launch(&RootRows::new(kernel, limbs), self.count, args) }
     }
 
-    /// Returns the number of limbs of a root at the start of a level.
+    /// Returns the number of limbs of the roots that a level starts with and doubles.
     fn half(&self, level: u32) -> usize {
         self.plan.base << level
     }
@@ -136,12 +138,12 @@ impl Long<'_> {
         aligned.part(whole - above - limbs, limbs)
     }
 
-    /// Returns a view of the roots from which a level starts.
+    /// Returns a view of the roots that a level starts with.
     fn roots(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.roots[level as usize % 2].view(..), self.half(level))
     }
 
-    /// Returns a view of the remainders of the roots from which a level starts. A remainder has one
+    /// Returns a view of the remainders of the roots that a level starts with. A remainder has one
     /// more limb than a root, rounded up to a multiple of 4.
     fn rest(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.rests[level as usize % 2].view(..), self.half(level) + 4)

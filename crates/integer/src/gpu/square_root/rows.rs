@@ -16,7 +16,7 @@ pub(super) enum Kernel {
     Last,
 }
 
-/// A kernel with a given number of threads per block. The limbs of numbers are arguments of the
+/// A kernel with a given number of threads per block. The numbers of limbs are arguments of the
 /// launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) struct RootRows {

@@ -66,8 +66,8 @@ fn words_of(x: &[u64], n: usize) -> Vec<u32> {
     words
 }
 
-/// Appends a matrix W to `matrices`, with `rows` rows of words, padded to `padded` rows.
-/// `shifted(j, i)` returns the four words W_ji·2^(8k), k = 0 … 3, in row j and column i.
+/// Appends a matrix W of `rows` rows and `columns` columns to `matrices`, with zeros below up to
+/// row `padded`. For k = 0 … 3, `shifted(j, i)` returns the word that represents W_ji·2^(8k).
 fn append(
     matrices: &mut Vec<u32>,
     [rows, padded, columns]: [usize; 3],
