@@ -2,12 +2,13 @@
 //
 //   THREADS   threads per block
 //
-// With B = 2^32, it adds E + w·W to x mod B^N and finds the carry. E is the complement of D·B^up,
-// and W is V, or its complement if V is subtracted. Each warp has a span of a number, and processes
-// rows of 32 quads of its span one after the other. The carry of a quad is a word, at most w or,
-// with E, at most w + 1, which the lane above adds. If that addition carries, the remaining quad is
-// less than the word, so the lane passes no other carry on. Carries of spans are added in rounds
-// until none is left, which nearly always takes one round.
+// With B = 2^32 and N limbs of x, it adds E + w·W to x mod B^N and returns the carry. w is `times`,
+// E is the complement of D·B^up, and W is V, or the complement of V if V is subtracted. Each warp
+// processes a span of consecutive limbs of a number, in rows of 32 quads, one row after the other.
+// The carry of a quad is a word, at most w or, with E, at most w + 1, which the lane above adds. If
+// that addition carries, the remaining quad is less than the word, so the lane passes no other
+// carry on. Carries of spans are added in rounds until none is left, which nearly always takes one
+// round.
 #pragma once
 #include "quad.cuh"
 

@@ -14,13 +14,13 @@ pub enum IntegerError {
         /// The requested width, in bits.
         bits: u64,
     },
-    /// The width is not a multiple of 64 bits, as an operation on 64-bit limbs needs it.
+    /// The width is not a multiple of 64 bits, but the operation works on 64-bit limbs.
     #[error("{width} is not a multiple of 64 bits")]
     OddLimbs {
         /// The width of the batch.
         width: Width,
     },
-    /// A slice does not hold whole numbers.
+    /// The length of a slice is not a multiple of the length of one number.
     #[error("{len} {unit} are not a whole number of integers of {width}")]
     Length {
         /// The length of the slice.
@@ -30,17 +30,17 @@ pub enum IntegerError {
         /// The width of the numbers.
         width: Width,
     },
-    /// A factor or a result is wider than the operation supports.
+    /// An operand or a result is wider than the operation supports.
     #[error("{operation}: {bits} bits, but at most {most} are supported")]
     TooWide {
-        /// The requested operation.
+        /// The name of the operation, such as `a product`.
         operation: &'static str,
-        /// The width that was found, in bits.
+        /// The width of the operand or the result, in bits.
         bits: u64,
         /// The largest width supported, in bits.
         most: u32,
     },
-    /// Two batches have different counts, neither of them 1.
+    /// The counts of two batches differ, and neither is 1.
     #[error("batches of {a} and of {b} integers: the counts must be equal, or one of them 1")]
     Counts {
         /// The count of the first batch.
@@ -48,10 +48,11 @@ pub enum IntegerError {
         /// The count of the second batch.
         b: usize,
     },
-    /// Two batches are in different places.
+    /// An operation needs its batches on the CPU or on one device, but they are in several places.
+    /// A check of results reports this error if a batch is not on the CPU.
     #[error("the batches are on different devices: copy one to the device of the other first")]
     Places,
-    /// The batch given for a result has another count or width.
+    /// The count or the width of the batch given for a result is not that of the result.
     #[error(
         "the result has {count} integers of {width}; the batch given for it has {into_count} of {into_width}"
     )]
@@ -65,7 +66,7 @@ pub enum IntegerError {
         /// The width of the batch given for the result.
         into_width: Width,
     },
-    /// A text is not a number of the batch's width.
+    /// A text is not a number, or its number is wider than the batch.
     #[error("integer {index}: {problem}")]
     Text {
         /// The index of the text, from 0.
@@ -91,7 +92,7 @@ pub enum IntegerError {
         /// The width of the numbers.
         width: Width,
     },
-    /// There are more numbers than a device supports in one batch.
+    /// The batch has more numbers than a device supports in one batch.
     #[error("{count} integers, but a batch on a device holds at most {most}")]
     TooMany {
         /// The count of the numbers.
@@ -99,7 +100,7 @@ pub enum IntegerError {
         /// The largest count supported.
         most: u32,
     },
-    /// A device has no method for factors of these widths.
+    /// The device has no method for a product of factors of the widths `a` and `b`.
     #[error(
         "the device {device} has no method for a product of integers of {a} and of {b}: \
          the CPU has"
@@ -107,9 +108,9 @@ pub enum IntegerError {
     NoMethod {
         /// The name of the device.
         device: String,
-        /// The width of one factor.
+        /// The width of the first factor.
         a: Width,
-        /// The width of the other factor.
+        /// The width of the second factor.
         b: Width,
     },
     /// A modulus is 0.
@@ -118,18 +119,18 @@ pub enum IntegerError {
         /// The index of the modulus, from 0.
         index: usize,
     },
-    /// There are several numbers, or none, where exactly one is needed.
+    /// An operand that must be one number is a batch of several numbers or of none.
     #[error("{what}: {count} integers, but exactly one is needed")]
     NotOne {
-        /// The role of the numbers: what they are used for.
+        /// The role of the operand, such as `a fixed base`.
         what: &'static str,
         /// The count of the numbers.
         count: usize,
     },
-    /// Devices do not support the operation.
+    /// The batch is on a device, but the operation is supported only on the CPU.
     #[error("{operation} is only supported on the CPU: move the batch there with UintBatch::to")]
     OnlyOnCpu {
-        /// The requested operation.
+        /// The name of the requested operation.
         operation: &'static str,
     },
     /// Threads could not be started.
@@ -146,7 +147,8 @@ pub enum IntegerError {
 }
 
 impl IntegerError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error: bad input, too few resources, or the kind of the device's
+    /// error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -181,12 +183,12 @@ pub enum TextProblem {
     NoDigit {
         /// The first character that is not a digit of the expected kind.
         character: char,
-        /// The position of the character, from 0.
+        /// The position of the character in the text: the number of characters before it.
         position: usize,
         /// The kind of digits expected: `decimal` or `hexadecimal`.
         digits: &'static str,
     },
-    /// The number has more bits than the width.
+    /// The number has more bits than the width of the batch.
     #[error("more than {width}")]
     TooWide {
         /// The width of the batch.

@@ -1,4 +1,4 @@
-//! The place where batches are stored and operations run.
+//! Executors: the CPU or a device, where batches are stored and operations run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,25 +8,26 @@ use warpint_device::Device;
 use crate::IntegerError;
 use crate::gpu::Gpu;
 
-/// The place where batches are stored and operations run: the CPU or a device. Cheap to clone.
+/// The CPU or a device, where batches are stored and operations run. Cheap to clone.
 #[derive(Clone)]
 pub struct Executor(Arc<Place>);
 
 enum Place {
-    /// The host, with a thread pool of its own; `None` means rayon's pool.
+    /// The CPU, with a thread pool of its own; `None` means rayon's current pool.
     Host(Option<rayon::ThreadPool>),
     /// A device, with the kernels compiled so far.
     Device(Gpu),
 }
 
 impl Executor {
-    /// Returns the CPU, with rayon's global thread pool, which has one thread per core.
+    /// Returns an executor on the CPU that uses rayon's global thread pool, by default one thread
+    /// per core.
     #[must_use]
     pub fn cpu() -> Self {
         Self(Arc::new(Place::Host(None)))
     }
 
-    /// Returns the CPU with a pool of `threads` threads; 0 means one per core.
+    /// Returns an executor on the CPU with its own pool of `threads` threads; 0 means one per core.
     ///
     /// # Errors
     /// [`IntegerError::Threads`] if the threads cannot be started.
@@ -37,15 +38,16 @@ impl Executor {
     }
 
     /// Returns the executor of a device: a GPU, or the simulator. Kernels are compiled when they
-    /// are first needed, and operations do not wait for the device. The method of a product is
-    /// chosen by an estimate; an executor made from a [`Gpu`] with prices chooses the method
-    /// measured as the fastest.
+    /// are first needed. Operations return before the device has finished, unless their
+    /// documentation says that they wait. The method of a product is chosen by estimated times. An
+    /// executor made from a [`Gpu`] with measured prices chooses the method measured as the
+    /// fastest.
     #[must_use]
     pub fn on(device: Device) -> Self {
         Gpu::new(&device).into()
     }
 
-    /// Returns whether this is the CPU.
+    /// Returns whether the executor is the CPU.
     #[must_use]
     pub fn is_cpu(&self) -> bool {
         self.device().is_none()
@@ -60,7 +62,8 @@ impl Executor {
         }
     }
 
-    /// Returns the operations of the device, or an error on the CPU.
+    /// Returns the operations of the device, or [`IntegerError::Places`] if the executor is the
+    /// CPU.
     pub(crate) fn gpu(&self) -> Result<&Gpu, IntegerError> {
         match &*self.0 {
             Place::Host(_) => Err(IntegerError::Places),
@@ -68,8 +71,8 @@ impl Executor {
         }
     }
 
-    /// Returns whether batches of one executor can be operands on the other: both are the CPU, on
-    /// any threads, or both are the same device.
+    /// Returns whether batches of this executor can be operands with batches of `other`: both
+    /// executors are the CPU, with any thread pools, or both are the same device.
     #[must_use]
     pub fn is_same_place(&self, other: &Self) -> bool {
         match (self.device(), other.device()) {
@@ -79,8 +82,8 @@ impl Executor {
         }
     }
 
-    /// Runs `work` on the chosen threads of the CPU, or on rayon's if the executor is a device, and
-    /// returns its result.
+    /// Runs `work` in the thread pool of the executor, or on the calling thread if it has none, and
+    /// returns the result.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &*self.0 {
             Place::Host(Some(pool)) => pool.install(work),

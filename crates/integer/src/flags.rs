@@ -3,9 +3,10 @@
 use crate::storage::Storage;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// One flag for each number of a batch. It says that the number's result has a carry, a borrow,
-/// lost bits, a division by zero, or an inverse that does not exist. A flag of one number affects
-/// no other number. Flags stay where their batch is until they are read.
+/// One flag for each number of a batch. A set flag means that the number's result has a carry, a
+/// borrow or lost bits, that its divisor is zero, or that it has no inverse, as the operation
+/// documents. A flag affects no other number. Flags stay on the CPU or the device of their batch
+/// until they are read.
 #[derive(Debug)]
 #[must_use = "a flag may mark a result as invalid: a carry, a zero divisor, no inverse"]
 pub struct Flags {
@@ -13,13 +14,13 @@ pub struct Flags {
     pub(crate) data: Storage<u8>,
 }
 
-/// The results of an operation that may be incomplete or missing for some numbers, and a flag for
-/// each number.
+/// The results of an operation, and one flag per number. The flag is set where a result is
+/// incomplete or missing.
 pub type Flagged<T> = (T, Flags);
 
 impl Flags {
-    /// Allocates flags for `count` numbers of `width`, all of which the next operation sets or
-    /// clears.
+    /// Allocates flags for `count` numbers of `width`. Their initial values are unspecified, so the
+    /// next operation must write all of them.
     pub(crate) fn for_results(
         executor: &Executor,
         count: usize,
@@ -29,16 +30,19 @@ impl Flags {
         Ok(Self { executor: executor.clone(), data })
     }
 
-    /// Returns `count` flags, none set, as memory for operations that write flags.
+    /// Returns `count` flags that are not set. Operations such as [`UintBatch::div_rem_into`] write
+    /// to them.
     ///
     /// # Errors
-    /// [`IntegerError::Memory`] or [`IntegerError::Device`] if there is no memory for them.
+    /// [`IntegerError::Memory`] or [`IntegerError::Device`] if memory for the flags cannot be
+    /// allocated.
     pub fn zeros(executor: &Executor, count: usize) -> Result<Self, IntegerError> {
         let data = Storage::zeros(executor, count, 1, Width::of_limbs(1))?;
         Ok(Self { executor: executor.clone(), data })
     }
 
-    /// Returns an error unless there is one flag for each number of `batch`, in the same place.
+    /// Returns an error unless the flags are on the CPU or the device of `batch`, and there is one
+    /// for each of its numbers.
     pub(crate) fn fit(&self, batch: &UintBatch) -> Result<(), IntegerError> {
         if !self.executor.is_same_place(batch.executor()) {
             return Err(IntegerError::Places);
@@ -61,7 +65,8 @@ impl Flags {
         self.len() == 0
     }
 
-    /// Returns all flags: flag i, 0 or 1, belongs to number i. Waits for a device.
+    /// Returns all flags: flag i, 0 or 1, belongs to number i. On a device, waits for the
+    /// operations submitted before.
     ///
     /// # Errors
     /// An error of the device.
@@ -72,7 +77,7 @@ impl Flags {
     /// Returns whether any flag is set.
     ///
     /// # Errors
-    /// As [`Self::to_vec`].
+    /// The errors of [`Self::to_vec`].
     pub fn any(&self) -> Result<bool, IntegerError> {
         Ok(self.count()? != 0)
     }
@@ -80,7 +85,7 @@ impl Flags {
     /// Returns the number of flags that are set.
     ///
     /// # Errors
-    /// As [`Self::to_vec`].
+    /// The errors of [`Self::to_vec`].
     pub fn count(&self) -> Result<usize, IntegerError> {
         self.data.with(|flags| flags.iter().filter(|&&flag| flag != 0).count())
     }

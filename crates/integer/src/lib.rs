@@ -1,12 +1,12 @@
-//! Batches of natural numbers of a fixed width: millions of independent
-//! operations at once, on the CPU or on a GPU, always exact.
+//! Batches of natural numbers of a fixed width. One operation on a batch computes up to millions of
+//! independent results, on the CPU or on a GPU. All results are exact.
 //!
 //! * [`UintBatch`]: the numbers and the operations on them;
 //! * [`Modulus`], [`FixedBase`]: precomputed data for many products and powers modulo one number;
 //! * [`Operation`]: the list of operations that jobs, benchmarks and test suites iterate over;
-//! * [`Executor`]: the place where batches are stored and operations run, the CPU or a device;
-//! * [`Flagged`]: results with their [`Flags`], one per number: carry, borrow, lost bits, division
-//!   by zero …;
+//! * [`Executor`]: the CPU or the device that stores batches and runs operations;
+//! * [`Flagged`]: results with their [`Flags`], one per number, which mark a carry, a borrow, lost
+//!   bits, a division by zero …;
 //! * [`check`]: checks of results against their operands by identities, on the host;
 //! * [`gpu`]: the kernels of devices; the arithmetic of the CPU is in the module `cpu`.
 

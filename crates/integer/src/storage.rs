@@ -1,11 +1,11 @@
-//! The memory of a batch, in the place of its executor.
+//! The memory of a batch: host memory for the CPU, device memory for a device.
 
 use bytemuck::Pod;
 use warpint_device::Buffer;
 
 use crate::{Executor, IntegerError, Width};
 
-/// The elements of a batch, in the place of its executor.
+/// The elements of a batch, in the memory of its executor: the CPU or a device.
 #[derive(Debug)]
 pub(crate) enum Storage<T> {
     /// In the host's memory.
@@ -15,7 +15,8 @@ pub(crate) enum Storage<T> {
 }
 
 impl<T: Pod + Send> Storage<T> {
-    /// Allocates zeros: `each` elements for each of `count` numbers of `width`.
+    /// Allocates `count`·`each` zeros: `each` elements per number. `width`, the width of the
+    /// numbers, is used only for the error [`IntegerError::Memory`].
     pub(crate) fn zeros(
         executor: &Executor,
         count: usize,
@@ -29,8 +30,8 @@ impl<T: Pod + Send> Storage<T> {
         Ok(memory)
     }
 
-    /// Like [`Self::zeros`], for memory that the next operation overwrites completely: on a device
-    /// it is not cleared.
+    /// Like [`Self::zeros`], but memory on a device is not cleared. The next operation must
+    /// overwrite all elements.
     pub(crate) fn for_results(
         executor: &Executor,
         count: usize,
@@ -46,7 +47,8 @@ impl<T: Pod + Send> Storage<T> {
         Ok(Self::Device(device.alloc(len)?))
     }
 
-    /// Stores elements from the host's memory, those of `count` numbers, in the executor's place.
+    /// Stores `data`, the elements of `count` numbers, in the memory of the executor. Copies them
+    /// only if that is a device.
     pub(crate) fn from_vec(
         executor: &Executor,
         count: usize,
@@ -82,7 +84,7 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// Returns a copy in the same place, which is that of `executor`.
+    /// Returns a copy in the same memory. `executor` is the executor of that memory.
     pub(crate) fn try_clone(&self, executor: &Executor) -> Result<Self, IntegerError> {
         match self {
             Self::Host(data) => Ok(Self::Host(data.clone())),
@@ -95,7 +97,8 @@ impl<T: Pod + Send> Storage<T> {
     }
 }
 
-/// Returns an error if there are more numbers than kernels can index.
+/// Returns an error if `count` exceeds 2^32 − 1, the largest number of numbers that kernels can
+/// index.
 pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     match u32::try_from(count) {
         Ok(_) => Ok(()),
@@ -103,7 +106,7 @@ pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     }
 }
 
-/// Returns count·each zeros in the host's memory; `None` if memory is too short.
+/// Returns `count`·`each` zeros in the host's memory; `None` if they cannot be allocated.
 pub(crate) fn host_zeros<T: Pod>(count: usize, each: usize) -> Option<Vec<T>> {
     let len = count.checked_mul(each)?;
     // A zeroed allocation is lazy and would not report a lack of memory, so try a reservation

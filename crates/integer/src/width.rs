@@ -4,12 +4,13 @@ use std::fmt;
 
 use crate::IntegerError;
 
-/// The width of numbers: a multiple of 32 bits, from 32 to 2^20, or to 2^21 for full products.
+/// The width of numbers: a multiple of 32 bits. Factors have from 32 to 2^20 bits, results up to
+/// 2^21.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Width(u32);
 
 impl Width {
-    /// The width of the widest factor, in bits.
+    /// The largest width of a factor, in bits.
     pub const MAX_BITS: u32 = 1 << 20;
 
     /// Returns the width of `bits` bits.
@@ -23,10 +24,11 @@ impl Width {
         Ok(Self(bits / 32))
     }
 
-    /// Returns the width of a product of numbers of two widths: their sum.
+    /// Returns the width of the product of a number of this width and one of the width `other`: the
+    /// sum of both widths.
     ///
     /// # Errors
-    /// [`IntegerError::TooWide`] if that is beyond 2^21 bits.
+    /// [`IntegerError::TooWide`] if the sum exceeds 2^21 bits.
     pub fn of_product(self, other: Self) -> Result<Self, IntegerError> {
         let (limbs, most) = (self.limbs() + other.limbs(), 2 * Self::MAX_BITS);
         if limbs > (most / 32) as usize {
@@ -36,8 +38,8 @@ impl Width {
         Ok(Self::of_limbs(limbs))
     }
 
-    /// Returns the width of `limbs` limbs of 32 bits, at least one. It is for results, which may be
-    /// wider than a factor.
+    /// Returns the width of `limbs` limbs of 32 bits. `limbs` is from 1 to 2^16, since a result may
+    /// be twice as wide as the widest factor.
     pub(crate) fn of_limbs(limbs: usize) -> Self {
         debug_assert!((1..=2 * (Self::MAX_BITS / 32) as usize).contains(&limbs));
         Self(limbs as u32)

@@ -20,10 +20,10 @@ DEVICE bool is_top() { return lane_of_group() == LANES - 1; }
 [[maybe_unused]] constexpr u32 WARPS = LANES > 32 ? LANES / 32 : 1;
 constexpr u32 WIDTH = LANES < 32 ? LANES : 32;
 
-// Returns the value of the next lane below, or above; the outermost lane supplies one itself. If a
-// group is a block, warps exchange values through memory that each function has for itself. Between
-// two calls of one function there must be a barrier, such as the one in another of these functions,
-// so that all lanes have read.
+// Returns the value of the next lane below or above. The outermost lane of the group, which has no
+// such neighbour, gets `outermost`. If a group is a block, its warps exchange values through shared
+// memory, of which each function has its own. Between two calls of one function there must be a
+// barrier, such as the one in another of these functions, so that all lanes have read.
 template <class T, class Outermost>
 DEVICE T from_below(T value, Outermost outermost) {
     if constexpr (LANES == 1) return outermost;

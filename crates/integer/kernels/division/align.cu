@@ -3,8 +3,9 @@
 //
 //   THREADS   threads per block; a block processes one number
 //
-// The bits of ⌊u/v⌋ are those of u less those of v, or one more, and at most 32·k. So the highest
-// bit of a dividend of N + k limbs is 0.
+// The bit length of ⌊u/v⌋ is that of u minus that of v, or one more; the larger of these two
+// numbers is at most 32·k for quotients of k limbs. So the highest bit of a dividend of N + k limbs
+// is 0.
 //
 // Results have `limbs` limbs, a multiple of 4, like their stride; the divisor has N limbs.
 #include "shifted.cuh"

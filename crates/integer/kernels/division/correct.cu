@@ -1,5 +1,6 @@
-// Completes a step of a long division from a guess to the remainder (Burnikel and Ziegler 1998,
-// Fast recursive division, algorithm 2; for the guess see Knuth, TAOCP 4.3.1, theorem B).
+// Completes a step of a long division: corrects a guessed quotient and computes the remainder
+// (Burnikel and Ziegler 1998, Fast recursive division, algorithm 2; for the guess see Knuth, TAOCP
+// 4.3.1, theorem B).
 //
 //   DIGIT     1: a step has one limb of quotient, 0: a block of many
 //   THREADS   threads per block; a block processes one number

@@ -1,10 +1,10 @@
-// Computes u − p, less m up to three times: the remainder after subtracting a product p = q·m from
-// u, where q is a guess of ⌊u/m⌋ that is at most 3 too small. Since 0 ≤ u − p < 4m, `limbs` +
-// VECTOR limbs determine it, for m of `limbs` limbs.
+// Computes (u − p) mod m by up to three subtractions of m: the remainder of u after a product p =
+// q·m is subtracted, where q is a guess of ⌊u/m⌋ that is at most 3 too small. Since 0 ≤ u − p < 4m,
+// `limbs` + VECTOR limbs determine it, for m of `limbs` limbs.
 //
-// A first pass determines how many times, by the borrows of u − p − m, u − p − 2m and u − p − 3m,
-// and a second one subtracts; numbers of one row are in a cache by then. `out` must not alias an
-// operand.
+// A first pass determines the number of subtractions from the borrows of u − p − m, u − p − 2m and
+// u − p − 3m. A second pass subtracts; by then, numbers of one row are in a cache. `out` must not
+// alias an operand.
 #include "groups.cuh"
 
 // Computes x − y from the carry into this row, 0 for a borrow, and returns the carry out of it in

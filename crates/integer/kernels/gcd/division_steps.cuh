@@ -12,9 +12,9 @@
 //     δ > 0 and g odd:  δ, f, g ← 1 − δ, g, (g − f)/2
 //     otherwise:        δ, f, g ← 1 + δ, f, (g + (g mod 2)·f)/2
 //
-// It changes neither gcd(f, g) nor increases the larger of |f| and |g|. In the end g is 0 and f is
-// plus or minus the divisor (theorem 11.2: after (49n + 57)/17 steps for numbers of n ≥ 46 bits,
-// (49n + 80)/17 for shorter ones). 30 steps depend on the 30 lowest bits, and form a matrix:
+// It does not change gcd(f, g), and does not increase the larger of |f| and |g|. In the end g is 0
+// and f is plus or minus the divisor (theorem 11.2: after (49n + 57)/17 steps for numbers of n ≥ 46
+// bits, (49n + 80)/17 for shorter ones). 30 steps depend on the 30 lowest bits, and form a matrix:
 // 2^30·(f', g') = (u·f + v·g, q·f + r·g), with |u| + |v| and |q| + |r| at most 2^30. All lanes
 // compute it, and each lane its limbs of f' and g'.
 //

@@ -1,5 +1,5 @@
-// Copies numbers to and from a table of powers of a batch: entry k of number i is LIMBS limbs, at
-// (k·numbers + i)·limbs. A block copies a number.
+// Copies numbers to and from a table of powers of a batch. Entry k of number i has `limbs` limbs
+// and begins at index (k·count + i)·limbs. A block copies a number.
 //
 //   KEEP      1: numbers become entry `entry`; 0: numbers are taken, each from the entry that is the
 //             number of `window` bits of its exponent from `bit` on

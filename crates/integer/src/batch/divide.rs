@@ -6,8 +6,8 @@ use crate::cpu::Rows;
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, Width, cpu, gpu};
 
-/// Computes q ← ⌊a/d⌋, of the width of a, and r ← a mod d, of the width of d; either may be
-/// omitted. A flag is set where d = 0.
+/// Computes q ← ⌊a/d⌋, with the width of a, and r ← a mod d, with the width of d. Either result may
+/// be omitted. A flag is set where d = 0.
 fn divide(
     a: &UintBatch,
     d: &UintBatch,
@@ -38,7 +38,7 @@ fn divide(
     }
 }
 
-/// Computes q ← a/d, of the width of a. A flag is set where a/d is not an integer or d = 0.
+/// Computes q ← a/d, with the width of a. A flag is set where d = 0 or a/d is not an integer.
 fn divide_exactly(
     a: &UintBatch,
     d: &UintBatch,
@@ -62,7 +62,7 @@ fn divide_exactly(
     }
 }
 
-/// Returns the device memory of a result, if that result is requested.
+/// Returns the device memory of a result; `None` if the result is not requested.
 pub(super) fn buffer(
     batch: Option<&mut UintBatch>,
 ) -> Result<Option<&mut Buffer<u32>>, IntegerError> {
@@ -73,7 +73,7 @@ pub(super) fn buffer(
     }
 }
 
-/// Returns the host memory of a result, if that result is requested.
+/// Returns the host memory of a result; empty if the result is not requested.
 pub(super) fn rows(batch: Option<&mut UintBatch>) -> Result<Rows<'_>, IntegerError> {
     let Some(batch) = batch else { return Ok(Rows::default()) };
     let limbs = batch.width.limbs();
@@ -84,7 +84,8 @@ pub(super) fn rows(batch: Option<&mut UintBatch>) -> Result<Rows<'_>, IntegerErr
 }
 
 impl UintBatch {
-    /// Allocates results of an operation on `self`: a batch of numbers of `width`, and flags.
+    /// Allocates the results of an operation on `self`: a batch of `count` numbers of `width`, and
+    /// one flag for each.
     pub(super) fn flagged_output(
         &self,
         count: usize,
@@ -94,11 +95,11 @@ impl UintBatch {
         Ok((self.output(count, width)?, flags))
     }
 
-    /// Returns ⌊a/d⌋, of the width of a, and a mod d, of the width of d. Where d = 0, the flag is
-    /// set and both are 0. Where the flag is 0, a = ⌊a/d⌋·d + a mod d.
+    /// Returns the quotients ⌊a/d⌋, with the width of a, and the remainders a mod d, with the width
+    /// of d, where a is `self`. Where d = 0, the flag is set and both results are 0.
     ///
     /// Costs O(l·m) for quotients of l limbs and divisors of m limbs, leading zeros not counted,
-    /// and less where both are long (Burnikel and Ziegler 1998).
+    /// and less where both l and m are large (Burnikel and Ziegler 1998).
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -110,8 +111,9 @@ impl UintBatch {
         Ok(((q, r), flags))
     }
 
-    /// Like [`Self::div_rem`], but writes to batches of the widths of a and of d; no result is
-    /// allocated.
+    /// Like [`Self::div_rem`], but writes the quotients to a batch of the width of `self`, the
+    /// remainders to a batch of the width of `d`, and the flags to `zero_divisors`. Allocates no
+    /// result.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -129,7 +131,8 @@ impl UintBatch {
         divide(self, d, Some(quotients), Some(remainders), zero_divisors)
     }
 
-    /// Returns ⌊a/d⌋, of the width of a. Where d = 0, the flag is set and the result is 0.
+    /// Returns ⌊a/d⌋, where a is `self`. The result has the width of a. Where d = 0, the flag is
+    /// set and the result is 0.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -139,7 +142,8 @@ impl UintBatch {
         Ok((q, flags))
     }
 
-    /// Returns a mod d, of the width of d. Where d = 0, the flag is set and the result is 0.
+    /// Returns a mod d, where a is `self`. The result has the width of d. Where d = 0, the flag is
+    /// set and the result is 0.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -149,7 +153,8 @@ impl UintBatch {
         Ok((r, flags))
     }
 
-    /// Like [`Self::rem`], but writes to a batch of the width of d; no result is allocated.
+    /// Like [`Self::rem`], but writes the remainders to a batch of the width of `d` and the flags
+    /// to `zero_divisors`. Allocates no result.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -164,8 +169,8 @@ impl UintBatch {
         divide(self, d, None, Some(remainders), zero_divisors)
     }
 
-    /// Returns a/d, of the width of a, where d divides a. Where it does not, or d = 0, the flag is
-    /// set and the result is 0.
+    /// Returns a/d where d divides a; a is `self`. Where d = 0 or d does not divide a, the flag is
+    /// set and the result is 0. The result has the width of a.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

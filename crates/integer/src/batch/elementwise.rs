@@ -85,7 +85,7 @@ fn binary(
     Ok(())
 }
 
-/// Computes one value for each of `count` numbers on a device and returns the values on the host.
+/// Allocates `count` values on a device, lets `work` compute them, and returns them on the host.
 fn words<T: Pod>(
     gpu: &Gpu,
     count: usize,
@@ -96,7 +96,7 @@ fn words<T: Pod>(
     Ok(out.download()?)
 }
 
-/// Compares `count` pairs of numbers and returns −1, 0 or 1 for a < b, a = b or a > b.
+/// Compares `count` pairs of numbers a and b. Returns −1 for a < b, 0 for a = b and 1 for a > b.
 fn compare(a: &UintBatch, b: &UintBatch, count: usize) -> Result<Vec<i8>, IntegerError> {
     match (&a.data, &b.data) {
         (Storage::Host(x), Storage::Host(y)) => {
@@ -127,7 +127,7 @@ fn bit_lengths(a: &UintBatch) -> Result<Vec<u32>, IntegerError> {
     }
 }
 
-/// Computes r ← a mod 2^width(r); a flag is set where that differs from a.
+/// Computes r ← a mod 2^width(r). A flag is set where r differs from a.
 fn resize(a: &UintBatch, r: &mut UintBatch, lost: &mut Flags) -> Result<(), IntegerError> {
     match (&a.data, &mut r.data, &mut lost.data) {
         (Storage::Host(x), Storage::Host(out), Storage::Host(lost)) => {
@@ -156,7 +156,7 @@ impl UintBatch {
         Ok(r)
     }
 
-    /// Returns −a mod 2^width(a): two's complement.
+    /// Returns −a mod 2^width(a), the two's complement of a, where a is `self`.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -164,8 +164,8 @@ impl UintBatch {
         self.unary(Unary::Negate, self.width)
     }
 
-    /// Compares each number of a with the corresponding number of b. Returns the results in the
-    /// memory of the host. Waits for a device.
+    /// Compares each number of `self` with the corresponding number of `b`. Returns the results in
+    /// the host's memory. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -174,7 +174,8 @@ impl UintBatch {
         Ok(signs.into_iter().map(|sign| sign.cmp(&0)).collect())
     }
 
-    /// Returns the smaller of a and b, of the larger width.
+    /// Returns the smaller number of each pair from `self` and `b`. The result has the larger of
+    /// the two widths.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -182,7 +183,8 @@ impl UintBatch {
         self.binary(b, Binary::Choose(Extreme::Minimum))
     }
 
-    /// Returns the larger of a and b, of the larger width.
+    /// Returns the larger number of each pair from `self` and `b`. The result has the larger of the
+    /// two widths.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -190,7 +192,8 @@ impl UintBatch {
         self.binary(b, Binary::Choose(Extreme::Maximum))
     }
 
-    /// Returns a·2^bits mod 2^width(a), which is 0 if `bits` is at least the width.
+    /// Returns a·2^bits mod 2^width(a), where a is `self`. The result is 0 if `bits` is at least
+    /// the width.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -198,7 +201,7 @@ impl UintBatch {
         self.unary(Unary::Shift(Shift::Left, bits), self.width)
     }
 
-    /// Returns ⌊a/2^bits⌋, which is 0 if `bits` is at least the width.
+    /// Returns ⌊a/2^bits⌋, where a is `self`. The result is 0 if `bits` is at least the width.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -206,7 +209,8 @@ impl UintBatch {
         self.unary(Unary::Shift(Shift::Right, bits), self.width)
     }
 
-    /// Computes r ← a·2^bits or ⌊a/2^bits⌋, modulo 2^width(r), for an r of any width.
+    /// Computes r ← a·2^bits or r ← ⌊a/2^bits⌋, modulo 2^width(r), where a is `self`. r may have
+    /// any width.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -220,8 +224,8 @@ impl UintBatch {
         unary(Unary::Shift(shift, bits), self, r)
     }
 
-    /// Computes r ← u − p − k·m with k ≤ 3 such that 0 ≤ r < m, for 0 ≤ u − p < 4m; r has the width
-    /// of m. u and p have as many numbers as r.
+    /// Computes r ← (u − p) mod m by up to three subtractions of m, where u is `self`. Requires 0 ≤
+    /// u − p < 4m. r has the width of m, and the same count as u and p.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -241,8 +245,8 @@ impl UintBatch {
         }
     }
 
-    /// Returns the bit length of each number, 0 for 0 and ⌊log2 a⌋ + 1 otherwise, in the memory of
-    /// the host. Waits for a device.
+    /// Returns the bit length of each number a: ⌊log2 a⌋ + 1, or 0 for a = 0. The result is in the
+    /// host's memory. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -250,7 +254,7 @@ impl UintBatch {
         bit_lengths(self)
     }
 
-    /// Returns the bitwise AND of a and b, of the larger width.
+    /// Returns the bitwise AND of `self` and `b`. The result has the larger of the two widths.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -258,7 +262,7 @@ impl UintBatch {
         self.binary(b, Binary::Bitwise(Bitwise::And))
     }
 
-    /// Returns the bitwise OR of a and b, of the larger width.
+    /// Returns the bitwise OR of `self` and `b`. The result has the larger of the two widths.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -266,7 +270,7 @@ impl UintBatch {
         self.binary(b, Binary::Bitwise(Bitwise::Or))
     }
 
-    /// Returns the bitwise XOR of a and b, of the larger width.
+    /// Returns the bitwise XOR of `self` and `b`. The result has the larger of the two widths.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -274,7 +278,7 @@ impl UintBatch {
         self.binary(b, Binary::Bitwise(Bitwise::Xor))
     }
 
-    /// Returns the complement 2^width(a) − 1 − a.
+    /// Returns the complement 2^width(a) − 1 − a, where a is `self`.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -282,25 +286,27 @@ impl UintBatch {
         self.unary(Unary::Not, self.width)
     }
 
-    /// Returns a·word, of width(a) + 32 bits.
+    /// Returns a·word, where a is `self`. The result has width(a) + 32 bits.
     ///
     /// # Errors
-    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] beyond 2^21 bits.
+    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] if the
+    /// result would have more than 2^21 bits.
     pub fn mul_u32(&self, word: u32) -> Result<Self, IntegerError> {
         let width = result_width("a product with a word", self.width.limbs() + 1)?;
         self.unary(Unary::MultiplyWord(u64::from(word)), width)
     }
 
-    /// Returns a·word, of width(a) + 64 bits.
+    /// Returns a·word, where a is `self`. The result has width(a) + 64 bits.
     ///
     /// # Errors
-    /// As [`Self::mul_u32`].
+    /// The errors of [`Self::mul_u32`].
     pub fn mul_u64(&self, word: u64) -> Result<Self, IntegerError> {
         let width = result_width("a product with a word", self.width.limbs() + 2)?;
         self.unary(Unary::MultiplyWord(word), width)
     }
 
-    /// Returns a mod 2^width. The flag is set where that differs from a.
+    /// Returns a mod 2^w, where a is `self` and w is `width` in bits. The flag is set where a ≥
+    /// 2^w.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -7,23 +7,23 @@ use super::sum::host_flags;
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, cpu, gpu};
 
-/// The greatest common divisors g = x·a + y·b of a batch. Cofactors are stored as absolute values
-/// and signs.
+/// The greatest common divisors g of pairs of numbers a and b, with cofactors x and y such that g =
+/// x·a + y·b. Cofactors are stored as absolute values and signs.
 #[derive(Debug)]
 pub struct GcdExt {
-    /// g = gcd(a, b), of the larger of the two widths.
+    /// g = gcd(a, b), with the larger of the widths of a and b.
     pub gcd: UintBatch,
-    /// |x|, of the width of b.
+    /// The absolute value of x, with the width of b.
     pub x: UintBatch,
-    /// Whether x < 0.
+    /// The sign of x: a flag is set where x < 0.
     pub x_negative: Flags,
-    /// |y|, of the width of a.
+    /// The absolute value of y, with the width of a.
     pub y: UintBatch,
-    /// Whether y < 0.
+    /// The sign of y: a flag is set where y < 0.
     pub y_negative: Flags,
 }
 
-/// Returns the device memory of a result.
+/// Returns the device memory `data`, or [`IntegerError::Places`] if it is on the host.
 fn on_device<T>(data: &mut Storage<T>) -> Result<&mut Buffer<T>, IntegerError> {
     match data {
         Storage::Device(data) => Ok(data),
@@ -31,7 +31,7 @@ fn on_device<T>(data: &mut Storage<T>) -> Result<&mut Buffer<T>, IntegerError> {
     }
 }
 
-/// Computes g ← gcd(a, b), of the larger width.
+/// Computes g ← gcd(a, b), with the larger of the widths of a and b.
 fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerError> {
     match (&a.data, &b.data) {
         (Storage::Host(x), Storage::Host(y)) => {
@@ -47,7 +47,7 @@ fn gcd(a: &UintBatch, b: &UintBatch, g: &mut UintBatch) -> Result<(), IntegerErr
     }
 }
 
-/// Like [`gcd`], but computes the cofactors too.
+/// Like [`gcd`], but also computes cofactors.
 fn gcd_ext(a: &UintBatch, b: &UintBatch, r: &mut GcdExt) -> Result<(), IntegerError> {
     match (&a.data, &b.data) {
         (Storage::Host(x), Storage::Host(y)) => {
@@ -72,7 +72,7 @@ fn gcd_ext(a: &UintBatch, b: &UintBatch, r: &mut GcdExt) -> Result<(), IntegerEr
     }
 }
 
-/// Computes x ← a^(−1) mod m, of the width of m. A flag is set where no inverse exists.
+/// Computes x ← a^(−1) mod m, with the width of m. A flag is set where no inverse exists.
 fn inverse(
     a: &UintBatch,
     m: &UintBatch,
@@ -94,12 +94,13 @@ fn inverse(
 }
 
 impl UintBatch {
-    /// Returns gcd(a, b), of the larger width; gcd(a, 0) = a.
+    /// Returns gcd(a, b), where a is `self`. The result has the larger of the two widths. gcd(a, 0)
+    /// is a.
     ///
-    /// Costs O(n²) for n limbs (Lehmer 1938; on devices Bernstein and Yang 2019); on the CPU less
-    /// for long numbers (Möller 2008). Numbers of 2^20 bits need a device with 140 KiB of shared
-    /// memory per block; every device has enough for 2^18 bits. The same holds for cofactors and
-    /// inverses.
+    /// Costs O(n²) for n limbs (Lehmer 1938; on devices Bernstein and Yang 2019). On the CPU, long
+    /// numbers cost less (Möller 2008). Numbers of 2^20 bits need a device with 140 KiB of shared
+    /// memory per block; every device has enough for 2^18 bits. These limits also hold for
+    /// cofactors and inverses.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -109,7 +110,8 @@ impl UintBatch {
         Ok(g)
     }
 
-    /// Like [`Self::gcd`], but writes to a batch of the larger width; no result is allocated.
+    /// Like [`Self::gcd`], but writes the divisors to `into`, which has the larger of the two
+    /// widths, and allocates no result.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -118,9 +120,10 @@ impl UintBatch {
         gcd(self, b, into)
     }
 
-    /// Returns g = gcd(a, b), with x and y such that x·a + y·b = g. x has the least absolute value
-    /// possible, and is positive if two values have it. So |x| ≤ max(1, b/(2g)) and |y| ≤ max(1,
-    /// a/(2g)). For b = 0, x = 1 and y = 0; if a = b = 0, all three are 0.
+    /// Returns g = gcd(a, b) and cofactors x and y with x·a + y·b = g, where a is `self`. x has the
+    /// least possible absolute value; if a positive and a negative x have it, x is the positive
+    /// one. So |x| ≤ max(1, b/(2g)) and |y| ≤ max(1, a/(2g)). For b = 0, x = 1 and y = 0; if a = b
+    /// = 0, all three are 0.
     ///
     /// Costs as much as [`Self::gcd`], one product and some quotients. A device needs temporary
     /// memory for ten numbers of the larger width per pair.
@@ -137,12 +140,13 @@ impl UintBatch {
         Ok(r)
     }
 
-    /// Returns x with a·x ≡ 1 mod m and 0 ≤ x < m, of the width of m. Where no inverse exists,
-    /// because gcd(a, m) > 1 or m = 0, the flag is set and the result is 0. Modulo 1 the inverse is
-    /// 0.
+    /// Returns the inverse of a modulo m, where a is `self`: x with a·x ≡ 1 mod m and 0 ≤ x < m.
+    /// The result has the width of m. Where no inverse exists, because gcd(a, m) > 1 or m = 0, the
+    /// flag is set and the result is 0. Modulo 1 the inverse is 0.
     ///
-    /// Costs as much as [`Self::gcd`]. Waits for a device. If some even m has an inverse of its a,
-    /// a device computes one more product and one more quotient of the whole batch.
+    /// Costs as much as [`Self::gcd`]. On a device, waits for the operations submitted before. If a
+    /// number has an inverse modulo an even m, a device computes one more product and one more
+    /// quotient for the whole batch.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -15,10 +15,12 @@ pub use modulus::{FixedBase, Modulus, Reduction};
 use crate::storage::{Storage, countable};
 use crate::{Executor, IntegerError, Width, cpu};
 
-/// A batch of `count` natural numbers of one [`Width`], stored where its executor works.
+/// A batch of `count` natural numbers of one [`Width`], stored on the CPU or the device of its
+/// executor.
 ///
-/// Number i is Σ_j limb(i·limbs + j)·2^(32·j), 0 ≤ j < limbs = width/32: row-major, the lowest limb
-/// first. A batch may be empty.
+/// Numbers are stored one after the other as limbs of 32 bits, the lowest limb first. With n =
+/// width/32 limbs per number, number i is the sum of limb(i·n + j)·2^(32·j) over 0 ≤ j < n. A batch
+/// may be empty.
 ///
 /// # Operands
 ///
@@ -35,7 +37,8 @@ use crate::{Executor, IntegerError, Width, cpu};
 /// * [`IntegerError::Memory`] or [`IntegerError::Device`] if memory for the result cannot be
 ///   allocated;
 /// * [`IntegerError::TooMany`] for more than 2^32 − 1 numbers on a device;
-/// * [`IntegerError::Output`] if the batch given for the result has another count or width;
+/// * [`IntegerError::Output`] if the count or the width of a batch given for the result is not that
+///   of the result;
 /// * [`IntegerError::Device`] for errors of the device;
 /// * [`IntegerError::OnlyOnCpu`] for operations that devices do not support.
 #[derive(Debug)]
@@ -56,11 +59,12 @@ impl UintBatch {
         Ok(Self { executor: executor.clone(), count, width, data })
     }
 
-    /// Returns a batch of the numbers with these limbs of 32 bits: limb j of number i is at
-    /// i·limbs + j.
+    /// Returns a batch of the numbers with the 32-bit limbs `limbs`. Limb j of number i is at index
+    /// i·n + j, where n = width/32.
     ///
     /// # Errors
-    /// [`IntegerError::Length`] unless `limbs` holds whole numbers; out of memory.
+    /// [`IntegerError::Length`] unless the length of `limbs` is a multiple of width/32; out of
+    /// memory.
     pub fn from_limbs(
         executor: &Executor,
         width: Width,
@@ -69,11 +73,11 @@ impl UintBatch {
         Self::from_vec(executor, width, limbs.to_vec())
     }
 
-    /// Like [`Self::from_limbs`], but takes a vector, which on the CPU becomes the batch without a
-    /// copy.
+    /// Like [`Self::from_limbs`], but for a vector. On the CPU, the vector becomes the memory of
+    /// the batch without a copy.
     ///
     /// # Errors
-    /// As [`Self::from_limbs`].
+    /// The errors of [`Self::from_limbs`].
     pub fn from_vec(
         executor: &Executor,
         width: Width,
@@ -88,8 +92,8 @@ impl UintBatch {
         Ok(Self { executor: executor.clone(), count, width, data })
     }
 
-    /// Returns a batch of the numbers with these limbs of 64 bits, the lowest limb of each number
-    /// first.
+    /// Returns a batch of the numbers with the 64-bit limbs `limbs`. Limb j of number i is at index
+    /// i·n + j, where n = width/64.
     ///
     /// # Errors
     /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; the errors of
@@ -110,7 +114,8 @@ impl UintBatch {
         Self::from_vec(executor, width, halves.collect())
     }
 
-    /// Returns all limbs of 32 bits: limb j of number i is at i·limbs + j. Waits for a device.
+    /// Returns the 32-bit limbs of all numbers. Limb j of number i is at index i·n + j, where n =
+    /// width/32. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// An error of the device.
@@ -118,7 +123,8 @@ impl UintBatch {
         self.data.with(<[u32]>::to_vec)
     }
 
-    /// Returns all limbs of 64 bits, the lowest limb of each number first. Waits for a device.
+    /// Returns the 64-bit limbs of all numbers. Limb j of number i is at index i·n + j, where n =
+    /// width/64. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; an error of the device.
@@ -129,7 +135,8 @@ impl UintBatch {
         self.with_limbs(|limbs| limbs.chunks_exact(2).map(cpu::join).collect())
     }
 
-    /// Returns all limbs of 32 bits without a copy; `None` on a device.
+    /// Returns the 32-bit limbs of all numbers, in the order of [`Self::to_limbs`], without a copy;
+    /// `None` if the batch is on a device.
     #[must_use]
     pub fn as_limbs(&self) -> Option<&[u32]> {
         match &self.data {
@@ -138,14 +145,14 @@ impl UintBatch {
         }
     }
 
-    /// Calls `read` with all limbs and returns its result. The limbs are copied to the host first
-    /// if they are on a device.
+    /// Calls `read` with the 32-bit limbs of all numbers and returns its result. If the batch is on
+    /// a device, the limbs are first copied to the host.
     pub(crate) fn with_limbs<R>(&self, read: impl FnOnce(&[u32]) -> R) -> Result<R, IntegerError> {
         self.data.with(read)
     }
 
-    /// Returns the limbs of number i; `None` if i ≥ count. On a device this costs as much as
-    /// [`Self::to_limbs`].
+    /// Returns the 32-bit limbs of number i, the lowest first; `None` if the batch has no number i.
+    /// On a device this costs as much as [`Self::to_limbs`].
     ///
     /// # Errors
     /// An error of the device.
@@ -174,13 +181,13 @@ impl UintBatch {
         self.width.bits()
     }
 
-    /// Returns the executor, which is the place where the numbers are stored.
+    /// Returns the executor: the CPU or the device where the numbers are stored.
     #[must_use]
     pub fn executor(&self) -> &Executor {
         &self.executor
     }
 
-    /// Returns a copy in the same place.
+    /// Returns a copy of the batch on the same CPU or device.
     ///
     /// # Errors
     /// Out of memory, or an error of the device.
@@ -189,7 +196,7 @@ impl UintBatch {
         Ok(Self { executor: self.executor.clone(), data, ..*self })
     }
 
-    /// Returns a copy in another place, or in the same one.
+    /// Returns a copy of the batch on the CPU or the device of `executor`.
     ///
     /// # Errors
     /// Out of memory, or an error of the device.
@@ -204,8 +211,8 @@ impl UintBatch {
         }
     }
 
-    /// Moves the numbers to another place and returns the batch there. From host to host nothing is
-    /// copied.
+    /// Moves the batch to the CPU or the device of `executor`. Copies nothing if it is there
+    /// already.
     ///
     /// # Errors
     /// Out of memory, or an error of the device.

@@ -7,7 +7,7 @@ use crate::operation::Part;
 use crate::storage::Storage;
 use crate::{Flagged, IntegerError, UintBatch, Width, cpu};
 
-/// Computes r ← the requested part of a·b; r has the width of that part.
+/// Computes r ← the limbs of a·b that `part` selects. r has the width of these limbs.
 fn multiply(
     part: Part,
     a: &UintBatch,
@@ -27,7 +27,7 @@ fn multiply(
     Ok(())
 }
 
-/// Computes r ← the requested part of a².
+/// Computes r ← the limbs of a² that `part` selects. r has the width of these limbs.
 fn square(part: Part, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerError> {
     match (&a.data, &mut r.data) {
         (Storage::Host(x), Storage::Host(out)) => {
@@ -40,8 +40,8 @@ fn square(part: Part, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
     Ok(())
 }
 
-/// Computes out ← the requested part of a·b, or of a² without a b, by the method that the device
-/// uses for these widths.
+/// Computes out ← the limbs of a·b that `part` selects, or of a² if `b` is `None`, by the method
+/// that the device uses for these widths. x is the memory of a.
 fn on_device(
     part: Part,
     a: &UintBatch,
@@ -95,7 +95,7 @@ impl UintBatch {
         square(part, self, into)
     }
 
-    /// Returns a·b, of width(a) + width(b).
+    /// Returns a·b, where a is `self`. The width of the result is width(a) + width(b).
     ///
     /// # Errors
     /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] for
@@ -105,88 +105,94 @@ impl UintBatch {
         self.product(b, Part::Full)
     }
 
-    /// Returns a·b mod 2^w, where w is the larger width. This takes about half the work of
-    /// [`Self::mul`] for numbers of up to a few thousand bits.
+    /// Returns a·b mod 2^w, where a is `self` and w is the larger width of a and b in bits. This
+    /// takes about half the work of [`Self::mul`] for numbers of up to a few thousand bits.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn mul_low(&self, b: &Self) -> Result<Self, IntegerError> {
         self.product(b, Part::Low)
     }
 
-    /// Returns ⌊a·b/2^w⌋, where w is the larger width. The result has the smaller width, which
-    /// always suffices. So a·b = mul_high·2^w + mul_low. This takes about half the work of
-    /// [`Self::mul`] for numbers of up to a few thousand bits.
+    /// Returns ⌊a·b/2^w⌋, where a is `self` and w is the larger width of a and b in bits. The
+    /// result has the smaller of the two widths, which always suffices. So a·b is `mul_high`·2^w +
+    /// `mul_low`. This takes about half the work of [`Self::mul`] for numbers of up to a few
+    /// thousand bits.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn mul_high(&self, b: &Self) -> Result<Self, IntegerError> {
         self.product(b, Part::High)
     }
 
-    /// Returns a², of twice the width.
+    /// Returns a², where a is `self`. The result has twice the width of a.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn square(&self) -> Result<Self, IntegerError> {
         self.own_square(Part::Full)
     }
 
-    /// Returns a² mod 2^width(a).
+    /// Returns a² mod 2^width(a), where a is `self`.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn square_low(&self) -> Result<Self, IntegerError> {
         self.own_square(Part::Low)
     }
 
-    /// Returns ⌊a²/2^width(a)⌋, of the width of a.
+    /// Returns ⌊a²/2^width(a)⌋, where a is `self`. The result has the width of a.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn square_high(&self) -> Result<Self, IntegerError> {
         self.own_square(Part::High)
     }
 
-    /// Like [`Self::mul`], but writes to a batch of width(a) + width(b); no result is allocated.
+    /// Like [`Self::mul`], but writes the products to `into`, whose width is the sum of the widths
+    /// of `self` and `b`, and allocates no result.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn mul_into(&self, b: &Self, into: &mut Self) -> Result<(), IntegerError> {
         self.product_into(b, Part::Full, into)
     }
 
-    /// Like [`Self::mul_low`], but writes to a batch of the larger width.
+    /// Like [`Self::mul_low`], but writes the results to `into`, which has the larger width of
+    /// `self` and `b`, and allocates no result.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn mul_low_into(&self, b: &Self, into: &mut Self) -> Result<(), IntegerError> {
         self.product_into(b, Part::Low, into)
     }
 
-    /// Like [`Self::mul_high`], but writes to a batch of the smaller width.
+    /// Like [`Self::mul_high`], but writes the results to `into`, which has the smaller width of
+    /// `self` and `b`, and allocates no result.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn mul_high_into(&self, b: &Self, into: &mut Self) -> Result<(), IntegerError> {
         self.product_into(b, Part::High, into)
     }
 
-    /// Like [`Self::square`], but writes to a batch of twice the width.
+    /// Like [`Self::square`], but writes the squares to `into`, which is twice as wide as `self`,
+    /// and allocates no result.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn square_into(&self, into: &mut Self) -> Result<(), IntegerError> {
         self.square_part_into(Part::Full, into)
     }
 
-    /// Returns a·b + c, of width(a) + width(b). The flag is set where a carry of 2^(width(a) +
-    /// width(b)) is lost. c is no wider than the result. No carry is lost if c is no wider than the
-    /// wider factor, since (2^m − 1)(2^n − 1) + 2^m − 1 < 2^(m + n).
+    /// Returns (a·b + c) mod 2^w, where a is `self` and w = width(a) + width(b) is the width of the
+    /// result. The flag is set where a·b + c ≥ 2^w. c must not be wider than w bits. If c is no
+    /// wider than the wider factor, no flag is set, since (2^m − 1)(2^n − 1) + 2^m − 1 < 2^(m + n)
+    /// for all widths m and n.
     ///
     /// # Errors
-    /// As [`Self::mul`]; [`IntegerError::TooWide`] for a wider c; [`IntegerError::Counts`] unless c
-    /// has one number or as many as a·b.
+    /// The errors of [`Self::mul`]; [`IntegerError::TooWide`] if c is wider than w bits;
+    /// [`IntegerError::Counts`] if the counts of a·b and c differ and neither is 1.
     pub fn mul_add(&self, b: &Self, c: &Self) -> Result<Flagged<Self>, IntegerError> {
         let (_, width) = self.product_shape(b, Part::Full)?;
         if c.width > width {

@@ -6,7 +6,8 @@ use crate::storage::Storage;
 use crate::{IntegerError, UintBatch, Width, cpu, gpu};
 
 impl UintBatch {
-    /// Returns the count of results of an operation on `self` and `other`.
+    /// Returns the count of results of an operation on `self` and `other`, or an error if they are
+    /// on different devices or their counts do not fit.
     pub(super) fn count_with(&self, other: &Self) -> Result<usize, IntegerError> {
         if !self.executor.is_same_place(&other.executor) {
             return Err(IntegerError::Places);
@@ -19,8 +20,8 @@ impl UintBatch {
         }
     }
 
-    /// Returns an error unless `into` has the place of `self`, and the count and width of the
-    /// result of an operation on it.
+    /// Returns an error unless the batch `into` for a result is on the CPU or device of `self` and
+    /// has `count` numbers of `width`.
     pub(super) fn fits(&self, count: usize, width: Width, into: &Self) -> Result<(), IntegerError> {
         if !self.executor.is_same_place(&into.executor) {
             return Err(IntegerError::Places);
@@ -32,31 +33,33 @@ impl UintBatch {
         Err(IntegerError::Output { count, width, into_count, into_width })
     }
 
-    /// Allocates a batch for a result of `count` numbers, in the place of `self`.
+    /// Allocates a batch for a result of `count` numbers of `width`, on the CPU or device of
+    /// `self`.
     pub(super) fn output(&self, count: usize, width: Width) -> Result<Self, IntegerError> {
         let data = Storage::for_results(&self.executor, count, width.limbs(), width)?;
         Ok(Self { executor: self.executor.clone(), count, width, data })
     }
 
-    /// Returns `self`, with its limbs, as an operand on the CPU.
+    /// Returns an operand on the CPU with the numbers of `self`. `limbs` are the limbs of `self`.
     pub(super) fn host<'a>(&self, limbs: &'a [u32]) -> cpu::Operand<'a> {
         cpu::Operand::new(limbs, self.width.limbs(), self.count == 1)
     }
 
-    /// Returns `self`, with its limbs, as an operand on a device.
+    /// Returns an operand on a device with the numbers of `self`. `data` is the memory of `self`.
     pub(super) fn on_device<'a>(&self, data: &'a Buffer<u32>) -> gpu::Operand<'a> {
         gpu::Operand::new(data, self.width.limbs(), self.count == 1)
     }
 }
 
 impl Width {
-    /// Returns device memory for results of this width.
+    /// Returns `data` as device memory for results of this width.
     pub(super) fn results(self, data: &mut Buffer<u32>) -> gpu::Results<'_> {
         gpu::Results::new(data, self.limbs())
     }
 }
 
-/// Returns the width of `limbs` limbs, or an error if a result of an operation cannot be that wide.
+/// Returns the width of `limbs` limbs, or [`IntegerError::TooWide`] if it exceeds 2^21 bits, the
+/// largest width of a result.
 pub(super) fn result_width(operation: &'static str, limbs: usize) -> Result<Width, IntegerError> {
     let most = 2 * Width::MAX_BITS;
     if limbs > (most / 32) as usize {
@@ -65,7 +68,7 @@ pub(super) fn result_width(operation: &'static str, limbs: usize) -> Result<Widt
     Ok(Width::of_limbs(limbs))
 }
 
-/// Returns an error if numbers of this width are wider than a factor can be.
+/// Returns [`IntegerError::TooWide`] if `width` exceeds 2^20 bits, the largest width of a factor.
 pub(super) fn as_factor(operation: &'static str, width: Width) -> Result<(), IntegerError> {
     if width.bits() > Width::MAX_BITS {
         let bits = u64::from(width.bits());

@@ -49,7 +49,7 @@ fn root(a: &UintBatch, k: NonZeroU32, root: &mut UintBatch) -> Result<(), Intege
     }
 }
 
-/// Computes x ← a^b mod m or a·b mod m, of the width of m. A flag is set where m = 0.
+/// Computes x ← a^b mod m or x ← a·b mod m, with the width of m. A flag is set where m = 0.
 fn modular(
     what: Modular,
     [a, b, m]: [&UintBatch; 3],
@@ -79,7 +79,7 @@ fn modular(
     }
 }
 
-/// Computes out ← a·b mod n on a device: the product, then its remainder.
+/// Computes out ← a·b mod n on a device, by a product and a division. A flag is set where n = 0.
 fn product_on_device(
     [a, b]: [&UintBatch; 2],
     n: gpu::Operand<'_>,
@@ -106,16 +106,18 @@ impl UintBatch {
         Ok((x, flags))
     }
 
-    /// Returns a^e mod m, 0 ≤ a^e mod m < m, of the width of m. Where m = 0, the flag is set and
-    /// the result is 0. Each of the three operands may have a single number. a^0 = 1 mod m, also
-    /// for a = 0; modulo 1 the result is 0.
+    /// Returns a^e mod m, where a is `self`. The result is less than m and has the width of m.
+    /// Where m = 0, the flag is set and the result is 0. Each of the three operands may be a batch
+    /// of one number, which is then used for all results. a^0 is 1 mod m, also for a = 0. Modulo 1
+    /// the result is 0.
     ///
-    /// Costs about log2 e squarings and (log2 e)/6 products modulo m. The method uses Montgomery's
-    /// residues for odd parts of m (Montgomery 1985) and low parts of products for even ones,
-    /// combined by Garner's formula (1959). On devices, moduli of 1,025 to 16,384 bits use residues
-    /// modulo primes just below 2^32 (Kawamura and others 2000). Longer moduli use products and
-    /// remainders. So does a whole batch if one of those primes divides one of its moduli; this is
-    /// found before the computation. The time depends on the numbers: do not use it for secrets.
+    /// Costs about log2 e squarings and (log2 e)/6 products modulo m. Let m = 2^k·o with an odd o.
+    /// The power modulo o is computed by Montgomery's products (Montgomery 1985), the power modulo
+    /// 2^k by low products, and both are combined by Garner's formula (1959). On devices, moduli of
+    /// 1,025 to 16,384 bits use residues modulo primes just below 2^32 (Kawamura and others 2000).
+    /// Longer moduli use products and remainders. If one of those primes divides a modulus of a
+    /// batch, the whole batch is computed again by products and remainders. The time depends on the
+    /// numbers: do not use it for secrets.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -123,8 +125,9 @@ impl UintBatch {
         self.modular(Modular::Power, e, m)
     }
 
-    /// Returns a·b mod m, of the width of m. Where m = 0, the flag is set and the result is 0. Each
-    /// of the three operands may have a single number.
+    /// Returns a·b mod m, where a is `self`. The result has the width of m. Where m = 0, the flag
+    /// is set and the result is 0. Each of the three operands may be a batch of one number, which
+    /// is then used for all results.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -132,11 +135,11 @@ impl UintBatch {
         self.modular(Modular::Product, b, m)
     }
 
-    /// Returns s = ⌊√a⌋ and a − s² ≤ 2s. If a has l limbs of 32 bits, s has ⌈l/2⌉ limbs and a − s²
-    /// one more.
+    /// Returns the roots s = ⌊√a⌋ and the remainders a − s² ≤ 2s, where a is `self`. If a has l
+    /// limbs of 32 bits, s has ⌈l/2⌉ limbs and a − s² has ⌈l/2⌉ + 1 limbs.
     ///
-    /// Costs as much as some products and divisions of half the width (Zimmermann 1999); on devices
-    /// O(l²) for up to a few hundred limbs.
+    /// Costs as much as some products and divisions of half the width (Zimmermann 1999). On devices
+    /// the cost is O(l²) for up to a few hundred limbs.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -148,10 +151,11 @@ impl UintBatch {
         Ok((root, rem))
     }
 
-    /// Returns ⌊a^(1/k)⌋, of ⌈l/k⌉ limbs if a has l limbs of 32 bits.
+    /// Returns ⌊a^(1/k)⌋, where a is `self`. If a has l limbs of 32 bits, the result has ⌈l/k⌉
+    /// limbs.
     ///
     /// Costs as much as about log l powers and divisions of the width of a (Newton's iteration).
-    /// Devices compute only the square root, as [`Self::sqrt_rem`] does.
+    /// Devices support only k = 2, by the method of [`Self::sqrt_rem`].
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -6,7 +6,8 @@ use crate::operation::Sum;
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, cpu};
 
-/// Computes r ← a ± b mod 2^width(r), with the carries or borrows if they are requested.
+/// Computes r ← a ± b mod 2^width(r), and writes the carries or borrows to `carries` if it is
+/// given.
 fn sum(
     sum: Sum,
     a: &UintBatch,
@@ -95,8 +96,8 @@ impl UintBatch {
         sum(what, self, b, into, carries)
     }
 
-    /// Returns a + b mod 2^w, where w is the larger width. The flag is set where a carry of 2^w is
-    /// lost.
+    /// Returns a + b mod 2^w, where a is `self` and w is the larger width of a and b in bits. The
+    /// flag is set where a + b ≥ 2^w.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -104,7 +105,8 @@ impl UintBatch {
         self.sum_of(b, Sum::Add)
     }
 
-    /// Returns a − b mod 2^w, where w is the larger width. The flag is set where a < b.
+    /// Returns a − b mod 2^w, where a is `self` and w is the larger width of a and b in bits. The
+    /// flag is set where a < b.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -112,7 +114,7 @@ impl UintBatch {
         self.sum_of(b, Sum::Subtract)
     }
 
-    /// Returns a + b mod 2^w, where w is the larger width.
+    /// Returns a + b mod 2^w, where a is `self` and w is the larger width of a and b in bits.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -120,7 +122,7 @@ impl UintBatch {
         self.wrapping_sum(b, Sum::Add)
     }
 
-    /// Returns a − b mod 2^w, where w is the larger width.
+    /// Returns a − b mod 2^w, where a is `self` and w is the larger width of a and b in bits.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -128,8 +130,8 @@ impl UintBatch {
         self.wrapping_sum(b, Sum::Subtract)
     }
 
-    /// Like [`Self::add`], but writes to a batch of the larger width, with the carries if they are
-    /// requested; nothing is allocated.
+    /// Like [`Self::add`], but writes the sums to `into`, which has the larger width of `self` and
+    /// `b`, and the flags to `carries` if it is given. Allocates nothing.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -142,8 +144,8 @@ impl UintBatch {
         self.sum_into(b, Sum::Add, into, carries)
     }
 
-    /// Like [`Self::sub`], but writes to a batch of the larger width, with the borrows if they are
-    /// requested; nothing is allocated.
+    /// Like [`Self::sub`], but writes the differences to `into`, which has the larger width of
+    /// `self` and `b`, and the flags to `borrows` if it is given. Allocates nothing.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -156,8 +158,8 @@ impl UintBatch {
         self.sum_into(b, Sum::Subtract, into, borrows)
     }
 
-    /// Computes a ← a + b mod 2^width(a). The flag is set where a carry is lost. b is no wider than
-    /// a, and has one number or as many as a.
+    /// Computes a ← a + b mod 2^width(a), where a is `self`. The flag is set where a + b ≥
+    /// 2^width(a). b must not be wider than a, and its count must be 1 or that of a.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -165,8 +167,8 @@ impl UintBatch {
         sum_assign(Sum::Add, self, b)
     }
 
-    /// Computes a ← a − b mod 2^width(a). The flag is set where a < b before the operation. b is no
-    /// wider than a, and has one number or as many as a.
+    /// Computes a ← a − b mod 2^width(a), where a is `self`. The flag is set where a < b before the
+    /// operation. b must not be wider than a, and its count must be 1 or that of a.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

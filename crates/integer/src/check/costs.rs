@@ -1,4 +1,4 @@
-//! Cost of checks relative to the operations, on one thread.
+//! Measurement of the costs of checks and of operations, on one thread.
 
 use std::time::Instant;
 
@@ -9,8 +9,7 @@ use super::*;
 use crate::{Executor, Width};
 
 /// `cargo test --release -p warpint-integer check::costs -- --ignored --nocapture` prints
-/// nanoseconds per number: of each operation on the CPU, of its check on the host, and of the
-/// witnesses.
+/// nanoseconds per number: of each operation on the CPU, and of its check with the witnesses.
 #[test]
 #[ignore = "a measurement"]
 fn nanoseconds() {

@@ -5,14 +5,14 @@ use super::{Numbers, as_many, failing};
 use crate::{Executor, IntegerError, UintBatch};
 
 /// Checks g = gcd(a, b) and returns the indices of the results that fail. It checks that g divides
-/// both, and that x·a + y·b = g, so every common divisor divides g. For a = b = 0 only g = 0
-/// passes.
+/// a and b, and that x·a + y·b = g, so that every common divisor of a and b divides g. For a = b =
+/// 0 only g = 0 passes.
 ///
-/// The witnesses a/g, b/g, x and y are computed by `on`: two exact divisions and the cofactors. On
-/// a device they take about two to four times as long as the divisors themselves.
+/// The executor `on` computes the witnesses a/g, b/g, x and y by two divisions and the cofactors.
+/// On a device this takes about two to four times as long as computing g.
 ///
 /// # Errors
-/// As [`super::sums`], and those of [`UintBatch::gcd_ext`].
+/// The errors of [`super::sums`] and of [`UintBatch::gcd_ext`].
 pub fn divisors(
     a: &UintBatch,
     b: &UintBatch,

@@ -5,15 +5,16 @@ use super::{Numbers, as_many, failing};
 use crate::cpu::compare_limbs;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// Checks inverses x of a modulo m and returns the indices of the results that fail: a·x ≡ 1 mod m
-/// and x < m, and x = 0 where m = 1. Where the flag in `none` says that no inverse exists, checks
-/// that x = 0, and that m = 0 or a number above 1 divides a and m.
+/// Checks the inverses x of a modulo m and returns the indices of the results that fail. Checks
+/// that a·x ≡ 1 mod m and x < m, and that x = 0 where m = 1. Where the flag in `none` is 1, which
+/// means that no inverse exists, checks that x = 0, and that m = 0 or a number above 1 divides a
+/// and m.
 ///
-/// The witnesses are computed by `on`: ⌊a·x/m⌋ for all numbers, which takes a product and a
-/// quotient; where the flag is set, also g = gcd(a, m), a/g and m/g.
+/// The executor `on` computes the witnesses: ⌊a·x/m⌋ for all numbers, by a product and a quotient,
+/// and g = gcd(a, m), a/g and m/g for the numbers whose flag is set.
 ///
 /// # Errors
-/// As [`super::sums`], and those of [`UintBatch::mul`] and [`UintBatch::gcd`].
+/// The errors of [`super::sums`] and of [`UintBatch::mul`] and [`UintBatch::gcd`].
 pub fn inverses(
     a: &UintBatch,
     m: &UintBatch,

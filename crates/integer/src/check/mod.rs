@@ -2,7 +2,8 @@
 //!
 //! Every function takes operands and results in the host's memory and returns the indices of the
 //! results that fail, in ascending order. Identities are compared modulo M = 2^61 − 1, inequalities
-//! and zeros limb by limb:
+//! and zeros limb by limb. In the table, w is the width of the result r in bits; other letters name
+//! operands, results and witnesses.
 //!
 //! | function | condition on each result |
 //! |---|---|
@@ -21,9 +22,9 @@
 //! never passes, so any number of wrong bits within 60 consecutive bits is detected. The checks are
 //! evidence against faults, not against an adversary, who can add multiples of M.
 //!
-//! Witnesses are computed from the operands by an executor, which may be the device under
-//! suspicion. A wrong witness can make a right result fail, but lets a wrong result pass only with
-//! the same probability.
+//! A witness is a number, such as a quotient, that makes a check cheap. Witnesses are computed from
+//! the operands by an executor, which may be the device whose results are checked. A wrong witness
+//! can make a right result fail, but it does not raise the probability that a wrong result passes.
 //!
 //! Cost: a residue reads each limb once, at about four instructions per 64 bits, on all cores.
 
@@ -54,7 +55,7 @@ pub use sums::{differences, sums};
 use crate::cpu::Operand;
 use crate::{IntegerError, UintBatch};
 
-/// A batch in the host's memory; if it has a single number, also the residue of that number.
+/// A batch in the host's memory. If it has a single number, its residue modulo 2^61 − 1 is stored.
 #[derive(Debug, Clone, Copy)]
 struct Numbers<'a> {
     rows: Operand<'a>,

@@ -4,18 +4,19 @@ use super::{Numbers, as_many, failing};
 use crate::cpu::compare_limbs;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// Checks powers r of a modulo m and returns the indices of those that fail: r < m for all, and r =
-/// a^e mod m for a sample, which is recomputed on the CPU. Where m = 0, checks that the flag is 1
-/// and r = 0; elsewhere, that the flag is 0.
+/// Checks the powers r = a^e mod m and returns the indices of those that fail. Checks r < m for all
+/// results, and recomputes the results with the indices in `sample` on the CPU. Where m = 0, checks
+/// that the flag is 1 and r = 0; elsewhere, that the flag is 0.
 ///
 /// No cheap identity for powers is known. If a share s of the results is wrong, a random sample of
 /// n results contains none of the wrong ones with probability (1 − s)^n. The sample must be drawn
 /// after the results were computed.
 ///
-/// The cost is that of the sample's powers by [`UintBatch::pow_mod`] on the CPU.
+/// The cost is that of computing the sample by [`UintBatch::pow_mod`] on the CPU.
 ///
 /// # Errors
-/// As [`super::sums`]; [`IntegerError::Counts`] for an index in the sample beyond the results.
+/// The errors of [`super::sums`]; [`IntegerError::Counts`] for an index in `sample` that is not
+/// below the number of results.
 pub fn powers(
     [a, e, m]: [&UintBatch; 3],
     r: &UintBatch,

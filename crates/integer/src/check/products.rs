@@ -7,7 +7,7 @@ use crate::{Executor, IntegerError, UintBatch};
 /// Checks r = a·b and returns the indices of the results that fail.
 ///
 /// # Errors
-/// As [`super::sums`].
+/// The errors of [`super::sums`].
 pub fn products(a: &UintBatch, b: &UintBatch, r: &UintBatch) -> Result<Vec<usize>, IntegerError> {
     let count = r.count();
     let (a, b, r) = (Numbers::new(a, count)?, Numbers::new(b, count)?, Numbers::new(r, count)?);
@@ -17,7 +17,7 @@ pub fn products(a: &UintBatch, b: &UintBatch, r: &UintBatch) -> Result<Vec<usize
 /// Checks r = a² and returns the indices of the results that fail.
 ///
 /// # Errors
-/// As [`super::sums`].
+/// The errors of [`super::sums`].
 pub fn squares(a: &UintBatch, r: &UintBatch) -> Result<Vec<usize>, IntegerError> {
     let count = r.count();
     let (a, r) = (Numbers::new(a, count)?, Numbers::new(r, count)?);
@@ -27,12 +27,12 @@ pub fn squares(a: &UintBatch, r: &UintBatch) -> Result<Vec<usize>, IntegerError>
     }))
 }
 
-/// Checks r = a·b mod 2^w, where w is the larger width, and returns the indices of the results that
-/// fail. The witnesses are the high parts ⌊a·b/2^w⌋, computed by `on`, which take about as long as
-/// the low parts.
+/// Checks r = a·b mod 2^w, where w is the larger width of a and b in bits, and returns the indices
+/// of the results that fail. The executor `on` computes the witnesses ⌊a·b/2^w⌋, which takes about
+/// as long as computing r.
 ///
 /// # Errors
-/// As [`super::sums`], and those of [`UintBatch::mul_high`].
+/// The errors of [`super::sums`] and of [`UintBatch::mul_high`].
 pub fn low_products(
     a: &UintBatch,
     b: &UintBatch,

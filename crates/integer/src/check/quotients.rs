@@ -9,7 +9,7 @@ use crate::{IntegerError, UintBatch};
 /// checks that the flag in `by_zero` is 1 and q = r = 0; elsewhere, that the flag is 0.
 ///
 /// # Errors
-/// As [`super::sums`].
+/// The errors of [`super::sums`].
 pub fn quotients(
     a: &UintBatch,
     d: &UintBatch,

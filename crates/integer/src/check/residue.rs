@@ -2,21 +2,21 @@
 
 use crate::cpu::join;
 
-/// M = 2^61 − 1.
+/// The Mersenne prime M = 2^61 − 1.
 pub(super) const MODULUS: u64 = (1 << 61) - 1;
 
-/// Returns x mod M or a number congruent to it, below 2^61 + 2^6 for x < 2^122.
+/// Returns a number below 2^61 + 2^6 that is congruent to x modulo M = 2^61 − 1.
 fn fold(x: u128) -> u64 {
     // 2^61 ≡ 1. The first sum is below 2^67 + 2^61.
     let once = (x & u128::from(MODULUS)) + (x >> 61);
     (once as u64 & MODULUS) + (once >> 61) as u64
 }
 
-/// Returns the residue x mod M, 0 ≤ x mod M < M, of the number x with these limbs of 32 bits, the
-/// lowest first.
+/// Returns x mod M, with 0 ≤ x mod M < M = 2^61 − 1, for the number x with the 32-bit limbs
+/// `limbs`, the lowest first.
 ///
-/// Adds eight limbs of 64 bits at a time: 2^64 ≡ 2^3, so limb j has the weight 2^(3j). This takes
-/// about four instructions per 64 bits.
+/// Adds eight limbs of 64 bits at a time. Since 2^64 ≡ 2^3 modulo M, the 64-bit limb j has the
+/// weight 2^(3j). This takes about four instructions per 64 bits.
 #[must_use]
 pub fn residue(limbs: &[u32]) -> u64 {
     const GROUP: usize = 16;
@@ -34,28 +34,28 @@ pub fn residue(limbs: &[u32]) -> u64 {
     canonical(all)
 }
 
-/// Returns x mod M, 0 ≤ x mod M < M, for x ≤ 2M.
+/// Returns x mod M, with 0 ≤ x mod M < M = 2^61 − 1, for x ≤ 2M.
 fn canonical(x: u64) -> u64 {
     let x = (x & MODULUS) + (x >> 61);
     if x >= MODULUS { x - MODULUS } else { x }
 }
 
-/// Returns a + b mod M, for residues a and b.
+/// Returns a + b mod M for a, b < M = 2^61 − 1.
 pub(super) fn add(a: u64, b: u64) -> u64 {
     canonical(a + b)
 }
 
-/// Returns a − b mod M, for residues a and b.
+/// Returns a − b mod M for a, b < M = 2^61 − 1.
 pub(super) fn sub(a: u64, b: u64) -> u64 {
     canonical(a + MODULUS - b)
 }
 
-/// Returns a·b mod M, for residues a and b.
+/// Returns a·b mod M for a, b < M = 2^61 − 1.
 pub(super) fn mul(a: u64, b: u64) -> u64 {
     canonical(fold(u128::from(a) * u128::from(b)))
 }
 
-/// Returns 2^(32·limbs) mod M.
+/// Returns 2^(32·limbs) mod M, where M = 2^61 − 1.
 pub(super) fn power_of_limbs(limbs: usize) -> u64 {
     1 << (32 * limbs % 61)
 }
@@ -66,7 +66,8 @@ mod tests {
 
     use super::*;
 
-    /// The residue bit by bit: twice the residue so far, plus the bit.
+    /// Returns the residue, computed bit by bit: for each bit, twice the residue so far, plus the
+    /// bit.
     fn slow(limbs: &[u32]) -> u64 {
         limbs.iter().rev().flat_map(|limb| (0..32).rev().map(move |i| limb >> i & 1)).fold(
             0,

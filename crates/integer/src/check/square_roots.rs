@@ -10,7 +10,7 @@ use crate::{IntegerError, UintBatch};
 /// that fail.
 ///
 /// # Errors
-/// As [`super::sums`].
+/// The errors of [`super::sums`].
 pub fn square_roots(
     a: &UintBatch,
     s: &UintBatch,

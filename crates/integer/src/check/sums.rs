@@ -4,8 +4,8 @@ use super::residue::{add, mul, power_of_limbs};
 use super::{Numbers, as_many, failing};
 use crate::{IntegerError, UintBatch};
 
-/// Checks r = a + b − c·2^w, where w is the width of r and c the carry, 0 or 1; without `carries`,
-/// c = 0. Returns the indices of the results that fail.
+/// Checks r = a + b − c·2^w, where w is the width of r in bits and c the carry, 0 or 1. If
+/// `carries` is `None`, c is 0. Returns the indices of the results that fail.
 ///
 /// # Errors
 /// [`IntegerError::Places`] for batches on a device; [`IntegerError::Counts`] for counts that do
@@ -19,11 +19,11 @@ pub fn sums(
     balanced([a, b], r, carries, |[a, b], r, carry| add(a, b) == add(r, carry))
 }
 
-/// Checks r = a − b + c·2^w, where w is the width of r and c the borrow, 0 or 1; without `borrows`,
-/// c = 0. Returns the indices of the results that fail.
+/// Checks r = a − b + c·2^w, where w is the width of r in bits and c the borrow, 0 or 1. If
+/// `borrows` is `None`, c is 0. Returns the indices of the results that fail.
 ///
 /// # Errors
-/// As [`sums`].
+/// The errors of [`sums`].
 pub fn differences(
     a: &UintBatch,
     b: &UintBatch,

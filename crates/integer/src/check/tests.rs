@@ -1,4 +1,5 @@
-//! Right results pass. If any bit or flag of a result is changed, that result fails and no other.
+//! Tests that right results pass the checks. Also tests that after a change of one bit or flag of a
+//! result, this result fails, and no other.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,7 +12,7 @@ type Random = ChaCha8Rng;
 
 const NONE: [usize; 0] = [];
 
-/// Results of an operation and their check.
+/// The results of an operation and the function that checks them.
 struct Case<'a> {
     name: &'static str,
     results: Vec<UintBatch>,
@@ -29,7 +30,7 @@ fn batch(limbs: usize, numbers: Vec<u32>) -> UintBatch {
     UintBatch::from_vec(&Executor::cpu(), width(limbs), numbers).unwrap()
 }
 
-/// Numbers of random lengths, so that some are zero, one, or divide others.
+/// Returns numbers of random lengths, so that some are zero or one, or divide others.
 fn drawn(rng: &mut Random, limbs: usize, count: usize) -> UintBatch {
     let mut all = vec![];
     for _ in 0..count {
@@ -44,7 +45,8 @@ fn drawn(rng: &mut Random, limbs: usize, count: usize) -> UintBatch {
     batch(limbs, all)
 }
 
-/// Every operation on a, b and m, with witnesses computed by `on`.
+/// Returns the results of every operation on a, b and m, with their checks. `on` computes the
+/// witnesses.
 fn cases<'a>([a, b, m]: [&'a UintBatch; 3], on: &'a Executor) -> Vec<Case<'a>> {
     let (sum, carries) = a.add(b).unwrap();
     let (difference, borrows) = a.sub(b).unwrap();
@@ -119,7 +121,8 @@ fn cases<'a>([a, b, m]: [&'a UintBatch; 3], on: &'a Executor) -> Vec<Case<'a>> {
     ]
 }
 
-/// Changes results of each case, one at a time, and runs the check.
+/// Changes one random bit or flag at a time in the results of each case, and asserts that exactly
+/// the changed result fails the check.
 fn changes_are_found(rng: &mut Random, operands: [&UintBatch; 3], on: &Executor, changes: usize) {
     for case in cases(operands, on) {
         let name = case.name;
@@ -165,7 +168,7 @@ fn every_changed_bit_is_found() {
     }
 }
 
-/// Witnesses computed on a device.
+/// Tests changed bits with witnesses that a simulated device computes.
 #[test]
 fn every_changed_bit_is_found_with_the_simulator() {
     let on = Executor::on(Device::simulator().unwrap());
@@ -174,7 +177,8 @@ fn every_changed_bit_is_found_with_the_simulator() {
     changes_are_found(&mut rng, [&a, &b, &m], &on, 3);
 }
 
-/// A dead device leaves zeros in all numbers and flags.
+/// Tests that results of zeros fail, since a failed device may leave zeros in all numbers and
+/// flags.
 #[test]
 fn zeros_are_found() {
     let cpu = Executor::cpu();
@@ -195,7 +199,7 @@ fn zeros_are_found() {
     }
 }
 
-/// Results that satisfy only some of the conditions.
+/// Tests that results fail if they satisfy only some of the conditions of a check.
 #[test]
 fn every_condition_counts() {
     let cpu = Executor::cpu();

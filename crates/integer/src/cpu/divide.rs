@@ -5,8 +5,8 @@ use warpint_natural::division::Divider;
 use super::rows::{Rows, for_rows};
 use super::{Operand, load, rows_at_a_time, store};
 
-/// Computes q_i ← ⌊a_i/d_i⌋, with the limbs of a, and r_i ← a_i mod d_i, with the limbs of d;
-/// either may be omitted. flags_i is 1 where d_i = 0; both results are 0 there.
+/// Computes q_i ← ⌊a_i/d_i⌋, with as many limbs as a, and r_i ← a_i mod d_i, with as many limbs as
+/// d. Either result may be omitted. Where d_i = 0, both results are 0 and flags_i is 1.
 pub(crate) fn divide(a: Operand, d: Operand, q: Rows, r: Rows, flags: &mut [u8]) {
     for_quotients(a, d, [q, r], flags, |space, [q, r]| {
         store(q, &space.quotient);
@@ -15,8 +15,8 @@ pub(crate) fn divide(a: Operand, d: Operand, q: Rows, r: Rows, flags: &mut [u8])
     });
 }
 
-/// Computes q_i ← a_i/d_i. flags_i is 1 where d_i does not divide a_i or is 0; the result is 0
-/// there.
+/// Computes q_i ← a_i/d_i where d_i divides a_i. Where d_i is 0 or does not divide a_i, the result
+/// is 0 and flags_i is 1.
 pub(crate) fn divide_exactly(a: Operand, d: Operand, q: Rows, flags: &mut [u8]) {
     for_quotients(a, d, [q], flags, |space, [q]| {
         let inexact = space.divider.is_zero() || space.remainder.iter().any(|&limb| limb != 0);
@@ -29,7 +29,7 @@ pub(crate) fn divide_exactly(a: Operand, d: Operand, q: Rows, flags: &mut [u8]) 
     });
 }
 
-/// The temporary memory of one core: its numbers in limbs of 64 bits.
+/// The temporary memory of one core: the numbers of one instance, in limbs of 64 bits.
 struct Space {
     a: Vec<u64>,
     d: Vec<u64>,
@@ -57,8 +57,8 @@ impl Space {
     }
 }
 
-/// Divides all numbers. `keep` stores the results of each from the temporary memory, and returns
-/// its flag.
+/// Divides all a_i by d_i. After each division, calls `keep`, which stores the results from the
+/// temporary memory and returns the flag.
 fn for_quotients<const N: usize>(
     a: Operand,
     d: Operand,

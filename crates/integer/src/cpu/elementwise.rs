@@ -8,7 +8,8 @@ use super::sum::accumulate;
 use super::{Operand, rows_at_a_time};
 use crate::operation::{Bitwise, Extreme, Sum, TableRows};
 
-/// Calls `row(i, out_i)` for all rows of `each` elements, computed from numbers of `limbs` limbs.
+/// Calls `row(i, out_i)` for all rows i of `out`, on all cores. A row has `each` elements, and is
+/// computed from numbers of `limbs` limbs.
 fn for_rows<T: Send>(
     out: &mut [T],
     each: usize,
@@ -23,7 +24,7 @@ fn for_rows<T: Send>(
     });
 }
 
-/// Computes out_i ← −a_i mod 2^width.
+/// Computes out_i ← −a_i mod 2^w, where w is the width of a in bits.
 pub(crate) fn neg(a: Operand, out: &mut [u32]) {
     for_rows(out, a.width(), a.width(), |i, out| {
         // −a = ¬a + 1.
@@ -41,7 +42,8 @@ pub(crate) fn compare(a: Operand, b: Operand, out: &mut [i8]) {
     });
 }
 
-/// Compares a with b, which may have different numbers of limbs.
+/// Compares the numbers with the limbs a and b, the lowest first. They may have different numbers
+/// of limbs.
 pub(crate) fn compare_limbs(a: &[u32], b: &[u32]) -> Ordering {
     let common = a.len().min(b.len());
     let ((a, a_top), (b, b_top)) = (a.split_at(common), b.split_at(common));
@@ -50,7 +52,7 @@ pub(crate) fn compare_limbs(a: &[u32], b: &[u32]) -> Ordering {
     any(a_top).cmp(&any(b_top)).then_with(|| a.iter().rev().cmp(b.iter().rev()))
 }
 
-/// Computes out_i ← the smaller or the larger of a_i and b_i.
+/// Computes out_i ← the smaller or the larger of a_i and b_i, with `limbs` limbs.
 pub(crate) fn choose(extreme: Extreme, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
     let wanted = match extreme {
         Extreme::Minimum => Ordering::Less,
@@ -70,7 +72,7 @@ fn resize_row(a: &[u32], out: &mut [u32]) -> bool {
     top.iter().any(|&limb| limb != 0)
 }
 
-/// Computes out_i ← a_i mod 2^(32·limbs); lost_i is 1 where that differs from a_i.
+/// Computes out_i ← a_i mod 2^(32·limbs). lost_i is 1 where out_i differs from a_i, otherwise 0.
 pub(crate) fn resize(a: Operand, out: &mut [u32], limbs: usize, lost: &mut [u8]) {
     let rows = rows_at_a_time(limbs);
     let chunks = out.par_chunks_mut(rows * limbs).zip(lost.par_chunks_mut(rows)).enumerate();
@@ -128,7 +130,8 @@ pub(crate) fn bit_lengths(a: Operand, out: &mut [u32]) {
     });
 }
 
-/// Computes out_i ← a_i AND, OR or XOR b_i; missing limbs are zero.
+/// Computes out_i ← a_i AND, OR or XOR b_i, with `limbs` limbs. Shorter operands are extended by
+/// zeros.
 pub(crate) fn bitwise(operation: Bitwise, a: Operand, b: Operand, out: &mut [u32], limbs: usize) {
     let with = |f: fn(u32, u32) -> u32, out: &mut [u32], b: &[u32]| {
         for (out, &b) in out.iter_mut().zip(b) {
@@ -149,7 +152,7 @@ pub(crate) fn bitwise(operation: Bitwise, a: Operand, b: Operand, out: &mut [u32
     });
 }
 
-/// Computes out_i ← 2^width − 1 − a_i.
+/// Computes out_i ← 2^w − 1 − a_i, the complement of a_i, where w is the width of a in bits.
 pub(crate) fn not(a: Operand, out: &mut [u32]) {
     for_rows(out, a.width(), a.width(), |i, out| {
         for (out, a) in out.iter_mut().zip(a.row(i)) {
@@ -158,7 +161,8 @@ pub(crate) fn not(a: Operand, out: &mut [u32]) {
     });
 }
 
-/// Computes out_i ← a_i·word, of `limbs` limbs: one or two more than a_i, enough for the word.
+/// Computes out_i ← a_i·word. Results have `limbs` limbs: two more than a, or one more if `word` is
+/// less than 2^32.
 pub(crate) fn mul_word(a: Operand, word: u64, out: &mut [u32], limbs: usize) {
     for_rows(out, limbs, limbs, |i, out| {
         let row = a.row(i);
@@ -177,8 +181,8 @@ pub(crate) fn mul_word(a: Operand, word: u64, out: &mut [u32], limbs: usize) {
     });
 }
 
-/// Computes out_i ← the row of the table that `rows` selects for e_i; out_i has as many limbs as a
-/// row.
+/// Computes out_i ← the row of the table that the exponent e_i selects according to `rows`. out_i
+/// has as many limbs as a row.
 pub(crate) fn take(table: Operand, e: Operand, rows: TableRows, out: &mut [u32]) {
     let limbs = table.width();
     for_rows(out, limbs, limbs, |i, out| {
@@ -190,8 +194,8 @@ pub(crate) fn take(table: Operand, e: Operand, rows: TableRows, out: &mut [u32])
     });
 }
 
-/// Computes out_i ← u_i − p_i − k·m_i with k such that 0 ≤ out_i < m_i, for 0 ≤ u_i − p_i < 4·m_i.
-/// out_i has as many limbs as m_i.
+/// Computes out_i ← (u_i − p_i) mod m_i by up to three subtractions of m_i. Requires 0 ≤ u_i − p_i
+/// < 4·m_i. out_i has as many limbs as m_i.
 pub(crate) fn reduce(u: Operand, p: Operand, m: Operand, out: &mut [u32]) {
     let limbs = m.width();
     for_rows(out, limbs, limbs, |i, out| {

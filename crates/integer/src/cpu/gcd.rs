@@ -8,7 +8,7 @@ use warpint_natural::product::Products;
 use super::rows::{Rows, for_rows};
 use super::{Operand, load, rows_at_a_time, store};
 
-/// Computes g_i ← gcd(a_i, b_i), with the limbs of the longer operand.
+/// Computes g_i ← gcd(a_i, b_i), with as many limbs as the longer operand.
 pub(crate) fn gcd(a: Operand, b: Operand, count: usize, g: Rows) {
     for_rows(
         count,
@@ -27,9 +27,10 @@ pub(crate) fn gcd(a: Operand, b: Operand, count: usize, g: Rows) {
     );
 }
 
-/// Computes g_i ← gcd(a_i, b_i) = x_i·a_i + y_i·b_i. The results are g, |x| with the limbs of b,
-/// and |y| with the limbs of a; the signs are 1 where x_i or y_i is negative.
-/// [`Euclid::gcd_with_cofactor`] defines x_i; y_i = 1 for a_i = 0, b_i ≠ 0.
+/// Computes g_i ← gcd(a_i, b_i) and cofactors x_i and y_i with g_i = x_i·a_i + y_i·b_i. `results`
+/// are g, |x| with as many limbs as b, and |y| with as many limbs as a. `signs` are those of x and
+/// y: 1 where the cofactor is negative, otherwise 0. [`Euclid::gcd_with_cofactor`] defines which
+/// x_i is computed. For a_i = 0 and b_i ≠ 0, y_i is 1.
 pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [u8]; 2]) {
     let count = signs[0].len();
     for_rows(
@@ -42,8 +43,8 @@ pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [
     );
 }
 
-/// Computes x_i ← the inverse of a_i mod m_i, with the limbs of m. flags_i is 1 where no inverse
-/// exists; the result is 0 there.
+/// Computes x_i ← a_i^(−1) mod m_i, with as many limbs as m. Where no inverse exists, x_i is 0 and
+/// flags_i is 1.
 pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, m);
     for_rows(flags.len(), at_a_time(a, m), [x], [flags], space, |space, i, [x]| {
@@ -51,19 +52,19 @@ pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     });
 }
 
-/// Returns how many numbers one core processes at a time. One takes as long as many sums, so they
-/// are fewer than there.
+/// Returns how many pairs of numbers one core processes at a time. A greatest common divisor takes
+/// as long as many sums, so the number of pairs is smaller than for sums.
 fn at_a_time(a: Operand, b: Operand) -> usize {
     rows_at_a_time(a.width().max(b.width())).div_ceil(16)
 }
 
-/// The temporary memory of one core: its numbers in limbs of 64 bits.
+/// The temporary memory of one core: the numbers of one instance, in limbs of 64 bits.
 struct Space {
     a: Vec<u64>,
     b: Vec<u64>,
-    /// Memory for the divisor, as long as the longer operand.
+    /// Memory for the greatest common divisor, as long as the longer operand.
     wide: Vec<u64>,
-    /// Memory for the product of a and a cofactor, one limb longer than that.
+    /// Memory for the product of a and a cofactor, and one limb more.
     product: Vec<u64>,
     quotient: Vec<u64>,
     remainder: Vec<u64>,
@@ -73,7 +74,7 @@ struct Space {
 }
 
 impl Space {
-    /// Allocates memory for operands with the limbs of a and b.
+    /// Allocates memory for operands with as many limbs as a and b.
     fn new(a: Operand, b: Operand) -> Self {
         let (n, m) = (a.width().div_ceil(2), b.width().div_ceil(2));
         let zeros = |limbs| vec![0; limbs];
@@ -133,7 +134,8 @@ impl Space {
         [x_negative, y_negative]
     }
 
-    /// Computes out ← the inverse of a mod m, or 0; returns whether no inverse exists.
+    /// Computes out ← a^(−1) mod m and returns false. If no inverse exists, sets out to 0 and
+    /// returns true.
     fn inverse(&mut self, a: &[u32], m: &[u32], out: &mut [u32]) -> bool {
         let Self { a: whole_a, b: whole_m, quotient, remainder, euclid, divider, .. } = self;
         load(whole_a, a);

@@ -30,11 +30,12 @@ pub(crate) use powers::{mul_mod, pow_mod, root, sqrt_rem};
 pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};
 
-/// The number of bytes of results for which handing work to another core pays off.
+/// The size in bytes of the results that one core computes at a time. Less work is not worth
+/// handing to another core.
 const CHUNK_BYTES: usize = 1 << 14;
 
-/// An operand: numbers of `width` limbs of 32 bits, row-major, or one such number that every
-/// instance uses.
+/// An operand: numbers of `width` limbs of 32 bits, one number after the other, the lowest limb
+/// first. If `broadcast` is true, there is a single number, which every instance uses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operand<'a> {
     limbs: &'a [u32],
@@ -64,13 +65,14 @@ fn rows_at_a_time(limbs: usize) -> usize {
     (CHUNK_BYTES / 4 / limbs).max(1)
 }
 
-/// Joins two limbs of 32 bits, the lower first, to one of 64 bits.
+/// Joins two limbs of 32 bits, the lower one first, to one limb of 64 bits.
 #[inline]
 pub(crate) fn join(pair: &[u32]) -> u64 {
     u64::from(pair[0]) | u64::from(pair[1]) << 32
 }
 
-/// Copies `from` to `to` in limbs of 64 bits, extended by zeros; `to` is long enough.
+/// Copies the 32-bit limbs `from` to the 64-bit limbs `to`, and sets the other limbs of `to` to 0.
+/// `to` must be long enough.
 fn load(to: &mut [u64], from: &[u32]) {
     let pairs = from.chunks_exact(2);
     let odd = pairs.remainder().first();
@@ -84,14 +86,15 @@ fn load(to: &mut [u64], from: &[u32]) {
     to[used..].fill(0);
 }
 
-/// Returns a number in limbs of 64 bits.
+/// Returns the 64-bit limbs of the number with the 32-bit limbs `row`.
 pub(crate) fn limbs_of(row: &[u32]) -> Vec<u64> {
     let mut limbs = vec![0; row.len().div_ceil(2)];
     load(&mut limbs, row);
     limbs
 }
 
-/// Copies the lowest limbs of `from`, which has enough, to `to`.
+/// Fills the 32-bit limbs `to` with the lowest limbs of the number with the 64-bit limbs `from`.
+/// `from` must be long enough.
 pub(crate) fn store(to: &mut [u32], from: &[u64]) {
     let top = to.len() / 2;
     let mut pairs = to.chunks_exact_mut(2);

@@ -6,7 +6,7 @@ use warpint_natural::product::Products;
 use super::{Operand, load, rows_at_a_time, store};
 use crate::operation::Part;
 
-/// Computes out_i ← the requested part of a_i·b_i.
+/// Computes out_i ← the limbs of a_i·b_i that `part` selects.
 pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
     let longest = a.width().max(b.width());
     let space = || Space::new(part, a.width(), b.width());
@@ -23,7 +23,7 @@ pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
     });
 }
 
-/// Computes out_i ← the requested part of a_i².
+/// Computes out_i ← the limbs of a_i² that `part` selects.
 pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
     let width = a.width();
     let space = || Space::new(part, width, width);
@@ -39,11 +39,11 @@ pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
     });
 }
 
-/// The temporary memory of one core: its numbers in limbs of 64 bits.
+/// The temporary memory of one core: the numbers of one instance, in limbs of 64 bits.
 struct Space {
     a: Vec<u64>,
     b: Vec<u64>,
-    /// The limbs of the product that the requested part overlaps.
+    /// The 64-bit limbs of the product that contain the selected part.
     product: Vec<u64>,
     products: Products,
 }
@@ -62,7 +62,8 @@ impl Space {
     }
 }
 
-/// Calls `row(space, i, out_i)` for all rows of `limbs` limbs of `out`, on all cores.
+/// Calls `row` with temporary memory, i and row i of `out`, for all rows, on all cores. A row has
+/// `limbs` limbs.
 fn for_rows(
     out: &mut [u32],
     limbs: usize,
@@ -77,8 +78,9 @@ fn for_rows(
     });
 }
 
-/// Copies the requested part of the product to `out`. The limbs of a high part begin at bit
-/// 64·⌊longest/2⌋ of the product, where `longest` is the limbs of the longer factor.
+/// Copies the limbs that `part` selects from `product` to `out`. For a high part, `product` begins
+/// at bit 64·⌊longest/2⌋ of the whole product, where `longest` is the number of 32-bit limbs of the
+/// longer factor.
 fn store_part(part: Part, longest: usize, out: &mut [u32], product: &mut [u64]) {
     if part == Part::High && longest % 2 == 1 {
         let mut above = 0;

@@ -41,8 +41,8 @@ pub(crate) fn root(a: Operand, k: NonZeroU32, count: usize, root: Rows) {
     });
 }
 
-/// The temporary memory of one core: its numbers in limbs of 64 bits, and a context for the
-/// modulus.
+/// The temporary memory of one core: the numbers of one instance, in limbs of 64 bits, and
+/// precomputed data of the modulus.
 struct Space<T> {
     a: Vec<u64>,
     b: Vec<u64>,
@@ -52,7 +52,8 @@ struct Space<T> {
 }
 
 impl<T: Default> Space<T> {
-    /// Allocates memory. If all instances have one modulus, passes it to `set`.
+    /// Allocates memory for the operands and the result. If all instances have the same modulus,
+    /// passes it to `set`.
     fn new(a: Operand, b: Operand, m: Operand, set: impl Fn(&mut T, &[u64])) -> Self {
         let [a, b, mut modulus, result] =
             [a, b, m, m].map(|operand| vec![0; operand.width().div_ceil(2)]);
@@ -64,8 +65,8 @@ impl<T: Default> Space<T> {
         Self { a, b, m: modulus, result, work }
     }
 
-    /// Loads the numbers of instance i. Passes its modulus to `set` unless all instances have one
-    /// modulus.
+    /// Loads the numbers of instance i. Passes the modulus of the instance to `set`, unless all
+    /// instances have the same modulus.
     fn load(&mut self, [a, b, m]: [Operand; 3], i: usize, set: impl Fn(&mut T, &[u64])) {
         load(&mut self.a, a.row(i));
         load(&mut self.b, b.row(i));
@@ -76,8 +77,8 @@ impl<T: Default> Space<T> {
     }
 }
 
-/// Computes x_i ← a_i^e_i mod m_i, with the limbs of m. flags_i is 1 where m_i = 0; the result is 0
-/// there.
+/// Computes x_i ← a_i^e_i mod m_i, with as many limbs as m. Where m_i = 0, x_i is 0 and flags_i
+/// is 1.
 pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, e, m, PowMod::set);
     // A power takes as long as many sums.
@@ -91,7 +92,7 @@ pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [
     });
 }
 
-/// The context of successive products modulo one number.
+/// Temporary memory and precomputed data for successive products modulo one number.
 #[derive(Default)]
 struct MulMod {
     product: Vec<u64>,
@@ -106,8 +107,8 @@ impl MulMod {
     }
 }
 
-/// Computes x_i ← a_i·b_i mod m_i, with the limbs of m. flags_i is 1 where m_i = 0; the result is 0
-/// there.
+/// Computes x_i ← a_i·b_i mod m_i, with as many limbs as m. Where m_i = 0, x_i is 0 and flags_i
+/// is 1.
 pub(crate) fn mul_mod(a: Operand, b: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || Space::new(a, b, m, MulMod::set);
     let at_a_time = rows_at_a_time(a.width() + b.width() + m.width());

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-/// A result: rows of `width` limbs of 32 bits. A result that is not requested has width 0 and no
-/// data.
+/// The memory of a result: one row of `width` limbs of 32 bits per number. A result that is not
+/// requested has width 0 and no memory.
 #[derive(Debug, Default)]
 pub(crate) struct Rows<'a> {
     limbs: &'a mut [u32],
@@ -37,8 +37,9 @@ struct Task<'a, const N: usize, const F: usize> {
     flags: [&'a mut [u8]; F],
 }
 
-/// Calls `row(space, i, rows)` for all i < `count`, `at_a_time` per task, and stores the flags that
-/// it returns.
+/// Calls `row` with temporary memory from `space`, i, and row i of each result, for all i <
+/// `count`, and stores the flags that `row` returns. One core processes `at_a_time` consecutive
+/// numbers at a time.
 pub(super) fn for_rows<S, const N: usize, const F: usize>(
     count: usize,
     at_a_time: usize,

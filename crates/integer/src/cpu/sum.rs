@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::{Operand, join, rows_at_a_time};
 use crate::operation::Sum;
 
-/// Computes out_i ← a_i ± b_i mod 2^(32·limbs), where `limbs` is at least the limbs of a and of b.
-/// carries_i is 1 where 2^(32·limbs) is carried out or borrowed.
+/// Computes out_i ← a_i ± b_i mod 2^(32·limbs). Neither a nor b has more than `limbs` limbs.
+/// carries_i is 1 where a carry or a borrow leaves the highest limb, otherwise 0.
 pub(crate) fn sum(
     sum: Sum,
     a: Operand,
@@ -24,13 +24,14 @@ pub(crate) fn sum(
     for_rows(out, limbs, carries, row);
 }
 
-/// Computes out_i ← out_i ± b_i mod 2^(32·limbs), where `limbs` is at least the limbs of b. The
-/// carries are those of [`sum`].
+/// Computes out_i ← out_i ± b_i mod 2^(32·limbs). b has at most `limbs` limbs. carries_i is 1 where
+/// a carry or a borrow leaves the highest limb, otherwise 0.
 pub(crate) fn sum_assign(sum: Sum, out: &mut [u32], b: Operand, limbs: usize, carries: &mut [u8]) {
     for_rows(out, limbs, Some(carries), |i, out| accumulate(sum, out, b.row(i)));
 }
 
-/// Calls `row(i, out_i)` for all rows of `limbs` limbs and stores the returned flags.
+/// Calls `row(i, out_i)` for all rows i of `out`, of `limbs` limbs each, on all cores, and stores
+/// the returned flags if `flags` is given.
 fn for_rows(
     out: &mut [u32],
     limbs: usize,
@@ -53,7 +54,8 @@ fn for_rows(
     }
 }
 
-/// Computes x ← x ± y mod 2^(32·n), n = `x.len()` ≥ `y.len()`; returns the carry or borrow.
+/// Computes x ← x ± y mod 2^(32·n), where x has n limbs and y at most n. Returns the carry or
+/// borrow.
 pub(super) fn accumulate(sum: Sum, x: &mut [u32], y: &[u32]) -> bool {
     match sum {
         Sum::Add => chain(x, y, |x, y, c| {
@@ -69,8 +71,9 @@ pub(super) fn accumulate(sum: Sum, x: &mut [u32], y: &[u32]) -> bool {
     }
 }
 
-/// Computes x ← step(x, y) limb by limb, in limbs of 64 bits as far as both have them. Returns the
-/// last carry.
+/// Computes x ← step(x, y, carry) limb by limb and returns the last carry. `step` returns the new
+/// limb and the next carry. It gets limbs of 64 bits as far as y has pairs of limbs, and single
+/// limbs of 32 bits above.
 #[inline]
 fn chain(x: &mut [u32], y: &[u32], step: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {
     let (low, high) = x.split_at_mut(y.len());

@@ -1,11 +1,13 @@
-//! Products on a device by some levels of Karatsuba's identity above products in registers.
+//! Products on a device by some levels of Karatsuba's identity, whose lowest products are computed
+//! in the registers of single threads.
 
 use warpint_device::{DeviceError, Source, common};
 
 use super::product::{Factors, Product};
 use super::{Gpu, Part, Shape, occupancy};
 
-/// A version of the kernel `karatsuba.cu`, compiled for given factors and levels.
+/// A version of the kernel `karatsuba.cu`, compiled for given lengths of the factors and a given
+/// number of levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Karatsuba {
     product: Product,
@@ -16,16 +18,18 @@ pub struct Karatsuba {
     blocks: usize,
 }
 
-/// The longest product, in limbs, whose factors and sums fit in the registers of one thread.
+/// The largest number of limbs of a factor for which the factors and sums of a product fit in the
+/// registers of one thread.
 const MAX_LEAF: usize = 40;
 
-/// The largest number of levels whose slots fit in shared memory.
+/// The largest number of levels for which the operands and products of all levels fit in shared
+/// memory.
 pub(super) const MAX_LEVELS: u32 = 5;
 
 impl Karatsuba {
     /// Returns the version for factors of `a_limbs` and `b_limbs` limbs (`None` for a square).
-    /// Returns `None` if a product of the lowest level would be empty or longer than the registers
-    /// of a thread hold.
+    /// Returns `None` if the factors of the lowest level would be empty or too long for the
+    /// registers of a thread.
     #[must_use]
     pub fn new(part: Part, a_limbs: usize, b_limbs: Option<usize>, levels: u32) -> Option<Self> {
         let limbs = a_limbs.max(b_limbs.unwrap_or(0));
@@ -55,7 +59,8 @@ impl Karatsuba {
         Some(Self { product, levels, leaf, numbers, threads, blocks })
     }
 
-    /// Returns the number of limbs of the products that one thread computes.
+    /// Returns the number of limbs of a factor of the lowest level. One thread computes each
+    /// product of that level.
     #[must_use]
     pub fn leaf(&self) -> usize {
         self.leaf
@@ -102,8 +107,8 @@ impl Shape for Karatsuba {
 }
 
 impl Gpu {
-    /// Computes the limbs of a_i·b_i that the shape selects. The results may overwrite a or b if
-    /// that operand has as many limbs as a result and is not one number for all instances.
+    /// Computes the limbs of a_i·b_i that the shape selects. The results may be written to the
+    /// memory of an operand that is not broadcast and has as many limbs as a result.
     ///
     /// # Errors
     /// An error of the device or of the kernel's compilation.

@@ -8,8 +8,8 @@ use super::{Operand, Results};
 /// The largest number of limbs of a number; kernels count them in 32 bits.
 pub(super) const MOST_LIMBS: usize = 1 << 20;
 
-/// Returns an error unless each operand has `count` numbers, or one for all, and `out` has room for
-/// `count` results.
+/// Returns an error unless each operand has `count` numbers, or one if it is broadcast, `out` has
+/// room for `count` results, and all are aligned as kernels require.
 pub(super) fn fits(
     count: usize,
     operands: &[Operand<'_>],
@@ -40,12 +40,14 @@ pub(super) fn has(len: usize, count: usize, limbs: usize) -> Result<(), DeviceEr
     })
 }
 
-/// Returns how many limbs kernels load at once from numbers of `limbs` limbs.
+/// Returns how many limbs kernels load at once from numbers of `limbs` limbs: 4, 2 or 1, the
+/// largest of these that divides `limbs`.
 fn chunk(limbs: usize) -> usize {
     1 << limbs.trailing_zeros().min(2)
 }
 
-/// Returns an error unless numbers of `limbs` limbs are aligned as kernels need them.
+/// Returns an error unless `address` is a multiple of the bytes that kernels load at once from
+/// numbers of `limbs` limbs.
 fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
     let bytes = chunk(limbs) * size_of::<u32>();
     if address.is_multiple_of(bytes as u64) {
@@ -57,8 +59,8 @@ fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
     })
 }
 
-/// Returns memory for at least `len` elements, which is kept in `kept` and reused until more is
-/// needed.
+/// Returns the memory in `kept` if it has at least `len` elements. Otherwise allocates new memory
+/// and stores it there.
 pub(super) fn at_least<'a, T: Pod>(
     kept: &'a mut Option<Buffer<T>>,
     device: &Device,
@@ -70,12 +72,12 @@ pub(super) fn at_least<'a, T: Pod>(
     }
 }
 
-/// Returns a pointer to memory, or null if it is absent.
+/// Returns a pointer to the memory `to` as a kernel argument; null if `to` is `None`.
 pub(super) fn pointer(to: Option<impl Into<Arg>>) -> Arg {
     to.map_or(Arg::NULL, Into::into)
 }
 
-/// A view of words in a device's memory.
+/// A view of 32-bit words in a device's memory.
 pub(super) trait Words: Copy + Into<Arg> {
     fn len(self) -> usize;
     fn address(self) -> u64;
@@ -111,8 +113,9 @@ impl Words for Cells<'_, u32> {
     }
 }
 
-/// `limbs` limbs of the number of each instance, with `stride` limbs from one number to the next.
-/// The kernels of operations in several steps use them.
+/// A view of `limbs` limbs of the number of each instance. The numbers begin `stride` limbs apart;
+/// a stride of 0 means one number for all instances. Kernels of operations in several steps use
+/// such views of parts of numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows<W> {
     pub(super) words: W,
@@ -135,7 +138,7 @@ impl<W: Words> Rows<W> {
     /// Returns a view of `limbs` limbs of each number, from limb `first` on.
     ///
     /// # Panics
-    /// If the numbers have fewer limbs.
+    /// If the numbers have fewer than `first` + `limbs` limbs.
     pub(super) fn part(self, first: usize, limbs: usize) -> Self {
         assert_room("a number", self.limbs, first + limbs);
         Self { words: self.words.beginning(first), limbs, ..self }
@@ -144,7 +147,7 @@ impl<W: Words> Rows<W> {
     /// Returns a view of the numbers from index `first` on.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If the memory ends before number `first`.
     pub(super) fn skip(self, first: usize) -> Self {
         Self { words: self.words.beginning(first * self.stride as usize), ..self }
     }
@@ -156,7 +159,7 @@ impl<W: Words> Rows<W> {
     /// Asserts that there are `count` numbers.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer than `count` numbers.
     #[track_caller]
     pub(super) fn assert_has(self, count: usize) {
         let needed =
@@ -165,11 +168,11 @@ impl<W: Words> Rows<W> {
     }
 
     /// Asserts that there are `count` numbers, aligned for kernels that load several limbs at once:
-    /// address and stride are multiples of four limbs if the number of limbs is, and of two if it
-    /// is even.
+    /// address and stride are multiples of four limbs if `limbs` is a multiple of four, and of two
+    /// limbs if `limbs` is even.
     ///
     /// # Panics
-    /// If there are fewer numbers or they are not aligned.
+    /// If there are fewer than `count` numbers or they are not aligned.
     #[track_caller]
     pub(super) fn assert_holds(self, count: usize) {
         self.assert_has(count);

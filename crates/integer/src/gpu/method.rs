@@ -1,5 +1,5 @@
-//! The methods for products and the choice among them. Honda 2017, chapter 3, compares such methods
-//! on an earlier GPU: one thread or the lanes of a warp per number, and Toom-k above them.
+//! The methods for products and the choice among them. Honda 2017, chapter 3, compares methods on
+//! an earlier GPU: one thread or one warp per number, and Toom-k for longer numbers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use super::memory::{Numbers, fits};
 use super::product::{Factors, Product};
 use super::{Algorithm, Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape};
 
-/// A method to multiply.
+/// A method to multiply two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Karatsuba's identity with this number of levels, and one thread per product of the lowest
@@ -58,8 +58,8 @@ impl Method {
         matches!(self, Self::Ntt(_))
     }
 
-    /// Returns the methods for numbers of `a_limbs` and `b_limbs` limbs (`None` for squares) on a
-    /// device with `shared_memory` bytes of shared memory per block.
+    /// Returns the methods that support factors of `a_limbs` and `b_limbs` limbs (`None` for
+    /// squares) on a device with `shared_memory` bytes of shared memory per block.
     pub fn possible(
         a_limbs: usize,
         b_limbs: Option<usize>,
@@ -68,9 +68,10 @@ impl Method {
         Self::all().filter(move |method| method.way(a_limbs, b_limbs, shared_memory).is_some())
     }
 
-    /// Returns the algorithm and an estimate of its price: approximate nanoseconds on an H200,
-    /// fitted to measurements of `warpint bench batch --method all`. `None` if the method does not
-    /// support the product.
+    /// Returns the algorithm by which the method computes products of factors of `a_limbs` and
+    /// `b_limbs` limbs (`None` for squares), and an estimate of its price: approximate nanoseconds
+    /// on an H200, fitted to measurements of `warpint bench batch --method all`. `None` if the
+    /// method does not support the product.
     pub(super) fn way(
         self,
         a_limbs: usize,
@@ -101,7 +102,7 @@ impl Method {
 /// The method chosen for a product, and its price.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// The method.
+    /// The chosen method.
     pub method: Method,
     /// The price: the approximate nanoseconds of a product in a large batch.
     pub price: f64,
@@ -111,8 +112,9 @@ pub struct Choice {
 
 impl Gpu {
     /// Returns the method that [`Self::multiply`] uses for factors of `a_limbs` and `b_limbs`
-    /// limbs, or, without `b_limbs`, that [`Self::square`] uses for numbers of `a_limbs`. It is the
-    /// cheapest by [`Prices`], and the first among equals. `None` if no method supports them. All
+    /// limbs. If `b_limbs` is `None`, returns the method that [`Self::square`] uses for numbers of
+    /// `a_limbs` limbs. It is the method with the lowest price according to [`Prices`], and among
+    /// equal prices the first in [`Method::all`]. `None` if no method supports the factors. All
     /// methods give the same results.
     ///
     /// [`Prices`]: super::Prices
@@ -138,12 +140,13 @@ impl Gpu {
             .min_by(|a, b| a.price.total_cmp(&b.price))
     }
 
-    /// Computes `out_i` = the limbs of a_i·b_i that `part` selects. `out` may alias a or b if that
-    /// operand has as many limbs as `out` and is not one number for all instances. Asynchronous.
+    /// Computes `out_i` = the limbs of a_i·b_i that `part` selects. `out` may be the memory of an
+    /// operand that is not broadcast and has as many limbs as the results. Asynchronous: returns
+    /// before the device has finished.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports such numbers.
+    /// supports numbers of these lengths.
     pub fn multiply<'a>(
         &self,
         part: Part,
@@ -156,10 +159,10 @@ impl Gpu {
         self.multiply_by(choice.method, part, a, Some(b), count, out)
     }
 
-    /// Computes `out_i` = the limbs of a_i² that `part` selects, like [`Self::multiply`].
+    /// Like [`Self::multiply`], but computes `out_i` = the limbs of a_i² that `part` selects.
     ///
     /// # Errors
-    /// As [`Self::multiply`].
+    /// The errors of [`Self::multiply`].
     pub fn square<'a>(
         &self,
         part: Part,
@@ -175,7 +178,8 @@ impl Gpu {
     /// `out`.
     ///
     /// # Errors
-    /// The device fails, the kernel cannot be compiled, or no method supports such numbers.
+    /// The device fails, the kernel cannot be compiled, or no method supports numbers of these
+    /// lengths.
     pub(super) fn multiply_views(
         &self,
         a: Numbers<'_>,
@@ -188,10 +192,10 @@ impl Gpu {
         self.product_by(choice.method, product, Factors { a, b, count, out })
     }
 
-    /// Computes [`Self::multiply`], or [`Self::square`] without a b, by a given method.
+    /// Like [`Self::multiply`], or like [`Self::square`] if b is `None`, but uses a given method.
     ///
     /// # Errors
-    /// As [`Self::multiply`].
+    /// The errors of [`Self::multiply`].
     pub fn multiply_by<'a>(
         &self,
         method: Method,

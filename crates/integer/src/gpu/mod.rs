@@ -1,4 +1,5 @@
-//! The operations on a device: choice and specialisation of kernels.
+//! Operations on a device: which kernels compute them, and with which constants the kernels are
+//! compiled.
 
 mod divide;
 pub mod elementwise;
@@ -40,8 +41,8 @@ pub use timer::ProductTimer;
 
 pub use crate::operation::{Part, Sum};
 
-/// An operand: numbers of `limbs` limbs of 32 bits, row-major, little-endian, one per instance, or
-/// one such number that every instance uses.
+/// An operand: one number per instance, or a single number that every instance uses. Numbers have
+/// `limbs` limbs of 32 bits, the lowest first, and are stored one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand<'a> {
     /// The limbs: limb j of number i is at `i·limbs + j`.
@@ -52,7 +53,7 @@ pub struct Operand<'a> {
     pub broadcast: bool,
 }
 
-/// Memory for results of `limbs` limbs each.
+/// Memory for results of `limbs` limbs each, stored one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Results<'a> {
     /// The limbs: limb j of number i is at `i·limbs + j`.
@@ -80,16 +81,17 @@ impl<'a> Results<'a> {
         Self { data: data.into(), limbs }
     }
 
-    /// Views the results as an operand, for operations in place.
+    /// Returns the memory of the results as an operand, for operations in place.
     #[must_use]
     pub fn operand(self) -> Operand<'a> {
         Operand::new(self.data, self.limbs, false)
     }
 }
 
-/// A version of a kernel: what distinguishes it from the others of its file.
+/// A version of a kernel: the constants with which a kernel file is compiled, and the threads and
+/// the memory of its launches.
 trait Shape: std::fmt::Debug {
-    /// Returns the source: the file, its constants, and the kernel's name.
+    /// Returns the source of the kernel: its file, its constants and its name.
     ///
     /// # Errors
     /// [`DeviceError`] if the constants cannot be computed.
@@ -105,30 +107,32 @@ trait Shape: std::fmt::Debug {
 /// A table of roots of unity on a device.
 type Roots = Arc<Buffer<[f64; 2]>>;
 
-/// Bases of residues on a device.
+/// Constants of two bases of residues, on a device.
 type Bases = Arc<power::residues::Bases>;
 
-/// The kernels of a device, compiled when they are first needed. Cheap to clone.
+/// The operations of a device. Kernels are compiled when they are first needed, and reused. Cheap
+/// to clone: clones share kernels and temporary memory.
 #[derive(Debug, Clone)]
 pub struct Gpu {
     device: Device,
-    /// The compiled kernels, by the debug output of their shapes.
+    /// The compiled kernels. The key is the debug output of their shapes.
     kernels: Arc<Mutex<HashMap<String, Kernel>>>,
-    /// The tables of roots of unity, by the number of primes and the number of points.
+    /// The tables of roots of unity. The key is the number of primes and the number of points.
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
-    /// Temporary memory of the blocks of wide products, used by one launch at a time.
+    /// Temporary memory of the blocks of wide products and of powers, used by one launch at a time.
     scratch: Arc<Mutex<Option<Buffer<f64>>>>,
-    /// The bases of residues, by the number of words and the number of rows of their matrices.
+    /// The bases of residues. The key is the number of primes of a base and the number of rows of
+    /// words of a matrix.
     bases: Arc<Mutex<HashMap<(usize, usize), Bases>>>,
     /// Temporary memory of long divisions, used by one division at a time.
     division: Arc<Mutex<divide::Space>>,
-    /// The prices by which methods are chosen.
+    /// The prices by which the methods of products are chosen.
     prices: Arc<Prices>,
 }
 
 impl Gpu {
-    /// Creates the operations of a device, without compiled kernels, and with estimated prices
-    /// only.
+    /// Creates the operations of a device. No kernels are compiled yet, and methods are chosen by
+    /// estimated prices.
     #[must_use]
     pub fn new(device: &Device) -> Self {
         Self {
@@ -142,14 +146,14 @@ impl Gpu {
         }
     }
 
-    /// Returns the operations with the same kernels, but with methods chosen by these prices, which
-    /// were measured on this device.
+    /// Returns the operations with methods chosen by `prices`, which should have been measured on
+    /// this device.
     #[must_use]
     pub fn with_prices(self, prices: Prices) -> Self {
         Self { prices: Arc::new(prices), ..self }
     }
 
-    /// Returns the prices by which methods are chosen.
+    /// Returns the prices by which the methods of products are chosen.
     #[must_use]
     pub fn prices(&self) -> &Prices {
         &self.prices
@@ -161,7 +165,7 @@ impl Gpu {
         &self.device
     }
 
-    /// Returns the kernel of a shape, which is compiled on first use.
+    /// Returns the kernel of a shape. Compiles it on first use.
     fn kernel(&self, shape: &dyn Shape) -> Result<Kernel, DeviceError> {
         let key = format!("{shape:?}");
         if let Some(kernel) = lock(&self.kernels).get(&key) {
@@ -175,7 +179,8 @@ impl Gpu {
         Ok(lock(&self.kernels).entry(key).or_insert(kernel).clone())
     }
 
-    /// Returns a table of roots of unity, which is computed on first use.
+    /// Returns the table of roots of unity for a number of primes and a number of points, the
+    /// `key`. `make` computes it on first use.
     fn roots(
         &self,
         key: (usize, usize),
@@ -190,8 +195,8 @@ impl Gpu {
         Ok(table)
     }
 
-    /// Calls a function with memory for at least `len` doubles and returns its result. The same
-    /// memory is reused until more is needed.
+    /// Calls `work` with device memory for at least `len` doubles and returns its result. The
+    /// memory is reused by later calls, until one needs more.
     fn with_scratch(
         &self,
         len: usize,
@@ -200,10 +205,11 @@ impl Gpu {
         work(memory::at_least(&mut lock(&self.scratch), &self.device, len)?.into())
     }
 
-    /// Launches a kernel for `count` instances; `count` is its last argument.
+    /// Launches the kernel of `shape` for `count` instances. Its arguments are `args`, then
+    /// `count`.
     ///
     /// # Safety
-    /// As for [`Kernel::launch`], with `count` instances.
+    /// The requirements of [`Kernel::launch`] hold for `count` instances.
     unsafe fn launch(
         &self,
         shape: &dyn Shape,
@@ -218,7 +224,7 @@ impl Gpu {
     /// Like [`Self::launch`], with a given number of blocks.
     ///
     /// # Safety
-    /// As for [`Self::launch`].
+    /// The requirements of [`Self::launch`] hold.
     unsafe fn launch_blocks(
         &self,
         shape: &dyn Shape,

@@ -15,20 +15,20 @@ pub struct Ntt {
     product: Product,
     primes: usize,
     log_head: u32,
-    /// 0 if the transform has no tail; otherwise the tail has the points of the head divided by
-    /// 2^share.
+    /// 0 if the transform has no tail; otherwise the tail has 1/2^share of the points of the head.
     share: u32,
     digit_bits: usize,
     /// Whether residues are in the device's memory, because they do not fit in shared memory.
     wide: bool,
 }
 
-/// The number of points that a thread holds.
+/// The number of points that a thread has in registers.
 const HOLDS: usize = 16;
 
-/// The possible lengths of transforms, the shorter ones first: log2 of the head's points, and the
-/// share of the tail. They are 2^k, 5/4·2^k and 3/2·2^k points, at most 2^13, which is the limit of
-/// a block's shared memory and threads.
+/// The possible lengths of transforms, the shorter ones first. Each is log2 of the number of points
+/// of the head, and the share of the tail: 0 for no tail, or r for a tail of 1/2^r of the points of
+/// the head. They are 2^k, 5/4·2^k and 3/2·2^k points, at most 2^13, which is the limit of a
+/// block's shared memory and threads.
 #[rustfmt::skip]
 const LENGTHS: [(u32, u32); 16] = [
     (8, 0), (8, 2), (8, 1), (9, 0), (9, 2), (9, 1), (10, 0), (10, 2), (10, 1), (11, 0), (11, 2), (11, 1),
@@ -43,12 +43,12 @@ pub(super) fn lengths() -> impl Iterator<Item = (usize, usize)> {
         .map(|(log, share)| (1 << log, if share == 0 { 0 } else { 1 << log >> share }))
 }
 
-/// The supported numbers of primes, each with the bits of a digit. Twice the bits of a digit, plus
-/// 12 for the number of terms, are less than the bits of the product of the primes (140.998,
-/// 199.98, 249.97, 299.97, 399.97, 549.96).
+/// The supported numbers of primes, each with the number of bits of a digit. Twice the bits of a
+/// digit, plus 12 for the number of terms of a convolution, are less than log2 of the product of
+/// the primes (140.998, 199.98, 249.97, 299.97, 399.97, 549.96).
 const DIGITS: [(usize, usize); 6] = [(3, 64), (4, 92), (5, 114), (6, 142), (8, 192), (11, 268)];
 
-/// Returns the supported numbers of primes, each with the bits of a digit.
+/// Returns the supported numbers of primes, each with the number of bits of a digit.
 #[cfg(test)]
 pub(super) fn digits() -> impl Iterator<Item = (usize, usize)> {
     DIGITS.into_iter()
@@ -60,8 +60,8 @@ impl Ntt {
     /// block. `None` if [`Self::primes`] does not contain this number of primes, or the factors
     /// have too many digits.
     ///
-    /// A convolution of digits below 2^b, where the shorter factor has n of them, is at most
-    /// n·(2^b − 1)² < 2^(2b)·n, and n ≤ 2^12.
+    /// For digits below 2^b, if the shorter factor has n digits, an element of the convolution is
+    /// at most n·(2^b − 1)² < 2^(2b)·n, and n ≤ 2^12.
     #[must_use]
     pub fn new(
         part: Part,
@@ -90,7 +90,7 @@ impl Ntt {
     }
 
     /// Estimates the nanoseconds of a product, fitted to measurements on an H200. A point costs
-    /// more in longer transforms, with more primes to mix, with a tail, and with residues in global
+    /// more in longer transforms, with more primes, with a tail, and with residues in global
     /// memory.
     pub(super) fn price(&self) -> f64 {
         let points = self.points() as f64;
@@ -130,8 +130,8 @@ impl Ntt {
         self.points() / HOLDS
     }
 
-    /// Returns the number of products per block, for about 128 threads; the threads of tails fill a
-    /// warp.
+    /// Returns the number of products per block: enough for about 128 threads per block, and for
+    /// the threads of all tails to fill whole warps.
     fn products(&self) -> usize {
         if self.wide {
             return 1;
@@ -140,19 +140,21 @@ impl Ntt {
         (128 / self.team() / warp_of_tails).max(1) * warp_of_tails
     }
 
-    /// Returns the number of blocks per multiprocessor: a thread uses 128 of its 65,536 registers.
+    /// Returns the number of blocks per multiprocessor. A thread uses 128 of the 65,536 registers
+    /// of a multiprocessor.
     fn blocks(&self) -> usize {
         (512 / self.threads_of_block()).max(1)
     }
 
-    /// Returns the number of doubles that a wide product stores in the device's memory: SCRATCH of
-    /// `ntt.cu`.
+    /// Returns the number of doubles of device memory that a product uses if its residues do not
+    /// fit in shared memory: SCRATCH of `ntt.cu`.
     fn scratch(&self) -> usize {
         let words = self.points() * self.digit_bits / 32;
         self.primes * self.places() + (words + words / 32 + 2 * self.team()).div_ceil(2)
     }
 
-    /// Returns the number of places for the points of one plane; some stay empty.
+    /// Returns the number of doubles of memory for the points of a transform modulo one prime. One
+    /// in 17 is padding.
     fn places(&self) -> usize {
         self.points() + self.points() / 16
     }
@@ -161,8 +163,8 @@ impl Ntt {
         self.team() * self.products()
     }
 
-    /// Returns the number of stages of each pass. The first pass leaves blocks of at most 512
-    /// points, one per warp.
+    /// Returns the number of stages of each pass of a transform. After the first pass, a transform
+    /// consists of blocks of at most 512 points, one per warp.
     fn radices(&self) -> &'static [u32] {
         match self.log_head {
             8 => &[4, 4],
@@ -174,8 +176,8 @@ impl Ntt {
         }
     }
 
-    /// Returns the number of bits of the primes. Three narrow primes suffice for digits of 64 bits,
-    /// and with them sums rarely need a reduction.
+    /// Returns the number of bits of the primes. Three primes of 47 bits suffice for digits of 64
+    /// bits, and modulo such primes sums rarely need a reduction.
     fn bits(&self) -> u32 {
         if self.primes == NARROW.len() { 47 } else { 50 }
     }
@@ -224,13 +226,14 @@ impl Ntt {
         ])
     }
 
-    /// Returns the roots for each prime: the tables of all passes, which have POINTS roots, then
-    /// the tables of their inverses.
+    /// Returns the roots of unity for each prime: the tables of all passes, which together have as
+    /// many roots as a transform has points, then the tables of the inverse roots.
     ///
-    /// The root of block x is a power of a root of unity of order 2·HEAD; its exponent is x with
-    /// its log2(HEAD) bits reversed. A pass of R stages on B blocks stores the roots of their parts
-    /// 2^r·β + c for r < R, c < 2^r, β < B, the last index innermost. In the first pass the roots
-    /// of the head precede those of the tail.
+    /// Let H be the number of points of the head. The root of block x is a power of a root of unity
+    /// of order 2·H; its exponent is x with its log2 H bits reversed. The table of a pass of R
+    /// stages on B blocks has the roots of the blocks 2^r·β + c for r < R, c < 2^r and β < B; β
+    /// varies fastest, r slowest. In the first pass the roots of the head precede those of the
+    /// tail.
     fn roots(&self) -> Result<Vec<[f64; 2]>, DeviceError> {
         let bits = self.log_head;
         let mut roots = Vec::with_capacity(2 * self.primes * self.points());
@@ -328,8 +331,8 @@ impl Shape for Ntt {
 }
 
 impl Gpu {
-    /// Computes the limbs of a_i·b_i that the shape selects. The results may overwrite a or b if
-    /// that operand has as many limbs and is not one number for all instances.
+    /// Computes the limbs of a_i·b_i that the shape selects. The results may be written to the
+    /// memory of an operand that is not broadcast and has as many limbs as a result.
     ///
     /// # Errors
     /// The device fails, the kernel cannot be compiled, or shared memory is too small.

@@ -1,4 +1,5 @@
-//! Products as kernels see them: the selected limbs, the sizes of the factors, and their memory.
+//! Descriptions of products for kernels: the selected limbs, the sizes of the factors, and their
+//! memory.
 
 use warpint_device::{Cells, Source, assert_room};
 
@@ -30,18 +31,19 @@ impl Product {
         self.b_limbs.is_none()
     }
 
-    /// Returns the number of limbs of both factors.
+    /// Returns the number of limbs of each factor.
     fn limbs(self) -> [usize; 2] {
         [self.a_limbs, self.b_limbs.unwrap_or(self.a_limbs)]
     }
 
-    /// Returns the index of the first limb to compute, and the number of limbs from there on.
+    /// Returns the index of the first limb of the product that is computed, and the number of
+    /// computed limbs.
     pub(super) fn computed(self) -> (usize, usize) {
         let [a_limbs, b_limbs] = self.limbs();
         self.part.limbs(a_limbs, b_limbs)
     }
 
-    /// Returns the source with the kernel's constants for this product defined.
+    /// Returns `source` with the constants that describe this product.
     pub(super) fn define(self, source: Source) -> Source {
         let ([a_limbs, b_limbs], (first, out_limbs)) = (self.limbs(), self.computed());
         source
@@ -55,8 +57,8 @@ impl Product {
     /// Asserts that a kernel for this product can process these factors.
     ///
     /// # Panics
-    /// If they have other sizes, a buffer has fewer than `count` numbers, or the results do not
-    /// fit.
+    /// If the factors do not have the sizes of this product, a buffer has fewer than `count`
+    /// numbers, or the results do not fit.
     #[track_caller]
     pub(super) fn assert_fits(self, of: &Factors<'_>) {
         assert_eq!([of.a.limbs, of.b.limbs], self.limbs(), "limbs of factors");

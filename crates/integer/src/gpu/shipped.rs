@@ -1,4 +1,4 @@
-//! Representative specialisations of all kernels, for `check-kernels`.
+//! Representative versions of all kernels, which `cargo xtask check-kernels` compiles.
 
 use warpint_device::{DeviceError, Source};
 
@@ -12,9 +12,9 @@ use super::{
     take,
 };
 
-/// Returns the sources of representative kernels, one of each kind: sums in chunks of every size,
-/// products with every number of levels and leaves of all sizes, transforms of every kind of
-/// length. `shared_memory` is the number of bytes of shared memory per block.
+/// Returns the sources of representative versions of all kernels, such as sums in chunks of every
+/// size, products with every number of levels and several leaf sizes, and transforms of every kind
+/// of length. `shared_memory` is the number of bytes of shared memory per block.
 ///
 /// # Errors
 /// [`DeviceError`] if the constants of a kernel cannot be computed.

@@ -1,5 +1,5 @@
-//! Numbers in the registers of lanes: the share of a lane, and the registers and shared memory of a
-//! kernel.
+//! Kernels in which a group of threads, its lanes, has a number in registers: the number of limbs
+//! per lane, and the registers and shared memory of a kernel.
 
 use std::fmt::Debug;
 
@@ -18,27 +18,28 @@ pub(super) struct Split {
     pub(super) threads: usize,
 }
 
-/// The possible numbers of lanes per number within a warp.
+/// The possible numbers of lanes per number if all lanes of a number are in one warp.
 pub(super) const OF_WARPS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// The possible numbers of lanes per number within a warp, followed by those of blocks with one
-/// number each.
+/// The possible numbers of lanes per number: up to 32 within a warp, and more if a number has a
+/// whole block.
 pub(super) const OF_BLOCKS: [usize; 9] = [1, 2, 4, 8, 16, 32, 128, 256, 512];
 
-/// The number of bytes of shared memory through which the warps of a block with one number exchange
-/// words, rounded up.
+/// An upper bound of the bytes of shared memory through which the warps of a block exchange words
+/// if the block has one number.
 pub(super) const EXCHANGED: u32 = 512;
 
 impl Split {
     /// Returns the splits with `lanes` lanes per number and `limbs` limbs per lane, the larger
-    /// blocks first. With more lanes than a warp, a block holds one number.
+    /// blocks first. With more than 32 lanes, a block has one number.
     pub(super) fn of_lanes(lanes: usize, limbs: usize) -> impl Iterator<Item = Self> {
         let threads = [128, 64, 32].map(|threads| if lanes > 32 { lanes } else { threads });
         threads.into_iter().map(move |threads| Self { lanes, limbs, threads })
     }
 
-    /// Returns a split of numbers of `limbs` limbs over more lanes, in even shares, as long as
-    /// `count` numbers are too few to keep a device of `multiprocessors` multiprocessors busy.
+    /// Returns a split of numbers of `limbs` limbs over more lanes if `count` numbers are too few
+    /// to keep a device of `multiprocessors` multiprocessors busy. Doubles the lanes until they
+    /// suffice, up to 32 lanes or 8 limbs per lane.
     pub(super) fn spread(self, limbs: usize, count: usize, multiprocessors: u32) -> Self {
         let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
         let mut split = self;
@@ -55,23 +56,24 @@ impl Split {
     }
 }
 
-/// Returns the number of limbs per lane: even, and at least four, because carries between lanes
-/// need more than two.
+/// Returns the number of limbs per lane if `lanes` lanes share a number of `limbs` limbs. It is
+/// even, and at least four, because carries between lanes need more than two.
 pub(super) fn even_share(limbs: usize, lanes: usize) -> usize {
     limbs.div_ceil(lanes).next_multiple_of(2).max(4)
 }
 
-/// A kernel that keeps numbers in the registers of lanes.
+/// A kernel in which a group of lanes has a number in its registers.
 pub(super) trait InLanes: Copy + Debug {
-    /// Pairs of a number of limbs and a number of registers: a thread with at most that many limbs
-    /// uses about that many registers. With more limbs than in the last pair it uses 255.
+    /// Pairs (limbs, registers) in ascending order: a thread with at most `limbs` limbs, and more
+    /// than in the preceding pair, uses about `registers` registers. With more limbs than in the
+    /// last pair it uses 255.
     const REGISTERS: [(usize, usize); 5];
 
     /// Returns how the kernel splits numbers among lanes.
     fn split(&self) -> Split;
 
-    /// Returns the kernel's file, with headers besides `lanes.cuh` and constants besides those of
-    /// the split.
+    /// Returns the kernel's file with its headers and constants, except the header `lanes.cuh` and
+    /// the constants of the split.
     fn file(&self) -> Source;
 
     /// Returns the number of words of shared memory per number.
@@ -84,8 +86,8 @@ pub(super) trait InLanes: Copy + Debug {
         occupancy::blocks(pair.map_or(255, |&(_, registers)| registers), threads)
     }
 
-    /// Returns the number of warps per multiprocessor; `shared_memory` is the most bytes that one
-    /// block may use.
+    /// Returns the number of warps that a multiprocessor runs at a time. `shared_memory` is the
+    /// largest number of bytes of shared memory that one block may use.
     fn warps(&self, shared_memory: u32) -> usize {
         occupancy::warps(self.blocks(), self.split().threads, self.shared_bytes(), shared_memory)
     }
@@ -117,8 +119,9 @@ impl<S: InLanes> Shape for S {
     }
 }
 
-/// Returns the first shape, in the order of `lanes`, that needs at most `most` limbs per lane and
-/// at most `shared_memory` bytes of shared memory per block; `None` if there is none.
+/// Returns the first shape, in the order of `lanes` and of the shapes that `of_lanes` returns, that
+/// has at most `most(lanes)` limbs per lane and at most `shared_memory` bytes of shared memory per
+/// block; `None` if there is none.
 pub(super) fn fitting<S: InLanes, I: Iterator<Item = S>>(
     lanes: &[usize],
     of_lanes: impl Fn(usize) -> I,

@@ -5,7 +5,7 @@ use warpint_device::{Buffer, Cells, DeviceError, Source, assert_room, common};
 use super::memory::{Numbers, Places, fits, has, pointer};
 use super::{Gpu, Operand, Results, Shape, Sum, elementwise};
 
-/// A version of the kernel `sum.cu`, compiled for given limbs.
+/// A version of the kernel `sum.cu`, compiled for operands and results of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SumShape {
     sum: Sum,
@@ -19,14 +19,16 @@ pub(super) struct SumShape {
     threads: usize,
 }
 
-/// The possible numbers of windows per warp; those of threads per block follow. Among equally full
-/// blocks, the first is preferred.
+/// The possible numbers of windows per warp. A window is 32 chunks, one per lane.
 const WINDOWS: [usize; 6] = [4, 2, 3, 1, 6, 8];
+/// The possible numbers of threads per block.
 const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
 
 impl SumShape {
-    /// Returns the shape with the smallest share of idle threads, where shares up to 1/32 count as
-    /// equal; `None` for numbers too long for a block.
+    /// Returns the shape with the largest share of busy threads, rounded down to a multiple of
+    /// 1/32. Among shapes with equal shares, prefers those with at most 4 windows per warp for
+    /// chunks of four limbs, or at most 8 for shorter chunks; then those with fewer threads per
+    /// block; then those with more windows. `None` if the numbers are too long for a block.
     pub(super) fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Option<Self> {
         let all = a_limbs | b_limbs | out_limbs;
         let chunk = 1 << all.trailing_zeros().min(2);
@@ -77,8 +79,8 @@ impl Shape for SumShape {
 
 impl Gpu {
     /// Computes `out_i = a_i ± b_i mod 2^(32·out.limbs)`; `carries[i]` is 1 where a carry or borrow
-    /// leaves the highest limb, otherwise 0. `out` has at least as many limbs as a and b; a or b
-    /// may alias `out` ([`Results::operand`]). Cost: one pass over memory.
+    /// leaves the highest limb, otherwise 0. `out` has at least as many limbs as a and b; an
+    /// operand may be the memory of `out` ([`Results::operand`]). Cost: one pass over memory.
     ///
     /// # Errors
     /// A buffer is too short, `out` has fewer limbs than an operand, the device fails, or the

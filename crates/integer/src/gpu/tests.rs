@@ -1,4 +1,4 @@
-//! The kernels on the simulator, against products and sums limb by limb.
+//! Tests of kernels on the simulator against arithmetic on the CPU.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +13,7 @@ pub(super) fn gpu() -> Gpu {
     Gpu::new(&Device::simulator().unwrap())
 }
 
-/// Numbers that are hard on carries, then drawn ones.
+/// Returns numbers with long carries, followed by random numbers.
 pub(super) fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     let mut numbers = vec![
         vec![u32::MAX; limbs],
@@ -55,7 +55,8 @@ fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
     product
 }
 
-/// Factors side by side in buffers of their own.
+/// Returns the factors in the buffers a and b, with contiguous numbers of `a_limbs` and `b_limbs`
+/// limbs.
 fn factors<'a>(
     (a, a_limbs): (&'a Buffer<u32>, usize),
     (b, b_limbs): (&'a Buffer<u32>, usize),
@@ -131,7 +132,8 @@ fn more_products_by_the_identity() {
     check_product(&gpu, Part::Full, 200, 200, 5, 3);
 }
 
-/// Products and squares of limbs by levels of the identity.
+/// Checks products and squares by Karatsuba's identity, for pairs of a number of limbs and of
+/// levels.
 fn identity_at(gpu: &Gpu, sizes: &[(usize, u32)]) {
     for &(limbs, levels) in sizes {
         check_product(gpu, Part::Full, limbs, limbs, levels, 50);
@@ -146,7 +148,8 @@ fn check_ntt(gpu: &Gpu, part: Part, a_limbs: usize, b_limbs: usize, primes: usiz
     check_shape(gpu, part, a_limbs, b_limbs, count, &shape);
 }
 
-/// Products, and squares if the factors have one width, by the transforms of a shape.
+/// Checks products by the transforms that `shape` returns, and squares if both factors have the
+/// same number of limbs.
 fn check_shape(
     gpu: &Gpu,
     part: Part,
@@ -209,7 +212,8 @@ fn memory_that_is_too_short_is_refused() {
     assert!(refused.contains("2 limbs do not begin at a multiple of 8 bytes"), "{refused}");
 }
 
-/// What a wrapper finds no room for, or not where its kernel can load it, is refused before a launch.
+/// Tests that numbers are refused before a launch if the memory is too short for them or if they
+/// are not aligned as the kernel requires.
 #[test]
 fn numbers_anywhere_in_memory_are_checked() {
     let gpu = gpu();
@@ -290,8 +294,8 @@ fn products_by_transforms_modulo_each_number_of_primes() {
 
 fn transforms_modulo_more_primes(are_tried: impl Fn(usize) -> bool) {
     let gpu = gpu();
-    // Digits that fill all points; with the residues in shared memory or, on a device that has less of
-    // it, in global memory.
+    // Digits that fill all points; with the residues in shared memory or, on a device that has less
+    // of it, in global memory.
     for (primes, digit_bits) in super::ntt::digits().filter(|&(primes, _)| are_tried(primes)) {
         for points in [320, 384] {
             let limbs = points / 2 * digit_bits / 32;
@@ -376,7 +380,8 @@ pub(super) fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
     words
 }
 
-/// Dividends that are hard for a divisor: products with it, and those less one.
+/// Returns dividends that are hard for the divisor v: products of v, and numbers one less than
+/// these.
 fn near_products(rng: &mut ChaCha8Rng, v: &[u32], u_limbs: usize) -> Vec<Vec<u32>> {
     let q_limbs = u_limbs - v.len().min(u_limbs);
     let q = numbers(rng, 9, q_limbs.max(2)).into_iter().map(|mut q| {

@@ -7,21 +7,22 @@ use warpint_device::{Buffer, DeviceError, Effort};
 
 use super::{Gpu, Operand, Part, Step};
 
-/// The largest number of limbs of each operand in a batch.
+/// The largest number of limbs of all numbers of an operand together.
 const LIMBS: usize = 1 << 25;
 
-/// The largest number of limbs of each operand on the simulator, where times have no meaning.
+/// The largest number of limbs of all numbers of an operand together on the simulator, where times
+/// have no meaning.
 const FEW_LIMBS: usize = 1 << 10;
 
-/// The duration of a run, if the batch has enough products. The device first works untimed for the
-/// same duration, which brings it to its clock rate.
+/// The least duration of a run, unless memory holds too few products for it. Before the timed runs,
+/// the device works for about the same duration, which brings it to its clock rate.
 const RUN: Duration = Duration::from_millis(20);
 
 /// The number of timed runs.
 const RUNS: usize = 5;
 
-/// A timer of products of random numbers, in batches of up to 128 MiB, as far as free memory
-/// allows.
+/// A timer of products of random numbers. Each operand takes up to 128 MiB, or a fifth of the free
+/// memory if that is less.
 #[derive(Debug)]
 pub struct ProductTimer {
     factors: Factors,
@@ -38,7 +39,7 @@ struct Factors {
 }
 
 impl Factors {
-    /// Starts `count` products of a step on the device.
+    /// Starts `count` products of the widest factors of a step on the device.
     fn submit(&self, step: &Step, count: usize, out: &mut Buffer<u32>) -> Result<(), DeviceError> {
         let operand = |data| Operand::new(data, step.last, false);
         let b = (!step.way.square).then(|| operand(&self.b));
@@ -66,8 +67,8 @@ impl ProductTimer {
         Ok(Self { factors: Factors { gpu: gpu.clone(), a, b }, out, effort })
     }
 
-    /// Compiles the kernels of some steps, one per core at a time. Failures are reported by
-    /// [`Self::time`].
+    /// Compiles the kernels of `steps`, in parallel on all cores. Ignores failures, which
+    /// [`Self::time`] reports later.
     pub fn compile(&self, steps: &[Step]) {
         let submit = |step: &Step| {
             let mut out = self.factors.gpu.device().alloc(2 * step.last)?;
@@ -76,8 +77,8 @@ impl ProductTimer {
         steps.par_iter().for_each(|step| drop(submit(step)));
     }
 
-    /// Returns the nanoseconds of a product of the widest factors of a step: the median of five
-    /// runs, by the device's clock.
+    /// Returns the time of one product of the widest factors of a step, in nanoseconds: the median
+    /// of five runs, measured by the device's clock.
     ///
     /// # Errors
     /// The kernel cannot be compiled, the device fails, or it has too little memory for a product.
@@ -105,10 +106,11 @@ impl ProductTimer {
     }
 }
 
-/// The lower bound on a run's time, in case of a coarse clock.
+/// The shortest time of a run. Shorter measured times count as this time, in case the clock is
+/// coarse.
 const LEAST: Duration = Duration::from_micros(1);
 
-/// Returns how often `time` fits in `of`.
+/// Returns how often `of` fits in `time`. `of` counts as at least [`LEAST`].
 fn per(time: Duration, of: Duration) -> f64 {
     time.as_secs_f64() / of.max(LEAST).as_secs_f64()
 }

@@ -4,10 +4,10 @@ use super::Operation;
 use crate::{Executor, Flagged, Flags, IntegerError, UintBatch, check};
 
 impl Operation {
-    /// Computes the operation. Returns the results, of the widths [`Operation::widths`], and, if
-    /// the operation can lack results, flags of the numbers without one. Each operand may have a
-    /// single number for all of the others. b and m are ignored where the operation does not use
-    /// them.
+    /// Applies the operation to the batches a, b and m. Returns one batch of results or two, of the
+    /// widths that [`Operation::widths`] returns. If some numbers may have no result, also returns
+    /// flags, which are set for numbers without a result. A batch of one number is combined with
+    /// all numbers of the other operands. b and m are ignored if the operation does not use them.
     ///
     /// # Errors
     /// The errors of the corresponding method of [`UintBatch`]: operands on different devices or of
@@ -41,11 +41,12 @@ impl Operation {
         })
     }
 
-    /// Returns the indices of results that contradict their operands ([`check`]), ascending.
-    /// Operands and results are in the host's memory. `flags` are those of [`Operation::apply`], 0
-    /// or 1 per number; they are ignored if the operation has none. Operations with
-    /// [`Evidence::Sample`](super::Evidence) are recomputed for the indices in `sample`, which are
-    /// ascending. Witnesses are computed on `on`.
+    /// Returns the indices of the results that fail the checks of [`check`], in ascending order.
+    /// Operands and results are in the host's memory. `flags` are the flags that
+    /// [`Operation::apply`] returned, 0 or 1 per number; they are ignored if the operation has
+    /// none. For an operation with [`Evidence::Sample`](super::Evidence), the results with the
+    /// indices in `sample`, which are ascending, are recomputed. The executor `on` computes the
+    /// witnesses: numbers, such as quotients, that make a check cheap.
     ///
     /// # Errors
     /// The errors of the corresponding function of [`check`].

@@ -1,4 +1,5 @@
-//! Results of operations by slow, obvious arithmetic: the oracle of the batches.
+//! Expected results of operations, by slow and obvious arithmetic. Tests compare the results of
+//! batches with them.
 
 use std::cmp::Ordering;
 
@@ -7,11 +8,12 @@ use warpint_natural::limbs;
 use super::Operation;
 
 impl Operation {
-    /// Computes the expected result of numbers a, b and m of 64-bit limbs, the lowest first; b and
-    /// m are empty where the operation does not use them. Returns the result and the second result
-    /// of operations that have two, possibly with leading zeros; `None` if no result exists.
-    /// `result_limbs` counts the 32-bit limbs of [`Operation::widths`], to which
-    /// [`Operation::MultiplyLow`] truncates its result.
+    /// Returns the expected result of the operation on the numbers a, b and m; `None` if no result
+    /// exists. Numbers are given by their 64-bit limbs, the lowest first. b and m are empty if the
+    /// operation does not use them. The second vector that is returned is the second result; it is
+    /// empty if the operation has only one. Results may have leading zeros.
+    /// [`Operation::MultiplyLow`] truncates its result to `result_limbs` limbs of 32 bits, the
+    /// width according to [`Operation::widths`].
     #[must_use]
     pub fn expected(
         self,

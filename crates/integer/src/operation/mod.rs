@@ -1,4 +1,5 @@
-//! The list of operations: name, operands, results, cost and check of each.
+//! The list of operations, with the name, the operands, the results, the cost and the check of
+//! each.
 //!
 //! A new operation needs a line of the list, its methods of [`UintBatch`](crate::UintBatch) on the
 //! CPU and on devices, its identity in [`crate::check`], an arm in [`Operation::apply`],
@@ -20,26 +21,27 @@ pub use parts::{Bitwise, Extreme, Part, Shift, Sum};
 /// The role of an operand of an [`Operation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// A number.
+    /// A number whose value is not restricted, such as a summand or a factor.
     Number,
-    /// A divisor.
+    /// A number by which another number is divided.
     Divisor,
-    /// An exponent.
+    /// The exponent of a power.
     Exponent,
-    /// A modulus.
+    /// The modulus of a power or of an inverse.
     Modulus,
 }
 
-/// The way in which [`Operation::failing`] compares results with their operands.
+/// How [`Operation::failing`] checks results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
     /// All results are compared by an identity modulo 2^61 − 1.
     Identity,
-    /// A sample is recomputed on the CPU, for operations without a cheap identity.
+    /// A sample of the results is recomputed on the CPU, since the operation has no cheap identity.
     Sample,
 }
 
-/// The cost of a result, in schoolbook products of the widest operand with itself.
+/// The cost of one result. The unit is one schoolbook product of two numbers as wide as the widest
+/// operand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Cost {
     Products(f64),
@@ -47,18 +49,19 @@ enum Cost {
     ProductsPerBit(usize),
 }
 
-/// The list's entry for an operation.
+/// The entry of an operation in the list of operations.
 struct Entry {
     name: &'static str,
     operands: &'static [Role],
-    /// If some numbers have no result: the reason, and the index of the operand whose zeros are the
-    /// reason, unless the reason involves several operands.
+    /// `None` if every number has a result. Otherwise, the reason why some have none, and the index
+    /// of the operand that must not be 0; the index is `None` if the reason involves several
+    /// operands.
     no_result: Option<(&'static str, Option<usize>)>,
     evidence: Option<Evidence>,
     cost: Cost,
 }
 
-/// Generates the enum, `ALL` and the entries.
+/// Generates the enum [`Operation`], the list of all its variants and their entries.
 macro_rules! list {
     ($($(#[$doc:meta])* $operation:ident = $entry:expr;)+) => {
         /// An operation on one, two or three operands a, b and m.
@@ -80,13 +83,14 @@ macro_rules! list {
     };
 }
 
-/// An operation with a result for all operands, as cheap as a product, and checked by an identity.
+/// Returns the entry of an operation that has a result for all operands, costs one product, and is
+/// checked by an identity.
 const fn total(name: &'static str, operands: &'static [Role]) -> Entry {
     let (evidence, cost) = (Some(Evidence::Identity), Cost::Products(1.0));
     Entry { name, operands, no_result: None, evidence, cost }
 }
 
-/// Like `total`, but some operands have no result, for the reason `no_result`.
+/// Like `total`, but some operands have no result, for the reason in `no_result`.
 const fn partial(
     name: &'static str,
     operands: &'static [Role],
@@ -99,28 +103,28 @@ const ONE: &[Role] = &[Role::Number];
 const TWO: &[Role] = &[Role::Number, Role::Number];
 
 list! {
-    /// a + b, one limb wider than the operands, for the carry.
+    /// The sum a + b. It is one limb wider than the wider operand, because of the carry.
     Add = total("add", TWO);
-    /// a − b, where a ≥ b.
+    /// The difference a − b, where a ≥ b.
     Subtract = partial("sub", TWO, ("a < b", None));
-    /// a·b.
+    /// The product a·b.
     Multiply = total("mul", TWO);
-    /// a·b mod 2^w, where w is the larger of the two widths.
+    /// The low product a·b mod 2^w, where w is the larger width of a and b in bits.
     MultiplyLow = total("mullo", TWO);
-    /// a².
+    /// The square a².
     Square = total("sqr", ONE);
-    /// ⌊a/b⌋, and a mod b.
+    /// The quotient ⌊a/b⌋ and the remainder a mod b.
     Divide = partial("divrem", &[Role::Number, Role::Divisor], ("division by zero", Some(1)));
     /// The greatest common divisor of a and b.
     Gcd = Entry { cost: Cost::Products(20.0), ..total("gcd", TWO) };
-    /// x with a·x ≡ 1 mod b and x < b.
+    /// The inverse of a modulo b: x with a·x ≡ 1 mod b and x < b.
     Inverse = Entry {
         cost: Cost::Products(20.0),
         ..partial("modinv", &[Role::Number, Role::Modulus], ("a has no inverse modulo b", None))
     };
-    /// ⌊√a⌋, and a − ⌊√a⌋².
+    /// The square root ⌊√a⌋ and the remainder a − ⌊√a⌋².
     SquareRoot = total("sqrt", ONE);
-    /// a^b mod m.
+    /// The power a^b mod m.
     Power = Entry {
         evidence: Some(Evidence::Sample),
         cost: Cost::ProductsPerBit(1),
@@ -145,7 +149,8 @@ impl Operation {
         self.entry().operands
     }
 
-    /// Returns the reason why a number has no result; `None` if every number has one.
+    /// Returns the reason why some numbers have no result, such as `division by zero`; `None` if
+    /// every number has one.
     #[must_use]
     pub fn no_result(self) -> Option<&'static str> {
         self.entry().no_result.map(|(why, _)| why)
@@ -164,11 +169,12 @@ impl Operation {
         self.entry().evidence
     }
 
-    /// Returns the width of the results, and of the second results of operations that have two. The
-    /// width of a stands in for b or m where the operation does not use them.
+    /// Returns the width of the results for operands of the given widths, and the width of the
+    /// second results if the operation has any. For b or m, pass the width of a if the operation
+    /// does not use that operand.
     ///
     /// # Errors
-    /// [`IntegerError::TooWide`] for a product wider than one may be.
+    /// [`IntegerError::TooWide`] if a result would be wider than 2^21 bits.
     pub fn widths(self, [a, b, m]: [Width; 3]) -> Result<(Width, Option<Width>), IntegerError> {
         let width = match self {
             // A carry takes one limb.
@@ -186,10 +192,11 @@ impl Operation {
         Ok((width, None))
     }
 
-    /// Estimates very roughly the nanoseconds that one core needs for a result of operands of these
-    /// widths. The estimate counts schoolbook products of 64-bit limbs: a power takes one per bit
-    /// of the exponent, and gcd and inverse some per limb. An operand missing from `widths` is as
-    /// wide as the first.
+    /// Estimates very roughly the nanoseconds that one core needs for one result, for operands of
+    /// the given widths. The estimate counts schoolbook products of numbers as wide as the widest
+    /// operand, in 64-bit limbs: one per bit of the exponent for a power, 20 for a greatest common
+    /// divisor or an inverse, and one for every other operation. An exponent missing from `widths`
+    /// is as wide as the first operand.
     #[must_use]
     pub fn nanoseconds(self, widths: &[Width]) -> f64 {
         let bits = |i: usize| {

@@ -1,27 +1,28 @@
 //! Types that the CPU and devices share to describe operations.
 
-/// The choice between a sum and a difference.
+/// Whether a sum or a difference is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sum {
-    /// a + b.
+    /// The sum a + b.
     Add,
-    /// a − b.
+    /// The difference a − b.
     Subtract,
 }
 
-/// The part of a product to compute. w is the number of limbs of the wider factor.
+/// The part of a product that is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// All limbs of the product, as many as both factors have together.
+    /// All limbs of the product. Their number is that of the limbs of both factors together.
     Full,
-    /// The product mod 2^(32·w).
+    /// The product mod 2^(32·w), where w is the number of limbs of the wider factor.
     Low,
-    /// ⌊product / 2^(32·w)⌋.
+    /// ⌊product / 2^(32·w)⌋, where w is the number of limbs of the wider factor.
     High,
 }
 
 impl Part {
-    /// Returns the index of the first limb to compute and the number of limbs from there on.
+    /// Returns the index of the first limb of the product that is computed, and the number of
+    /// computed limbs, for factors of `a_limbs` and `b_limbs` limbs.
     #[must_use]
     pub fn limbs(self, a_limbs: usize, b_limbs: usize) -> (usize, usize) {
         let (wide, narrow) = (a_limbs.max(b_limbs), a_limbs.min(b_limbs));
@@ -36,20 +37,20 @@ impl Part {
 /// A bitwise operation on two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bitwise {
-    /// Bits that are 1 in both.
+    /// The bits that are 1 in both numbers.
     And,
-    /// Bits that are 1 in one or both.
+    /// The bits that are 1 in at least one of the numbers.
     Or,
-    /// Bits that are 1 in exactly one of them.
+    /// The bits that are 1 in exactly one of the numbers.
     Xor,
 }
 
-/// The choice between two numbers.
+/// Whether the smaller or the larger of two numbers is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extreme {
-    /// The smaller one.
+    /// The smaller number.
     Minimum,
-    /// The larger one.
+    /// The larger number.
     Maximum,
 }
 
@@ -62,9 +63,9 @@ pub enum Shift {
     Right,
 }
 
-/// The rows of a table that exponents select: an exponent selects row d·step + first, where d is
-/// the number in the `window` bits, at most 31, from `bit` on. The table has 2^window·step rows,
-/// and first < step.
+/// How exponents select rows of a table. An exponent selects row d·step + first, where d is the
+/// number in the `window` bits of the exponent from `bit` on. `window` is at most 31, and `first`
+/// is less than `step`. The table has 2^window·step rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableRows {
     pub(crate) bit: usize,

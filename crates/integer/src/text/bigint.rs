@@ -1,14 +1,15 @@
-//! Conversions from and to the numbers of the crate num-bigint.
+//! Conversions from and to `BigUint` of the crate num-bigint.
 
 use num_bigint::BigUint;
 
 use crate::{Executor, IntegerError, UintBatch, Width};
 
 impl UintBatch {
-    /// Returns a batch of these numbers.
+    /// Returns a batch of `numbers`.
     ///
     /// # Errors
-    /// [`IntegerError::Overflow`] for the first number wider than the width; out of memory.
+    /// [`IntegerError::Overflow`] for the first number that has more bits than `width`; out of
+    /// memory.
     pub fn from_biguints<'a>(
         executor: &Executor,
         width: Width,
@@ -26,7 +27,7 @@ impl UintBatch {
         Self::from_vec(executor, width, limbs)
     }
 
-    /// Returns all numbers of the batch. Waits for a device.
+    /// Returns all numbers of the batch. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// An error of the device.

@@ -7,7 +7,8 @@ impl UintBatch {
     /// number first.
     ///
     /// # Errors
-    /// [`IntegerError::Length`] unless `bytes` holds whole numbers; out of memory.
+    /// [`IntegerError::Length`] unless the length of `bytes` is a multiple of width/8; out of
+    /// memory.
     pub fn from_bytes_le(
         executor: &Executor,
         width: Width,
@@ -23,7 +24,7 @@ impl UintBatch {
     /// number first.
     ///
     /// # Errors
-    /// As [`Self::from_bytes_le`].
+    /// The errors of [`Self::from_bytes_le`].
     pub fn from_bytes_be(
         executor: &Executor,
         width: Width,
@@ -38,7 +39,8 @@ impl UintBatch {
         Self::from_vec(executor, width, limbs.collect())
     }
 
-    /// Returns width/8 bytes of each number, the lowest first. Waits for a device.
+    /// Returns the bytes of all numbers, one number after the other: width/8 bytes each, the lowest
+    /// byte of each number first. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// An error of the device.
@@ -46,7 +48,8 @@ impl UintBatch {
         self.with_limbs(|limbs| limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect())
     }
 
-    /// Returns width/8 bytes of each number, the highest first. Waits for a device.
+    /// Returns the bytes of all numbers, one number after the other: width/8 bytes each, the
+    /// highest byte of each number first. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// An error of the device.

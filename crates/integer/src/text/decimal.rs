@@ -8,23 +8,24 @@ use super::check;
 use crate::cpu::{limbs_of, store};
 use crate::{TextProblem, Width};
 
-/// Returns the powers of ten needed to write numbers of a width.
+/// Returns the powers of ten that are needed to write numbers of `width` in decimal.
 pub(super) fn powers_for_width(width: Width) -> Powers {
     Powers::new(most_digits(width))
 }
 
-/// Returns the powers of ten that are needed to read `digits` digits, or to read the widest number
-/// of this width if that takes fewer.
+/// Returns the powers of ten that are needed to read decimal numbers of up to `digits` digits,
+/// without those that no number of `width` needs.
 pub(super) fn powers_for_digits(digits: usize, width: Width) -> Powers {
     Powers::new(digits.min(most_digits(width)))
 }
 
-/// Returns an upper bound of the number of digits of any number of a width: log10 2 < 0.30103.
+/// Returns an upper bound of the number of decimal digits of a number of `width`, derived from
+/// log10 2 < 0.30103.
 fn most_digits(width: Width) -> usize {
     (u64::from(width.bits()) * 30_103 / 100_000 + 1) as usize
 }
 
-/// Reads the number with these decimal digits into `row`.
+/// Reads the number with the decimal digits `text` into `row`, its 32-bit limbs, the lowest first.
 pub(super) fn read(
     text: &str,
     row: &mut [u32],
@@ -51,7 +52,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Returns the decimal digits of a number.
+/// Returns the decimal digits of the number with the 32-bit limbs `row`.
 pub(super) fn write(row: &[u32], powers: &Powers) -> String {
     format(&limbs_of(row), powers)
 }

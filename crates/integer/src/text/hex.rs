@@ -5,7 +5,8 @@ use warpint_natural::radix::hex::{of_words, words};
 use super::check;
 use crate::{TextProblem, Width};
 
-/// Reads the number with these hexadecimal digits into `row`.
+/// Reads the number with the hexadecimal digits `text` into `row`, its 32-bit limbs, the lowest
+/// first.
 pub(super) fn read(text: &str, row: &mut [u32], width: Width) -> Result<(), TextProblem> {
     check(text, "hexadecimal", |c| c.is_ascii_hexdigit())?;
     let digits = text.trim_start_matches('0').as_bytes();
@@ -18,7 +19,7 @@ pub(super) fn read(text: &str, row: &mut [u32], width: Width) -> Result<(), Text
     Ok(())
 }
 
-/// Returns the hexadecimal digits of a number.
+/// Returns the hexadecimal digits of the number with the 32-bit limbs `row`.
 pub(super) fn write(row: &[u32]) -> String {
     of_words(row.iter().copied())
 }

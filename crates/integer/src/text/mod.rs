@@ -15,8 +15,8 @@ impl UintBatch {
     /// any number of leading zeros, and returns their batch. Uses all cores.
     ///
     /// # Errors
-    /// [`IntegerError::Text`] for the first text that is not a number or is wider than the width;
-    /// out of memory.
+    /// [`IntegerError::Text`] for the first text that is not a number or whose number has more bits
+    /// than `width`; out of memory.
     pub fn from_hex<'a>(
         executor: &Executor,
         width: Width,
@@ -27,11 +27,11 @@ impl UintBatch {
     }
 
     /// Reads numbers from their decimal digits, the highest first, with any number of leading
-    /// zeros, and returns their batch. Uses all cores. A long number costs about log(length) times
-    /// the products of half its length.
+    /// zeros, and returns their batch. Uses all cores. A long number of n digits takes about log n
+    /// times as long as a product of two numbers of n/2 digits.
     ///
     /// # Errors
-    /// As [`Self::from_hex`].
+    /// The errors of [`Self::from_hex`].
     pub fn from_decimal<'a>(
         executor: &Executor,
         width: Width,
@@ -44,7 +44,7 @@ impl UintBatch {
     }
 
     /// Returns the hexadecimal digits of each number in lower case, the highest first, without
-    /// leading zeros: `0` for zero. Waits for a device.
+    /// leading zeros: `0` for zero. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// An error of the device.
@@ -53,8 +53,8 @@ impl UintBatch {
     }
 
     /// Returns the decimal digits of each number, the highest first, without leading zeros: `0` for
-    /// zero. Uses all cores. A long number costs about log(length) times the divisions of half its
-    /// length. Waits for a device.
+    /// zero. Uses all cores. A long number of n digits takes about log n times as long as a
+    /// division by a number of n/2 digits. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// An error of the device.
@@ -75,7 +75,8 @@ impl UintBatch {
     }
 }
 
-/// Reads each text into its number and returns the batch, or the error of the first bad text.
+/// Reads text i into number i by `read`, for all i, and returns the batch of numbers. If some texts
+/// cannot be read, returns the error of the first of them.
 fn from_texts(
     executor: &Executor,
     width: Width,
@@ -97,7 +98,8 @@ fn from_texts(
     }
 }
 
-/// Returns an error if a text has no digits, or a character that is not a digit.
+/// Returns an error if a text is empty or has a character that is not a digit. `digits` names the
+/// kind of digits in the error.
 fn check(
     text: &str,
     digits: &'static str,

@@ -1,4 +1,4 @@
-//! Limbs, bytes and text: round trips, and refused input.
+//! Tests of conversions from and to limbs, bytes and text: round trips, and refused input.
 
 use proptest::prelude::*;
 use warpint_integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
@@ -7,7 +7,7 @@ fn width(bits: u32) -> Width {
     Width::new(bits).unwrap()
 }
 
-/// Widths with the limbs of some numbers.
+/// Returns a strategy for a width and the limbs of up to four numbers of that width.
 fn numbers() -> impl Strategy<Value = (Width, Vec<u32>)> {
     (1usize..40, 0usize..5).prop_flat_map(|(limbs, count)| {
         let limb = prop_oneof![Just(0), Just(u32::MAX), any::<u32>()];
@@ -70,7 +70,8 @@ proptest! {
     }
 }
 
-/// 10,000 cases, or as many as `PROPTEST_CASES` says.
+/// Returns a configuration with 10,000 cases, or with the number in the environment variable
+/// `PROPTEST_CASES`.
 fn cases() -> ProptestConfig {
     let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     ProptestConfig::with_cases(given.unwrap_or(10_000))
@@ -79,7 +80,8 @@ fn cases() -> ProptestConfig {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Any text is either refused, or read as the machine's own parser reads it.
+    /// Tests that any text is either refused, or read as the parsers of the standard library read
+    /// it.
     #[test]
     fn fuzz_text(text in prop_oneof!["[0-9]{0,11}", "[0-9a-fA-F]{0,9}", ".{0,5}"]) {
         let cpu = Executor::cpu();

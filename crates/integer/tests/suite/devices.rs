@@ -1,5 +1,5 @@
-//! Batches on a device: moves between places, refused arguments, and boundary cases. The results of
-//! operations there are tested by `warpint_selftest::batches` and against GMP.
+//! Tests of batches on a device: moves between the CPU and devices, refused arguments, and boundary
+//! cases. `warpint_selftest::batches` and comparisons with GMP test the results of operations.
 
 use warpint_device::{Device, DeviceError};
 use warpint_integer::{Executor, Flags, IntegerError, UintBatch, Width};
@@ -109,7 +109,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(widest.not().unwrap().bit_lengths().unwrap(), [1 << 20]);
 }
 
-/// Divisions and operations based on them are refused in the same way for all numbers.
+/// Tests that roots other than the square root are refused on a device.
 #[test]
 fn what_devices_do_not_have_is_refused() {
     let a = UintBatch::zeros(&device(), 2, width(64)).unwrap();
@@ -120,7 +120,8 @@ fn what_devices_do_not_have_is_refused() {
     }
 }
 
-/// Carries that run through the warps of a block, which pass them on through shared memory.
+/// Tests carries that run through all warps of a block, which pass carries on through shared
+/// memory.
 #[test]
 fn sums_over_several_warps_are_those_of_the_cpu_in_any_order_of_threads() {
     let (limbs, count) = (1030u32, 6u32);

@@ -1,5 +1,5 @@
-//! Division, greatest common divisors, roots and powers: shapes and refused arguments. Results are
-//! tested against GMP.
+//! Tests of divisions, greatest common divisors, roots and powers: widths and counts of results,
+//! and refused arguments. Other tests compare the results with GMP.
 
 use warpint_integer::{Executor, Flags, IntegerError, UintBatch, Width};
 
@@ -7,7 +7,7 @@ fn width(bits: u32) -> Width {
     Width::new(bits).unwrap()
 }
 
-/// `count` sevens.
+/// Returns a batch of `count` numbers of `bits` bits, each of which is 7.
 fn sevens(count: usize, bits: u32) -> UintBatch {
     let limbs = bits as usize / 32;
     let numbers = (0..count * limbs).map(|j| if j % limbs == 0 { 7 } else { 0 }).collect();
@@ -33,7 +33,7 @@ fn results_are_as_wide_as_is_said() {
     assert_eq!((product.bits(), product.count()), (64, 3));
 }
 
-/// A product wider than any factor may be is divided, and has a root.
+/// Tests division and square root of a product that is wider than the largest factor.
 #[test]
 fn products_of_the_widest_factors() {
     let a = sevens(1, 1 << 20).not().unwrap();

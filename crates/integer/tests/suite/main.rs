@@ -1,4 +1,4 @@
-//! Batches: conversions, places, divisions of every kind.
+//! Tests of batches: conversions, devices, and divisions of every kind.
 #![cfg(test)]
 
 mod conversions;

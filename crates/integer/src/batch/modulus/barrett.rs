@@ -1,52 +1,57 @@
-//! Remainders by a reciprocal (Barrett 1986, Implementing the Rivest Shamir and Adleman public key
-//! encryption algorithm on a standard digital signal processor; the reciprocal of a modulus with its
-//! highest bit set as in Möller and Granlund 2011, Improved division by invariant integers).
+//! Remainders by a reciprocal of the modulus (Barrett 1986, Implementing the Rivest Shamir and
+//! Adleman public key encryption algorithm on a standard digital signal processor). The reciprocal
+//! is that of Möller and Granlund 2011, Improved division by invariant integers, for a modulus with
+//! its highest bit set.
 //!
-//! B = 2^32. m has β bits and n = ⌈β/32⌉ limbs. M = m·2^s has the highest bit of its n limbs set,
-//! so B^n/2 ≤ M < B^n. The precomputed reciprocal is v = ⌊(B^(2n) − 1)/M⌋ − B^n, 0 ≤ v < B^n. For u
-//! < m·B^n:
+//! Let B = 2^32, and let the modulus m have β bits and n = ⌈β/32⌉ limbs. Let M = m·2^s, with s such
+//! that the highest bit of its n limbs is set, so B^n/2 ≤ M < B^n. The precomputed reciprocal is v
+//! = ⌊(B^(2n) − 1)/M⌋ − B^n, 0 ≤ v < B^n. The remainder of a number u < m·B^n follows from
 //!
 //! ```text
 //! h = ⌊u·2^s/B^n⌋ < M,   q = h + ⌊h·v/B^n⌋ = ⌊h·(B^n + v)/B^n⌋,   r = u − q·m.
 //! ```
 //!
-//! **0 ≤ r < 4m.** Let B^(2n) = (B^n + v)·M + e; then 1 ≤ e ≤ M. So q·M ≤ h·(B^(2n) − e)/B^n ≤
-//! h·B^n ≤ u·2^s, which gives r ≥ 0. It also gives q ≤ u/m < B^n: the sum q does not overflow n
-//! limbs. For the upper bound, h·e/B^n < M·M/B^n < M, so q·M > h·(B^(2n) − e)/B^n − M = h·B^n −
-//! h·e/B^n − M > h·B^n − 2M. Since u·2^s < h·B^n + B^n and B^n ≤ 2M, it follows that r·2^s < B^n +
-//! 2M ≤ 4M.
+//! **Bounds: 0 ≤ r < 4m.** Let B^(2n) = (B^n + v)·M + e; then 1 ≤ e ≤ M. So q·M ≤ h·(B^(2n) −
+//! e)/B^n ≤ h·B^n ≤ u·2^s, which gives r ≥ 0. It also gives q ≤ u/m < B^n: the sum q does not
+//! overflow n limbs. For the upper bound, h·e/B^n < M·M/B^n < M, so q·M > h·(B^(2n) − e)/B^n − M =
+//! h·B^n − h·e/B^n − M > h·B^n − 2M. Since u·2^s < h·B^n + B^n and B^n ≤ 2M, it follows that r·2^s
+//! < B^n + 2M ≤ 4M.
 //!
-//! So q is at most 3 too small, and r is reduced by k·m with k ≤ 3. This takes two corrections, by
-//! 2m and by m, in one pass; the lowest n + 1 limbs of r determine them, since 4m < B^(n + 1).
-//! Barrett's own bound, k ≤ 2, needs factors of n + 1 limbs, for which transforms of lengths that
-//! suit n are too short.
+//! So q is at most 3 less than ⌊u/m⌋, and u mod m = r − k·m with k ≤ 3. The lowest n + 1 limbs of r
+//! determine k, since 4m < B^(n + 1). Barrett's own bound, k ≤ 2, needs factors of n + 1 limbs, for
+//! which transforms of lengths that suit n are too short.
 
 use super::super::UintBatch;
 use super::ones;
 use crate::operation::Shift;
 use crate::{IntegerError, Width};
 
-/// Moduli of one bit length, with their reciprocals.
+/// Moduli that all have the same bit length, with their reciprocals.
 #[derive(Debug)]
 pub(super) struct Barrett {
     /// The bit length β of the moduli.
     bits: u32,
-    /// The moduli m, of n limbs each.
+    /// The moduli m, of n = ⌈β/32⌉ limbs each, where β is their bit length.
     modulus: UintBatch,
-    /// The shifted moduli M, of n limbs each.
+    /// The shifted moduli M = m·2^s: M has as many limbs as m, and its highest bit is set.
     shifted: UintBatch,
-    /// The reciprocals v, of n limbs each.
+    /// The reciprocals v = ⌊(B^(2n) − 1)/M⌋ − B^n of the shifted moduli M, of n limbs each, where B
+    /// = 2^32.
     reciprocal: UintBatch,
 }
 
 /// Temporary memory for `count` remainders.
 #[derive(Debug)]
 pub(super) struct Space {
-    /// Memory for h, ⌊h·v/B^n⌋ and q, in this order, of n limbs each.
+    /// Memory for h, the upper n limbs of the shifted dividends, where moduli have n limbs.
     high: UintBatch,
+    /// Memory for ⌊h·v/B^n⌋, where h is in `high`, v is the reciprocal, B = 2^32, and moduli have n
+    /// limbs.
     part: UintBatch,
+    /// Memory for the approximate quotients, with as many limbs as the moduli.
     quotient: UintBatch,
-    /// Memory for q·m.
+    /// Memory for the products of the quotients and the moduli, with twice as many limbs as the
+    /// moduli.
     product: UintBatch,
 }
 
@@ -67,7 +72,7 @@ impl Barrett {
         Ok(Self { bits, modulus, shifted, reciprocal })
     }
 
-    /// Returns the width of n limbs.
+    /// Returns the width of the moduli and of residues, without leading zero limbs.
     pub(super) fn width(&self) -> Width {
         self.modulus.width
     }
@@ -84,7 +89,7 @@ impl Barrett {
         })
     }
 
-    /// Returns u mod m, of n limbs, for any u.
+    /// Returns u mod m for any u, where m is the modulus. The result has the width [`Self::width`].
     pub(super) fn rem(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         if u.bits() < self.bits || self.is_below(u.width) {
             return self.rem_of_below(u);
@@ -93,7 +98,7 @@ impl Barrett {
         self.rem_of_below(&self.folded(repeated.as_ref().unwrap_or(u))?)
     }
 
-    /// Returns a·b mod m, of n limbs.
+    /// Returns a·b mod m, where m is the modulus. The result has the width [`Self::width`].
     pub(super) fn mul(&self, a: &UintBatch, b: &UintBatch) -> Result<UintBatch, IntegerError> {
         let width = self.modulus.width;
         if a.width.max(b.width) > width {
@@ -105,7 +110,7 @@ impl Barrett {
         self.rem_of_below(&residue.as_ref().unwrap_or(a).mul(b)?)
     }
 
-    /// Returns a² mod m, of n limbs.
+    /// Returns a² mod m, where m is the modulus. The result has the width [`Self::width`].
     pub(super) fn square(&self, a: &UintBatch) -> Result<UintBatch, IntegerError> {
         if a.width > self.modulus.width {
             return self.rem(&a.square()?);
@@ -114,7 +119,8 @@ impl Barrett {
         self.rem_of_below(&residue.as_ref().unwrap_or(a).square()?)
     }
 
-    /// Returns a mod m for a < B^n; `None` if the width of a implies a < m. For s > 0 this is a
+    /// Returns a mod m, where m is the modulus and a has at most as many limbs as m; `None` if the
+    /// width of a implies a < m. If the highest limb of m has s > 0 leading zeros, this is a
     /// division with a quotient below 2^(s + 1).
     fn residue(&self, a: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
         if a.bits() < self.bits {
@@ -140,8 +146,9 @@ impl Barrett {
         Ok(r)
     }
 
-    /// Repeats a single number once per modulus. Returns `None` if u already has as many numbers as
-    /// there are results.
+    /// If u is a batch of one number and there are several moduli, returns a batch that repeats the
+    /// number once per modulus. Returns `None` if u already has as many numbers as there are
+    /// results.
     fn repeated(&self, u: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
         let count = u.count_with(&self.modulus)?;
         if u.count == count {
@@ -150,14 +157,16 @@ impl Barrett {
         UintBatch::zeros(&u.executor, count, u.width)?.or(u).map(Some)
     }
 
-    /// Returns whether all numbers of that width are below m·B^n. Uses only m ≥ 2^(β − 1).
+    /// Returns whether all numbers of `width` are below m·B^n, where B = 2^32 and m has n limbs.
+    /// Uses only m ≥ 2^(β − 1), where β is the bit length of m.
     fn is_below(&self, width: Width) -> bool {
         u64::from(width.bits()) < u64::from(self.bits) + u64::from(self.modulus.bits())
     }
 
-    /// Returns numbers below m·B^n that are congruent to u, one per result. They have h mod M in
-    /// place of h, since M·2^β = m·B^n. For s > 0 this is a division, with a short quotient unless
-    /// u has many more limbs than 2n.
+    /// Returns numbers congruent to u modulo m and below m·B^n, one per result, where B = 2^32 and
+    /// m has n limbs and β bits. They are u with h = ⌊u/2^β⌋ replaced by h mod M, where M is m
+    /// shifted to n full limbs, since M·2^β = m·B^n. If M ≠ m this is a division; its quotient is
+    /// short unless u has many more limbs than 2n.
     fn folded(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let width = self.modulus.width;
         // h = ⌊u/2^β⌋, for 32·n − s = β.
@@ -181,8 +190,8 @@ impl Barrett {
         Ok(folded)
     }
 
-    /// Computes r ← u mod m, of n limbs, for u < m·B^n of any width. `u` has as many numbers as `r`
-    /// and `space`.
+    /// Computes r ← u mod m for u < m·B^n of any width, where B = 2^32 and m has n limbs. r has n
+    /// limbs. `u`, `r` and `space` have the same count.
     pub(super) fn rem_into(
         &self,
         u: &UintBatch,

@@ -7,17 +7,17 @@ use crate::storage::Storage;
 use crate::{IntegerError, UintBatch, Width, cpu};
 
 /// Powers of one base modulo one number, by a table of powers of the base (Brickell, Gordon,
-/// McCurley and Wilson 1992, Fast exponentiation with precomputation; Yao 1976). With the digits
-/// e_k < 2^w of an exponent,
+/// McCurley and Wilson 1992, Fast exponentiation with precomputation; Yao 1976). With the base b,
+/// the modulus m, and the digits e_k < 2^w of an exponent e in base 2^w,
 ///
 /// ```text
 /// b^e = Π_k T(k, e_k) mod m,   T(k, d) = b^(d·2^(w·k)) mod m.
 /// ```
 ///
 /// A power of E-bit exponents takes ⌈E/w⌉ − 1 products modulo m and no squarings. The table has
-/// 2^w·⌈E/w⌉ residues. w ≤ 6 is the largest window for which the table takes at most 256 MiB, or 1.
-/// Filling the table takes E successive squarings of one number, and 2^w − 2 products of ⌈E/w⌉
-/// numbers each.
+/// 2^w·⌈E/w⌉ residues. The window w is the largest number from 1 to 6 for which the table takes at
+/// most 256 MiB, or 1 if there is none. Filling the table takes E successive squarings of one
+/// number, and 2^w − 2 products of ⌈E/w⌉ numbers each.
 ///
 /// The time and the table entries read depend on the exponents: do not use it for secrets.
 #[derive(Debug)]
@@ -30,19 +30,19 @@ pub struct FixedBase<'m> {
     table: UintBatch,
 }
 
-/// The largest size in bytes of a table with w > 1.
+/// The largest size in bytes of a table with windows of more than one bit.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Returns the largest window w, in bits, for exponents of `bits` bits and residues of `limbs`
-/// limbs.
+/// Returns the window, in bits, for exponents of `bits` bits and residues of `limbs` limbs: the
+/// largest one up to 6 for which the table takes at most [`MOST_BYTES`], or 1.
 fn window(bits: usize, limbs: usize) -> usize {
     let bytes = |w: usize| bits.div_ceil(w).saturating_mul(4 * limbs) << w;
     (1..=6).rev().find(|&w| bytes(w) <= MOST_BYTES).unwrap_or(1)
 }
 
 impl<'m> FixedBase<'m> {
-    /// Computes the table for a base of up to twice the width of m. Exponents may have up to the
-    /// width `exponents`.
+    /// Computes the table for a base that is at most twice as wide as the modulus, and for
+    /// exponents of up to the width `exponents`.
     pub(super) fn new(
         modulus: &'m Modulus,
         base: &UintBatch,
@@ -96,7 +96,8 @@ impl<'m> FixedBase<'m> {
         Ok(Self { modulus, exponents, window, windows, table })
     }
 
-    /// Returns b^e mod m for each e, of the width of m. b^0 = 1 mod m, also for b = 0.
+    /// Returns b^e mod m for each number of `e`, where b is the base and m the modulus. The results
+    /// have the width of m. b^0 is 1 mod m, also for b = 0.
     ///
     /// # Errors
     /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] for
@@ -121,7 +122,7 @@ impl<'m> FixedBase<'m> {
         self.modulus.widened(power)
     }
 
-    /// Computes r_i ← T(k, d) with d the digit k of e_i.
+    /// Computes r_i ← the entry T(k, d) of the table, where d is digit k of e_i in base 2^window.
     fn take(&self, e: &UintBatch, k: usize, r: &mut UintBatch) -> Result<(), IntegerError> {
         let (bit, window) = (k * self.window, self.window);
         let rows = TableRows { bit, window, step: self.windows, first: k };

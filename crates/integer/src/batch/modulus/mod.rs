@@ -1,4 +1,4 @@
-//! Reductions modulo a number that is used many times, with precomputed data.
+//! Remainders, products and powers modulo a number that is used many times, with precomputed data.
 
 mod barrett;
 mod fixed_base;
@@ -13,7 +13,7 @@ use self::products::Products;
 use super::UintBatch;
 use crate::{Executor, IntegerError, Width};
 
-/// A method for remainders.
+/// The method by which a [`Modulus`] computes remainders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// By division: [`UintBatch::rem`].
@@ -22,23 +22,23 @@ pub enum Reduction {
     Barrett,
 }
 
-/// The bit length from which moduli on the CPU are reduced by reciprocals. Division is as fast for
-/// shorter ones.
+/// The least bit length of moduli for which remainders on the CPU are computed by reciprocals. For
+/// shorter moduli, division is as fast.
 const LONG_ON_CPU: u32 = 65_536;
 
-/// The bit length from which moduli on devices are reduced by reciprocals. Shorter divisors fit in
-/// the registers of a few lanes. There, a remainder of a 32,768-bit number takes an H200 70 ns, and
-/// two products 32 ns. Devices have separate kernels for powers modulo numbers of up to this many
-/// bits.
+/// The least bit length of moduli for which remainders on devices are computed by reciprocals.
+/// Shorter divisors fit in the registers of a few lanes. At this length, an H200 takes 70 ns for a
+/// remainder of a 32,768-bit number by division, and 32 ns for two products. Powers modulo numbers
+/// of up to this bit length have separate kernels.
 const LONG_ON_DEVICES: u32 = 16_384;
 
 /// A modulus m > 0, or one modulus per number of a batch, with precomputed reciprocals for many
 /// reductions.
 ///
-/// Long moduli of one bit length use a reciprocal: a remainder then takes two products of m's
-/// length and a few passes over memory, and no division. Long means from 65,536 bits on the CPU and
-/// from 16,384 bits on devices. Shorter moduli, and moduli of different bit lengths, use division.
-/// The results are the same. [`Modulus::by`] selects the method explicitly.
+/// Moduli of at least 65,536 bits on the CPU, or 16,384 bits on devices, use reciprocals if all
+/// have the same bit length. A remainder then takes two products of the length of m and a few
+/// passes over memory, and no division. Shorter moduli, and moduli of different bit lengths, use
+/// division. Both methods give the same results. [`Modulus::by`] selects the method explicitly.
 ///
 /// Results have the width of m, and are less than m. Their count follows from the counts of
 /// operands and moduli, as described at [`UintBatch`]. The time depends on the numbers: do not use
@@ -52,14 +52,15 @@ pub struct Modulus {
     powers: bool,
 }
 
-/// Returns `count` numbers with all bits set.
+/// Returns a batch of `count` numbers of `width` with all bits set.
 fn ones(executor: &Executor, count: usize, width: Width) -> Result<UintBatch, IntegerError> {
     UintBatch::zeros(executor, count, width)?.not()
 }
 
 impl Modulus {
-    /// Prepares the modulus m for the method that suits its width. Costs one division. On a device
-    /// it waits until the division is done.
+    /// Prepares the modulus m, or one modulus per number, for the faster method for its bit length.
+    /// Costs one division if that method uses reciprocals. On a device, waits for the operations
+    /// submitted before.
     ///
     /// # Errors
     /// [`IntegerError::ZeroModulus`] if a modulus is 0; [`IntegerError::TooWide`] for more than
@@ -73,11 +74,11 @@ impl Modulus {
         Ok(Self { powers, ..prepared })
     }
 
-    /// Prepares the modulus m for the given method. Moduli of different bit lengths use division in
-    /// any case.
+    /// Prepares the modulus m, or one modulus per number, for the given method. Moduli of different
+    /// bit lengths use division in any case.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn by(reduction: Reduction, m: UintBatch) -> Result<Self, IntegerError> {
         Self::prepared(m, |_| reduction == Reduction::Barrett)
     }
@@ -94,7 +95,7 @@ impl Modulus {
         Ok(Self { m, powers: barrett.is_some(), barrett })
     }
 
-    /// Returns the modulus m, or all moduli.
+    /// Returns the batch of moduli: one modulus for all numbers, or one per number.
     #[must_use]
     pub fn modulus(&self) -> &UintBatch {
         &self.m
@@ -106,10 +107,11 @@ impl Modulus {
         if self.barrett.is_some() { Reduction::Barrett } else { Reduction::Division }
     }
 
-    /// Returns u mod m, for u of up to twice the width of m.
+    /// Returns u mod m, where m is the modulus. u is at most twice as wide as m.
     ///
     /// # Errors
-    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] for a wider u.
+    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] if u is
+    /// wider.
     pub fn rem(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         self.narrow("a remainder by a prepared modulus", u.bits())?;
         match &self.barrett {
@@ -118,10 +120,11 @@ impl Modulus {
         }
     }
 
-    /// Returns a·b mod m. The widths of a and b together are at most twice the width of m.
+    /// Returns a·b mod m, where m is the modulus. The sum of the widths of a and b is at most twice
+    /// the width of m.
     ///
     /// # Errors
-    /// As [`Self::rem`]; [`IntegerError::NoMethod`] as for [`UintBatch::mul`].
+    /// The errors of [`Self::rem`]; [`IntegerError::NoMethod`] as for [`UintBatch::mul`].
     pub fn mul(&self, a: &UintBatch, b: &UintBatch) -> Result<UintBatch, IntegerError> {
         self.narrow("a product by a prepared modulus", a.bits() + b.bits())?;
         match &self.barrett {
@@ -130,10 +133,10 @@ impl Modulus {
         }
     }
 
-    /// Returns a² mod m, for a no wider than m.
+    /// Returns a² mod m, where m is the modulus. a is no wider than m.
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn square(&self, a: &UintBatch) -> Result<UintBatch, IntegerError> {
         self.narrow("a square by a prepared modulus", 2 * a.bits())?;
         match &self.barrett {
@@ -142,17 +145,19 @@ impl Modulus {
         }
     }
 
-    /// Returns a^e mod m, for a of up to twice the width of m. a^0 = 1 mod m, also for a = 0.
+    /// Returns a^e mod m, where m is the modulus. a is at most twice as wide as m. a^0 is 1 mod m,
+    /// also for a = 0.
     ///
-    /// With a common exponent, where e is a batch of one number, this costs about log2 e squarings
-    /// modulo m and (log2 e)/6 products. On devices, moduli of more than 16,384 bits are reduced by
-    /// reciprocals. The windows of the exponent are then read once on the host, which waits for the
-    /// device, and up to 16 odd powers of each number are stored. In all other cases this is
-    /// [`UintBatch::pow_mod`], which accepts a common exponent too, and which on the CPU
-    /// precomputes a common modulus once per core (Montgomery 1985).
+    /// If e is a batch of one number, this costs about log2 e squarings and (log2 e)/6 products
+    /// modulo m. If, in addition, the modulus is on a device, uses reciprocals and is wider than
+    /// 16,384 bits, the power is computed by products and reductions by reciprocals. The host then
+    /// reads the exponent, which waits for the device, and up to 16 odd powers of each number are
+    /// stored. If [`Modulus::by`] selected reciprocals, this method is also used on the CPU and for
+    /// shorter moduli. In all other cases the method is that of [`UintBatch::pow_mod`], which on
+    /// the CPU precomputes data of a common modulus once per core (Montgomery 1985).
     ///
     /// # Errors
-    /// As [`Self::mul`].
+    /// The errors of [`Self::mul`].
     pub fn pow(&self, a: &UintBatch, e: &UintBatch) -> Result<UintBatch, IntegerError> {
         self.narrow("a base of a power by a prepared modulus", a.bits())?;
         let count = a.count_with(&self.m)?;
@@ -165,7 +170,8 @@ impl Modulus {
         self.widened(power)
     }
 
-    /// Precomputes the powers of one base: see [`FixedBase`].
+    /// Precomputes powers of `base` for exponents of up to the width `exponents`: see
+    /// [`FixedBase`].
     ///
     /// # Errors
     /// [`IntegerError::NotOne`] unless there is one base and one modulus; the errors of
@@ -187,12 +193,13 @@ impl Modulus {
         Ok(())
     }
 
-    /// Returns the width that residues have during a computation.
+    /// Returns the width of residues during a computation: the width of m or, with reciprocals, the
+    /// least multiple of 32 bits that holds m.
     fn residues(&self) -> Width {
         self.barrett.as_ref().map_or(self.m.width, Barrett::width)
     }
 
-    /// Returns the residues, extended by zeros to the width of m.
+    /// Returns the residues `x`, extended by zeros to the width of m.
     fn widened(&self, x: UintBatch) -> Result<UintBatch, IntegerError> {
         if x.width == self.m.width { Ok(x) } else { Ok(x.resized(self.m.width)?.0) }
     }

@@ -5,8 +5,8 @@ use super::barrett::{Barrett, Space};
 use crate::operation::Shift;
 use crate::{Flags, IntegerError, UintBatch, Width};
 
-/// What successive products of `count` residues need: the modulus and temporary memory. A residue
-/// is less than m and has the width [`Modulus::residues`].
+/// The modulus and temporary memory for successive products of `count` residues. A residue is less
+/// than its modulus and has the width [`Modulus::residues`].
 pub(super) struct Products<'m> {
     modulus: &'m Modulus,
     count: usize,
@@ -20,8 +20,8 @@ enum By<'m> {
     Reciprocal { barrett: &'m Barrett, space: Box<Space> },
 }
 
-/// A step of a left-to-right power of x: `squares` squarings, then a product with x^(2·odd + 1)
-/// unless `odd` is `None`.
+/// A step of the computation of a power of x from the highest bit of the exponent on: `squares`
+/// squarings, then a product with x^(2·odd + 1) unless `odd` is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) squares: usize,
@@ -44,14 +44,15 @@ impl<'m> Products<'m> {
         self.modulus.m.output(self.count, self.modulus.residues())
     }
 
-    /// Returns `count` times the residue 1 mod m.
+    /// Returns `count` copies of the residue 1 mod m, where m is the modulus.
     pub(super) fn one(&self) -> Result<UintBatch, IntegerError> {
         let ones = vec![1; self.count];
         let ones = UintBatch::from_vec(&self.modulus.m.executor, Width::of_limbs(1), ones)?;
         self.residue(&ones)
     }
 
-    /// Returns u mod m, for u as wide as [`Modulus::rem`] accepts.
+    /// Returns the residues u mod m, where m is the modulus. u has any width that [`Modulus::rem`]
+    /// accepts.
     pub(super) fn residue(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let found = self.modulus.rem(u)?;
         let mut residue = self.numbers()?;
@@ -59,7 +60,8 @@ impl<'m> Products<'m> {
         Ok(residue)
     }
 
-    /// Computes r ← x·y mod m. x has as many numbers as r or y.
+    /// Computes r ← x·y mod m, where m is the modulus. x and y have as many numbers as r, or one of
+    /// them has a single number.
     pub(super) fn mul(
         &mut self,
         x: &UintBatch,
@@ -70,7 +72,7 @@ impl<'m> Products<'m> {
         self.reduce(r)
     }
 
-    /// Computes r ← x² mod m.
+    /// Computes r ← x² mod m, where m is the modulus. x has as many numbers as r.
     pub(super) fn square(&mut self, x: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerError> {
         x.square_into(&mut self.product)?;
         self.reduce(r)
@@ -86,15 +88,16 @@ impl<'m> Products<'m> {
         }
     }
 
-    /// Returns how many powers of each number may be stored, so that they take at most an eighth of
-    /// the device's memory.
+    /// Returns how many powers of each number fit in an eighth of the device's free memory. On the
+    /// CPU there is no limit.
     fn most_powers(&self) -> Result<usize, IntegerError> {
         let Some(device) = self.modulus.m.executor.device() else { return Ok(usize::MAX) };
         let bytes = (4 * self.count * self.modulus.residues().limbs()).max(1);
         Ok((device.memory()?.0 / 8) as usize / bytes)
     }
 
-    /// Returns x^e mod m, by sliding windows.
+    /// Returns x^e mod m by sliding windows, where m is the modulus and e has the given 32-bit
+    /// limbs, the lowest first.
     pub(super) fn power(&mut self, x: &UintBatch, e: &[u32]) -> Result<UintBatch, IntegerError> {
         let window = window(bit_length(e), self.most_powers()?);
         let mut steps = steps(e, window).into_iter();
@@ -140,8 +143,9 @@ fn bit_length(e: &[u32]) -> usize {
     (0..32 * e.len()).rev().find(|&i| bit(e, i) == 1).map_or(0, |i| i + 1)
 }
 
-/// Returns the window size in bits that needs the fewest products for an exponent of `bits` bits:
-/// for its odd powers and its windows. At most `most_powers` powers are stored.
+/// Returns the size of sliding windows, in bits, that needs the fewest products for an exponent of
+/// `bits` bits. Products compute the stored odd powers, of which there are at most `most_powers`,
+/// and multiply by one of them per window.
 fn window(bits: usize, most_powers: usize) -> usize {
     let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
     let fits = |w: &usize| *w == 1 || 1 << (w - 1) <= most_powers;
@@ -149,8 +153,8 @@ fn window(bits: usize, most_powers: usize) -> usize {
 }
 
 /// Splits an exponent e into sliding windows of up to `window` bits (Knuth 1997, TAOCP 2, §4.6.3)
-/// and returns the steps of the power. The first step has no squarings. There are no steps for e =
-/// 0.
+/// and returns the steps that compute a power with this exponent. The first step has no squarings.
+/// For e = 0 there are no steps.
 pub(super) fn steps(e: &[u32], window: usize) -> Vec<Step> {
     let mut steps = vec![];
     let mut left = bit_length(e);

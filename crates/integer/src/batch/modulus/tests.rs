@@ -18,7 +18,8 @@ fn batch(executor: &Executor, limbs: usize, numbers: &[u32]) -> UintBatch {
     UintBatch::from_limbs(executor, Width::of_limbs(limbs), numbers).unwrap()
 }
 
-/// Returns how many times m is subtracted from r: the formula of `barrett` for one limb, s = 0.
+/// Returns how many times m must be subtracted from the approximate remainder of u, by the formula
+/// of `barrett` for a modulus of one limb with its highest bit set.
 fn corrections(m: u32, u: u64) -> u64 {
     let v = (u128::from(u64::MAX) / u128::from(m)) as u32;
     let h = u >> 32;
@@ -26,8 +27,8 @@ fn corrections(m: u32, u: u64) -> u64 {
     u / u64::from(m) - q
 }
 
-/// Moduli near 2^31 for which (2^64 − 1)/m has a large remainder need three corrections for
-/// dividends at the ends of their range. Others need two, one and none.
+/// Moduli m near 2^31 for which (2^64 − 1)/m has a large remainder need three corrections for
+/// dividends at the ends of their range. Other moduli need none, one or two.
 #[test]
 fn every_number_of_corrections() {
     let mut rng = ChaCha8Rng::seed_from_u64(81);
@@ -66,8 +67,8 @@ fn add(x: &mut [u32], k: u64, y: &[u32]) {
     }
 }
 
-/// u − p = k·m + r for every k with the least and the largest r, in one-row and multi-row numbers,
-/// with borrows that run through all limbs.
+/// Tests the reduction of u − p = k·m + r for k from 0 to 3 and r = 0, 1 and m − 1, for numbers of
+/// one row and of several rows, with borrows that run through all limbs.
 #[test]
 fn multiples_of_a_modulus_are_taken_off() {
     let mut rng = ChaCha8Rng::seed_from_u64(84);
@@ -113,7 +114,7 @@ fn multiples_of_a_modulus_are_taken_off() {
     }
 }
 
-/// The steps of an exponent reproduce the exponent.
+/// Tests that the steps of an exponent reproduce the exponent.
 #[test]
 fn steps_are_the_exponent() {
     let mut rng = ChaCha8Rng::seed_from_u64(82);
@@ -134,7 +135,8 @@ fn steps_are_the_exponent() {
     }
 }
 
-/// Windows of every size, including sizes that do not divide limbs, and a truncated last window.
+/// Tests windows of every size, including sizes that do not divide the bits of a limb, and a
+/// truncated last window.
 #[test]
 fn windows_of_every_width() {
     let mut rng = ChaCha8Rng::seed_from_u64(83);
@@ -158,7 +160,7 @@ fn windows_of_every_width() {
     }
 }
 
-/// The method chosen by default.
+/// Tests that [`Modulus::new`] chooses the method by the bit length.
 #[test]
 fn the_width_decides() {
     for (executor, long) in

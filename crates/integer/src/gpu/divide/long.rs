@@ -1,6 +1,7 @@
-//! Divisions of long numbers. Numbers are aligned, and the quotient is computed in blocks, by
-//! guesses from divisions of their upper halves (Burnikel and Ziegler 1998). The kernels prove that
-//! the results are exact.
+//! Divisions of long numbers. Dividend and divisor are shifted so that the divisor has its highest
+//! bit set. The quotient is computed in blocks, each guessed by a division by the upper limbs of
+//! the divisor (Burnikel and Ziegler 1998). The comments of the kernels prove that the results are
+//! exact.
 
 use warpint_device::{Arg, Buffer, Cells, DeviceError, assert_room};
 
@@ -19,8 +20,8 @@ pub(in crate::gpu) struct Space {
     work: Option<Buffer<u32>>,
 }
 
-/// Returns, from the bit lengths of dividends and divisors, the limbs of the longest divisor, and
-/// one less than those of the longest quotient. Divisions by 0 do not count.
+/// Returns the number of limbs of the longest divisor, and one less than that of the longest
+/// quotient, for dividends and divisors of the given bit lengths. Ignores divisions by 0.
 pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, usize) {
     let of = |bits: &[u32], i: usize| bits.get(i).or(bits.first()).copied().unwrap_or(0);
     let pairs = (0..count).map(|i| (of(u_bits, i), of(v_bits, i))).filter(|&(_, v)| v > 0);
@@ -30,9 +31,9 @@ pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, u
     (divisor.div_ceil(32) as usize, quotient.saturating_sub(32).div_ceil(32) as usize)
 }
 
-/// Returns how many of `count` numbers are divided at a time, if each needs `bytes` bytes: as many
-/// as fit in an eighth of the `free` memory and in 1 GiB, unless those are too few to keep a device
-/// busy.
+/// Returns how many of `count` numbers are processed at a time, if each needs `bytes` bytes of
+/// temporary memory. They take at most an eighth of the `free` bytes of memory. They also take at
+/// most 1 GiB or, if that is more, the memory for 16,384 numbers.
 pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
     let most = (1 << 30).max(16_384 * bytes as u64).min(free / 8) / bytes as u64;
     let most = usize::try_from(most).unwrap_or(count).clamp(1, count.max(1));
@@ -41,8 +42,9 @@ pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
 
 impl Gpu {
     /// Computes ⌊u_i/v_i⌋ and u_i mod v_i in blocks, by a plan for the longest divisor and the
-    /// longest quotient of the batch. `plan` gets the limbs of that divisor, and one less than
-    /// those of that quotient; without a plan the kernel alone divides. Waits for the device once.
+    /// longest quotient of the batch. `plan` is called with the number of limbs of that divisor,
+    /// and one less than that of that quotient. If it returns `None`, `divide.cu` alone divides.
+    /// Waits for the device once, for the bit lengths.
     ///
     /// # Errors
     /// The device fails, a kernel cannot be compiled, or no method supports the numbers.
@@ -94,7 +96,8 @@ impl Gpu {
     }
 
     /// Returns the cheapest plan for divisors of `divisor` limbs and quotients of `quotient` + 1
-    /// limbs; `None` if the kernel alone is cheaper.
+    /// limbs; `None` if `divide.cu` alone is cheaper. `shape` is the version of `divide.cu` for u
+    /// and v, if one exists.
     pub(super) fn plan(
         &self,
         shape: Option<&Divide>,
@@ -111,9 +114,10 @@ impl Gpu {
     }
 }
 
-/// One step of a division. The window X is the n + m limbs of U from limb `at` on, and V' the n
-/// upper limbs of V. The step computes the quotient ⌊X/V'⌋, which has m limbs, written from limb
-/// `digit` on, and an overflow. X mod V' overwrites the lower n limbs of X.
+/// One step of a division of the shifted dividend U by the shifted divisor V. The window X is the
+/// n + m limbs of U from limb `at` on, and V' the n upper limbs of V. The step computes the m limbs
+/// of the quotient ⌊X/V'⌋, written from limb `digit` of the whole quotient on, and an overflow. X
+/// mod V' overwrites the lower n limbs of X.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     at: usize,
@@ -129,9 +133,10 @@ struct Long<'a> {
     count: usize,
     /// The bit lengths of the divisors.
     lengths: Numbers<'a>,
-    /// The dividends U = 2^s·u; at the end the remainders.
+    /// The shifted dividends U = 2^s·u; at the end the remainders. s is such that the divisor 2^s·v
+    /// has its highest bit set.
     dividends: Places<'a>,
-    /// The divisors V = 2^s·v.
+    /// The shifted divisors V = 2^s·v, with s such that the highest bit is set.
     divisors: Places<'a>,
     quotients: Places<'a>,
     /// Memory for one product per number, stored contiguously.
@@ -163,22 +168,22 @@ impl<'a> Long<'a> {
         Self { gpu, plan, count, lengths, dividends, divisors, quotients, products, overflows }
     }
 
-    /// Launches a kernel for `limbs` limbs of every number.
+    /// Launches a kernel that processes `limbs` limbs of every number.
     ///
     /// # Safety
-    /// As for [`Gpu::launch`].
+    /// The requirements of [`Gpu::launch`] hold.
     unsafe fn launch(&self, kernel: Kernel, limbs: usize, args: &[Arg]) -> Result<(), DeviceError> {
         // SAFETY: the caller ensures it.
         unsafe { self.gpu.launch(&RowShape::new(kernel, limbs), self.count, args) }
     }
 
-    /// Returns the memory of the overflows of a level.
+    /// Returns the memory for the overflows of guesses at a level: one word per number.
     fn overflows(&self, level: u32) -> Cells<'a, u32> {
         let first = level as usize * self.count;
         self.overflows.part(first..first + self.count)
     }
 
-    /// Computes U and V from u and v.
+    /// Computes the shifted dividends and divisors from u and v.
     fn align(&self, u: Numbers<'_>, v: Numbers<'_>) -> Result<(), DeviceError> {
         self.lengths.assert_holds(self.count);
         for (is_divisor, a, out) in [(1_u32, v, self.divisors), (0, u, self.dividends)] {
@@ -203,7 +208,7 @@ impl<'a> Long<'a> {
         Ok(())
     }
 
-    /// Computes the whole quotients, from the highest limb on.
+    /// Computes all limbs of the quotients, from the highest one on.
     fn divide(&self) -> Result<(), DeviceError> {
         let Plan { whole, block, blocks, guesses } = self.plan;
         let step = |at, m| Step { at, digit: at, n: whole, m };
@@ -217,8 +222,8 @@ impl<'a> Long<'a> {
         Ok(())
     }
 
-    /// Performs a step: guesses its quotient, and corrects the guess. Its overflow is stored if one
-    /// is possible.
+    /// Performs a step: guesses its quotient, and corrects the guess. Stores the overflow of the
+    /// quotient in `overflows`, which is `None` if no overflow is possible.
     fn step(
         &self,
         step: Step,
@@ -241,8 +246,8 @@ impl<'a> Long<'a> {
         self.correct(Kernel::Correct, step, of_guess, overflows)
     }
 
-    /// Performs a step with m = n, in two steps of half as many limbs, or by the kernel
-    /// `divide.cu`.
+    /// Performs a step whose quotient has as many limbs as its divisor: by two steps of half as
+    /// many limbs of the quotient, or by the kernel `divide.cu` alone.
     fn guess(
         &self,
         step: Step,
@@ -267,7 +272,8 @@ impl<'a> Long<'a> {
         self.gpu.divide_windows(windows, self.count)
     }
 
-    /// Corrects the quotient of a step after its guess; reads and writes overflows.
+    /// Corrects the guessed quotient of a step. Reads the overflows of the guess from `from`, and
+    /// writes those of the corrected quotient to `to`.
     fn correct(
         &self,
         kernel: Kernel,
@@ -303,7 +309,7 @@ impl<'a> Long<'a> {
         unsafe { self.launch(kernel, step.n, &args) }
     }
 
-    /// Returns the window, the divisor and the quotient's limbs of a step.
+    /// Returns the window of a step, its divisor, and the limbs of its quotient, in this order.
     fn places(&self, Step { at, digit, n, m }: Step) -> (Places<'a>, Numbers<'a>, Places<'a>) {
         (
             self.dividends.part(at, n + m),
@@ -312,7 +318,8 @@ impl<'a> Long<'a> {
         )
     }
 
-    /// Writes the quotients and remainders of u and v to the results, from number `first` on.
+    /// Writes quotients, remainders and flags to the results. The first of these numbers has the
+    /// index `first` in the results.
     fn unalign(
         &self,
         u_limbs: usize,

@@ -16,7 +16,7 @@ use super::method::no_method;
 use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
 use super::{Gpu, Operand};
 
-/// A version of the kernel `divide.cu`, compiled for given limbs and results.
+/// A version of the kernel `divide.cu`, compiled for given numbers of limbs and given results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Divide {
     u_limbs: usize,
@@ -24,8 +24,8 @@ pub struct Divide {
     quotient: bool,
     remainder: bool,
     exact: bool,
-    /// Whether the kernel divides parts of longer numbers: then a quotient has the limbs of the
-    /// dividend less those of the divisor, plus an overflow.
+    /// Whether the kernel divides parts of longer numbers. A quotient then has `u_limbs` −
+    /// `v_limbs` limbs, and one more limb, its overflow, in separate memory.
     window: bool,
     /// How a divisor is split among lanes.
     split: Split,
@@ -44,13 +44,14 @@ pub struct Quotients<'a> {
     pub exact: bool,
 }
 
-/// The largest number of limbs of a divisor, and of a remainder, in the registers of a lane.
+/// The largest number of limbs of a divisor, and of a remainder, in the registers of one lane.
 const MAX_LIMBS: usize = 64;
 
-/// The number of limbs of a lane up to which more lanes are not worth it.
+/// The number of limbs per lane up to which more lanes per number are not worth it.
 const FEW_LIMBS: usize = 32;
 
-/// The number of limbs up to which dividends are divided by `divide.cu` alone wherever it can.
+/// Dividends of at most this number of limbs are divided by `divide.cu` alone if it supports the
+/// divisors.
 const SHORT: usize = 256;
 
 impl Divide {
@@ -83,8 +84,8 @@ impl Divide {
         Self { window: true, ..self }
     }
 
-    /// Returns a version with more lanes per number, as long as `count` numbers are too few to keep
-    /// a device of `multiprocessors` multiprocessors busy.
+    /// Returns a version with more lanes per number if `count` numbers are too few to keep a device
+    /// of `multiprocessors` multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
         Self { split: self.split.spread(self.v_limbs, count, multiprocessors), ..self }
     }
@@ -121,7 +122,7 @@ struct Windows<'a> {
     dividends: Places<'a>,
     divisors: Numbers<'a>,
     quotients: Places<'a>,
-    /// Memory for the limbs by which quotients overflow; `None` if they cannot.
+    /// Memory for one overflow limb per quotient; `None` if no quotient can overflow.
     overflows: Option<Cells<'a, u32>>,
 }
 
@@ -130,12 +131,12 @@ impl Gpu {
     ///
     /// With divisors of up to a few hundred limbs, costs O(l·m) for quotients of l limbs and
     /// divisors of m limbs, and is asynchronous. With longer divisors, waits for the device once,
-    /// for the bit lengths of the numbers, and costs a few times as much as products of that length
-    /// (Burnikel and Ziegler 1998, Fast recursive division).
+    /// for the bit lengths of the numbers, and costs a few times as much as products of the length
+    /// of the divisors (Burnikel and Ziegler 1998, Fast recursive division).
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports such numbers.
+    /// supports numbers of these lengths.
     pub fn divide(
         &self,
         u: Operand<'_>,
@@ -167,11 +168,10 @@ impl Gpu {
         }
     }
 
-    /// Returns `a_i` mod `m_i` if a has more limbs than m; otherwise `None`, and a can be used as
-    /// it is.
+    /// Returns `a_i` mod `m_i` if a has more limbs than m; otherwise `None`.
     ///
     /// # Errors
-    /// As [`Self::divide`].
+    /// The errors of [`Self::divide`].
     pub(super) fn folded(
         &self,
         a: Operand<'_>,
@@ -230,7 +230,8 @@ impl Gpu {
     /// Like [`Self::divide_by_limbs`], but for parts of longer numbers.
     ///
     /// # Errors
-    /// The device fails, the kernel cannot be compiled, or no method supports such numbers.
+    /// The device fails, the kernel cannot be compiled, or no method supports numbers of these
+    /// lengths.
     ///
     /// # Panics
     /// If a buffer has fewer than `count` numbers.

@@ -1,5 +1,5 @@
 //! Plans of long divisions: the block size and the levels of recursion. A plan affects only the
-//! time.
+//! time of a division, not its results.
 
 use std::collections::HashMap;
 
@@ -7,56 +7,59 @@ use super::Divide;
 use crate::gpu::split::InLanes;
 use crate::gpu::{Algorithm, Gpu, Method};
 
-/// The plan of a division by a divisor V of `whole` limbs, to which numbers are aligned. One limb
-/// of the quotient is computed first, then `blocks` blocks of `block` limbs. `whole` and `block`
-/// are multiples of 4.
+/// The plan of a long division. Numbers are shifted so that the divisor, then called V, has exactly
+/// `whole` limbs and its highest bit set. The highest limb of the quotient is computed first, then
+/// `blocks` blocks of `block` limbs each. `whole` and `block` are multiples of 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// The number of limbs of V.
+    /// The number of limbs of the shifted divisor V.
     pub whole: usize,
-    /// The number of limbs of a block; with guesses, at most those of V.
+    /// The number of limbs of a block of the quotient. If `guesses` is not `None`, at most `whole`.
     pub block: usize,
     /// The number of blocks of a quotient.
     pub blocks: usize,
-    /// How often a guess of a block's quotient, by as many limbs of V as the block has, is halved.
-    /// `None` means that each block is divided at once.
+    /// The levels of recursion of a guess. The quotient of a block is guessed by a division by the
+    /// upper `block` limbs of V, and this division is halved recursively this number of times.
+    /// `None` means that the kernel divides each block by V directly, without a guess.
     pub guesses: Option<u32>,
 }
 
 impl Plan {
-    /// Returns the number of limbs of a dividend's memory, including one limb above, rounded up to
-    /// a multiple of 4.
+    /// Returns the number of limbs of memory for a dividend: those of the divisor and of the
+    /// blocks, and one more, rounded up to a multiple of 4.
     pub(super) fn dividend(&self) -> usize {
         self.whole + self.quotient()
     }
 
-    /// Returns the number of limbs of a quotient's memory, rounded up to a multiple of 4.
+    /// Returns the number of limbs of memory for a quotient: those of the blocks and one more,
+    /// rounded up to a multiple of 4.
     pub(super) fn quotient(&self) -> usize {
         self.blocks * self.block + 4
     }
 
-    /// Returns the number of limbs of the longest product of a block and a part of V.
+    /// Returns the number of limbs of the longest product of a block of the quotient and lower
+    /// limbs of V; 0 if the plan has no such products.
     pub(super) fn product(&self) -> usize {
         if self.guesses.is_none() || self.blocks == 0 { 0 } else { self.whole }
     }
 
-    /// Returns the number of words for overflows per number.
+    /// Returns the number of words of memory for the overflows of guessed quotients, per number.
     pub(super) fn overflows(&self) -> usize {
         self.guesses.map_or(1, |levels| levels as usize + 1)
     }
 
-    /// Returns the number of words of memory per number.
+    /// Returns the number of words of temporary memory per number.
     pub(super) fn words(&self) -> usize {
         let rows = self.dividend() + self.whole + self.quotient() + self.product();
         rows + self.overflows().next_multiple_of(4)
     }
 }
 
-/// The least number of limbs of a divisor of a halved guess.
+/// The least number of limbs of a divisor in the lowest level of a recursion.
 const LEAST: usize = 16;
 
-/// Estimates costs of divisions. A cost is the approximate nanoseconds of one division in a large
-/// batch, as products have in [`Gpu::choice`].
+/// Estimates of the costs of divisions. A cost is the approximate time in nanoseconds of one
+/// division in a large batch, like the prices of products in [`Gpu::choice`].
 pub(in crate::gpu) struct Costs<'a> {
     gpu: &'a Gpu,
     shared_memory: u32,
@@ -91,7 +94,8 @@ impl<'a> Costs<'a> {
         self.gpu.prices().scaled(alike, estimate) + memory
     }
 
-    /// Returns the cost of correcting a step, which is a pass over its window.
+    /// Returns the cost of correcting a guessed quotient, which is a pass over a divisor of `whole`
+    /// limbs and the dividend.
     fn correct(whole: usize) -> f64 {
         0.8 + Self::memory(4 * whole)
     }
@@ -119,14 +123,15 @@ impl<'a> Costs<'a> {
         alone.into_iter().chain(in_blocks).min_by(f64::total_cmp)
     }
 
-    /// Returns the cost of computing `block` limbs of the quotient by V with the kernel at once.
+    /// Returns the cost of computing `block` limbs of a quotient by a divisor of `whole` limbs with
+    /// `divide.cu` alone; `None` if it does not support them.
     fn at_once(&self, whole: usize, block: usize) -> Option<f64> {
         let shape = Divide::new(whole + block, whole, self.shared_memory)?;
         Some(self.of_kernel(&shape, block + 1))
     }
 
-    /// Returns the cost of computing m limbs of the quotient by m limbs of a divisor, halved
-    /// `levels` times.
+    /// Returns the cost of computing m limbs of a quotient by a divisor of m limbs, by a division
+    /// that is halved `levels` times; `None` if no method supports it.
     fn guess(&mut self, m: usize, levels: u32) -> Option<f64> {
         if levels == 0 {
             return self.at_once(m, m);
@@ -136,7 +141,7 @@ impl<'a> Costs<'a> {
     }
 
     /// Returns the cheapest plan, and its cost, for divisors of `divisor` limbs and quotients of
-    /// `quotient` + 1 limbs.
+    /// `quotient` + 1 limbs; `None` if no method supports them.
     pub(super) fn plan(&mut self, divisor: usize, quotient: usize) -> Option<(Plan, f64)> {
         let divisor = divisor.next_multiple_of(4).max(4);
         let none = Plan { whole: divisor, block: 4, blocks: 0, guesses: None };
@@ -177,14 +182,16 @@ impl<'a> Costs<'a> {
         Some(self.guess(plan.block, levels)? + beside)
     }
 
-    /// Returns the cost of the kernels that run before and after the blocks.
+    /// Returns the cost of the kernels that run before the first block of a plan and after the
+    /// last.
     fn around(plan: &Plan) -> f64 {
         3.0 + Self::memory(3 * plan.dividend() + 6 * plan.whole)
     }
 }
 
-/// Returns `limbs` rounded up, by at most an eighth and little beyond `most`, so that batches that
-/// differ in a few limbs share kernels.
+/// Returns `limbs` rounded up, so that batches whose lengths differ by a few limbs share compiled
+/// kernels: to a multiple of 4 below 32 limbs, and by at most an eighth above. The result is at
+/// most `most`, rounded up to a multiple of 4.
 pub(super) fn rounded(limbs: usize, most: usize) -> usize {
     let unit = if limbs < 32 { 4 } else { 1 << (limbs.ilog2() - 3) };
     limbs.next_multiple_of(unit).min(most.next_multiple_of(4))

@@ -1,4 +1,4 @@
-//! Divisions in blocks on the simulator, against divisions limb by limb; and tests of plans.
+//! Tests of divisions in blocks on the simulator against divisions on the CPU, and tests of plans.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +9,7 @@ use super::plan::{Costs, Plan, rounded};
 use crate::gpu::tests::{gpu, narrow, wide};
 use crate::gpu::{Divide, Gpu, Operand, Quotients};
 
-/// Random limbs, some with runs of zeros and of ones.
+/// Returns random limbs, in some cases with runs of zeros and of ones.
 fn drawn(rng: &mut ChaCha8Rng, limbs: usize) -> Vec<u32> {
     let runs = rng.random::<bool>();
     let mut value = 0;
@@ -27,7 +27,7 @@ fn drawn(rng: &mut ChaCha8Rng, limbs: usize) -> Vec<u32> {
     (0..limbs).map(&mut word).collect()
 }
 
-/// Returns a·b + c in `limbs` limbs; `None` if that is longer.
+/// Returns a·b + c in `limbs` limbs; `None` if the number is longer.
 fn product(a: &[u32], b: &[u32], c: &[u32], limbs: usize) -> Option<Vec<u32>> {
     let mut sum = limbs::mul(&wide(a), &wide(b));
     sum.resize(sum.len().max(c.len().div_ceil(2)) + 1, 0);
@@ -45,9 +45,9 @@ fn less_one(x: &[u32]) -> Vec<u32> {
     narrow(&less, x.len())
 }
 
-/// Divisors of `limbs` limbs that are hard for guesses by their upper half, third …: V1 minimal or
-/// all ones, V2 all ones or 0, powers of B with a little more and less; then random divisors, and
-/// 0.
+/// Returns divisors of `limbs` limbs that are hard for guesses by their upper limbs: upper limbs
+/// that are minimal or all ones, lower limbs that are all ones or 0, and numbers near powers of
+/// 2^32. Also returns random divisors and 0.
 fn divisors(rng: &mut ChaCha8Rng, limbs: usize, block: usize) -> Vec<Vec<u32>> {
     let ones = vec![u32::MAX; limbs];
     let top = |above: u32, from: usize, below: u32| -> Vec<u32> {
@@ -75,8 +75,8 @@ fn divisors(rng: &mut ChaCha8Rng, limbs: usize, block: usize) -> Vec<Vec<u32>> {
     found
 }
 
-/// Dividends that are hard for a divisor: the largest whose quotient fits in `limbs` limbs,
-/// dividends with the divisor's upper limbs, products, and their neighbours.
+/// Returns dividends of `limbs` limbs that are hard for the divisor v: the largest dividend,
+/// dividends with the upper limbs of v, multiples of v, and their neighbours.
 fn dividends(rng: &mut ChaCha8Rng, v: &[u32], limbs: usize) -> Vec<Vec<u32>> {
     let length = v.iter().rposition(|&limb| limb != 0).map_or(0, |i| i + 1);
     let v = &v[..length];
@@ -124,7 +124,7 @@ impl Pairs {
         Self { u_limbs, v_limbs, pairs }
     }
 
-    /// Numbers of all lengths in one batch.
+    /// Returns random pairs of numbers of all lengths for one batch.
     fn mixed(seed: u64, u_limbs: usize, v_limbs: usize, count: usize) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut number = |limbs: usize| {
@@ -136,7 +136,8 @@ impl Pairs {
         Self { u_limbs, v_limbs, pairs }
     }
 
-    /// Checks all results, requested in every combination, by any method.
+    /// Checks the results of the method `by` for all pairs, with the results requested in several
+    /// combinations.
     fn check(
         &self,
         gpu: &Gpu,
@@ -196,8 +197,8 @@ impl Pairs {
     }
 }
 
-/// Plans with blocks of `base` limbs times a power of two, as few as quotients need, or guesses of
-/// the whole divisor.
+/// Returns a function that makes plans with the given levels and with blocks of `base`·2^levels
+/// limbs, as many as quotients need.
 fn forced(base: usize, levels: Option<u32>) -> impl Fn(usize, usize) -> Option<Plan> {
     move |divisor, quotient| {
         let block = base << levels.unwrap_or(0);
@@ -240,7 +241,8 @@ fn in_blocks_by_guesses() {
     }
 }
 
-/// Numbers of several warps, with borrows that run through the spans of all warps.
+/// Tests numbers that several warps of a block share, with borrows that run through the limbs of
+/// all warps.
 #[test]
 fn in_blocks_by_warps() {
     let gpu = gpu();
@@ -286,7 +288,8 @@ fn of_all_lengths_in_blocks() {
     }
 }
 
-/// The default choice: the kernel, blocks without and with guesses, equal lengths.
+/// Tests the default choice of a method: `divide.cu` alone, blocks without and with guesses, and
+/// dividends and divisors of equal length.
 #[test]
 fn by_the_cheapest_way() {
     let gpu = gpu();
@@ -343,7 +346,8 @@ fn products_are_divided_too() {
     }
 }
 
-/// With an H200's prices in nanoseconds: measurements of `divide.cu` there, and a few products.
+/// Tests costs in nanoseconds on an H200: of `divide.cu` against measurements, and of long
+/// divisions against a range of times.
 #[test]
 fn long_divisions_cost_a_few_products() {
     let gpu = gpu();

@@ -12,17 +12,19 @@ use super::{Gpu, Operand, Shape, Sum};
 pub use crate::operation::{Bitwise, Extreme, Shift};
 use shape::{GroupShape, Kernel};
 
-/// Returns the sources of these operations, for chunks of every size and groups of every kind.
+/// Returns the sources of the kernels of limb-wise operations, for chunks of every size and groups
+/// of every kind.
 #[must_use]
 pub fn sources() -> Vec<Source> {
     shape::sources()
 }
 
-/// The limb-wise operations. Operands with fewer limbs than the result are extended by zeros;
-/// operands with more are taken mod 2^(32·limbs). Unless stated otherwise, results may alias an
-/// operand ([`Results::operand`]). Numbers have 1 to 2^20 limbs. Operations are asynchronous.
+/// The limb-wise operations. Operands with fewer limbs than the result are extended by zeros; of
+/// operands with more limbs, only the lowest limbs are used, as many as the result has. Unless
+/// stated otherwise, results may be written to the memory of an operand ([`Results::operand`]).
+/// Numbers have 1 to 2^20 limbs. Operations return before the device has finished.
 impl Gpu {
-    /// Computes `out_i = −a_i mod 2^(32·limbs)`.
+    /// Computes `out_i = −a_i mod 2^(32·out.limbs)`.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -38,8 +40,8 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &[&operand(a)[..], &results(out)].concat()) }
     }
 
-    /// Computes `out[i]` = −1, 0, 1 for `a_i` < `b_i`, `a_i` = `b_i`, `a_i` > `b_i`. Reads limbs
-    /// from the highest down to the first difference.
+    /// Computes `out[i]` = −1 for `a_i` < `b_i`, 0 for `a_i` = `b_i` and 1 for `a_i` > `b_i`. Reads
+    /// limbs from the highest down to the first difference.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -55,7 +57,7 @@ impl Gpu {
         self.compare_bytes(a, b, count, out.into())
     }
 
-    /// Like [`Self::compare`], but writes the results to at least `count` bytes.
+    /// Like [`Self::compare`], but `out` is a pointer to memory for at least `count` bytes.
     fn compare_bytes(
         &self,
         a: Operand<'_>,
@@ -70,8 +72,8 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &[&operand(a)[..], &operand(b), &more].concat()) }
     }
 
-    /// Computes `out_i` = the smaller or the larger of `a_i` and `b_i`; the result has the limbs of
-    /// the longer operand.
+    /// Computes `out_i` = the smaller or the larger of `a_i` and `b_i`; the result has as many
+    /// limbs as the longer operand.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -134,7 +136,7 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// Computes `out_i` = 2^(32·limbs) − 1 − `a_i`: all bits inverted.
+    /// Computes `out_i` = 2^(32·`out.limbs`) − 1 − `a_i`: all bits of `a_i` inverted.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -149,8 +151,8 @@ impl Gpu {
         }
     }
 
-    /// Computes `out_i = a_i mod 2^(32·limbs)`; `lost[i]` is 1 where that differs from `a_i`,
-    /// otherwise 0. Results must not alias operands.
+    /// Computes `out_i = a_i mod 2^(32·out.limbs)`; `lost[i]` is 1 where `out_i` differs from
+    /// `a_i`, otherwise 0. Results must not alias operands.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -181,7 +183,8 @@ impl Gpu {
         self.compare_bytes(a, out.operand(), count, lost.into())
     }
 
-    /// Computes `out_i` = `b_i` where `bytes[i]` is not 0, otherwise `a_i`, mod 2^(32·limbs).
+    /// Computes `out_i` = `b_i` where `bytes[i]` is not 0, otherwise `out_i` = `a_i`, mod
+    /// 2^(32·`out.limbs`).
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -201,8 +204,9 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// Computes x and y by choosing among the candidates d and n as `cofactors.cu` describes. All
-    /// numbers have the same limbs.
+    /// Computes the cofactors x and y of a greatest common divisor by a choice between the
+    /// candidates d and n, and `d_less` and `n_less`, as the comment of `cofactors.cu` describes.
+    /// All candidates have the same number of limbs.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.
@@ -230,8 +234,8 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &args.concat()) }
     }
 
-    /// Computes `out_i` = `a_i`·2^bits mod 2^(32·limbs), or ⌊`a_i`/2^bits⌋. Results must not alias
-    /// operands.
+    /// Computes `out_i` = `a_i`·2^bits or ⌊`a_i`/2^bits⌋, mod 2^(32·`out.limbs`). Results must not
+    /// alias operands.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -253,8 +257,8 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &[&operand(a)[..], &by, &results(out)].concat()) }
     }
 
-    /// Computes `out_i` = `a_i`·w mod 2^(32·limbs). That is the whole product with two limbs more
-    /// than a, or with one more if w < 2^32. Results must not alias operands.
+    /// Computes `out_i` = `a_i`·w mod 2^(32·`out.limbs`). This is the whole product if `out` has
+    /// two limbs more than a, or one more if w < 2^32. Results must not alias operands.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -274,8 +278,8 @@ impl Gpu {
 }
 
 impl Gpu {
-    /// Computes `out_i` = `u_i` − `p_i` − k·`m_i` with 0 ≤ `out_i` < `m_i`, where k ≤ 3, for 0 ≤
-    /// `u_i` − `p_i` < 4·`m_i`. Results have as many limbs as m and must not alias operands.
+    /// Computes `out_i` = (`u_i` − `p_i`) mod `m_i` by up to three subtractions of `m_i`. Requires
+    /// 0 ≤ `u_i` − `p_i` < 4·`m_i`. Results have as many limbs as m and must not alias operands.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.
@@ -298,8 +302,8 @@ impl Gpu {
     }
 }
 
-/// Returns the kernel for sums or differences of numbers too long for the registers of a block, and
-/// its arguments.
+/// Returns the shape and the arguments of the kernel for sums or differences of numbers that are
+/// too long for the registers of a block.
 pub(super) fn long_sum(
     sum: Sum,
     [a, b]: [Numbers<'_>; 2],

@@ -1,4 +1,4 @@
-//! How the kernels of this folder distribute numbers over threads.
+//! The distribution of numbers over threads in the kernels of limb-wise operations.
 
 use warpint_device::{DeviceError, Source, common};
 
@@ -63,8 +63,8 @@ impl Kernel {
     }
 }
 
-/// A kernel with its constants, which `groups.cuh` explains. The limbs of numbers are arguments of
-/// the launch, so that a few programs serve all widths.
+/// A kernel with its constants, which `groups.cuh` explains. The numbers of limbs are arguments of
+/// the launch, so that a few compiled kernels suffice for all widths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct GroupShape {
     kernel: Kernel,
@@ -76,7 +76,8 @@ pub(super) struct GroupShape {
 const THREADS: usize = 256;
 
 impl GroupShape {
-    /// Returns the shape for numbers of these limbs; the longest determines the lanes per number.
+    /// Returns the shape of `kernel` for operands and results of `limbs` limbs each. The longest
+    /// number determines the lanes per number.
     pub(super) fn new(kernel: Kernel, limbs: &[usize]) -> Self {
         let all = limbs.iter().fold(0, |all, &n| all | n);
         let longest = limbs.iter().copied().max().unwrap_or(1);
@@ -92,7 +93,8 @@ impl GroupShape {
         Self { kernel, vector, lanes, long }
     }
 
-    /// Returns how many rows are read at a time; there are more if chunks are short.
+    /// Returns how many rows a group of lanes reads at a time: two if chunks have four limbs,
+    /// otherwise four. A row is one chunk per lane.
     fn rows(self) -> usize {
         if self.vector == 4 { 2 } else { 4 }
     }

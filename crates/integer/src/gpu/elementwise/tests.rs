@@ -1,5 +1,5 @@
-//! Shapes and refused arguments; the results of the kernels are tested by
-//! `warpint_selftest::batches::elementwise`.
+//! Tests of shapes and of refused arguments. `warpint_selftest::batches::elementwise` tests the
+//! results of the kernels.
 
 use warpint_device::Device;
 

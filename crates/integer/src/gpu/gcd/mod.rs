@@ -10,7 +10,7 @@ use super::method::no_method;
 use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
 use super::{Gpu, Operand, Results};
 
-/// A version of the kernel `gcd.cu`, compiled for given limbs.
+/// A version of the kernel `gcd.cu`, compiled for operands of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gcd {
     a_limbs: usize,
@@ -19,16 +19,16 @@ pub struct Gcd {
     split: Split,
 }
 
-/// The largest number of limbs of each number in the registers of a lane.
+/// The largest number of 30-bit limbs of each number in the registers of a lane.
 const MAX_LIMBS: usize = 72;
 
-/// The number of limbs of a lane up to which more lanes are not worth it.
+/// The number of 30-bit limbs per lane up to which more lanes per number are not worth it.
 const FEW_LIMBS: usize = 36;
 
 impl Gcd {
-    /// Returns the version for operands of these limbs; `None` if they do not fit into the
-    /// registers of a block, or not into its `shared_memory` bytes of shared memory. Operands of
-    /// 2^20 bits need 140 KiB.
+    /// Returns the version for operands of `a_limbs` and `b_limbs` limbs; `None` if they do not fit
+    /// into the registers of a block or into its `shared_memory` bytes of shared memory. Operands
+    /// of 2^20 bits need 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| Self::of_lanes(a_limbs, b_limbs, lanes);
@@ -36,8 +36,8 @@ impl Gcd {
         fitting(&OF_BLOCKS, of_lanes, most, shared_memory.saturating_sub(EXCHANGED))
     }
 
-    /// Returns the versions with `lanes` lanes per number, those with the larger blocks first. From
-    /// 64 lanes on, a block holds one number.
+    /// Returns the versions with `lanes` lanes per number, those with the larger blocks first. With
+    /// more than 32 lanes, a block has one number.
     fn of_lanes(a_limbs: usize, b_limbs: usize, lanes: usize) -> impl Iterator<Item = Self> {
         // One more bit for the sign.
         let all = 32 * a_limbs.max(b_limbs) / 30 + 1;
@@ -72,11 +72,12 @@ impl InLanes for Gcd {
 
 impl Gpu {
     /// Computes `out_i` = gcd(a_i, b_i), with as many limbs as the wider operand; gcd(0, 0) = 0.
-    /// `out` may alias an operand that has as many limbs and is not broadcast. Asynchronous.
+    /// `out` may be the memory of an operand that is not broadcast and has as many limbs as the
+    /// results. Asynchronous: returns before the device has finished.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports such numbers.
+    /// supports numbers of these lengths.
     pub fn gcd<'a>(
         &self,
         a: Operand<'_>,

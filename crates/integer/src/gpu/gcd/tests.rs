@@ -1,4 +1,4 @@
-//! Common divisors on the simulator, against Euclid's algorithm.
+//! Tests of common divisors on the simulator against Euclid's algorithm.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +8,7 @@ use super::Gcd;
 use crate::gpu::tests::{gpu, narrow, numbers, upload, wide};
 use crate::gpu::{Gpu, Operand, Shape};
 
-/// Euclid's algorithm by division.
+/// Returns gcd(a, b) by Euclid's algorithm, with divisions.
 fn gcd(a: &[u32], b: &[u32]) -> Vec<u64> {
     let (mut a, mut b) = (limbs::trimmed(&wide(a)).to_vec(), limbs::trimmed(&wide(b)).to_vec());
     while !b.is_empty() {
@@ -17,8 +17,8 @@ fn gcd(a: &[u32], b: &[u32]) -> Vec<u64> {
     a
 }
 
-/// Returns F_n and F_(n − 1), the largest Fibonacci numbers of `limbs` limbs: the most steps of
-/// Euclid's algorithm.
+/// Returns two consecutive Fibonacci numbers that fill `limbs` limbs, the larger one first. Such
+/// numbers need the most steps of Euclid's algorithm.
 pub(in crate::gpu) fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
     let (mut a, mut b) = (vec![0; limbs], vec![0; limbs]);
     b[0] = 1_u32;
@@ -36,8 +36,8 @@ pub(in crate::gpu) fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
     }
 }
 
-/// Random multiples, of the given limbs, of a number of `common` limbs or of 1; up to `zeros` of
-/// their lowest limbs are 0.
+/// Returns two random multiples of g, a number of `common` limbs, with the given numbers of limbs.
+/// Then sets up to `zeros` of the lowest limbs of each to 0.
 pub(in crate::gpu) fn multiples(
     rng: &mut ChaCha8Rng,
     (g, common): (&[u32], usize),
@@ -53,7 +53,7 @@ pub(in crate::gpu) fn multiples(
     (a, b)
 }
 
-/// Hard pairs: all, or every second …, and those with the most steps.
+/// Checks the divisors of hard pairs: of one pair in `every`, and of the pairs with the most steps.
 fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     let Gcd { a_limbs, b_limbs, .. } = *shape;
     let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -99,7 +99,7 @@ fn divisors_by_steps() {
     }
 }
 
-/// Numbers in lanes of several warps, used for numbers too long for a warp.
+/// Tests groups of lanes of several warps, which are used for numbers too long for a warp.
 #[test]
 fn divisors_by_blocks() {
     let gpu = gpu();

@@ -10,7 +10,7 @@ use super::method::no_method;
 use super::split::{EXCHANGED, InLanes, OF_BLOCKS, Split, fitting};
 use super::{Gpu, Operand, Part, Quotients, Results, Sum};
 
-/// A version of the kernel `inverse.cu`, compiled for given limbs.
+/// A version of the kernel `inverse.cu`, compiled for operands of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inverse {
     a_limbs: usize,
@@ -21,15 +21,15 @@ pub struct Inverse {
     split: Split,
 }
 
-/// The largest number of limbs of each of four numbers per lane; those beyond the registers are in
-/// local memory.
+/// The largest number of 30-bit limbs per lane of each of the four numbers of the kernel. Limbs
+/// that do not fit in registers are in local memory.
 const MAX_LIMBS: usize = 72;
 
-/// The largest number of limbs of each of four numbers per lane, if all lanes of a number are in
-/// one warp.
+/// The largest number of 30-bit limbs per lane of each of the four numbers of the kernel, if all
+/// lanes of a number are in one warp.
 const MAX_LIMBS_OF_WARPS: usize = 36;
 
-/// The number of limbs of a lane up to which more lanes are not worth it.
+/// The number of 30-bit limbs per lane up to which more lanes per number are not worth it.
 const FEW_LIMBS: usize = 18;
 
 /// Memory for the results of [`Gpu::gcd_ext`] for `count` pairs a and b.
@@ -47,19 +47,20 @@ pub struct Cofactors<'a> {
     pub y_negative: &'a mut Buffer<u8>,
 }
 
-/// The outputs of `inverse.cu`.
+/// Memory for the outputs of `inverse.cu`.
 #[derive(Debug, Clone, Copy)]
 struct Outputs<'a> {
-    /// The inverses, with the limbs of the modulus, or the cofactors, with those of the wider
-    /// operand.
+    /// The inverses, with as many limbs as the modulus, or the cofactors, with as many limbs as the
+    /// wider operand.
     out: Cells<'a, u32>,
-    /// The greatest common divisors; only with cofactors.
+    /// The greatest common divisors; `None` for inverses.
     gcds: Option<Cells<'a, u32>>,
-    /// The flags of numbers without an inverse; only for inverses.
+    /// The flags of numbers without an inverse; `None` for cofactors.
     flags: Option<Cells<'a, u8>>,
+    /// One byte per number, which says how to complete its result: see the comment of the kernel.
     kinds: Cells<'a, u8>,
-    /// One word, initially 0, which changes if an even modulus occurs with a number that has an
-    /// inverse; only for inverses.
+    /// One word, initially 0, which changes if some number has an inverse modulo an even modulus;
+    /// `None` for cofactors.
     evens: Option<Cells<'a, u32>>,
 }
 
@@ -72,8 +73,8 @@ impl Inverse {
         Self::fitting(a_limbs, m_limbs, false, shared_memory).filter(|_| a_limbs <= m_limbs)
     }
 
-    /// Returns the version for cofactors of numbers of these limbs; `None` if they are too long, as
-    /// for [`Self::new`].
+    /// Returns the version for cofactors of numbers of `a_limbs` and `b_limbs` limbs; `None` if
+    /// they are too long for a block, as for [`Self::new`].
     #[must_use]
     pub fn with_cofactors(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         Self::fitting(a_limbs, b_limbs, true, shared_memory)
@@ -94,8 +95,8 @@ impl Inverse {
         fitting(&OF_BLOCKS, of_lanes, most, shared_memory.saturating_sub(EXCHANGED))
     }
 
-    /// Returns the versions with `lanes` lanes per number, those with the larger blocks first. From
-    /// 64 lanes on, a block holds one number.
+    /// Returns the versions with `lanes` lanes per number, those with the larger blocks first. With
+    /// more than 32 lanes, a block has one number.
     fn of_lanes(
         a_limbs: usize,
         b_limbs: usize,
@@ -143,16 +144,16 @@ fn numbers(data: &Buffer<u32>, limbs: usize) -> Operand<'_> {
 
 impl Gpu {
     /// Computes `out_i` = a_i^(−1) mod m_i, with as many limbs as m. Where no inverse exists, since
-    /// m_i = 0 or the numbers have a common divisor, the result is 0 and the flag 1. Modulo 1 the
-    /// inverse is 0.
+    /// m_i = 0 or a_i and m_i have a common divisor, the result is 0 and the flag is 1. Modulo 1
+    /// the inverse is 0.
     ///
-    /// Odd moduli use division steps. If an even modulus occurs with a number that has an inverse,
-    /// the whole batch takes one more product, and its quotient by a. Waits for the device;
-    /// temporary memory on the device is freed.
+    /// Inverses modulo odd numbers are computed by division steps (Bernstein and Yang 2019). If
+    /// some number has an inverse modulo an even modulus, the whole batch takes one more product,
+    /// and its quotient by a. Waits for the device.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports such numbers.
+    /// supports numbers of these lengths.
     pub fn inverse(
         &self,
         a: Operand<'_>,
@@ -213,15 +214,17 @@ impl Gpu {
         self.select(rest, numbers(&d, m.limbs), &kinds, count, out)
     }
 
-    /// Computes g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i, where x_i has the least absolute value
-    /// possible, and is positive if two values have it. For b_i = 0, x_i is 1, or 0 if a_i = 0 too.
+    /// Computes g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i, where x_i has the least possible absolute
+    /// value; if a positive and a negative x_i have it, x_i is the positive one. For b_i = 0, x_i
+    /// is 1 if a_i ≠ 0, and 0 otherwise.
     ///
-    /// Uses division steps for g and one cofactor modulo a or b, three quotients, a remainder and a
-    /// product. Needs temporary memory for ten numbers of the larger width.
+    /// Computes g and one cofactor, modulo a or b, by division steps (Bernstein and Yang 2019), and
+    /// the rest by three quotients, a remainder and a product. Needs temporary memory for ten
+    /// numbers of the larger width per pair.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports such numbers.
+    /// supports numbers of these lengths.
     pub fn gcd_ext(
         &self,
         a: Operand<'_>,
@@ -237,7 +240,8 @@ impl Gpu {
     /// Like [`Self::gcd_ext`], with a given shape.
     ///
     /// # Errors
-    /// The device fails, the kernel cannot be compiled, or no method supports such numbers.
+    /// The device fails, the kernel cannot be compiled, or no method supports numbers of these
+    /// lengths.
     fn gcd_ext_by_steps(
         &self,
         shape: &Inverse,
@@ -295,8 +299,8 @@ impl Gpu {
         self.choose_cofactors(all, &kinds, count, [x, y], signs)
     }
 
-    /// Returns `n_i` = (d_i·q_i − 1)/p_i mod 2^(64·limbs), where `limbs` is the limbs of d and of
-    /// q. `n_i` has twice as many.
+    /// Returns `n_i` = ⌊(d_i·q_i − 1)/p_i⌋ for d and q of l limbs each, where d_i·q_i − 1 is
+    /// computed mod 2^(64·l). `n_i` has 2·l limbs.
     fn other_cofactor(
         &self,
         d: &Buffer<u32>,
@@ -317,7 +321,7 @@ impl Gpu {
         Ok(n)
     }
 
-    /// Launches the kernel of the division steps.
+    /// Launches the kernel `inverse.cu`, which computes the division steps.
     ///
     /// # Panics
     /// If the operands do not match the shape, a buffer has fewer than `count` numbers, or the

@@ -1,5 +1,5 @@
-//! Inverses and cofactors on the simulator: inverses against Euclid's algorithm limb by limb, cofactors against
-//! the CPU's.
+//! Tests of inverses and cofactors on the simulator: inverses against Euclid's algorithm, cofactors
+//! against those of the CPU.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -17,7 +17,7 @@ fn padded(x: &[u32], limbs: usize) -> Vec<u32> {
     x.iter().copied().chain(std::iter::repeat(0)).take(limbs).collect()
 }
 
-/// Returns x + c mod 2^(32·limbs), c of either sign.
+/// Returns x + c mod 2^(32·n), where x has n limbs. c may be negative.
 fn shifted(x: &[u32], c: i64) -> Vec<u32> {
     let mut carry = c;
     let limb = |&limb: &u32| {
@@ -28,8 +28,9 @@ fn shifted(x: &[u32], c: i64) -> Vec<u32> {
     x.iter().map(limb).collect()
 }
 
-/// Pairs every hard number with every other, odd and even; m − 1, m and m + 1, powers of two, and
-/// their neighbours, with m; pairs with a common divisor; pairs with the most steps.
+/// Returns pairs of numbers: every hard number with every hard modulus m, odd or even; m − 1, m and
+/// m + 1 with m; pairs with a common divisor; and pairs that need the most steps. Of all except the
+/// last, returns one in `every`.
 fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     let mut moduli = numbers(&mut rng, 12, b_limbs);
@@ -59,7 +60,8 @@ fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     kept
 }
 
-/// Returns the numbers of pairs as operands; for a broadcast operand, that of the first pair.
+/// Calls `work` with the first and the second numbers of all pairs as operands. A broadcast operand
+/// has only the number of the first pair.
 fn with_operands(
     gpu: &Gpu,
     pairs: &[Pair],
@@ -161,7 +163,7 @@ fn cofactors_by_steps() {
     }
 }
 
-/// For all pairs that agree in one number: one modulus for all, or one number modulo all.
+/// Tests broadcast operands: one modulus for all numbers, or one number modulo all moduli.
 #[test]
 fn one_number_with_all() {
     let gpu = gpu();
@@ -181,7 +183,7 @@ fn one_number_with_all() {
     }
 }
 
-/// More lanes than numbers need, and lanes of several warps.
+/// Tests groups of more lanes than the numbers need, and groups of several warps.
 #[test]
 fn inverses_by_lanes_and_blocks() {
     let gpu = gpu();

@@ -6,7 +6,8 @@ use super::super::memory::Numbers;
 use super::super::{Gpu, Operand, Part, Quotients, Shape};
 use super::window;
 
-/// A version of the kernel `powers.cu`, which stores entries of a table or reads them.
+/// A version of the kernel `powers.cu`: it stores entries of a table if `keep` is true, and
+/// otherwise reads them.
 #[derive(Debug)]
 struct Powers {
     keep: bool,
@@ -32,7 +33,8 @@ impl Shape for Powers {
     }
 }
 
-/// Returns the source of the version that stores entries of the table, or that reads them.
+/// Returns the source of the version of `powers.cu` that stores entries of a table if `keep` is
+/// true, and otherwise of the version that reads them.
 pub(in super::super) fn source(keep: bool) -> Source {
     Source::new("powers.cu", include_str!("../../../kernels/power/powers.cu"), &["powers"])
         .headers(warpint_device::common::HEADERS)
@@ -40,19 +42,19 @@ pub(in super::super) fn source(keep: bool) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// What the computation of powers works with.
+/// The operands and the temporary memory of a computation of powers.
 struct Work<'a> {
     gpu: &'a Gpu,
     e: Operand<'a>,
     m: Operand<'a>,
     count: usize,
     product: Buffer<u32>,
-    /// The table: each entry has one power for each number of the batch.
+    /// The table of powers. An entry has one power for each number of the batch.
     table: Buffer<u32>,
 }
 
 impl Work<'_> {
-    /// Computes `x_i` ← x_i·y_i mod m_i, or x_i² mod m_i without a y.
+    /// Computes `x_i` ← x_i·y_i mod m_i, or `x_i` ← x_i² mod m_i if y is `None`.
     fn multiply(
         &mut self,
         x: &mut Buffer<u32>,
@@ -72,8 +74,9 @@ impl Work<'_> {
         gpu.divide(product, self.m, count, to)
     }
 
-    /// Stores numbers as an entry of the table, or reads the entries that the windows of the
-    /// exponents select. A window begins at bit `bit`.
+    /// If `keep` is true, stores `numbers` as the entry `entry` of the table. Otherwise, sets each
+    /// number to its power from the entry that `window` bits of its exponent, from bit `bit` on,
+    /// select.
     ///
     /// # Panics
     /// If a buffer has fewer than `count` numbers, or the table lacks the entries.
@@ -108,7 +111,7 @@ impl Gpu {
     /// Like [`Gpu::power`], for numbers of any length that products and remainders support.
     ///
     /// # Errors
-    /// As [`Gpu::power`].
+    /// The errors of [`Gpu::power`].
     pub(super) fn power_by_products(
         &self,
         [x, e, m]: [Operand<'_>; 3],

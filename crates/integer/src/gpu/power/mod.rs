@@ -1,4 +1,4 @@
-//! Powers modulo numbers on a device.
+//! Powers modulo numbers, on a device.
 
 pub(super) mod long;
 pub(super) mod residues;
@@ -13,15 +13,15 @@ use self::residues::PowerResidues;
 use super::memory::{Numbers, has, operands_fit};
 use super::{Gpu, Operand, Quotients, Shape};
 
-/// A version of the kernel `power.cu`, compiled for given limbs.
+/// A version of the kernel `power.cu`, compiled for operands of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Power {
     x_limbs: usize,
     e_limbs: usize,
     m_limbs: usize,
-    /// The number of 32-bit limbs per thread.
+    /// The number of limbs of a number in a thread: `m_limbs`, rounded up to a multiple of 4.
     limbs: usize,
-    /// The number of bits of the exponent per product.
+    /// The size of a window: the number of bits of the exponent that one product uses.
     window: usize,
 }
 
@@ -31,16 +31,17 @@ const MAX_LIMBS: usize = 32;
 
 const THREADS: usize = 128;
 
-/// Returns the size w in bits, among `widths`, of windows with the fewest products for exponents of
-/// `bits` bits: 2^w powers, and one product per window.
+/// Returns the size w of windows, in bits, that needs the fewest products for exponents of `bits`
+/// bits: 2^w for the table of powers, and one per window. w is in `widths`.
 fn window(bits: usize, widths: RangeInclusive<usize>) -> usize {
     let least = *widths.start();
     widths.min_by_key(|w| (1 << w) + bits.div_ceil(*w)).unwrap_or(least)
 }
 
 impl Power {
-    /// Returns the version for operands of these limbs. `None` if the base has more limbs than the
-    /// modulus, or the modulus more than the registers of a thread hold.
+    /// Returns the version for bases of `x_limbs`, exponents of `e_limbs` and moduli of `m_limbs`
+    /// limbs. `None` if the base has more limbs than the modulus, or the modulus has too many for
+    /// the registers of a thread.
     #[must_use]
     pub fn new(x_limbs: usize, e_limbs: usize, m_limbs: usize) -> Option<Self> {
         let limbs = m_limbs.next_multiple_of(4);
@@ -61,7 +62,7 @@ impl Power {
         }
     }
 
-    /// Returns the number of limbs of all powers that a thread stores.
+    /// Returns the total number of limbs of the table of powers of one thread.
     fn table(&self) -> usize {
         self.limbs << self.window
     }
@@ -100,17 +101,18 @@ impl Shape for Power {
 
 impl Gpu {
     /// Computes `out_i` = x_i^(e_i) mod m_i, with as many limbs as m. Where m_i = 0, the result is
-    /// 0 and the flag 1. Waits for the device; temporary memory on the device is freed.
+    /// 0 and the flag is 1. Waits for the device.
     ///
-    /// For moduli of up to 1,024 bits, one thread computes each power. Longer moduli, to about
-    /// 16,384 bits, use residues modulo primes of 32 bits. The whole batch is computed by products
-    /// and remainders if moduli are longer still, or if such a prime divides one of them (for
-    /// random moduli of n limbs one in 2^32/n). This takes as long as a product and its remainder,
-    /// log2 e times plus a sixth more.
+    /// For moduli of up to 1,024 bits, one thread computes each power. Longer moduli, of up to
+    /// about 16,384 bits, use residues modulo primes of 32 bits. For still longer moduli, the whole
+    /// batch is computed by successive products and remainders, about log2 e of each plus a sixth
+    /// more. The batch is also computed in this way, after an attempt by residues, if one of the
+    /// primes divides a modulus; for a random modulus of n limbs the probability of this is about
+    /// n/2^32.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports such numbers.
+    /// supports numbers of these lengths.
     pub fn power(
         &self,
         x: Operand<'_>,
@@ -172,7 +174,7 @@ impl Gpu {
         })
     }
 
-    /// Returns 2^(64·whole) mod m for each modulus, or once if m is one number for all.
+    /// Returns 2^(64·whole) mod m for each modulus m, or once if m is broadcast.
     fn raised(
         &self,
         whole: usize,

@@ -1,4 +1,5 @@
-//! Powers by residues on the simulator, with few words, against products and remainders.
+//! Tests of powers by residues on the simulator, with few words per number, against powers on the
+//! CPU.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +14,8 @@ fn wide(x: &[u32]) -> Vec<u64> {
     x.chunks(2).map(word).collect()
 }
 
-/// Numbers of `limbs` limbs: all ones, a power of two, one, zero, ones and zeros in runs, drawn ones.
+/// Returns `count` numbers of `limbs` limbs: all ones, a power of two, one and zero, then random
+/// numbers, half of them with limbs of zeros and of ones.
 fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     let number = |i: usize| {
         let mut word = |j: usize| match (i, rng.random_range(0..4)) {
@@ -30,7 +32,7 @@ fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     (0..count).map(number).collect()
 }
 
-/// Inputs and expected outputs of [`Gpu::power_by_residues`].
+/// A version of the kernel for operands of the given numbers of limbs, with a simulated device.
 struct Case {
     gpu: Gpu,
     shape: PowerResidues,

@@ -1,4 +1,5 @@
-//! Prices of products on a device: measured where possible, otherwise estimated.
+//! Prices of products on a device, in nanoseconds per product: measured if a measurement is stored,
+//! otherwise estimated.
 //!
 //! A price decides which method is used, and nothing else: all methods give the same results.
 
@@ -10,18 +11,20 @@ use warpint_device::{DeviceInfo, Tuning, TuningError, TuningKey, TuningStore, Wa
 use super::Method;
 use crate::Width;
 
-/// A method with its size. Products of different widths with the same algorithm share a price.
+/// A method of multiplication with its size. Products of different widths that use the same
+/// algorithm have the same price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Algorithm {
-    /// The method.
+    /// The method of multiplication.
     pub method: Method,
-    /// The number of limbs of the products of one thread, or the number of points of a transform.
+    /// The number of limbs of a factor of the products that single threads compute, or the number
+    /// of points of a transform.
     pub size: usize,
-    /// Whether both factors are equal.
+    /// Whether the algorithm squares numbers instead of multiplying different factors.
     pub square: bool,
 }
 
-/// Formats an algorithm: `mul karatsuba2 of 40 limbs`, `sqr ntt3 of 384 points`.
+/// Formats an algorithm as in `mul karatsuba2 of 40 limbs` and `sqr ntt3 of 384 points`.
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operation = if self.square { "sqr" } else { "mul" };
@@ -30,22 +33,22 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// An [`Algorithm`], with the widths of factors that it serves.
+/// An [`Algorithm`], with the range of lengths of the factors that it multiplies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// The algorithm.
     pub way: Algorithm,
-    /// The number of limbs of the narrowest factors.
+    /// The number of limbs of the shortest factors.
     pub first: usize,
-    /// The number of limbs of the widest factors, at which the algorithm is measured.
+    /// The number of limbs of the longest factors. The algorithm is measured with these.
     pub last: usize,
     /// The estimated price of the algorithm, in nanoseconds.
     pub estimate: f64,
 }
 
 /// Returns the steps of all methods on a device with `shared_memory` bytes of shared memory per
-/// block, those of shorter factors first. They serve products of two factors of one width, and
-/// squares, up to the largest width.
+/// block, in ascending order of their longest factors. They cover products of two factors of equal
+/// width, and squares, up to the largest width of a factor.
 #[must_use]
 pub fn steps(shared_memory: u32) -> Vec<Step> {
     let most = (Width::MAX_BITS / 32) as usize;
@@ -66,17 +69,17 @@ pub fn steps(shared_memory: u32) -> Vec<Step> {
     steps
 }
 
-/// The limit of near prices: an algorithm whose price is within this factor of the cheapest may be
-/// the cheapest.
+/// An algorithm whose price is at most this factor times the lowest price may prove to be the
+/// fastest.
 const NEAR: f64 = 1.7;
 
-/// The measured prices of some algorithms, in nanoseconds per product. Without any, all prices are
-/// estimates.
+/// The measured prices of some algorithms, in nanoseconds per product. The prices of all other
+/// algorithms are estimates.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     measured: HashMap<Algorithm, Measured>,
-    /// The median ratio of measured prices to estimates, for Karatsuba's identity and for
-    /// transforms.
+    /// The median ratio of measured prices to estimates: first for Karatsuba's identity, then for
+    /// transforms. `None` if no price of that kind was measured.
     scales: [Option<f64>; 2],
 }
 
@@ -88,7 +91,8 @@ struct Measured {
 }
 
 impl Prices {
-    /// Stores a measured price, in nanoseconds per product, and replaces an earlier one.
+    /// Adds the measured price of a step's algorithm, in nanoseconds per product. Replaces an
+    /// earlier price.
     pub fn insert(&mut self, step: &Step, nanoseconds: f64) {
         let measured = Measured { nanoseconds, scale: nanoseconds / step.estimate };
         self.measured.insert(step.way, measured);
@@ -122,10 +126,11 @@ impl Prices {
         self.measured(step.way).unwrap_or_else(|| self.scaled(step.way, step.estimate))
     }
 
-    /// Returns the steps worth measuring, for factors of up to `most` limbs: those not yet measured
-    /// whose price is within a factor 1.7 of the cheapest at some width, if another step is as
-    /// well. A measurement rescales the other prices, so further steps may follow; the process ends
-    /// when no step is left.
+    /// Returns the steps that are worth measuring for factors of up to `most` limbs. A step is near
+    /// the cheapest at a width if its price is at most 1.7 times the lowest price. A step is worth
+    /// measuring if it is not measured yet and if, at some width, it and at least one other step
+    /// are near the cheapest. A measurement changes the estimated prices, so another call may
+    /// return further steps; tuning ends when no step is returned.
     #[must_use]
     pub fn wanted(&self, steps: &[Step], most: usize) -> Vec<Step> {
         let mut wanted = vec![false; steps.len()];

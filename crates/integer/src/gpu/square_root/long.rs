@@ -1,5 +1,6 @@
-//! Square roots of long numbers from those of their upper halves, by divisions and squares of the
-//! whole batch (Zimmermann 1999, Karatsuba square root). The kernels prove that the results are
+//! Square roots of long numbers, computed from the roots of their upper halves by divisions and
+//! squares of the whole batch (Zimmermann 1999, Karatsuba square root). A level of the computation
+//! doubles the number of limbs of the roots. The comments of the kernels prove that the results are
 //! exact.
 //!
 //! The last level needs no remainder of its division. The root, which may be 1 too large, is
@@ -15,20 +16,26 @@ use crate::gpu::memory::{Numbers, Places, pointer};
 use crate::gpu::method::no_method;
 use crate::gpu::{Gpu, Operand, Part, Quotients};
 
-/// Temporary memory for the square roots of some numbers at a time.
+/// Temporary memory for the square roots of `count` numbers at a time.
 struct Space {
     count: usize,
-    /// The aligned numbers a·2^(2t), with twice as many limbs as a root.
+    /// The shifted numbers a·2^(2t), with t such that they have exactly twice as many limbs as a
+    /// root.
     aligned: Buffer<u32>,
-    /// The dividends of a level; at the end the roots of a.
+    /// The dividends of a level; after the last level the roots of a.
     dividend: Buffer<u32>,
-    /// The quotients of a level; at the end the remainders of the roots.
+    /// The quotients of a level; after the last level the remainders of the roots.
     quotient: Buffer<u32>,
+    /// The squares of the lower limbs of the roots that a level computes; on the last level, the
+    /// squares of the whole roots.
     square: Buffer<u32>,
+    /// The remainders of the divisions of a level.
     remainder: Buffer<u32>,
+    /// The lower limbs of the roots that a level computes.
     lower: Buffer<u32>,
-    /// The roots of one level and of the next.
+    /// The roots of one level and of the next. Level i uses element i mod 2.
     roots: [Buffer<u32>; 2],
+    /// The remainders of the roots in `roots`.
     rests: [Buffer<u32>; 2],
 }
 
@@ -63,7 +70,8 @@ impl Gpu {
     /// Like [`Gpu::square_root`], by a given plan.
     ///
     /// # Errors
-    /// The device fails, a kernel cannot be compiled, or no method supports such numbers.
+    /// The device fails, a kernel cannot be compiled, or no method supports numbers of these
+    /// lengths.
     pub(super) fn root_by_halves(
         &self,
         plan: &Plan,
@@ -76,10 +84,10 @@ impl Gpu {
         self.root_in_slices(plan, a, count, to, most)
     }
 
-    /// Like [`Self::root_by_halves`], with at most a given number of numbers at a time.
+    /// Like [`Self::root_by_halves`], but processes at most `most` numbers at a time.
     ///
     /// # Errors
-    /// As [`Self::root_by_halves`].
+    /// The errors of [`Self::root_by_halves`].
     pub(super) fn root_in_slices(
         &self,
         plan: &Plan,
@@ -108,34 +116,35 @@ impl Gpu {
 }
 
 impl Long<'_> {
-    /// Launches a kernel for `limbs` limbs of every number.
+    /// Launches a kernel that processes `limbs` limbs of every number.
     ///
     /// # Safety
-    /// As for [`Gpu::launch`].
+    /// The requirements of [`Gpu::launch`] hold.
     unsafe fn launch(&self, kernel: Kernel, limbs: usize, args: &[Arg]) -> Result<(), DeviceError> {
         // SAFETY: the caller ensures it.
         unsafe { self.gpu.launch(&RootRows::new(kernel, limbs), self.count, args) }
     }
 
-    /// Returns the number of limbs of a root at the start of a level.
+    /// Returns the number of limbs of the roots that a level starts with and doubles.
     fn half(&self, level: u32) -> usize {
         self.plan.base << level
     }
 
-    /// Returns `limbs` limbs of the aligned numbers, below the `above` highest ones.
+    /// Returns a view of `limbs` limbs of the shifted numbers, those below their `above` highest
+    /// limbs.
     fn aligned(&self, above: usize, limbs: usize) -> Numbers<'_> {
         let whole = 2 * self.plan.root();
         let aligned = Numbers::new(self.space.aligned.view(..), whole);
         aligned.part(whole - above - limbs, limbs)
     }
 
-    /// Returns the roots of a level.
+    /// Returns a view of the roots that a level starts with.
     fn roots(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.roots[level as usize % 2].view(..), self.half(level))
     }
 
-    /// Returns the remainders of a level's roots, whose memory has one more limb than the roots,
-    /// rounded up to a multiple of 4.
+    /// Returns a view of the remainders of the roots that a level starts with. A remainder has one
+    /// more limb than a root, rounded up to a multiple of 4.
     fn rest(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.rests[level as usize % 2].view(..), self.half(level) + 4)
     }
@@ -162,7 +171,7 @@ impl Long<'_> {
         unsafe { self.launch(Kernel::Align, whole, &args) }
     }
 
-    /// Computes the first roots, from the highest limbs.
+    /// Computes the first roots, of `base` limbs, from the highest limbs of the shifted numbers.
     fn upper(&mut self) -> Result<(), DeviceError> {
         let info = self.gpu.device().info();
         let (base, whole) = (self.plan.base, 2 * self.plan.root());
@@ -177,8 +186,8 @@ impl Long<'_> {
         self.gpu.root_by_limbs(&shape, aligned, to, self.count)
     }
 
-    /// Computes roots of twice as many limbs. On the last level, the root, which may be 1 too
-    /// large, is shifted down.
+    /// Computes roots of twice as many limbs as those of the level before. On the last level,
+    /// computes roots of a itself, shifted down, which may be 1 too large, and their squares.
     fn level(&mut self, level: u32) -> Result<(), DeviceError> {
         let (half, is_last) = (self.half(level), level + 1 == self.plan.levels);
         self.dividend(level)?;
@@ -198,7 +207,7 @@ impl Long<'_> {
         if is_last { Ok(()) } else { self.correct(level) }
     }
 
-    /// Computes the dividends for the roots of a level.
+    /// Computes the dividends from which a division by the roots of a level finds further limbs.
     fn dividend(&mut self, level: u32) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("dividends", &self.space.dividend, 2 * half);
@@ -288,7 +297,8 @@ impl Long<'_> {
         unsafe { self.launch(Kernel::Correct, 2 * half, &args) }
     }
 
-    /// Writes roots and remainders, from number `first` on.
+    /// Corrects the roots of the last level and writes roots and remainders to the results. The
+    /// first of these numbers has the index `first` in the results.
     fn last(
         &mut self,
         a: Numbers<'_>,

@@ -13,7 +13,7 @@ use super::memory::{Numbers, Places, has, operands_fit, pointer};
 use super::split::{InLanes, OF_WARPS, Split, even_share, fitting};
 use super::{Gpu, Operand};
 
-/// A version of the kernel `square_root.cu`, compiled for given limbs.
+/// A version of the kernel `square_root.cu`, compiled for numbers of a given number of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SquareRoot {
     a_limbs: usize,
@@ -30,13 +30,14 @@ pub struct SquareRoots<'a> {
     pub remainder: Option<&'a mut Buffer<u32>>,
 }
 
-/// The largest number of limbs of a root, and of a remainder, in the registers of a lane.
+/// The largest number of limbs of a root, and of a remainder, in the registers of one lane.
 const MAX_LIMBS: usize = 64;
 
-/// The number of limbs of a lane up to which more lanes are not worth it.
+/// The number of limbs per lane up to which more lanes per number are not worth it.
 const FEW_LIMBS: usize = 32;
 
-/// The number of limbs up to which roots are computed by `square_root.cu` alone wherever it can.
+/// Roots of numbers of at most this number of limbs are computed by `square_root.cu` alone if it
+/// supports them.
 const SHORT: usize = 256;
 
 impl SquareRoot {
@@ -56,8 +57,8 @@ impl SquareRoot {
         Split::of_lanes(lanes, limbs).map(move |split| Self { a_limbs, split })
     }
 
-    /// Returns a version with more lanes per number, as long as `count` numbers are too few to keep
-    /// a device of `multiprocessors` multiprocessors busy.
+    /// Returns a version with more lanes per number if `count` numbers are too few to keep a device
+    /// of `multiprocessors` multiprocessors busy.
     fn spread(self, count: usize, multiprocessors: u32) -> Self {
         let root_limbs = self.a_limbs.div_ceil(2);
         Self { split: self.split.spread(root_limbs, count, multiprocessors), ..self }
@@ -93,13 +94,13 @@ struct RootPlaces<'a> {
 impl Gpu {
     /// Computes s = ⌊√`a_i`⌋ and `a_i` − s² for `count` numbers.
     ///
-    /// For numbers of up to a few hundred limbs, costs O(l²) for l limbs and is asynchronous.
-    /// Longer roots are computed from halves (Zimmermann 1999, Karatsuba square root), each by a
-    /// division, which waits for the device.
+    /// For numbers of up to a few hundred limbs, costs O(l²) for l limbs and is asynchronous. A
+    /// longer root is computed from the root of the upper half of the number (Zimmermann 1999,
+    /// Karatsuba square root), by a division, which waits for the device, and a square.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, a kernel cannot be compiled, or no method supports
-    /// such numbers.
+    /// numbers of these lengths.
     pub fn square_root(
         &self,
         a: Operand<'_>,

@@ -1,4 +1,5 @@
-//! Plans of long square roots: the number of halvings. A plan affects only the time.
+//! Plans of long square roots: how often the length of a root is doubled. A plan affects only the
+//! time of a square root, not its results.
 
 use super::SquareRoot;
 use crate::gpu::divide::Costs;
@@ -33,11 +34,11 @@ impl Plan {
     }
 }
 
-/// The least number of limbs of a root that is lengthened.
+/// The least number of limbs of the first root in a plan with more than one level.
 const LEAST: usize = 32;
 
-/// Estimates the nanoseconds of a root in a large batch by the kernel alone: its instructions at
-/// half an H200's rate, counted as for `divide.cu`.
+/// Estimates the nanoseconds of one square root in a large batch by `square_root.cu` alone, from
+/// its number of instructions and half an H200's rate.
 fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
     let steps = shape.a_limbs.div_ceil(2) * shape.split.lanes;
     let slots = steps as f64 * (75.0 + 3.5 * shape.split.limbs as f64);
@@ -47,8 +48,8 @@ fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
 }
 
 impl Gpu {
-    /// Returns the cheapest plan for numbers of `a_limbs` limbs, or `None` if the kernel alone is
-    /// cheaper.
+    /// Returns the cheapest plan for numbers of `a_limbs` limbs; `None` if `square_root.cu` alone
+    /// is cheaper. `alone` is the version of `square_root.cu` for such numbers, if one exists.
     pub(super) fn root_plan(&self, a_limbs: usize, alone: Option<&SquareRoot>) -> Option<Plan> {
         let shared_memory = self.device().info().shared_memory_per_block;
         let mut costs = Costs::new(self);

@@ -1,11 +1,11 @@
-//! The kernels of long square roots, whose blocks process one number each.
+//! The kernels of long square roots, in which each block of threads processes one number.
 
 use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
-/// A kernel of long square roots, with a file of its own, except that [`Kernel::Candidate`] is in
-/// `root_lower.cu` too.
+/// A kernel of long square roots. Each has a file of its own, except that `root_lower.cu` has both
+/// [`Kernel::Lower`] and [`Kernel::Candidate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kernel {
     Align,
@@ -16,7 +16,7 @@ pub(super) enum Kernel {
     Last,
 }
 
-/// A kernel with a given number of threads per block. The limbs of numbers are arguments of the
+/// A kernel with a given number of threads per block. The numbers of limbs are arguments of the
 /// launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) struct RootRows {
@@ -25,8 +25,8 @@ pub(in crate::gpu) struct RootRows {
 }
 
 impl RootRows {
-    /// Returns the kernel for numbers of `limbs` limbs. It has blocks of one warp, or of more where
-    /// a warp would have more than four rows of 128 limbs.
+    /// Returns the kernel for numbers of `limbs` limbs. A block has one warp per 512 limbs, rounded
+    /// up to a power of two, and at most 8 warps.
     pub(super) fn new(kernel: Kernel, limbs: usize) -> Self {
         let warps = limbs.div_ceil(512).next_power_of_two().min(8);
         Self { kernel, threads: 32 * warps }

@@ -1,4 +1,4 @@
-//! Square roots on the simulator, against those bit by bit and by Newton's iteration.
+//! Tests of square roots on the simulator against square roots on the CPU, and tests of plans.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,15 +11,15 @@ use crate::gpu::memory::Places;
 use crate::gpu::tests::{gpu, narrow, numbers, upload, wide};
 use crate::gpu::{Gpu, Operand};
 
-/// Returns the limbs of x if it fits in `limbs` limbs.
+/// Returns x in `limbs` limbs of 32 bits; `None` if it is longer.
 fn fitting(x: &[u64], limbs: usize) -> Option<Vec<u32>> {
     let words = narrow(limbs::trimmed(x), limbs.max(2 * x.len()));
     words[limbs..].iter().all(|&word| word == 0).then(|| words[..limbs].to_vec())
 }
 
-/// Numbers that are hard for roots: few limbs and powers of two of every length, their neighbours,
-/// squares of numbers with runs of zeros and ones, their neighbours, and the largest with the same
-/// root.
+/// Returns numbers that are hard for square roots: small numbers, powers of two and their
+/// neighbours, squares of numbers with runs of zeros and ones, the neighbours of these squares, and
+/// the largest numbers with the same roots.
 fn hard(seed: u64, limbs: usize, every: usize) -> Vec<Vec<u32>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut found: Vec<Vec<u64>> = (0..=9).map(|x| vec![x]).collect();
@@ -69,7 +69,7 @@ fn hard(seed: u64, limbs: usize, every: usize) -> Vec<Vec<u32>> {
     (0..count).map(|i| found[i * 7919 % count].clone()).collect()
 }
 
-/// Compares roots and remainders that were found.
+/// Asserts that `roots` and `rests` are the square roots and the remainders of the numbers a.
 fn compare(what: &str, a: &[Vec<u32>], roots: &[u32], rests: &[u32]) {
     let half = a[0].len().div_ceil(2);
     for (i, a) in a.iter().enumerate() {
@@ -187,7 +187,7 @@ fn roots_by_halves() {
     check_plan(&gpu, Some(Plan::new(1300, 2)), &some);
 }
 
-/// The default choice.
+/// Tests the default choice of a method.
 #[test]
 fn roots_by_the_cheapest_way() {
     let gpu = gpu();

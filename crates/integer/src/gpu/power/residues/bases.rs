@@ -4,15 +4,16 @@ use warpint_arith::primes::{mul_mod, pow_mod, primes_between};
 use warpint_device::{Buffer, Device, DeviceError};
 use warpint_natural::limbs;
 
-/// The constants of `power_residues.cu` for two bases of n primes below 2^32 each, with the
-/// products A and B.
+/// The constants of `power_residues.cu` for two bases of n primes below 2^32 each. A and B are the
+/// products of the primes of the bases.
 #[derive(Debug)]
 pub(in super::super::super) struct Bases {
     /// The matrices, one after the other.
     pub(super) matrices: Buffer<u32>,
-    /// The constants of the residues: a row of n words for each kind.
+    /// The constants of the residues. Each kind of constant has a row of n words, where n is the
+    /// number of primes of a base.
     pub(super) words: Buffer<u32>,
-    /// A², the square of the first base's product, of 2n limbs.
+    /// The square of the product of the n primes of the first base, with 2n limbs.
     pub(super) square: Buffer<u32>,
 }
 
@@ -34,7 +35,7 @@ impl Base {
         Self { primes, product }
     }
 
-    /// Returns, for each prime of the base, the product of the others modulo p.
+    /// Returns, for each prime of the base, the product of the other primes modulo p.
     fn parts(&self, p: u64) -> Vec<u64> {
         let mut above = vec![1; self.primes.len()];
         for i in (1..above.len()).rev() {
@@ -48,7 +49,7 @@ impl Base {
         above
     }
 
-    /// Returns, for each prime, the product of the others modulo that prime.
+    /// Returns, for each prime of the base, the product of the other primes modulo that prime.
     fn own_parts(&self) -> impl Iterator<Item = u64> {
         self.primes.iter().enumerate().map(|(i, &p)| self.parts(p)[i])
     }
@@ -58,14 +59,15 @@ fn inverse(x: u64, p: u64) -> u64 {
     pow_mod(x, p - 2, p)
 }
 
-/// Returns the number x, which fits, as n limbs of 32 bits.
+/// Returns the n 32-bit limbs of the number x, which must have no more limbs.
 fn words_of(x: &[u64], n: usize) -> Vec<u32> {
     let mut words: Vec<u32> = x.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
     words.resize(n, 0);
     words
 }
 
-/// Appends a matrix of `padded` rows of words; `shifted(j, i)` is W_ji·2^(8k) for k < 4.
+/// Appends a matrix W of `rows` rows and `columns` columns to `matrices`, with zeros below up to
+/// row `padded`. For k = 0 … 3, `shifted(j, i)` returns the word that represents W_ji·2^(8k).
 fn append(
     matrices: &mut Vec<u32>,
     [rows, padded, columns]: [usize; 3],

@@ -1,4 +1,4 @@
-//! Powers modulo numbers that are represented by residues modulo many primes.
+//! Powers modulo numbers, in a representation of numbers by their residues modulo many primes.
 
 mod bases;
 
@@ -11,17 +11,17 @@ use super::super::memory::Numbers;
 use super::super::{Gpu, Operand, Quotients, Shape, lock};
 use super::window;
 
-/// A version of the kernel `power_residues.cu`, compiled for given limbs.
+/// A version of the kernel `power_residues.cu`, compiled for operands of given numbers of limbs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct PowerResidues {
     x_limbs: usize,
     e_limbs: usize,
     m_limbs: usize,
-    /// The number of residues, which are words, of a number in each base.
+    /// The number of residues of a number in each of the two bases. A residue is one word.
     words: usize,
-    /// The number of bits of the exponent per product.
+    /// The size of a window: the number of bits of the exponent that one product uses.
     pub(super) window: usize,
-    /// The share of a warp: it processes 8·groups words of 8·tiles numbers at a time.
+    /// A warp processes 8·`groups` words of 8·`tiles` numbers at a time.
     groups: usize,
     tiles: usize,
     word_warps: usize,
@@ -30,25 +30,27 @@ pub(in super::super) struct PowerResidues {
     blocks: usize,
 }
 
-/// Returns how many residues represent a number modulo a modulus of `m_limbs` limbs: enough for one
-/// more limb.
+/// Returns how many residues in each base represent a number for a modulus of `m_limbs` limbs:
+/// `m_limbs` + 1, rounded up to a multiple of 8.
 fn words(m_limbs: usize) -> usize {
     (m_limbs + 1).next_multiple_of(8)
 }
 
-/// The largest number of limbs of a modulus; products and remainders are faster for longer ones.
+/// The largest number of limbs of a modulus. For longer moduli, products and remainders are faster.
 const MAX_LIMBS: usize = 512;
 
-/// The number of warps per multiprocessor: a thread uses 168 of its 65,536 registers.
+/// The number of warps that a multiprocessor runs at a time. A thread uses 168 of the 65,536
+/// registers of a multiprocessor.
 const WARPS: usize = 12;
 
-/// The groups and tiles of a warp's sums, which take 96 registers of each thread.
+/// The values of `groups` and `tiles`, which determine the sums of a warp. The sums take 96
+/// registers of each thread.
 const SUMS: (usize, usize) = (3, 4);
 
 impl PowerResidues {
-    /// Returns the version for base, exponent and modulus of these limbs, on a device with
-    /// `shared_memory` bytes of shared memory per block. `None` if the base has more limbs than the
-    /// modulus, or the residues do not fit in shared memory.
+    /// Returns the version for bases, exponents and moduli with the numbers of limbs in `limbs`, in
+    /// this order, on a device with `shared_memory` bytes of shared memory per block. `None` if the
+    /// base has more limbs than the modulus, or the residues do not fit in shared memory.
     pub(in super::super) fn new(limbs: [usize; 3], shared_memory: u32) -> Option<Self> {
         let (groups, tiles) = SUMS;
         let chunks = words(limbs[2]).div_ceil(8 * groups);
@@ -67,8 +69,8 @@ impl PowerResidues {
         shapes.next()
     }
 
-    /// Returns a version with fewer numbers per block, as long as there are fewer blocks than
-    /// multiprocessors.
+    /// Returns a version with fewer numbers per block if `count` numbers are few: halves the
+    /// numbers per block while there are at most half as many blocks as multiprocessors.
     pub(in super::super) fn spread(self, count: usize, multiprocessors: u32) -> Self {
         let mut shape = self;
         while count.div_ceil(shape.numbers() as usize) * 2 <= multiprocessors as usize {
@@ -81,7 +83,8 @@ impl PowerResidues {
         shape
     }
 
-    /// Like [`Self::new`], with given groups, tiles, warps for words and for numbers, and blocks.
+    /// Like [`Self::new`], but with given values of `groups`, `tiles`, `word_warps`, `number_warps`
+    /// and `blocks`.
     pub(super) fn with(
         [x_limbs, e_limbs, m_limbs]: [usize; 3],
         [groups, tiles, word_warps, number_warps, blocks]: [usize; 5],
@@ -102,7 +105,7 @@ impl PowerResidues {
         })
     }
 
-    /// Returns the number of rows of words of a matrix.
+    /// Returns the number of rows of words of a matrix, including padding.
     fn padded(&self) -> usize {
         self.words.next_multiple_of(8 * self.groups)
     }
@@ -149,7 +152,8 @@ impl Shape for PowerResidues {
 }
 
 impl Gpu {
-    /// Returns the constants of two bases, which are computed on first use.
+    /// Returns the constants of two bases of `words` primes each, with matrices of `padded` rows of
+    /// words. Computes them on first use.
     fn bases(&self, words: usize, padded: usize) -> Result<Arc<Bases>, DeviceError> {
         let mut all = lock(&self.bases);
         if let Some(bases) = all.get(&(words, padded)) {
@@ -160,8 +164,8 @@ impl Gpu {
         Ok(bases)
     }
 
-    /// Like [`Gpu::power`]. Returns false, without results, if a prime of the bases divides a
-    /// modulus; otherwise true.
+    /// Like [`Gpu::power`], but by residues. Returns true, or false if a prime of the bases divides
+    /// a modulus; then there are no results.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.
