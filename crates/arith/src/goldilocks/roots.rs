@@ -2,17 +2,18 @@
 
 use super::{Q, pow};
 
-/// A generator of the multiplicative group. Its power of order 64 is the number 8 (Hérault 2025,
-/// §2), so that transforms of up to 64 points need shifts only.
+/// A generator of the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. Its power 554^((q−1)/64)
+/// is 8 (Hérault 2025, §2), so transforms of up to 64 points multiply by shifts only.
 pub const GENERATOR: u64 = 554;
 
-/// The order of the multiplicative group, q − 1 = 2^32·3·5·17·257·65537.
+/// The order of the multiplicative group of Z/qZ, which is q − 1 = 2^32·3·5·17·257·65537.
 const GROUP: u64 = Q - 1;
 
-/// The order of 2, which is 192 because 2^96 ≡ −1.
+/// The order of 2 in the multiplicative group of Z/qZ, which is 192 because 2^96 ≡ −1.
 const ORDER_OF_TWO: u64 = 192;
 
-/// Returns ω_n = 554^((q−1)/n), an element of order exactly n; `None` unless n divides q − 1.
+/// Returns ω_n = 554^((q−1)/n) mod q, a root of unity of order n; `None` if n does not divide q
+/// − 1.
 ///
 /// The roots are compatible: ω_n = ω_mn^m. In particular ω_64 = 8, ω_8 = 2^24 and ω_4 = 2^48.
 #[must_use]
@@ -39,12 +40,12 @@ pub enum NoRoot {
     },
 }
 
-/// Returns an r with r^n = 2 mod q.
+/// Returns an n-th root of 2: a number r with r^n ≡ 2 mod q, where q = 2^64 − 2^32 + 1.
 ///
 /// The root exists if and only if g = gcd(n, q − 1) divides (q − 1)/192 = 2^26·5·17·257·65537. The
-/// group is cyclic, so the n-th powers are the g-th powers, which are the elements whose order
-/// divides (q − 1)/g; and 2 has order 192. Among transform lengths (divisors of q − 1), 2^k and
-/// 5·2^k have such a root for k ≤ 26, while no multiple of 3 or of 2^27 has one.
+/// multiplicative group is cyclic, so the n-th powers are the g-th powers, which are the elements
+/// whose order divides (q − 1)/g. The order of 2 is 192. Among transform lengths (divisors of q −
+/// 1), 2^k and 5·2^k have such a root for k ≤ 26, while no multiple of 3 or of 2^27 has one.
 ///
 /// For n dividing (q − 1)/192 the root is ω_(192n)^t, with the unique t for which 2 = ω_192^t.
 pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
@@ -64,7 +65,7 @@ pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
     Ok(pow(GENERATOR, y))
 }
 
-/// Returns the t in 1..192 with ω_192^t = 2.
+/// Returns the t from 1 to 191 with ω_192^t = 2 mod q, where ω_192 = 554^((q−1)/192).
 const fn log_of_two() -> u64 {
     let omega = pow(GENERATOR, GROUP / ORDER_OF_TWO);
     let mut t = 1;
@@ -162,7 +163,7 @@ mod tests {
         assert_eq!(nth_root_of_two(0), Err(NoRoot::Zero));
     }
 
-    /// Euler's criterion.
+    /// Returns whether 2 is not an n-th power mod q, by Euler's criterion.
     fn two_is_no_nth_power(n: u64) -> bool {
         pow(2, GROUP / gcd(n, GROUP)) != 1
     }

@@ -1,8 +1,9 @@
-//! Well-known prime fields, with their usual non-residues.
+//! Well-known prime fields, with the quadratic non-residues that are commonly used in them.
 
 use super::{NoField, PrimeField};
 
-/// A well-known modulus, with the non-residue whose powers are the published roots of unity.
+/// A well-known prime modulus, with the quadratic non-residue whose powers are the published roots
+/// of unity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known<const L: usize> {
     /// The name of the field.
@@ -16,8 +17,8 @@ pub struct Known<const L: usize> {
 impl<const L: usize> Known<L> {
     /// Creates the field.
     ///
-    /// # Errors
-    /// Returns the errors of [`PrimeField::with_non_residue`]; the constants here cause none.
+    /// # Errors Returns the errors of [`PrimeField::with_non_residue`]. The constants of this
+    /// module cause none.
     pub fn field(&self) -> Result<PrimeField<L>, NoField> {
         PrimeField::with_non_residue(self.modulus, self.non_residue)
     }
@@ -64,9 +65,9 @@ pub const BLS12_377_BASE: Known<6> = Known {
     non_residue: 5,
 };
 
-/// Returns the prime 2^(64·L) − c·2^20 + 1 with the smallest c; `None` if this table has no prime
-/// for L. All bits above the lowest word are set, so that carries are long. Roots of unity have
-/// orders up to 2^20.
+/// Returns the prime 2^(64·L) − c·2^20 + 1 with the smallest c; `None` unless L is 1 to 6, 8, 12,
+/// 16, 32 or 64. All bits above the lowest word are set, so that carries are long. Roots of unity
+/// exist for the orders 1, 2, 4, …, 2^20.
 #[must_use]
 pub const fn full<const L: usize>() -> Option<[u64; L]> {
     let c: u64 = match L {
