@@ -20,22 +20,25 @@ use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
 use reciprocal::TwoLimbs;
 
-/// The size of the divisor, in limbs of 64 bits, from which recursive division is faster than the
-/// schoolbook method. Quotients must have at least half as many limbs. Measured by `cargo test
-/// --release -p warpint-natural division_crossover -- --ignored --nocapture` on an AMD EPYC with
-/// AVX2.
+/// The number of 64-bit limbs of the divisor from which recursive division is faster than the
+/// schoolbook method. Quotients of fewer than half this number of limbs are computed by the
+/// schoolbook method. Measured by
+/// `cargo test --release -p warpint-natural division_crossover -- --ignored --nocapture` on an AMD
+/// EPYC with AVX2.
 const RECURSIVE_FROM: usize = 48;
 
-/// A divisor d, with the reciprocal of its top limbs.
+/// A divisor d, shifted so that its top bit is set, with the reciprocal of its top limbs.
 #[derive(Debug, Default)]
 struct Divisor {
-    /// The limbs of d·2^shift, without leading zeros and with the top bit set; empty for 0.
+    /// The limbs of d·2^shift, without leading zero limbs and with the top bit set; empty for d
+    /// = 0.
     limbs: Vec<u64>,
     shift: u32,
     top: Top,
 }
 
-/// The reciprocal of the limbs from which a digit is estimated.
+/// The reciprocal of the top limbs of a divisor: of its one limb, or of its two top limbs. Each
+/// digit of a quotient is estimated with it.
 #[derive(Debug, Default, Clone, Copy)]
 enum Top {
     #[default]
@@ -60,7 +63,8 @@ impl Divisor {
     }
 }
 
-/// Divides by a stored divisor, and keeps the working memory for later divisions.
+/// Divides numbers by a stored divisor, and reuses its working memory from one division to the
+/// next.
 #[derive(Debug, Default)]
 pub struct Divider {
     divisor: Divisor,
@@ -69,7 +73,7 @@ pub struct Divider {
 }
 
 impl Divider {
-    /// Sets the divisor d of the following divisions.
+    /// Sets the divisor of all further divisions to d. d may be 0 and may have leading zero limbs.
     #[inline]
     pub fn set(&mut self, d: &[u64]) {
         self.divisor.set(d);
@@ -82,11 +86,13 @@ impl Divider {
         self.divisor.limbs.is_empty()
     }
 
-    /// Computes q ← ⌊a/d⌋ and r ← a mod d; both are 0 for d = 0. q must be as long as a, or at
-    /// least long enough for the quotient; r must be as long as d.
+    /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. For d = 0, q and r
+    /// become 0. q must be as long as a, or at least long enough for the quotient; r must be as
+    /// long as d.
     ///
-    /// The cost is O(l·m) limb products for a quotient of l limbs and d of m limbs, or O(M(k)·log
-    /// k) for each k limbs of quotient, k ≤ m, where M(k) is the cost of a product of k limbs.
+    /// For a quotient of l limbs and a divisor of m limbs, the cost is O(l·m) limb products. For
+    /// long numbers it is O(M(k)·log k) for each block of k ≤ m limbs of the quotient, where M(k)
+    /// is the cost of a product of k limbs.
     #[inline]
     pub fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64]) {
         let Self { divisor, dividend, blocks } = self;
@@ -94,7 +100,7 @@ impl Divider {
     }
 }
 
-/// Computes the same as [`Divider::div_rem`] from its parts.
+/// Computes [`Divider::div_rem`] with the fields of a [`Divider`] as arguments.
 #[inline(always)]
 fn divide(
     divisor: &Divisor,
@@ -139,7 +145,7 @@ fn divide(
     }
 }
 
-/// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs, computed with products by
+/// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs. Long products are computed by
 /// `multiplier`.
 ///
 /// The cost is that of [`Divider::div_rem`].
@@ -159,8 +165,8 @@ pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64
     (q, r)
 }
 
-/// Computes q ← ⌊a/d⌋, where q is as long as a, and returns a mod d. The reciprocal `d` is that of
-/// d·2^shift.
+/// Computes q ← ⌊a/x⌋, where q is as long as a, and returns a mod x, for a divisor x of one limb.
+/// `d` contains x·2^shift, whose top bit is set, and its reciprocal.
 #[inline]
 fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     let Some(&top) = a.last() else { return 0 };
@@ -172,7 +178,8 @@ fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     rest >> shift
 }
 
-/// Multiplies quotients by parts of divisors.
+/// A method of multiplication for recursive division, which multiplies parts of the quotient by
+/// parts of the divisor.
 trait ProductsTo {
     /// Computes out ← a·b, where `out` has exactly `a.len() + b.len()` limbs.
     fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]);
@@ -190,7 +197,7 @@ impl ProductsTo for &dyn Multiplier {
     }
 }
 
-/// Divides in place, with products by `P`, and keeps the memory of a product.
+/// Divides in place. Products are computed by `P`; the memory for a product is reused.
 #[derive(Debug, Default)]
 struct Blocks<P> {
     product: Vec<u64>,
@@ -198,8 +205,9 @@ struct Blocks<P> {
 }
 
 impl<P: ProductsTo> Blocks<P> {
-    /// Computes q ← ⌊u/d⌋, where q has k limbs, d has m ≥ 2 and u has k + m. Returns true if the
-    /// quotient is q + 2^(64·k). The lowest m limbs of u become u mod d, the others are undefined.
+    /// Computes q ← ⌊u/d⌋, where q has k limbs, d has m ≥ 2 limbs, and u has k + m limbs. Returns
+    /// true if the quotient is q + 2^(64·k). The lowest m limbs of u become u mod d; the k limbs
+    /// above are undefined.
     ///
     /// Requires that the top bit of d is set, and u < 2^(64·k + 1)·d.
     fn divide(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
@@ -214,8 +222,8 @@ impl<P: ProductsTo> Blocks<P> {
         }
     }
 
-    /// Computes [`Self::divide`] with at most `piece` limbs of quotient at a time, from the highest
-    /// on.
+    /// Computes [`Self::divide`] in several divisions, each of which yields at most `piece` limbs
+    /// of the quotient, the highest limbs first.
     fn pieces(
         &mut self,
         q: &mut [u64],
@@ -236,8 +244,9 @@ impl<P: ProductsTo> Blocks<P> {
         beyond
     }
 
-    /// Computes [`Self::divide`] for k < m: estimates the quotient from the k top limbs of d, and
-    /// subtracts its product with the other limbs.
+    /// Computes [`Self::divide`] for a quotient of k limbs and a divisor of m > k limbs. The
+    /// quotient is estimated from the k top limbs of d. The product of the estimate and the other
+    /// limbs of d is then subtracted from u.
     fn by_top(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
         let (k, m) = (q.len(), d.len());
         let (low, high) = d.split_at(m - k);
@@ -257,7 +266,7 @@ impl<P: ProductsTo> Blocks<P> {
     }
 }
 
-/// Computes [`Blocks::divide`] by the schoolbook method, one digit at a time.
+/// Computes [`Blocks::divide`] by the schoolbook method, one limb of the quotient at a time.
 fn schoolbook(q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
     let (k, m) = (q.len(), d.len());
     let beyond = compare(&u[k..], d) != Ordering::Less;
@@ -295,7 +304,7 @@ mod tests {
     use crate::limbs;
     use crate::sample::Sample;
 
-    /// Returns q and r of a by d, with the lengths that [`Divider::div_rem`] requires.
+    /// Returns ⌊a/d⌋ and a mod d, in as many limbs as a and d, computed by [`Divider::div_rem`].
     fn div_rem(divider: &mut Divider, a: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
         let (mut q, mut r) = (vec![3; a.len()], vec![3; d.len()]);
         divider.set(d);
@@ -312,7 +321,7 @@ mod tests {
         assert!((q, r) == want, "{a:x?} by {d:x?}");
     }
 
-    /// Multiples of the divisor and numbers next to them: quotients just below an integer.
+    /// Tests dividends that are multiples of the divisor, and dividends next to multiples.
     #[test]
     fn multiples_and_their_neighbours() {
         let mut divider = Divider::default();
@@ -337,7 +346,8 @@ mod tests {
         }
     }
 
-    /// Digits whose estimates are one too large, because the limbs ignored are all ones.
+    /// Tests digits whose estimates are too large by one, because all bits of the limbs that the
+    /// estimate ignores are ones.
     #[test]
     fn guesses_that_are_too_large() {
         let mut divider = Divider::default();
@@ -361,7 +371,8 @@ mod tests {
         }
     }
 
-    /// Recursive division, with and without incomplete pieces, against the schoolbook method.
+    /// Compares recursive division with the schoolbook method. The lengths of some quotients are
+    /// not a multiple of the length of the pieces.
     #[test]
     fn long_divisions() {
         let mut divider = Divider::default();
@@ -400,7 +411,8 @@ mod tests {
         assert_eq!(div_rem(&mut divider, &[9, 0], &[9, 0]), (vec![1, 0], vec![0, 0]));
     }
 
-    /// Prints the times of 2n limbs by n limbs, by the schoolbook and by recursive division.
+    /// Prints the times of divisions of 2n limbs by n limbs, by the schoolbook method and by
+    /// recursive division.
     #[test]
     #[ignore = "a measurement"]
     fn division_crossover() {

@@ -24,19 +24,21 @@ use super::symbol::Symbol;
 use crate::limbs::trim;
 use crate::product::Multiplier;
 
-/// The number of limbs below which Lehmer's steps alone are faster.
+/// The number of limbs from which the recursion is faster than Lehmer's steps alone.
 const RECURSIVE_FROM: usize = 300;
 
-/// The computation was cancelled by the caller.
+/// The error that the caller cancelled the computation.
 pub(super) struct Cancelled;
 
-/// The parameters common to all calls.
+/// The parameters that all half-gcds of one computation share: the method of multiplication, and
+/// the function that returns true to cancel the computation.
 pub(super) struct Context<'a> {
     pub(super) multiplier: &'a dyn Multiplier,
     pub(super) cancel: &'a dyn Fn() -> bool,
 }
 
-/// Replaces the pair by its half-gcd; returns the matrix M, or `None` if no step is possible.
+/// Replaces the pair (a; b) by its half-gcd (a'; b'). Returns the matrix M with (a; b) = M·(a';
+/// b'), or `None` if no step is possible. Updates `symbol` by every quotient.
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs.
 pub(super) fn half_gcd(
@@ -73,8 +75,9 @@ pub(super) fn half_gcd(
     Ok(some_unless_identity(m))
 }
 
-/// Reduces the pair by the half-gcd of its parts above limb p; returns the matrix, or `None` if no
-/// step is possible.
+/// Replaces the pair (a; b) by (a'; b') = M^(−1)·(a; b), where M is the matrix of the half-gcd of
+/// ⌊a/2^(64p)⌋ and ⌊b/2^(64p)⌋. Returns M, or `None` if no step is possible. Updates `symbol` by
+/// every quotient.
 pub(super) fn reduce_by_top(
     pair: &mut Pair,
     p: usize,
@@ -96,13 +99,14 @@ fn some_unless_identity(m: Matrix) -> Option<Matrix> {
     if m.is_identity() { None } else { Some(m) }
 }
 
-/// Reduces a and b by a half-gcd of their parts above limb p. Positive a and b become positive a'
-/// and b' with (a; b) = M·(a'; b'). Returns the rows of the matrix M; its entries are non-negative
-/// integers and its determinant is 1. Returns `None` if no step is possible above limb p; a and b
-/// then only lose their leading zero limbs.
+/// Reduces a and b by a half-gcd of ⌊a/2^(64p)⌋ and ⌊b/2^(64p)⌋. Positive a and b become positive
+/// a' and b' with (a; b) = M·(a'; b'). Returns the rows of the matrix M; its entries are
+/// non-negative integers and its determinant is 1. Returns `None` if no step is possible. In this
+/// case, a and b lose their leading zero limbs, but do not change in value.
 ///
-/// With n limbs of the longer number, a' and b' have about n − (n − p)/2 limbs. Cost O(M(n − p)·log n)
-/// and products of n limbs by n − p.
+/// If the longer number has n limbs, a' and b' have about n − (n − p)/2 limbs. The cost is O(M(n −
+/// p)·log n), where M(n) is the cost of a product of n limbs, and some products of n by n − p
+/// limbs.
 // Called in short loops for short numbers.
 #[inline(never)]
 pub(super) fn reduce_top(
