@@ -17,8 +17,9 @@ pub struct Known<const L: usize> {
 impl<const L: usize> Known<L> {
     /// Creates the field.
     ///
-    /// # Errors Returns the errors of [`PrimeField::with_non_residue`]. The constants of this
-    /// module cause none.
+    /// # Errors
+    /// Returns the errors of [`PrimeField::with_non_residue`]. The constants of this module cause
+    /// none.
     pub fn field(&self) -> Result<PrimeField<L>, NoField> {
         PrimeField::with_non_residue(self.modulus, self.non_residue)
     }

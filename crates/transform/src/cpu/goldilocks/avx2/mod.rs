@@ -13,17 +13,18 @@ use vector::{
 };
 use warpint_arith::goldilocks::{EPSILON, Q};
 
-/// Four elements, each with 2^63 added.
+/// Four canonical elements of the field. Each element x is stored as x + 2^63 mod 2^64.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Four(pub U64x4);
 
-/// Four 64-bit numbers without offset.
+/// Four 64-bit numbers, stored as they are, without the offset 2^63 of [`Four`].
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Plain(pub U64x4);
 
-/// Returns a − b, with 2^63 added, for canonical a with 2^63 added and b < 2^63 without.
+/// Returns a − b mod q in each lane, for a canonical a and b < 2^63. a and the result are stored
+/// with 2^63 added, b is stored without this offset.
 #[inline(always)]
 fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     // After a borrow the difference is larger than a; a − b + q is a − b − ε.
@@ -31,7 +32,8 @@ fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     minus(difference, shift_right(greater(difference, a), 32))
 }
 
-/// Reduces l + 2^64·h, a product below 2^64·q, to a canonical number with 2^63 added.
+/// Returns low + 2^64·high mod q in each lane, a canonical number stored with 2^63 added. Requires
+/// low + 2^64·high < 2^64·q.
 #[inline(always)]
 fn reduce(low: U64x4, high: U64x4) -> U64x4 {
     // As in `goldilocks::reduce`; with 2^63 added, a result increased by a borrow and decreased by a
@@ -45,7 +47,8 @@ fn reduce(low: U64x4, high: U64x4) -> U64x4 {
     canonical(plus(sum, carry))
 }
 
-/// Returns a·b mod q, canonical and with 2^63 added, for a and b without it.
+/// Returns a·b mod q in each lane. The result is canonical and stored with 2^63 added; a and b are
+/// stored without this offset.
 #[inline(always)]
 fn product(a: U64x4, b: U64x4) -> U64x4 {
     let (a_high, b_high) = (shift_right(a, 32), shift_right(b, 32));
