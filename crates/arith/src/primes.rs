@@ -90,8 +90,8 @@ fn proper_divisor(n: u64) -> u64 {
     if let Some(d) = (2..64).find(|&d| n.is_multiple_of(d) && d < n) {
         return d;
     }
-    // If all prime factors appear at once, another c is tried; one of them separates the factors long
-    // before c = n.
+    // If all prime factors appear at once, another c is tried; one of them separates the factors
+    // long before c = n.
     let walk = |c: u64| {
         let next = |x: u64| ((u128::from(mul_mod(x, x, n)) + u128::from(c)) % u128::from(n)) as u64;
         let (mut slow, mut fast) = (next(2), next(next(2)));

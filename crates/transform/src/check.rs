@@ -12,7 +12,8 @@
 //! of matrices). In a field of more than 2^64 elements, [`Field::from_u64`] of a random integer
 //! gives S = 2^64.
 //!
-//! A cyclic convolution is checked by its three transforms, or by [`product`] if nothing wraps around.
+//! A cyclic convolution is checked by its three transforms, or by [`product`] if nothing wraps
+//! around.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;
@@ -64,8 +65,8 @@ const RUN: usize = 1 << 10;
 /// returns true is at most (B·N − 1)/S, where B is the number of transforms, and r is drawn
 /// uniformly from S elements.
 ///
-/// `x` and `outputs` are in natural order, transform after transform. To check an inverse transform,
-/// pass its outputs as `x`.
+/// `x` and `outputs` are in natural order, transform after transform. To check an inverse
+/// transform, pass its outputs as `x`.
 ///
 /// Cost: about 2·B·N + 5·N products in the field. For comparison, one transform costs about
 /// N·log2(N)/2 products.

@@ -1,15 +1,15 @@
 //! Fields Z/pZ, 2^46 < p < 2^50, on numbers of type `f64`.
 //!
-//! On GPUs with FP64 at full rate, a product mod p takes six operations and a sum one (van der Hoeven,
-//! Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for products mod p by fused
-//! multiply-adds; the fast products of the library FLINT are based on such fields). Smaller primes hold
-//! fewer bits, but allow sums of more terms before a reduction.
+//! On GPUs with FP64 at full rate, a product mod p takes six operations and a sum one (van der
+//! Hoeven, Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for products mod p by
+//! fused multiply-adds; the fast products of the library FLINT are based on such fields). Smaller
+//! primes hold fewer bits, but allow sums of more terms before a reduction.
 //!
 //! # Representation
 //!
-//! An element is represented by any congruent integer, as an `f64` of absolute value at most 2^53. Sums
-//! and differences of such numbers are plain `+` and `-`. They are exact as long as they stay within
-//! 2^53, which is more than 8p.
+//! An element is represented by any congruent integer, as an `f64` of absolute value at most 2^53.
+//! Sums and differences of such numbers are plain `+` and `-`. They are exact as long as they stay
+//! within 2^53, which is more than 8p.
 //!
 //! # Why every step is exact
 //!
@@ -19,21 +19,21 @@
 //! *The nearest integer.* For |x| ≤ 2^51, 2^52 ≤ x + M ≤ 2^53, where the `f64` numbers are the
 //! integers. So fma(a, u, M) − M is an integer within ½ of a·u, if |a·u| ≤ 2^51.
 //!
-//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52, |w| ≤ p/2, u = RN(w/p), h = RN(a·w)
-//! and q = fma(a, u, M) − M. As p is odd, |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51. The error of u is
-//! at most 2^−54·(1 − 1/p) < 2^−54, that of a·u less than |a|·2^−54. So r = a·w − q·p satisfies
-//! |r| ≤ p/2 + |a|·p·2^−54: for |a| = kp and p < 2^50 at most (½ + k/16)·p, for p < 2^47 at most
-//! (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| < 2^101, |e| ≤ 2^47: fma(a, w,
-//! −h) is exactly e. And h − q·p = r − e is an integer of absolute value below 2^53, because
-//! |r| < 3p/4: fma(−q, p, h) is exactly h − q·p. Their sum is r.
+//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52, |w| ≤ p/2, u = RN(w/p), h =
+//! RN(a·w) and q = fma(a, u, M) − M. As p is odd, |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51. The
+//! error of u is at most 2^−54·(1 − 1/p) < 2^−54, that of a·u less than |a|·2^−54. So r = a·w − q·p
+//! satisfies |r| ≤ p/2 + |a|·p·2^−54: for |a| = kp and p < 2^50 at most (½ + k/16)·p, for p < 2^47
+//! at most (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| < 2^101, |e| ≤ 2^47:
+//! fma(a, w, −h) is exactly e. And h − q·p = r − e is an integer of absolute value below 2^53,
+//! because |r| < 3p/4: fma(−q, p, h) is exactly h − q·p. Their sum is r.
 //!
-//! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p, P = RN(1/p), h = RN(a·b) and q = fma(h, P,
-//! M) − M. The error of h·P is at most |a·b/p|·(2^−52 + 2^−106), which is below ½, and |h·P| ≤ 2^51. So
-//! |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106): for |a·b| = kp² and p < 2^50 at most (½ + k/4)·p, k ≤ 2, for
-//! p < 2^47 at most (½ + k/32)·p, k ≤ 15. The rest is as before.
+//! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p, P = RN(1/p), h = RN(a·b) and q = fma(h,
+//! P, M) − M. The error of h·P is at most |a·b/p|·(2^−52 + 2^−106), which is below ½, and |h·P| ≤
+//! 2^51. So |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106): for |a·b| = kp² and p < 2^50 at most (½ + k/4)·p, k
+//! ≤ 2, for p < 2^47 at most (½ + k/32)·p, k ≤ 15. The rest is as before.
 //!
-//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, the error of x·P is at most |x/p|·2^−53 ≤ 1/p, so
-//! r = x − q·p satisfies |r| ≤ p/2 + 1, and fma(−q, p, x) is r.
+//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, the error of x·P is at most |x/p|·2^−53 ≤ 1/p, so r =
+//! x − q·p satisfies |r| ≤ p/2 + 1, and fma(−q, p, x) is r.
 
 mod field;
 #[cfg(test)]

@@ -5,8 +5,8 @@
 /// The result is a `Result`: the value of the expression, whose type must be the same for all K, or
 /// the error [`NoField`](crate::gfn::NoField) if the number of the form is not prime.
 ///
-/// The expression is the body of a closure that is compiled once for each K. Functions that it calls
-/// may have a parameter `&Gfn<K>` with `const K: usize`.
+/// The expression is the body of a closure that is compiled once for each K. Functions that it
+/// calls may have a parameter `&Gfn<K>` with `const K: usize`.
 #[macro_export]
 macro_rules! with_field {
     ($form:expr, |$field:ident| $body:expr) => {{

@@ -25,13 +25,13 @@ pub enum NoForm {
         w: u32,
         /// The exponent u of the smaller power of two.
         u: u32,
-        /// Whether r is the sum of the two powers; otherwise it is their difference.
+        /// Whether the radix is the sum of the two powers of two; otherwise it is their difference.
         sum: bool,
     },
-    /// The number of digits k, given here, is not a power of two from 2 to 128.
+    /// The number of digits k, stored here, is not a power of two from 2 to 128.
     #[error("{0} is not a valid number of digits: use a power of two from 2 to 128")]
     Digits(usize),
-    /// The text does not have the format of a form.
+    /// The text is neither (2^w+2^u)^k+1 nor (2^w-2^u)^k+1 with decimal numbers w, u and k.
     #[error("expected (2^w+2^u)^k+1 or (2^w-2^u)^k+1, such as (2^63+2^34)^8+1")]
     Text,
 }

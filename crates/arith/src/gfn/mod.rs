@@ -1,5 +1,5 @@
-//! Fields Z/pZ, p = r^k + 1 with r = 2^w ± 2^u: sparse-radix generalized Fermat primes (Chen, Covanov,
-//! Mohajerani and Moreno Maza 2018, appendix).
+//! Fields Z/pZ, p = r^k + 1 with r = 2^w ± 2^u: sparse-radix generalized Fermat primes (Chen,
+//! Covanov, Mohajerani and Moreno Maza 2018, appendix).
 //!
 //! In Z/pZ, r is a root of unity of order 2k. A product by a power of r is a rotation of the
 //! digits.

@@ -41,8 +41,8 @@ impl Form {
     /// non-residues modulo p.
     pub(super) fn non_squares(self) -> impl Iterator<Item = u64> {
         primes::primes_between(2, u64::MAX).filter(move |&q| match q {
-            // 2 is a square modulo 8n ± 1 (p is 1 or 5 mod 8); the others by reciprocity, as p is 1 mod
-            // 4.
+            // 2 is a square modulo 8n ± 1 (p is 1 or 5 mod 8); the others by reciprocity, as p is 1
+            // mod 4.
             2 => self.modulo(8) == 5,
             _ => {
                 let residue = self.modulo(q);

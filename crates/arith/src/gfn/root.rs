@@ -11,8 +11,8 @@ impl<const K: usize> Gfn<K> {
     /// Returns the roots of unity ω(0), ω(1), …, ω(n), where ω(m) has order 2^m. n is 40, or the
     /// largest n such that 2^n divides p − 1, if that is smaller.
     ///
-    /// Let g(m) be arbitrary roots with g(m)² = g(m − 1): powers of a non-residue a. Then ω(m) = g(m)^e
-    /// for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is
+    /// Let g(m) be arbitrary roots with g(m)² = g(m − 1): powers of a non-residue a. Then ω(m) =
+    /// g(m)^e for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is
     /// g(m + 1)^(e + 2^m). So e is computed bit by bit, whereas Algorithm 1 of Chen et al. 2018
     /// (appendix) searches e among all numbers below 2k.
     ///

@@ -12,8 +12,8 @@ use crate::f50::{F50, PRIMES};
 /// used.
 type Lanes = [f64; 4];
 
-/// A fixed factor w for each prime p, and RN(w/p), which is w/p rounded to an `f64`, as in
-/// [`F50::mul_by`].
+/// A fixed factor w for each prime p, and RN(w/p), which is w/p rounded to an `f64`. They are those
+/// of [`F50::mul_by`].
 #[derive(Clone, Copy)]
 struct Factors {
     w: Lanes,
@@ -38,7 +38,7 @@ struct Tables {
     garner: [Factors; 2],
 }
 
-/// The base-2 logarithm of the largest K.
+/// The base-2 logarithm of 128, the largest number of digits K of an element.
 const LOG2_LONGEST: u32 = 7;
 
 static TABLES: LazyLock<Option<Tables>> = LazyLock::new(Tables::new);
@@ -122,7 +122,8 @@ impl Tables {
         })
     }
 
-    /// Transforms digits to values at the roots of x^K + 1, of absolute value at most p/2 + 2.
+    /// Returns the values at the roots of x^K + 1 of the polynomial whose coefficients are the
+    /// digits, modulo each prime p. Their absolute values are at most p/2 + 2.
     ///
     /// The absolute value of a digit is at most 0.57p initially. A layer increases a bound B on the
     /// values to B·17/16 + p/2. After four layers the bound is 2.93p, and all values are reduced.

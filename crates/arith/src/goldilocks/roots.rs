@@ -1,4 +1,4 @@
-//! Roots of unity, and roots of 2.
+//! Roots of unity and roots of 2 modulo q = 2^64 − 2^32 + 1.
 
 use super::{Q, pow};
 
@@ -9,11 +9,12 @@ pub const GENERATOR: u64 = 554;
 /// The order of the multiplicative group of Z/qZ, which is q − 1 = 2^32·3·5·17·257·65537.
 const GROUP: u64 = Q - 1;
 
-/// The order of 2 in the multiplicative group of Z/qZ, which is 192 because 2^96 ≡ −1.
+/// The order of 2 in the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. It is 192 because 2^96
+/// ≡ −1 mod q.
 const ORDER_OF_TWO: u64 = 192;
 
-/// Returns ω_n = 554^((q−1)/n) mod q, a root of unity of order n; `None` if n does not divide q
-/// − 1.
+/// Returns ω_n = 554^((q−1)/n) mod q, q = 2^64 − 2^32 + 1, a root of unity of order n; `None` if n
+/// does not divide q − 1.
 ///
 /// The roots are compatible: ω_n = ω_mn^m. In particular ω_64 = 8, ω_8 = 2^24 and ω_4 = 2^48.
 #[must_use]
@@ -56,9 +57,9 @@ pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
     if !(GROUP / ORDER_OF_TWO).is_multiple_of(g) {
         return Err(NoRoot::NotAPower { n, gcd: g });
     }
-    // 2 = GENERATOR^e. Find y with n·y ≡ e mod q − 1, that is, (n/g)·y ≡ e/g mod (q − 1)/g. There n/g
-    // is a unit: 2 divides n at most 26 times, 3 does not divide it, and if any other prime of q − 1
-    // divides n, it does not divide (q − 1)/g.
+    // 2 = GENERATOR^e. Find y with n·y ≡ e mod q − 1, that is, (n/g)·y ≡ e/g mod (q − 1)/g. There
+    // n/g is a unit: 2 divides n at most 26 times, 3 does not divide it, and if any other prime of
+    // q − 1 divides n, it does not divide (q − 1)/g.
     let e = GROUP / ORDER_OF_TWO * log_of_two();
     let modulus = GROUP / g;
     let y = mul_mod(e / g % modulus, inverse_mod(n / g % modulus, modulus), modulus);

@@ -25,8 +25,8 @@ impl<const L: usize> Known<L> {
     }
 }
 
-/// The scalar field of the curve BN254 (`alt_bn128`; the order r of EIP-196): 254 bits, roots of unity of
-/// order 2^28, generator 5.
+/// The scalar field of the curve BN254 (`alt_bn128`; the order r of EIP-196): 254 bits, roots of
+/// unity of order 2^28, generator 5.
 pub const BN254_SCALAR: Known<4> = Known {
     name: "BN254 scalars",
     modulus: [
@@ -38,8 +38,8 @@ pub const BN254_SCALAR: Known<4> = Known {
     non_residue: 5,
 };
 
-/// The scalar field of the curve BLS12-381 (Bowe 2017; the subgroup order of RFC 9380, section 8.8): 255 bits,
-/// roots of unity of order 2^32, generator 7.
+/// The scalar field of the curve BLS12-381 (Bowe 2017; the subgroup order of RFC 9380, section
+/// 8.8): 255 bits, roots of unity of order 2^32, generator 7.
 pub const BLS12_381_SCALAR: Known<4> = Known {
     name: "BLS12-381 scalars",
     modulus: [
@@ -51,8 +51,8 @@ pub const BLS12_381_SCALAR: Known<4> = Known {
     non_residue: 7,
 };
 
-/// The base field of the curve BLS12-377 (Bowe et al. 2020, *ZEXE*), which is the scalar field of BW6-761:
-/// 377 bits, roots of unity of order 2^46.
+/// The base field of the curve BLS12-377 (Bowe et al. 2020, *ZEXE*), which is the scalar field of
+/// BW6-761: 377 bits, roots of unity of order 2^46.
 pub const BLS12_377_BASE: Known<6> = Known {
     name: "BLS12-377 base",
     modulus: [

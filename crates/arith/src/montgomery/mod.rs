@@ -1,10 +1,10 @@
-//! Fields Z/pZ of any odd prime p < 2^(64·L), by Montgomery multiplication (Montgomery 1985, *Modular
-//! multiplication without trial division*).
+//! Fields Z/pZ of any odd prime p < 2^(64·L), by Montgomery multiplication (Montgomery 1985,
+//! *Modular multiplication without trial division*).
 //!
-//! With R = 2^(64·L), x is represented by x·R mod p, and a product is a·b/R mod p. The multiple of p
-//! that makes a·b divisible by R is computed word by word, from the lowest up (Koç, Acar and Kaliski
-//! 1996, *Analyzing and comparing Montgomery multiplication algorithms*, method CIOS). A product takes
-//! 2L² + L products of words.
+//! With R = 2^(64·L), x is represented by x·R mod p, and a product is a·b/R mod p. The multiple of
+//! p that makes a·b divisible by R is computed word by word, from the lowest up (Koç, Acar and
+//! Kaliski 1996, *Analyzing and comparing Montgomery multiplication algorithms*, method CIOS). A
+//! product takes 2L² + L products of words.
 
 pub mod known;
 mod prime;
@@ -55,8 +55,8 @@ impl<const L: usize> PrimeField<L> {
     /// Creates the field Z/pZ, where p is given in little-endian limbs. Roots of unity are powers
     /// of the smallest quadratic non-residue.
     ///
-    /// The primality of p is not proven: p must be a strong probable prime to the bases 2, 3, 5, …, 37
-    /// (the first twelve primes). Composite numbers that pass are extremely rare, but can be
+    /// The primality of p is not proven: p must be a strong probable prime to the bases 2, 3, 5, …,
+    /// 37 (the first twelve primes). Composite numbers that pass are extremely rare, but can be
     /// constructed. Cost: about 14·log2(p) products.
     ///
     /// # Errors

@@ -100,7 +100,8 @@ impl Divider {
     }
 }
 
-/// Computes [`Divider::div_rem`] with the fields of a [`Divider`] as arguments.
+/// Computes [`Divider::div_rem`]. The arguments are the fields of a [`Divider`], the outputs q and
+/// r, and the dividend a.
 #[inline(always)]
 fn divide(
     divisor: &Divisor,
@@ -128,8 +129,8 @@ fn divide(
             let d = &divisor.limbs[..];
             let u = at_least(dividend, a.len() + 1);
             shift_left_to(u, a, shift);
-            // The top limb of u is below 2^shift, and below that of d. It can be omitted if it is zero
-            // and the next one is also less than that of d.
+            // The top limb of u is below 2^shift, and below that of d. It can be omitted if it is
+            // zero and the next one is also less than that of d.
             let mut limbs = u.len();
             if u[limbs - 1] == 0 && u[limbs - 2] < d[d.len() - 1] {
                 limbs -= 1;

@@ -7,8 +7,8 @@
 //! cofactor of B follows by a division at the end.
 //!
 //! Most steps are derived from leading parts of 128 bits (`lehmer`), and for long numbers from
-//! half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too little for such a
-//! step, the step is a division.
+//! half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too little for such
+//! a step, the step is a division.
 
 use std::cmp::Ordering;
 
@@ -62,13 +62,14 @@ pub struct Euclid {
 
 /// One step of the algorithm.
 enum Step {
-    /// A step found from the leading 128 bits of both numbers; the matrix is not yet applied.
+    /// A step found from the leading 128 bits of both numbers, given by its matrix. It has not yet
+    /// been applied to the numbers.
     Small(Small),
-    /// A step by a half-gcd, with its matrix, which has already been applied to the numbers.
+    /// A step by a half-gcd, given by its matrix. It has already been applied to the numbers.
     Half([[Vec<u64>; 2]; 2]),
     /// A division of the larger number by the smaller.
     Division,
-    /// No step is possible: one number is 0, or they are equal.
+    /// No step is possible, because one number is 0 or both are equal.
     Done,
 }
 
@@ -227,8 +228,9 @@ impl Euclid {
     }
 }
 
-/// The cofactors of the first initial number A: the second row (t10, t11) of the matrix T with (A;
-/// B) = T·(a; b). Both entries have the same number of limbs.
+/// The cofactors of the first of the two initial numbers A and B: the second row (t10, t11) of the
+/// matrix T with (A; B) = T·(a; b), where a and b are the current numbers. Both entries have the
+/// same number of limbs.
 #[derive(Debug, Default)]
 struct Cofactors {
     t10: Vec<u64>,

@@ -1,15 +1,16 @@
 //! Half-gcd: half of Euclid's algorithm for the cost of a few products.
 //!
-//! For a, b of at most n limbs and s = ⌊n/2⌋ + 1, the *half-gcd* is the pair a', b' that remains after
-//! subtractions of the smaller from the larger number, as long as both stay at or above 2^(64s); at the
-//! end |a' − b'| < 2^(64s). With (a; b) = M·(a'; b'), M is a product of matrices (1 q; 0 1) and (1 0; q
-//! 1). This path is unique, so its quotients are those that the Jacobi symbol requires.
+//! For a, b of at most n limbs and s = ⌊n/2⌋ + 1, the *half-gcd* is the pair a', b' that remains
+//! after subtractions of the smaller from the larger number, as long as both stay at or above
+//! 2^(64s); at the end |a' − b'| < 2^(64s). With (a; b) = M·(a'; b'), M is a product of matrices (1
+//! q; 0 1) and (1 0; q 1). This path is unique, so its quotients are those that the Jacobi symbol
+//! requires.
 //!
-//! *No step has to be undone* (Möller 2008, §3 and §5). Let M be the matrix of the half-gcd of the top
-//! N limbs A, B of a = 2^(64p)·A + a0, b = 2^(64p)·B + b0, and S = ⌊N/2⌋ + 1. An entry m of M satisfies
-//! m·2^(64S) ≤ max(A, B) < 2^(64N), hence m < 2^(64(N−S)), and N − S ≤ S − 1. So M^(−1)·(a; b), which
-//! differs from 2^(64p)·(A'; B') by less than 2^(64p)·m, stays above 2^(64(p+S−1)). The same
-//! subtractions are therefore correct for a and b if p + S − 1 ≥ s.
+//! *No step has to be undone* (Möller 2008, §3 and §5). Let M be the matrix of the half-gcd of the
+//! top N limbs A, B of a = 2^(64p)·A + a0, b = 2^(64p)·B + b0, and S = ⌊N/2⌋ + 1. An entry m of M
+//! satisfies m·2^(64S) ≤ max(A, B) < 2^(64N), hence m < 2^(64(N−S)), and N − S ≤ S − 1. So
+//! M^(−1)·(a; b), which differs from 2^(64p)·(A'; B') by less than 2^(64p)·m, stays above
+//! 2^(64(p+S−1)). The same subtractions are therefore correct for a and b if p + S − 1 ≥ s.
 //!
 //! The recursion (ibid., §5):
 //! 1. Remove a quarter of the limbs by the half-gcd of the top half, p = ⌊n/2⌋.
@@ -37,8 +38,9 @@ pub(super) struct Context<'a> {
     pub(super) cancel: &'a dyn Fn() -> bool,
 }
 
-/// Replaces the pair (a; b) by its half-gcd (a'; b'). Returns the matrix M with (a; b) = M·(a';
-/// b'), or `None` if no step is possible. Updates `symbol` by every quotient.
+/// Replaces the pair (a; b) by its half-gcd (a'; b'), the pair after the first half of the steps of
+/// Euclid's algorithm. Returns the matrix M with (a; b) = M·(a'; b'), or `None` if no step is
+/// possible. Updates `symbol` by every quotient.
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs.
 pub(super) fn half_gcd(

@@ -1,11 +1,11 @@
-//! Combines many steps of Euclid's algorithm on leading parts of 128 bits (Lehmer 1938) into a matrix
-//! of single limbs.
+//! Combines many steps of Euclid's algorithm on leading parts of 128 bits (Lehmer 1938) into a
+//! matrix of single limbs.
 //!
-//! A step subtracts a multiple of the smaller number from the larger one. Steps are valid for the whole
-//! numbers as long as neither leading part falls below a bound (Möller 2008, *On Schönhage's algorithm
-//! and subquadratic integer gcd computation*, Math. Comp. 77, §3). This criterion is simpler than the
-//! conditions of Collins 1980 and Jebelean 1995 on cofactors of both signs, and no step has to be
-//! undone.
+//! A step subtracts a multiple of the smaller number from the larger one. Steps are valid for the
+//! whole numbers as long as neither leading part falls below a bound (Möller 2008, *On Schönhage's
+//! algorithm and subquadratic integer gcd computation*, Math. Comp. 77, §3). This criterion is
+//! simpler than the conditions of Collins 1980 and Jebelean 1995 on cofactors of both signs, and no
+//! step has to be undone.
 
 /// A matrix M by rows, with non-negative entries below 2^63 and determinant 1. It describes steps
 /// from a pair (a; b) to (a'; b') with (a; b) = M·(a'; b').
@@ -104,7 +104,8 @@ pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     let (mut carry_a, mut carry_b) = (0i128, 0i128);
     for (a, b) in a.iter_mut().zip(b) {
         let (x, y) = (*a, *b);
-        // Products are at most (2^63 − 1)(2^64 − 1), and the absolute value of a carry is at most 2^63.
+        // Products are at most (2^63 − 1)(2^64 − 1), and the absolute value of a carry is at most
+        // 2^63.
         let s = product(m11, x) - product(m01, y) + carry_a;
         let t = product(m00, y) - product(m10, x) + carry_b;
         (*a, *b) = (s as u64, t as u64);

@@ -2,8 +2,8 @@
 //! and b below the bar.
 //!
 //! Only a mod 4, b mod 4 and the partial quotients mod 4 are needed (Möller 2019, *Efficient
-//! computation of the Jacobi symbol*, arXiv:1907.07795). For natural numbers a, b with an odd number
-//! below the bar, and a − q·b and b − q·a positive:
+//! computation of the Jacobi symbol*, arXiv:1907.07795). For natural numbers a, b with an odd
+//! number below the bar, and a − q·b and b − q·a positive:
 //!
 //! 1. (a − q·b | b) = (a | b).
 //! 2. (b | a) = (a | b)·(−1)^((a−1)/2·(b−1)/2) if both are odd: the sign changes if a ≡ b ≡ 3 mod 4. If

@@ -71,7 +71,8 @@ fn sub_mul(a: &mut [u64], b: &[u64], m: u64) -> bool {
         let t = u128::from(y) * u128::from(m) + u128::from(carry);
         let (d, borrow) = x.overflowing_sub(t as u64);
         *x = d;
-        // t ≤ 2^64·(2^64 − 1): if the high limb is 2^64 − 1, the low limb is 0 and causes no borrow.
+        // t ≤ 2^64·(2^64 − 1): if the high limb is 2^64 − 1, the low limb is 0 and causes no
+        // borrow.
         carry = (t >> 64) as u64 + u64::from(borrow);
     }
     let mut borrow = carry;

@@ -26,8 +26,8 @@ pub(crate) fn shift_right_assign(a: &mut [u64], bits: u32) {
 pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut carry = 0u64;
     for (x, &a) in x.iter_mut().zip(a) {
-        // At most (2^64 − 1)² + 2^64 − 1 = 2^64·(2^64 − 1): if the upper half is 2^64 − 1, the lower
-        // half is 0 and causes no borrow.
+        // At most (2^64 − 1)² + 2^64 − 1 = 2^64·(2^64 − 1): if the upper half is 2^64 − 1, the
+        // lower half is 0 and causes no borrow.
         let t = u128::from(a) * u128::from(y) + u128::from(carry);
         let (difference, borrow) = x.overflowing_sub(t as u64);
         *x = difference;

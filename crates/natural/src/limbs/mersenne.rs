@@ -120,7 +120,8 @@ pub fn rotate_left(x: &[u64], s: u32, p: u32) -> Vec<u64> {
     if s == 0 {
         return x.to_vec();
     }
-    // The top s bits move to the bottom, and the other p − s bits move up by s, from limb `word` on.
+    // The top s bits move to the bottom, and the other p − s bits move up by s, from limb `word`
+    // on.
     let n = x.len();
     let (word, bit) = ((s / 64) as usize, s % 64);
     let mut rotated = extract(x, u64::from(p - s), word + usize::from(bit > 0));

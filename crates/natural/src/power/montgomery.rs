@@ -54,7 +54,7 @@ impl Montgomery {
         }
     }
 
-    /// Sets the odd modulus m.
+    /// Sets the modulus to m, which must be odd.
     pub(super) fn set(&mut self, m: &[u64]) {
         let m = trimmed(m);
         debug_assert!(m.first().is_some_and(|low| low & 1 == 1), "an even modulus");

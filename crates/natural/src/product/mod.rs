@@ -22,10 +22,12 @@ use crate::limbs::at_least;
 // Crossovers between methods, in limbs of 64 bits of the shorter factor. Measured by `cargo test
 // --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC with AVX2.
 
-/// The number of limbs from which Karatsuba's method is faster than schoolbook products.
+/// The number of limbs of the shorter factor from which Karatsuba's method is faster than
+/// schoolbook products.
 const KARATSUBA_FROM: usize = 32;
-/// The number of limbs from which Karatsuba's method is faster than schoolbook squares. A
-/// schoolbook square needs half of the limb products of a schoolbook product.
+/// The number of limbs of a number from which Karatsuba's method is faster than the schoolbook
+/// method for its square. A schoolbook square needs half of the limb products of a schoolbook
+/// product.
 const KARATSUBA_SQUARE_FROM: usize = 56;
 /// The number of limbs of the shorter factor from which the low or high half of a product is
 /// computed fastest from the whole product.
@@ -33,9 +35,11 @@ const HALF_FROM: usize = 104;
 /// The number of limbs from which the low or high half of a square is computed fastest from the
 /// whole square.
 const HALF_SQUARE_FROM: usize = 168;
-/// The number of limbs from which transforms are faster than Karatsuba's method for products.
+/// The number of limbs of the shorter factor from which transforms are faster than Karatsuba's
+/// method for products.
 const NTT_FROM: usize = 160;
-/// The number of limbs from which transforms are faster than Karatsuba's method for squares.
+/// The number of limbs of a number from which transforms are faster than Karatsuba's method for its
+/// square.
 const NTT_SQUARE_FROM: usize = 120;
 
 /// Multiplies numbers in little-endian limbs of 64 bits, and reuses its working memory from one

@@ -2,14 +2,14 @@
 //!
 //! # High parts
 //!
-//! With B = 2^64, a·b is Σ c_k·B^k, c_k = Σ a_i·b_(k−i), each a sum of at most m ≤ 2^32 products, where
-//! m is the number of limbs of the shorter factor. ⌊a·b/B^f⌋ is computed from the columns k ≥ K = f − 2
-//! alone, about half of all. The columns left out amount to 0 ≤ Σ_(k<K)
-//! c_k·B^k ≤ m·(B − 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
+//! With B = 2^64, a·b is Σ c_k·B^k, c_k = Σ a_i·b_(k−i), each a sum of at most m ≤ 2^32 products,
+//! where m is the number of limbs of the shorter factor. ⌊a·b/B^f⌋ is computed from the columns k ≥
+//! K = f − 2 alone, about half of all. The columns left out amount to 0 ≤ Σ_(k<K) c_k·B^k ≤ m·(B −
+//! 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
 //!
-//! Let s be the sum of the columns used, in units of B^K, and g = s mod B², its two lowest limbs. If
-//! g + m·B < B², the columns left out carry nothing into limb 2, and ⌊s/B²⌋ is the result. Otherwise,
-//! once in 2^64/m random products, the whole product is computed.
+//! Let s be the sum of the columns used, in units of B^K, and g = s mod B², its two lowest limbs.
+//! If g + m·B < B², the columns left out carry nothing into limb 2, and ⌊s/B²⌋ is the result.
+//! Otherwise, once in 2^64/m random products, the whole product is computed.
 
 /// Computes x ← x + a·y mod 2^(64·n), where x and a have n limbs. Returns the limb carried out.
 #[inline]

@@ -1,9 +1,9 @@
 //! Square roots by halves (`square_root`), and roots of any degree by Newton's iteration.
 //!
 //! Let f(x) = ⌊((k − 1)·x + ⌊a/x^(k−1)⌋)/k⌋. By the inequality of the arithmetic and the geometric
-//! mean, f(x) ≥ ⌊a^(1/k)⌋ for every x > 0, and f(x) < x for x > ⌊a^(1/k)⌋. So a first step from any x,
-//! followed by steps as long as x decreases, ends at the root. From an estimate of about 24 bits each
-//! step doubles the number of correct bits.
+//! mean, f(x) ≥ ⌊a^(1/k)⌋ for every x > 0, and f(x) < x for x > ⌊a^(1/k)⌋. So a first step from any
+//! x, followed by steps as long as x decreases, ends at the root. From an estimate of about 24 bits
+//! each step doubles the number of correct bits.
 
 mod square_root;
 
@@ -32,7 +32,8 @@ impl Root {
     /// Computes root ← ⌊a^(1/k)⌋. `root` must be long enough for the result; limbs above the result
     /// are set to 0.
     ///
-    /// Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product and a division of n limbs.
+    /// Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product and a division of n
+    /// limbs.
     pub fn root(&mut self, root: &mut [u64], a: &[u64], k: NonZeroU32) {
         let (a, k) = (trimmed(a), u64::from(k.get()));
         let Some(top) = a.last() else { return root.fill(0) };

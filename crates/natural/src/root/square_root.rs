@@ -1,8 +1,8 @@
 //! Square roots with remainder (Zimmermann 1999, *Karatsuba Square Root*).
 //!
-//! Let b = 2^(64·l) and a = a'·b² + a1·b + a0, where the top two bits of a are not both 0. Given
-//! a' = s'² + r', divide r'·b + a1 = 2s'·q + u. Then (s'·b + q)² = a − (u·b + a0 − q²), and the root is
-//! s'·b + q, or one less if u·b + a0 < q². Only if r' = 2s' can q be b: then a is just below
+//! Let b = 2^(64·l) and a = a'·b² + a1·b + a0, where the top two bits of a are not both 0. Given a'
+//! = s'² + r', divide r'·b + a1 = 2s'·q + u. Then (s'·b + q)² = a − (u·b + a0 − q²), and the root
+//! is s'·b + q, or one less if u·b + a0 < q². Only if r' = 2s' can q be b: then a is just below
 //! ((s' + 1)·b)², and the root is s'·b + b − 1.
 
 use crate::division::Divider;

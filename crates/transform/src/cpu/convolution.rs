@@ -38,8 +38,8 @@ impl<F: Field> Transform<F> {
     /// three transforms and about 6N products.
     ///
     /// # Errors
-    /// a and b differ in length, their length is not a multiple of N, or the field has no root of unity
-    /// of order 2N.
+    /// a and b differ in length, their length is not a multiple of N, or the field has no root of
+    /// unity of order 2N.
     pub fn negacyclic(
         &self,
         a: &mut [F::Element],

@@ -1,4 +1,5 @@
-//! Transforms on the CPU over any [`Field`]; [`f50`] computes products over 50-bit primes with vectors.
+//! Transforms on the CPU over any [`Field`]; [`f50`] computes products over 50-bit primes with
+//! vectors.
 //!
 //! Decimation in frequency (Gentleman and Sande 1966): with N = K·S, j = S·u + s and i = K·v + q,
 //!

@@ -93,7 +93,8 @@ impl<F: Field> Transform<F> {
         self.points(high);
     }
 
-    /// Computes a ← a + b and b ← (a − b)·ω^i from the initial values of a and b.
+    /// Computes a ← a + b and b ← (a − b)·ω^i from the initial values of a and b, where ω is the
+    /// root of unity of order N.
     fn butterfly(&self, a: &mut F::Element, b: &mut F::Element, i: usize) {
         let difference = self.field.sub(a, b);
         *a = self.field.add(a, b);

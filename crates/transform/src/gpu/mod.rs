@@ -1,7 +1,8 @@
 //! Transforms on devices (GPUs and the simulator).
 //!
-//! Vectors of elements of several words are limb-major: word d of element j is at `d·count + j`, with
-//! `count` elements in all. In a batch, transform b consists of the elements b·N, …, b·N + N − 1.
+//! Vectors of elements of several words are limb-major: word d of element j is at `d·count + j`,
+//! with `count` elements in all. In a batch, transform b consists of the elements b·N, …, b·N + N
+//! − 1.
 
 pub mod f50;
 pub mod gfn;

@@ -32,8 +32,8 @@ pub trait Plan {
     /// Returns the number of vectors of a batch; 1 for a plan that accepts any number of vectors.
     fn batch(&self) -> usize;
 
-    /// Returns the number of elements or words of a batch, or of one vector if the plan accepts any
-    /// number of vectors.
+    /// Returns the size of a batch, in elements on the CPU and in words on a device. If the plan
+    /// accepts any number of vectors, this is the size of one vector.
     fn size(&self) -> usize;
 
     /// Replaces each vector x of a batch by its transform X_i = Σ_j x_j·ω^(ij), where ω is the root

@@ -6,7 +6,8 @@ mod slides;
 use super::*;
 use crate::primes;
 
-/// 0, ±1, ±2, r^i and its negative, and digits with long carries: all r − 1, one of both, every second.
+/// Returns 0, ±1, ±2, the powers r^i and their negatives, and elements with long carries, whose
+/// digits are all r − 1, or alternate between 0 and r − 1.
 fn corners<const K: usize>(field: &Gfn<K>) -> Vec<[u64; K]> {
     let top = field.r - 1;
     let alternating =

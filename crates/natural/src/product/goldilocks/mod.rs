@@ -1,10 +1,10 @@
 //! Products and sums of products of any length by exact convolutions, on several threads.
 //!
-//! Both factors are split into digits of b bits. b is small enough that every coefficient of the
-//! product of the two polynomials is determined by its residue mod q = 2^64 − 2^32 + 1. The
-//! polynomials are multiplied by transforms over the field of q elements (Schönhage and Strassen
-//! 1971; for this field, Hérault 2025, §2). A transform has 2^k, 3·2^k or 5·2^k points, at least
-//! the number of digits of the product. There is no rounding.
+//! Both factors are split into digits of b bits, which are the coefficients of two polynomials. b
+//! is small enough that every coefficient of the product of the polynomials is determined by its
+//! residue mod q = 2^64 − 2^32 + 1. The polynomials are multiplied by transforms over the field of
+//! q elements (Schönhage and Strassen 1971; for this field, Hérault 2025, §2). A transform has 2^k,
+//! 3·2^k or 5·2^k points, at least the number of digits of the product. There is no rounding.
 
 mod coefficients;
 

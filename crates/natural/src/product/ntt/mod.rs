@@ -3,10 +3,10 @@
 //! # The product as a product of polynomials
 //!
 //! With digits of 64 bits, a·b is the value at x = 2^64 of the product c of two polynomials. c has
-//! `a.len() + b.len() − 1` coefficients 0 ≤ c_k ≤ m·(2^64 − 1)², where m is the number of limbs of the
-//! shorter factor. Transforms ([`warpint_transform::cpu::f50`]) compute c modulo each of three primes
-//! of [`warpint_arith::f50`]. For m ≤ 2^16, c_k < 2^128·m < p1·p2·p3, which is above 2^149, so the
-//! three residues determine c_k (`recombine`).
+//! `a.len() + b.len() − 1` coefficients 0 ≤ c_k ≤ m·(2^64 − 1)², where m is the number of limbs of
+//! the shorter factor. Transforms ([`warpint_transform::cpu::f50`]) compute c modulo each of three
+//! primes of [`warpint_arith::f50`]. For m ≤ 2^16, c_k < 2^128·m < p1·p2·p3, which is above 2^149,
+//! so the three residues determine c_k (`recombine`).
 //!
 //! The transforms have N points, where N is a power of two M, or 3·M/2. The cost is O(N·log N). The
 //! memory is 40·N bytes, and 144·M bytes of tables for each M. The whole program shares the tables.
@@ -20,7 +20,7 @@ use warpint_arith::f50::{F50, PRIMES};
 pub(super) use warpint_transform::cpu::f50::is_fast;
 use warpint_transform::cpu::f50::{Prime, Scratch, Shape};
 
-/// The largest number of limbs of a product that these transforms support.
+/// The largest number of limbs of a product that transforms over 50-bit primes support.
 pub(super) const MAX_LIMBS: usize = 1 << MAX_LOG2;
 const MAX_LOG2: u32 = 16;
 

@@ -1,8 +1,8 @@
 //! Converts residues modulo three primes to digits of 64 bits.
 //!
-//! c = v1 + p1·(v2 + p2·v3) with 0 ≤ v_i < p_i: v1 = c mod p1, v2 = (c − v1)/p1 mod p2,
-//! v3 = ((c − v1)/p1 − v2)/p2 mod p3 (Garner 1959). Carries are propagated afterwards: c < 2^150, and a
-//! carry is below (2^150 + 2^87)/2^64 < 2^87.
+//! c = v1 + p1·(v2 + p2·v3) with 0 ≤ v_i < p_i: v1 = c mod p1, v2 = (c − v1)/p1 mod p2, v3 = ((c −
+//! v1)/p1 − v2)/p2 mod p3 (Garner 1959). Carries are propagated afterwards: c < 2^150, and a carry
+//! is below (2^150 + 2^87)/2^64 < 2^87.
 
 use multiversion::multiversion;
 use warpint_arith::f50::{F50, Factor};

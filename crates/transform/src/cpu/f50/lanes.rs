@@ -5,7 +5,7 @@ use warpint_arith::f50::{F50, Factor};
 /// The number of elements in a [`Lane`], a vector register of 256 bits.
 pub(super) const WIDTH: usize = 4;
 
-/// Four elements of a field, on which operations work at once.
+/// A vector of four elements of a field. An operation processes all four at once.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(32))]
 pub(super) struct Lane(pub(super) [f64; WIDTH]);

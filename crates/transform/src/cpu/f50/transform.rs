@@ -7,10 +7,10 @@
 //! This holds for w_j = e(t_j), where e(1) = 1 is a full turn and t_j = Σ b_s·2^(−s−2) for j = Σ
 //! b_s·2^s. Node 0 is x^L − 1, and node 2 is x^L − i, because w_1 = i = w_2².
 //!
-//! A transform goes from a node to its descendants of length one: from the upper half u and the lower
-//! half l of a block it computes l + w·u and l − w·u, with one w for the block. The inverse is
-//! l = (y + z)/2 and u = (y − z)/(2w); the factors 1/2 are applied at the end. Products of transforms
-//! are transforms of products of polynomials, whatever the order of the descendants.
+//! A transform goes from a node to its descendants of length one: from the upper half u and the
+//! lower half l of a block it computes l + w·u and l − w·u, with one w for the block. The inverse
+//! is l = (y + z)/2 and u = (y − z)/(2w); the factors 1/2 are applied at the end. Products of
+//! transforms are transforms of products of polynomials, whatever the order of the descendants.
 //!
 //! # Lanes
 //!
@@ -28,9 +28,9 @@
 //!
 //! *Products*: one factor is reduced: |a·b| ≤ (½ + …)·2·p² gives ½ + ¼ and some units < 1.
 //!
-//! *Inverse*: of numbers up to 1, y + z is up to 2 and (y − z)·w up to ½ + 2/16 = 0.625. Two levels:
-//! x0 = s0 + s1 is up to 4 and reduced, x1 = d0 + d1 is up to 1.25 and reduced, (s0 − s1)·w is up to
-//! ½ + 4/16, (d0 − d1)·w up to ½ + 1.25/16: all below 1.
+//! *Inverse*: of numbers up to 1, y + z is up to 2 and (y − z)·w up to ½ + 2/16 = 0.625. Two
+//! levels: x0 = s0 + s1 is up to 4 and reduced, x1 = d0 + d1 is up to 1.25 and reduced, (s0 − s1)·w
+//! is up to ½ + 4/16, (d0 − d1)·w up to ½ + 1.25/16: all below 1.
 
 use multiversion::multiversion;
 use warpint_arith::f50::F50;

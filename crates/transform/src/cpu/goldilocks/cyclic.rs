@@ -1,8 +1,8 @@
 //! Cyclic convolutions of 2^k, 3·2^k or 5·2^k points, without weights.
 //!
-//! N = R·C points are transformed along the columns, multiplied by twiddles, and transformed along the
-//! rows (Bailey 1990, *FFTs in external or hierarchical memory*). Input is in natural order; the order
-//! of the spectrum is that of the last step.
+//! N = R·C points are transformed along the columns, multiplied by twiddles, and transformed along
+//! the rows (Bailey 1990, *FFTs in external or hierarchical memory*). Input is in natural order;
+//! the order of the spectrum is that of the last step.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub struct Digits<'a> {
 }
 
 impl Digits<'_> {
-    /// Returns the digit x_j.
+    /// Returns digit j of the number; digit 0 is the lowest.
     #[inline(always)]
     fn at(&self, j: usize) -> u64 {
         let bit = j * self.bits as usize;
@@ -67,11 +67,12 @@ pub struct Pools<'a> {
 /// The tables for cyclic convolutions of N points.
 pub trait Cyclic: Send + Sync {
     /// Computes sums of cyclic convolutions, Σ ± x·y over the terms of each entry of `sums`. Its
-    /// coefficients are z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q for 0 ≤ j < N, from 0 to q − 1. Calls
-    /// `finish` with the coefficients of each sum, and returns the results.
+    /// coefficients are z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q for 0 ≤ j < N, from 0 to q − 1, where
+    /// q = 2^64 − 2^32 + 1. Calls `finish` with the coefficients of each sum, and returns the
+    /// results.
     ///
-    /// Every operand has at most N digits. There is one transform for each operand and each sum. The
-    /// memory is 8·N bytes for each operand, and 16·N for each sum in progress.
+    /// Every operand must have at most N digits. Cost: one transform for each operand and for each
+    /// sum. The memory is 8·N bytes for each operand, and 16·N bytes for each sum in progress.
     fn sums(
         &self,
         pools: Pools,

@@ -1,8 +1,8 @@
 //! In-place transforms of 2^k, 3·2^k and 5·2^k points, one transform in each lane.
 //!
-//! The forward transform X_k = Σ_j x_j·ω^(jk), by decimation in frequency, leaves the spectrum in the
-//! order [`Fft::spectrum`]. The inverse, by decimation in time and without the factor 1/n, expects this
-//! order. No reordering is done.
+//! The forward transform X_k = Σ_j x_j·ω^(jk), by decimation in frequency, leaves the spectrum in
+//! the order [`Fft::spectrum`]. The inverse, by decimation in time and without the factor 1/n,
+//! expects this order. No reordering is done.
 //!
 //! Transforms of 128 points or more begin with passes of radix 2 to 16 whose twiddles come from
 //! tables, until blocks of at most 64 points are left. In a block of at most 64 points, every

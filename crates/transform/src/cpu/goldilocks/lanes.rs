@@ -30,7 +30,7 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn elements(instructions: Self::Instructions, x: &[u64]) -> Self;
     /// Writes the canonical elements to `out`.
     fn store(self, out: &mut [u64]);
-    /// Returns the canonical multiplicands in the slice x as factors.
+    /// Prepares the W canonical multiplicands in the slice x for [`Lanes::mul`].
     fn factors(instructions: Self::Instructions, x: &[u64]) -> Self::Factor;
 
     /// Returns a + b in each lane, with a = `self`.
@@ -41,10 +41,10 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn mul(self, w: Self::Factor) -> Self;
     /// Returns a·w in each lane, with a = `self` and the same canonical number w for all lanes.
     fn scale(self, w: u64) -> Self;
-    /// Returns the elements as factors.
+    /// Prepares the elements of `self` for use as multiplicands of [`Lanes::mul`].
     fn to_factor(self) -> Self::Factor;
-    /// Returns 2^k·a, with a = `self` and 0 ≤ k < 192, by shifts; cheap if k is a compile-time
-    /// constant.
+    /// Returns 2^k·a in each lane by shifts, with a = `self` and 0 ≤ k < 192. It is cheap if k is a
+    /// compile-time constant.
     fn mul_pow2(self, k: u32) -> Self;
     /// Transposes a matrix of W entries with W lanes each: exchanges lane i of entry j and lane j
     /// of entry i.
@@ -58,8 +58,8 @@ pub trait Kernel<V> {
     fn run(self);
 }
 
-/// One element, stored as an integer from 0 to q − 1. The number of lanes is 1. It is available on
-/// every machine.
+/// One element, stored as an integer from 0 to q − 1, where q = 2^64 − 2^32 + 1. The number of
+/// lanes is 1. This type works on every machine.
 impl Lanes for u64 {
     const WIDTH: usize = 1;
     type Factor = u64;

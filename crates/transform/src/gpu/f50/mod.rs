@@ -61,7 +61,7 @@ pub enum Ntt50Error {
         /// The required length, in elements.
         wanted: usize,
     },
-    /// The device failed.
+    /// An operation of the device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -223,8 +223,8 @@ impl Ntt50 {
     }
 
     /// Transforms `data` in place, forward or inverse, and multiplies the results by one factor for
-    /// each prime. The forward transform yields X times the factor. The inverse yields N·x times
-    /// the factor. Factors are in the form of [`warpint_arith::f50::Factor::constants`].
+    /// each prime. The results are X_i times the factor, or N·x_j times the factor if `inverse` is
+    /// true. Factors are in the form of [`warpint_arith::f50::Factor::constants`].
     pub(crate) fn transform_times(
         &self,
         data: &mut Buffer<f64>,
@@ -306,8 +306,8 @@ impl Ntt50 {
             (&columns.high).into(),
             Arg::U64(self.stride as u64),
         ];
-        // SAFETY: the data have a stride for each prime, which contains the batch's columns; constants
-        // and tables were made for the plan.
+        // SAFETY: the data have a stride for each prime, which contains the batch's columns;
+        // constants and tables were made for the plan.
         Ok(unsafe { columns.kernel.launch(self.shape_of(blocks, shape), &args) }?)
     }
 
@@ -343,8 +343,9 @@ impl Ntt50 {
             Arg::U32((spectrum_stride / tile) as u32),
         ];
         let blocks = (self.stride / tile) as u32;
-        // SAFETY: the data have a stride for each prime, which is a multiple of a tile, a factor, and a
-        // spectrum of which the kernel reads whole tiles; constants and tables were made for the plan.
+        // SAFETY: the data have a stride for each prime, which is a multiple of a tile, a factor,
+        // and a spectrum of which the kernel reads whole tiles; constants and tables were made for
+        // the plan.
         Ok(unsafe { self.rows[what as usize].launch(self.shape_of(blocks, shape), &args) }?)
     }
 

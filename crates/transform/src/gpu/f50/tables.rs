@@ -67,8 +67,8 @@ pub(super) fn low_powers(fields: &[F50], roots: &[Vec<f64>], log2: u32, low: u32
     fields.par_iter().zip(roots).flat_map_iter(one).collect()
 }
 
-/// Returns ω^(i·2^low) as factors for each prime and all i < 2^(log2 − low), where ω is the root of
-/// unity of order 2^log2.
+/// Returns ω^(i·2^low) for each prime and all i < 2^(log2 − low), where ω is the root of unity of
+/// order 2^log2. The powers are in the form of [`warpint_arith::f50::Factor::constants`].
 pub(super) fn high_powers(
     fields: &[F50],
     roots: &[Vec<f64>],

@@ -54,7 +54,7 @@ pub enum GfnFftError {
     /// The fields modulo the three small primes that products of elements use could not be created.
     #[error("internal error: the small primes do not have fields")]
     SmallFields,
-    /// The device failed, or has not enough memory.
+    /// An operation of the device failed, or the device has not enough memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -107,8 +107,8 @@ pub struct GfnFft {
 }
 
 impl GfnFft {
-    /// Plans transforms of 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads them
-    /// from the cache, and computes the twiddles.
+    /// Plans transforms of N = 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads
+    /// them from the cache, and computes the twiddles.
     ///
     /// # Errors
     /// r^k + 1 is not a prime, or its field has no root of unity of order N. The radix r = 2^w ±

@@ -80,8 +80,9 @@ pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
 }
 
 impl Tile {
-    /// Returns the tile for passes of 2^`log_points` points, where there are 2^`log_all` columns in
-    /// all. `multiprocessors` and `shared_memory` (bytes per block) are those of the device.
+    /// Returns the tile for passes of 2^`log_points` points over 2^`log_all` columns in all.
+    /// `multiprocessors` is the number of multiprocessors of the device, and `shared_memory` the
+    /// number of bytes of shared memory of a block.
     pub(super) fn of_pass(
         form: Form,
         log_points: u32,

@@ -133,8 +133,8 @@ impl<'a> Maker<'a> {
             logs,
             entries,
         );
-        // SAFETY: `high`, `low` and the table have k words for each element of their strides, and the
-        // kernel reduces the exponents of a place modulo the sizes of the former two.
+        // SAFETY: `high`, `low` and the table have k words for each element of their strides, and
+        // the kernel reduces the exponents of a place modulo the sizes of the former two.
         unsafe { self.table.launch(self.tile.launch(entries, 1), &args)? };
         let table = if has_spectra(self.form) { self.spectra(&table, entries)? } else { table };
         Ok(Twiddles { table, log_entries, log_run })
@@ -150,8 +150,8 @@ impl<'a> Maker<'a> {
         assert_room("elements", elements.len(), count as usize * self.form.digits());
         let mut out = self.device.alloc(3 * elements.len())?;
         let args = [elements.into(), (&mut out).into(), (&*self.roots).into(), count.into()];
-        // SAFETY: the elements have k words each, the results three times as many, and the roots are
-        // for this k; the results have memory of their own.
+        // SAFETY: the elements have k words each, the results three times as many, and the roots
+        // are for this k; the results have memory of their own.
         unsafe { kernel.launch(Launch::linear(blocks, SPECTRA_THREADS as u32), &args)? };
         Ok(out)
     }

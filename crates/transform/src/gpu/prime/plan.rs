@@ -71,7 +71,8 @@ pub struct PrimeFft<const L: usize> {
     shape: Shape,
     pass: Kernel,
     multiply: Kernel,
-    /// The number of levels of each pass.
+    /// The number of levels of each pass, in the order of the passes. A pass of a levels computes
+    /// transforms of 2^a points.
     levels: Vec<u32>,
     /// The powers ω^i for i < N/2, where ω is the root of unity of order N.
     powers: Buffer<u64>,
@@ -88,7 +89,7 @@ pub struct PrimeFft<const L: usize> {
 /// The factor by which the last pass of an inverse transform multiplies.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scale {
-    /// The factor 1/N, for an inverse transform alone.
+    /// The factor 1/N, for an inverse transform that is not part of a convolution.
     OfInverse,
     /// The factor R/N, for the inverse transform of a convolution, whose inputs are Montgomery
     /// products a·b/R.
@@ -96,8 +97,9 @@ pub(super) enum Scale {
 }
 
 impl<const L: usize> PrimeFft<L> {
-    /// Plans transforms of 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads them
-    /// from the cache, and computes the tables: about 2·√N products on the host, N/2 on the device.
+    /// Plans transforms of N = 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads
+    /// them from the cache. Computes the tables with about 2·√N products on the host and N/2
+    /// products on the device.
     ///
     /// # Errors
     /// The field has no root of unity of order 2^`log2`, the batch is empty or has more than 2^31

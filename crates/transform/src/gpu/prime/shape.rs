@@ -3,8 +3,8 @@
 use warpint_arith::montgomery::PrimeField;
 use warpint_device::{Source, common};
 
-/// The largest number of 32-bit limbs of an element that is kept in registers. It is 1,024 bits,
-/// and two limbs more for a modulus whose top bit is set.
+/// The largest number of 32-bit limbs of an element that is kept in registers. It allows moduli of
+/// 1,024 bits, for which kernels compute with two limbs more if the top bit is set.
 const MOST_IN_REGISTERS: usize = 34;
 
 /// The base-2 logarithm of the least number of columns of a tile. With 8 columns, the same words of

@@ -23,7 +23,7 @@ pub enum SmallPrimesError {
     /// There are fewer suitable small primes than the plan needs.
     #[error(transparent)]
     Primes(#[from] TooFewPrimes),
-    /// The transforms modulo small primes failed.
+    /// The transforms modulo small primes could not be planned, or failed.
     #[error(transparent)]
     Ntt(#[from] Ntt50Error),
     /// The length of a buffer is not the number of digits times the number of elements.
@@ -36,7 +36,7 @@ pub enum SmallPrimesError {
         /// The required length, in words.
         wanted: usize,
     },
-    /// The device failed.
+    /// An operation of the device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }

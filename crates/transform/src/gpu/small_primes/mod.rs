@@ -230,8 +230,8 @@ impl SmallPrimes {
         Ok(self.carry.run(sums, count, out)?)
     }
 
-    /// Runs [`Plan::forward_into`], and returns the time of each step by the device's clock. `data` may
-    /// be the [`Cells`] of `out`.
+    /// Runs [`Plan::forward_into`], and returns the time of each step by the device's clock. `data`
+    /// may be the [`Cells`] of `out`.
     ///
     /// # Errors
     /// As for [`Plan::forward_into`].

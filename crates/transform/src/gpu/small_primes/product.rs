@@ -19,9 +19,10 @@ const MOST_GROUP: usize = 4;
 /// (see `small_product.cu`). In chirps, n = i mod N and ω is the root of unity of order 2N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
-    /// The product a_i·b_(i mod N).
+    /// The product of element i of a and element i mod N of b.
     Plain,
-    /// The product a_(−i mod N)·b_(i mod N), with −i mod N within each vector of a.
+    /// The product of element −i mod N of a vector of a and element i mod N of b. The vector of a
+    /// is that which contains element i.
     Turned,
     /// The chirp ω^(n²), as a product of two powers of ω.
     Chirp,

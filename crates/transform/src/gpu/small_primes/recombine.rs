@@ -58,8 +58,9 @@ pub(super) struct Carry {
 }
 
 impl Carry {
-    /// Plans the carries of one kind of sums. For [`Carries::Integers`], `modulus` is M in words of
-    /// 64 bits, one for each digit. For the other kinds it is empty.
+    /// Plans the carries of one kind of sums. For [`Carries::Integers`], `modulus` is M, the
+    /// product of the small primes, in words of 64 bits, one for each digit. For the other kinds it
+    /// is empty.
     ///
     /// # Panics
     /// If `carries` is [`Carries::Integers`] and `modulus` has fewer words than there are digits.
@@ -129,7 +130,7 @@ impl Columns {
     }
 
     /// Uploads the constants to the device in the kernel's layout. `numbers` contains the digits of
-    /// M/p_s for each prime p_s, and then those of −M.
+    /// M/p_s for each prime p_s, and then the digits of −M, where M is the product of the primes.
     pub(super) fn constants(
         &self,
         device: &Device,
@@ -180,14 +181,14 @@ impl Columns {
             Arg::U32(self.digits as u32),
             Arg::F64(self.offset),
         ];
-        // SAFETY: the buffers have a stride of residues for each prime, a group's constants for each
-        // block, and memory for two words of each sum.
+        // SAFETY: the buffers have a stride of residues for each prime, a group's constants for
+        // each block, and memory for two words of each sum.
         unsafe { self.kernel.launch(launch, &args) }
     }
 }
 
-/// Returns (M/p_s)^−1·scale(p_s) mod p_s for each prime p_s, as factors, where M is the product of
-/// all p_s.
+/// Returns (M/p_s)^−1·scale(p_s) mod p_s for each prime p_s, where M is the product of all p_s. The
+/// numbers are in the form of [`warpint_arith::f50::Factor::constants`].
 pub(super) fn cofactors(fields: &[F50], scale: impl Fn(F50) -> f64) -> Vec<[f64; 2]> {
     let one = |(s, &field): (usize, &F50)| {
         let others = fields.iter().enumerate().filter(|&(t, _)| t != s);

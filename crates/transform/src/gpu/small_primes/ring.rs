@@ -44,8 +44,8 @@ pub struct RingTransform {
 const OFFSET: f64 = -1.0 / (1 << 20) as f64;
 
 impl RingTransform {
-    /// Plans transforms of `batch` vectors of 2^log2 points, modulo the least product M of small
-    /// primes that exceeds the number r^k + 1 of `form`.
+    /// Plans transforms of `batch` vectors of 2^log2 points. The modulus M is the product of the
+    /// fewest small primes for which M exceeds the number r^k + 1 of `form`.
     ///
     /// # Errors
     /// [`Ntt50::new`] returns an error, or the device has not enough memory.

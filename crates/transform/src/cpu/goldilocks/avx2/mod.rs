@@ -1,8 +1,8 @@
 //! Four field elements in an AVX2 register.
 //!
-//! AVX2 compares 64-bit numbers as signed only. So a canonical x is stored as x' = x + 2^63 mod 2^64:
-//! the signed order of x' is the unsigned order of x, and flips of the sign bit are merged into
-//! constants that are added anyway. Factors and integers are stored without this offset.
+//! AVX2 compares 64-bit numbers as signed only. So a canonical x is stored as x' = x + 2^63 mod
+//! 2^64: the signed order of x' is the unsigned order of x, and flips of the sign bit are merged
+//! into constants that are added anyway. Factors and integers are stored without this offset.
 
 pub mod vector;
 
@@ -23,8 +23,8 @@ pub struct Four(pub U64x4);
 #[repr(transparent)]
 pub struct Plain(pub U64x4);
 
-/// Returns a − b mod q in each lane, for a canonical a and b < 2^63. a and the result are stored
-/// with 2^63 added, b is stored without this offset.
+/// Returns a − b mod [`Q`] in each lane, for a canonical a and b < 2^63. a and the result are
+/// stored with 2^63 added, b is stored without this offset.
 #[inline(always)]
 fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     // After a borrow the difference is larger than a; a − b + q is a − b − ε.
@@ -32,12 +32,12 @@ fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     minus(difference, shift_right(greater(difference, a), 32))
 }
 
-/// Returns low + 2^64·high mod q in each lane, a canonical number stored with 2^63 added. Requires
-/// low + 2^64·high < 2^64·q.
+/// Returns low + 2^64·high mod [`Q`] in each lane, a canonical number stored with 2^63 added.
+/// Requires low + 2^64·high < 2^64·q.
 #[inline(always)]
 fn reduce(low: U64x4, high: U64x4) -> U64x4 {
-    // As in `goldilocks::reduce`; with 2^63 added, a result increased by a borrow and decreased by a
-    // carry reveals them.
+    // As in `goldilocks::reduce`; with 2^63 added, a result increased by a borrow and decreased by
+    // a carry reveals them.
     let low = flip_sign(low);
     let difference = minus(low, shift_right(high, 32));
     let borrow = shift_right(greater(difference, low), 32);
@@ -47,8 +47,8 @@ fn reduce(low: U64x4, high: U64x4) -> U64x4 {
     canonical(plus(sum, carry))
 }
 
-/// Returns a·b mod q in each lane. The result is canonical and stored with 2^63 added; a and b are
-/// stored without this offset.
+/// Returns a·b mod [`Q`] in each lane. The result is canonical and stored with 2^63 added; a and b
+/// are stored without this offset.
 #[inline(always)]
 fn product(a: U64x4, b: U64x4) -> U64x4 {
     let (a_high, b_high) = (shift_right(a, 32), shift_right(b, 32));
@@ -142,8 +142,8 @@ impl Lanes for Four {
             let low = canonical(flip_sign(shift_left(x, k)));
             add_plain(low, minus(shift_left(h, 32), h))
         } else if k <= 64 {
-            // The low word is a multiple of 2^32 and so at most q − 1; the high word h = h1·2^32 + h0
-            // amounts to h0·2^32 − (h0 + h1).
+            // The low word is a multiple of 2^32 and so at most q − 1; the high word h = h1·2^32 +
+            // h0 amounts to h0·2^32 − (h0 + h1).
             let low = if k == 64 { x.splat(0) } else { shift_left(x, k) };
             let h = if k == 64 { x } else { shift_right(x, 64 - k) };
             let sum = add_plain(flip_sign(low), shift_left(h, 32));

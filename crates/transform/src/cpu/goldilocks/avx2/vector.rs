@@ -235,15 +235,15 @@ pub fn shift_right_each(a: U64x4, k: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_srlv_epi64(a.0, k.0)))
 }
 
-/// Returns x mod q in each lane, for any 64-bit x. x and the result are stored with 2^63 added.
+/// Returns x mod [`Q`] in each lane, for any 64-bit x. x and the result are stored with 2^63 added.
 #[inline(always)]
 pub(super) fn canonical(x: U64x4) -> U64x4 {
     // x − q is x + ε.
     plus(x, shift_right(greater(x, x.splat((Q - 1) ^ SIGN)), 32))
 }
 
-/// Returns a + b mod q in each lane, for canonical a and b. a and the result are stored with 2^63
-/// added, b is stored without this offset.
+/// Returns a + b mod [`Q`] in each lane, for canonical a and b. a and the result are stored with
+/// 2^63 added, b is stored without this offset.
 #[inline(always)]
 #[must_use]
 pub fn add_plain(a: U64x4, b: U64x4) -> U64x4 {
