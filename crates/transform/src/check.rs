@@ -150,7 +150,8 @@ pub fn product<F: Field>(
     Ok(field.mul(&a, &b) == c)
 }
 
-/// Returns Σ_j x_j·r^j, computed by Horner's rule on runs of elements.
+/// Returns Σ_j x_j·r^j. Horner's rule is applied to runs of elements in parallel, and then to the
+/// results.
 fn evaluate<F: Field>(field: &F, x: &[F::Element], r: &F::Element) -> F::Element {
     let runs: Vec<F::Element> =
         x.par_chunks(RUN).map(|run| crate::definition::evaluate(field, run, r)).collect();

@@ -39,7 +39,7 @@ impl Column {
         self.plus(Self { low: u128::from(a) * u128::from(b), high: 0 })
     }
 
-    /// Returns self + a·b for mask 0, and self − a·b − 1 for mask −1.
+    /// Returns self + a·b if `mask` is 0, and self − a·b − 1 if all bits of `mask` are ones.
     #[inline(always)]
     pub(super) fn plus_masked(self, a: u64, b: u64, mask: u64) -> Self {
         let wide = u128::from(mask) << 64 | u128::from(mask);
@@ -65,7 +65,8 @@ impl Divisor {
         Self { shift, d, reciprocal: (u128::MAX / u128::from(d)) as u64 }
     }
 
-    /// Returns ⌊x/d⌋ and x mod d for x = high·2^64 + low < d·2^64.
+    /// Returns ⌊x/d⌋ and x mod d for x = high·2^64 + low, where d is the shifted radix of this
+    /// divisor. Requires x < d·2^64.
     #[inline(always)]
     fn step(&self, high: u64, low: u64) -> (u64, u64) {
         let q = u128::from(self.reciprocal) * u128::from(high);
@@ -82,8 +83,8 @@ impl Divisor {
         (quotient, rest)
     }
 
-    /// Returns [x_0, x_1, x_2] with x = x_0 + x_1·r + x_2·r², where x_0 and x_1 are digits.
-    /// Requires 0 ≤ x < 2^9·r².
+    /// Returns [x_0, x_1, x_2] with x = x_0 + x_1·r + x_2·r², where x_0 and x_1 are from 0 to r
+    /// − 1. Requires 0 ≤ x < 2^9·r².
     #[inline(always)]
     fn digits(&self, x: Column) -> [u64; 3] {
         // x·2^shift < 2^9·r·d < 2^9·2^128, whose highest word is below 2^9 < d.
@@ -151,7 +152,7 @@ impl<const K: usize> Gfn<K> {
         x
     }
 
-    /// Splits x into a digit d and a carry c, with x = d + c·r. Cost: about |x/r| steps.
+    /// Returns the digit d, 0 ≤ d < r, and the carry c with x = d + c·r. Cost: about |x/r| steps.
     #[inline(always)]
     fn digit(&self, mut x: i128) -> (u64, i128) {
         let r = i128::from(self.r);

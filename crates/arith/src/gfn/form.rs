@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use crate::limbs;
 
-/// A number r^k + 1 with r = 2^w + 2^u or 2^w − 2^u, called a sparse-radix generalized Fermat
-/// number (Chen et al. 2018, appendix).
+/// A number r^k + 1 with a radix r = 2^w + 2^u or r = 2^w − 2^u. Such a number is called a
+/// sparse-radix generalized Fermat number (Chen et al. 2018, appendix).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Form {
     w: u32,
@@ -15,7 +15,7 @@ pub struct Form {
     k: usize,
 }
 
-/// The reason why a form is invalid.
+/// The reason why a [`Form`] cannot be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoForm {
     /// The radix r = 2^w ± 2^u is invalid: it is not below 2^64, or w > u ≥ 1 does not hold.

@@ -51,7 +51,8 @@ pub struct Gfn<const K: usize> {
     r: u64,
     divisor: Divisor,
     bias: [Column; 2],
-    /// The roots of unity ω(0), ω(1), …, computed at the first use.
+    /// The roots of unity ω(0), ω(1), …, where ω(m) has order 2^m. They are computed at the first
+    /// use.
     roots: OnceLock<Vec<[u64; K]>>,
 }
 

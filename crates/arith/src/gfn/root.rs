@@ -1,4 +1,4 @@
-//! Roots of unity whose powers include r.
+//! The computation of roots of unity of which r is a power.
 
 use super::Gfn;
 use crate::field::Field;

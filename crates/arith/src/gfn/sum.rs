@@ -4,7 +4,7 @@
 use super::Gfn;
 
 impl<const K: usize> Gfn<K> {
-    /// Returns a + b (Chen et al. 2018, Algorithm 6).
+    /// Returns the sum a + b of two elements (Chen et al. 2018, Algorithm 6).
     pub(super) fn sum(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if self.is_minus_one(a) {
             return self.predecessor(b);
@@ -68,7 +68,7 @@ impl<const K: usize> Gfn<K> {
         self.minus_one()
     }
 
-    /// Returns −1 = r^k.
+    /// Returns the element −1 = r^K.
     pub(super) fn minus_one(&self) -> [u64; K] {
         let mut digits = [0; K];
         digits[K - 1] = self.r;

@@ -22,13 +22,13 @@ pub const fn root_of_unity(n: u64) -> Option<u64> {
     if n == 0 || !GROUP.is_multiple_of(n) { None } else { Some(pow(GENERATOR, GROUP / n)) }
 }
 
-/// The reason why 2 has no n-th root.
+/// The reason why 2 has no n-th root modulo q = 2^64 − 2^32 + 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoot {
     /// The degree n is 0.
     #[error("there is no 0-th root of 2")]
     Zero,
-    /// The number 2 is not an n-th power.
+    /// The number 2 is not an n-th power modulo q.
     #[error(
         "2 has no {n}-th root modulo 2^64 − 2^32 + 1: gcd({n}, q − 1) = {gcd} does not divide \
          (q − 1)/192 = 2^26·5·17·257·65537"
@@ -36,7 +36,7 @@ pub enum NoRoot {
     NotAPower {
         /// The degree n of the root.
         n: u64,
-        /// The greatest common divisor of n and q − 1.
+        /// The greatest common divisor of n and q − 1 = 2^64 − 2^32.
         gcd: u64,
     },
 }

@@ -1,12 +1,14 @@
 //! Division. The method depends on the size:
 //!
-//! * Divisors of one limb: one product with the reciprocal per limb (`reciprocal`).
-//! * Schoolbook: algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). Each digit is
-//!   estimated from the two top limbs of the divisor by their reciprocal. The estimate is rarely too
-//!   large, and by at most 1.
-//! * Recursive division (Burnikel and Ziegler 1998, *Fast Recursive Division*): half of the quotient's
-//!   digits at a time are estimated from as many top limbs of the divisor, and corrected by one product
-//!   with the other limbs. The estimate is too large by at most 2. The division is in place.
+//! * Divisors of one limb: one product with the reciprocal for each limb of the dividend
+//!   (`reciprocal`).
+//! * Schoolbook method: algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). Each
+//!   limb of the quotient is estimated from the two top limbs of the divisor by their reciprocal.
+//!   The estimate is rarely too large, and by at most 1.
+//! * Recursive division (Burnikel and Ziegler 1998, *Fast Recursive Division*). A block of k limbs of
+//!   the quotient is estimated from the k top limbs of the divisor, and corrected by one product with
+//!   the other limbs of the divisor. The estimate is too large by at most 2. The division is in
+//!   place.
 
 mod reciprocal;
 

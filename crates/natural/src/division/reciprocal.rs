@@ -1,5 +1,6 @@
-//! Quotients of one limb by multiplication with a reciprocal (Möller and Granlund 2011, *Improved
-//! division by invariant integers*, IEEE Trans. Computers 60). In this module B = 2^64.
+//! Quotients of one limb, computed by multiplication with a reciprocal of the divisor (Möller and
+//! Granlund 2011, *Improved division by invariant integers*, IEEE Trans. Computers 60). In this
+//! module B = 2^64.
 
 /// A divisor d of one limb with its top bit set, and its reciprocal v = ⌊(B² − 1)/d⌋ − B, B = 2^64.
 #[derive(Debug, Clone, Copy)]

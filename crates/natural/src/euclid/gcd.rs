@@ -60,7 +60,7 @@ pub struct Euclid {
     divider: Divider,
 }
 
-/// One step of the algorithm.
+/// One step of the reduction of a pair of numbers to their greatest common divisor.
 enum Step {
     /// A step found from the leading 128 bits of both numbers, given by its matrix. It has not yet
     /// been applied to the numbers.

@@ -1,5 +1,5 @@
-//! Combines many steps of Euclid's algorithm on leading parts of 128 bits (Lehmer 1938) into a
-//! matrix of single limbs.
+//! Combines many steps of Euclid's algorithm, found from the leading 128 bits of both numbers
+//! (Lehmer 1938), into one matrix whose entries are single limbs.
 //!
 //! A step subtracts a multiple of the smaller number from the larger one. Steps are valid for the
 //! whole numbers as long as neither leading part falls below a bound (Möller 2008, *On Schönhage's

@@ -1,4 +1,4 @@
-//! The matrices of Euclid's algorithm.
+//! Products of the matrices of the steps of Euclid's algorithm.
 
 use super::lehmer::{Small, apply_right};
 use crate::limbs::{add_assign, trimmed};

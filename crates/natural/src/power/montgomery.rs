@@ -17,7 +17,7 @@ const PRODUCTS_FROM: usize = 184;
 /// 2^(64·l).
 #[derive(Debug)]
 pub(super) struct Montgomery {
-    /// The number of limbs from which reductions use half products.
+    /// The number of limbs of the modulus from which reductions use half products.
     products_from: usize,
     m: Vec<u64>,
     /// R² mod m, where R = 2^(64·l) for m of l limbs. A product with it converts a number to

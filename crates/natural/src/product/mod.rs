@@ -78,7 +78,8 @@ impl Products {
         }
     }
 
-    /// Computes out ← a·b mod 2^(64·l), l = `out.len()`; neither factor may be longer than `out`.
+    /// Computes out ← a·b mod 2^(64·l), where `out` has l limbs. Neither factor may be longer than
+    /// `out`.
     pub fn mul_low(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
         if a.len().min(b.len()) < HALF_FROM {
             schoolbook::mul_low(out, a, b);
@@ -87,7 +88,7 @@ impl Products {
         }
     }
 
-    /// Computes out ← a² mod 2^(64·l), l = `out.len()` ≥ `a.len()`.
+    /// Computes out ← a² mod 2^(64·l), where `out` has l limbs. a may not be longer than `out`.
     pub fn square_low(&mut self, out: &mut [u64], a: &[u64]) {
         if a.len() < HALF_SQUARE_FROM {
             schoolbook::square_low(out, a);

@@ -78,7 +78,7 @@ pub(super) fn square(out: &mut [u64], a: &[u64]) {
     double_and_add_squares(out, a);
 }
 
-/// Computes out ← a² mod 2^(64·l), l = `out.len()` ≥ `a.len()`.
+/// Computes out ← a² mod 2^(64·l), where `out` has l limbs. a may not be longer than `out`.
 pub(super) fn square_low(out: &mut [u64], a: &[u64]) {
     out.fill(0);
     for (i, &y) in a.iter().enumerate() {
@@ -93,7 +93,8 @@ pub(super) fn square_low(out: &mut [u64], a: &[u64]) {
     double_and_add_squares(out, a);
 }
 
-/// Computes out ← 2·out + Σ a_i²·2^(128·i) mod 2^(64·l), l = `out.len()`.
+/// Computes out ← 2·out + Σ a_i²·2^(128·i) mod 2^(64·l), where `out` has l limbs and a_i is limb i
+/// of a.
 fn double_and_add_squares(out: &mut [u64], a: &[u64]) {
     let (mut shifted, mut carry) = (0u64, 0u64);
     let mut double = |x: &mut u64, square: u64| {

@@ -12,7 +12,7 @@ use crate::product::{FastProducts, Multiplier};
 /// The number of decimal digits of a group, 19. It is the largest exponent for which a power of ten
 /// fits in a limb of 64 bits.
 const GROUP: usize = 19;
-/// The base of a group, 10^19, which is above 2^63.
+/// The number 10^19, the base in which a group of 19 decimal digits is one digit. It is above 2^63.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 /// The least k for which a number that is written is split by division by 10^(19·2^k).
 const WRITE_LEVEL: usize = 6;
@@ -68,7 +68,8 @@ pub fn format(number: &[u64], powers: &Powers) -> String {
     digits.into_iter().map(char::from).collect()
 }
 
-/// Parses a number by halves; the result may have leading zero limbs.
+/// Parses decimal ASCII digits: splits them into a high and a low part, and parses these
+/// separately. The result may have leading zero limbs.
 fn read_halves(digits: &[u8], powers: &Powers) -> Vec<u64> {
     let split = (READ_LEVEL..powers.0.len()).rev().find(|&k| GROUP << k < digits.len());
     let Some(k) = split else { return read_groups(digits) };

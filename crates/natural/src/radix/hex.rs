@@ -1,4 +1,4 @@
-//! Conversion to and from hexadecimal digits, eight per word of 32 bits.
+//! Conversion to and from hexadecimal digits. Eight digits are a word of 32 bits.
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 

@@ -81,7 +81,8 @@ fn elements<F: Field>(field: &F, count: usize, seed: u64) -> Vec<F::Element> {
     (0..count).map(|_| pick()).collect()
 }
 
-/// Compares every output with the definition, and inverts the transform.
+/// Compares every output of a transform with the definition, and tests that the inverse restores
+/// the input.
 fn check_all<F: Field + Clone>(field: &F, log2: u32, batch: usize) {
     let plan = Transform::new(field.clone(), log2).unwrap();
     let x = elements(field, batch << log2, log2.into());
@@ -95,7 +96,8 @@ fn check_all<F: Field + Clone>(field: &F, log2: u32, batch: usize) {
     assert_eq!(y, x, "2^{log2} elements and back");
 }
 
-/// Compares a few outputs with Horner's rule, and inverts the transform.
+/// Compares a few outputs of a transform with Horner's rule, and tests that the inverse restores
+/// the input.
 fn check_some<F: Field + Clone>(field: &F, log2: u32) {
     let plan = Transform::new(field.clone(), log2).unwrap();
     let x = elements(field, 1 << log2, log2.into());

@@ -39,7 +39,8 @@ impl<const K: usize> WordField for Gfn<K> {
     }
 }
 
-/// The words of an element represent the integer 0 ≤ x < p.
+/// The L words of an element are those of the integer x, 0 ≤ x < p, that it represents, the lowest
+/// first.
 impl<const L: usize> WordField for PrimeField<L> {
     type Word = u64;
 
@@ -56,7 +57,7 @@ impl<const L: usize> WordField for PrimeField<L> {
     }
 }
 
-/// The words of an element represent the integer 0 ≤ x < p.
+/// An element has one word, the integer x, 0 ≤ x < p, that it represents.
 impl WordField for F50 {
     type Word = f64;
 
@@ -87,7 +88,7 @@ pub fn to_words<F: WordField>(field: &F, x: &[F::Element]) -> Vec<F::Word> {
 /// element.
 ///
 /// # Panics
-/// If the number of words is not a multiple of the words of an element.
+/// If the number of words is not a multiple of the number of words of an element.
 #[must_use]
 pub fn from_words<F: WordField>(field: &F, words: &[F::Word]) -> Option<Vec<F::Element>> {
     let words = element_major(words, field.words());
@@ -99,7 +100,7 @@ pub fn from_words<F: WordField>(field: &F, words: &[F::Word]) -> Option<Vec<F::E
 /// elements.
 ///
 /// # Panics
-/// If the number of words is not a multiple of the words of an element.
+/// If the number of words is not a multiple of the number of words of an element.
 #[must_use]
 pub fn limb_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
     transposed(words, words.len() / words_each, words_each)
@@ -109,7 +110,7 @@ pub fn limb_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
 /// before, and at `j·words_each + d` afterwards, where `count` is the number of elements.
 ///
 /// # Panics
-/// If the number of words is not a multiple of the words of an element.
+/// If the number of words is not a multiple of the number of words of an element.
 #[must_use]
 pub fn element_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
     transposed(words, words_each, words.len() / words_each)

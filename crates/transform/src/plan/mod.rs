@@ -46,21 +46,21 @@ pub trait Plan {
     /// Computes the transforms of [`Plan::forward`] of the batch `x`, and writes them to `out`.
     ///
     /// # Errors
-    /// As for [`Plan::forward`].
+    /// Returns the errors of [`Plan::forward`].
     fn forward_into(&self, x: &Self::Vectors, out: &mut Self::Vectors) -> Result<(), Self::Error>;
 
     /// Replaces each vector X of a batch of transforms by its inverse transform x_j = 1/N·Σ_i
     /// X_i·ω^(−ij), where ω is the root of unity of order N.
     ///
     /// # Errors
-    /// As for [`Plan::forward`].
+    /// Returns the errors of [`Plan::forward`].
     fn inverse(&self, x: &mut Self::Vectors) -> Result<(), Self::Error>;
 
     /// Computes the inverse transforms of [`Plan::inverse`] of the batch `x`, and writes them to
     /// `out`.
     ///
     /// # Errors
-    /// As for [`Plan::forward`].
+    /// Returns the errors of [`Plan::forward`].
     fn inverse_into(&self, x: &Self::Vectors, out: &mut Self::Vectors) -> Result<(), Self::Error>;
 
     /// Replaces each vector of a by its cyclic convolution a_l ← Σ_(i + j ≡ l mod N) a_i·b_j with
@@ -68,7 +68,7 @@ pub trait Plan {
     /// states otherwise.
     ///
     /// # Errors
-    /// As for [`Plan::forward`].
+    /// Returns the errors of [`Plan::forward`].
     fn convolve(&self, a: &mut Self::Vectors, b: &mut Self::Vectors) -> Result<(), Self::Error>;
 
     /// Returns (vector, i) for the X_i that is stored at index `place` of a batch of transforms;

@@ -1,4 +1,4 @@
-//! Compares every plan, on the simulator, with the definition.
+//! Compares every plan with the definition. Plans on devices run on the simulator.
 
 use std::borrow::BorrowMut;
 

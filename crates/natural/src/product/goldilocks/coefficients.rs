@@ -12,7 +12,7 @@ use warpint_arith::goldilocks::Q;
 /// (`plus` + `minus`)·m·(2^b − 1)² < q.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// The number of bits b of a digit.
+    /// The number of bits of a digit, b.
     pub(super) bits: u32,
     /// The number of coefficients of the longest product. A transform must have at least this
     /// number of points.

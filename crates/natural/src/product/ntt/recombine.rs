@@ -7,7 +7,7 @@
 use multiversion::multiversion;
 use warpint_arith::f50::{F50, Factor};
 
-/// The constants of the recombination (Garner 1959).
+/// The constants with which residues modulo p1, p2 and p3 are combined (Garner 1959).
 pub(super) struct Garner {
     fields: [F50; 3],
     /// The factors 1/p1 mod p2, 1/p1 mod p3 and 1/p2 mod p3.

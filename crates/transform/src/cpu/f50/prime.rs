@@ -6,7 +6,8 @@ use warpint_arith::f50::{F50, Factor};
 use super::lanes::{Factors, Lane, WIDTH};
 use super::transform;
 
-/// The number of coefficients of a product: M = 2^log2, or 3/2·M if `extended` is true.
+/// The length of a product, in coefficients: M = 2^log2, or 3/2·M if `extended` is true. It is also
+/// the number of points of the transforms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     log2: u32,
@@ -36,8 +37,8 @@ impl Shape {
         (1 << self.log2) + self.rest()
     }
 
-    /// Returns h = M/2, the number of points by which the shape exceeds M, or 0 if it is not
-    /// extended.
+    /// Returns the number of points by which the shape exceeds M = 2^log2: h = M/2 if the shape is
+    /// extended, and 0 otherwise.
     fn rest(self) -> usize {
         if self.extended { 1 << (self.log2 - 1) } else { 0 }
     }
@@ -70,7 +71,8 @@ pub struct Scratch {
 pub struct Prime {
     field: F50,
     log2: u32,
-    /// The tables of the transforms modulo x^M − 1 and modulo x^h − i.
+    /// The tables of the transforms modulo x^M − 1 and modulo x^h − i, where M = 2^log2, h = M/2
+    /// and i² = −1.
     pieces: [Piece; 2],
     i: Factor,
     half: Factor,

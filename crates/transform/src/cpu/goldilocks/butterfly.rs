@@ -76,7 +76,7 @@ pub(super) struct Fifth {
 
 impl Fifth {
     /// Computes the constants for a root of unity ω of order 5. With c_k = (ω^k + ω^−k)/2 and s_k =
-    /// (ω^k − ω^−k)/2, they are 5/4, (c_1 − c_2)/2, s_2, s_1 − s_2 and s_1 + s_2.
+    /// (ω^k − ω^−k)/2, the constants are 5/4, (c_1 − c_2)/2, s_2, s_1 − s_2 and s_1 + s_2.
     pub(super) fn new(omega: u64) -> Self {
         let square = field::square(omega);
         let (inverse, inverse_square) = (field::pow(omega, 4), field::pow(omega, 3));

@@ -12,7 +12,7 @@ use super::shared::Shared;
 pub struct ColumnPass<'a, V: Lanes> {
     /// The division of N = R·C points into R rows and C columns.
     pub shape: Shape,
-    /// The tables of the transform of R points.
+    /// The tables of transforms of R points, the length of a column.
     pub fft: &'a Fft,
     /// The factors of the entries of a spectrum: index g·C + c is that of entry c of group g.
     /// Entries are multiplied after the forward transform, or before the inverse.

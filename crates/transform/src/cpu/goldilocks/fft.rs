@@ -21,7 +21,7 @@ pub struct Fft {
     passes: Vec<Pass>,
 }
 
-/// One pass of butterflies over blocks of `block` points.
+/// A pass of butterflies of `radix` points over all blocks of `block` points.
 pub(super) struct Pass {
     radix: usize,
     block: usize,
@@ -94,7 +94,8 @@ impl Fft {
         order
     }
 
-    /// Replaces x by its forward transform.
+    /// Replaces the n entries of x by their forward transform, in the order of [`Fft::spectrum`].
+    /// Each lane is a transform of its own.
     ///
     /// # Panics
     /// If `x` does not have n entries.
@@ -103,7 +104,8 @@ impl Fft {
         V::enter(Forward { fft: self, x });
     }
 
-    /// Replaces x by n times its inverse transform.
+    /// Replaces the n entries of x, in the order of [`Fft::spectrum`], by n times their inverse
+    /// transform. Each lane is a transform of its own.
     ///
     /// # Panics
     /// If `x` does not have n entries.

@@ -26,9 +26,9 @@ pub trait Lanes: Copy + Send + Sync + 'static {
 
     /// Returns the canonical element x in every lane.
     fn splat(instructions: Self::Instructions, x: u64) -> Self;
-    /// Returns the canonical elements in the slice x.
+    /// Returns the W canonical elements of the slice x, one in each lane.
     fn elements(instructions: Self::Instructions, x: &[u64]) -> Self;
-    /// Writes the canonical elements to `out`.
+    /// Writes the W canonical elements to the slice `out`.
     fn store(self, out: &mut [u64]);
     /// Prepares the W canonical multiplicands in the slice x for [`Lanes::mul`].
     fn factors(instructions: Self::Instructions, x: &[u64]) -> Self::Factor;

@@ -23,8 +23,8 @@ impl Pool {
         Self { threads: if threads > 1 { pool() } else { None } }
     }
 
-    /// Runs `work` on ranges that cover `0..n`; returns the results in ascending order of the
-    /// ranges.
+    /// Divides `0..n` into ranges and calls `work` for each range. Returns the results in ascending
+    /// order of the ranges.
     pub fn each_range<R: Send>(
         &self,
         n: usize,
@@ -38,7 +38,8 @@ impl Pool {
         pool.install(|| (0..ranges).into_par_iter().map(|i| work(range(i))).collect())
     }
 
-    /// Runs `work` on each of `0..n` as a separate job; returns the results in ascending order.
+    /// Calls `work(i)` for each i in `0..n` as a separate job. Returns the results in ascending
+    /// order of i.
     pub fn each<R: Send>(&self, n: usize, work: impl Fn(usize) -> R + Sync + Send) -> Vec<R> {
         match &self.threads {
             None => (0..n).map(work).collect(),

@@ -1,4 +1,4 @@
-//! Roots of unity in the order in which kernels read them.
+//! Tables of roots of unity, in the order in which the kernels read them.
 
 use rayon::prelude::*;
 use warpint_arith::f50::F50;

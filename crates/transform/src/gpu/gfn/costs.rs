@@ -17,7 +17,7 @@ pub struct Butterflies<'a> {
 }
 
 impl Butterflies<'_> {
-    /// Submits the passes to the device, from x to `out`.
+    /// Submits the passes to the device. The first pass reads x, and the last writes `out`.
     ///
     /// # Errors
     /// A vector does not have the plan's length, or the device fails.

@@ -95,8 +95,8 @@ pub struct GfnFft {
     /// The last pass of the inverse transform. Its twiddles include the factor 1/N.
     last_back: Pass,
     product: (Kernel, Launch),
-    /// The roots of unity modulo three primes, for products of elements by transforms of their
-    /// digits.
+    /// The roots of unity modulo three primes, with which products of elements transform their
+    /// digits. Empty if k ≤ 16.
     roots: Arc<Buffer<[f64; 2]>>,
     /// The output of every other pass. A thread that launches the passes of a transform locks it
     /// until all passes are launched.

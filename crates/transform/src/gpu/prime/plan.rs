@@ -35,10 +35,10 @@ pub enum PrimeFftError {
         /// The base-2 logarithm of the length of each transform.
         log2: u32,
     },
-    /// A vector does not have the plan's length.
+    /// The length of a vector is not the plan's.
     #[error(transparent)]
     Words(#[from] WrongLength),
-    /// The device failed, or has not enough memory.
+    /// An operation of the device failed, or the device has not enough memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -76,7 +76,8 @@ pub struct PrimeFft<const L: usize> {
     levels: Vec<u32>,
     /// The powers ω^i for i < N/2, where ω is the root of unity of order N.
     powers: Buffer<u64>,
-    /// The powers ω^(N/P·i) for i < P/2, where P is the number of points of the longest pass.
+    /// The powers ω^(N/P·i) for i < P/2, where ω is the root of unity of order N, and P is the
+    /// number of points of the longest pass.
     points: Buffer<u64>,
     /// The factors 1/N and R/N by which the last pass of an inverse transform multiplies (see
     /// [`Scale`]).

@@ -100,7 +100,8 @@ pub struct SmallPrimes {
     columns: Columns,
     carry: Carry,
     constants: Buffer<u64>,
-    /// The factor (M/p_s)^−1/N mod p_s for each prime p_s.
+    /// The factor (M/p_s)^−1/N mod p_s for each prime p_s, where M is the product of all p_s.
+    /// Spectra are multiplied by it.
     factors: Buffer<[f64; 2]>,
     /// The working memory. A thread that launches the steps of a transform locks it until all steps
     /// are launched.
@@ -234,7 +235,7 @@ impl SmallPrimes {
     /// may be the [`Cells`] of `out`.
     ///
     /// # Errors
-    /// As for [`Plan::forward_into`].
+    /// Returns the errors of [`Plan::forward_into`].
     pub fn times<'a>(
         &self,
         data: impl Into<View<'a, u64>>,

@@ -9,10 +9,11 @@ use warpint_device::{
 use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
-/// The number of primes of a block. The next two constants are the number of integers of a thread
-/// and the number of threads of a block.
+/// The number of primes of a block.
 const GROUP: usize = 8;
+/// The number of integers of a thread.
 const NUMBERS: usize = 2;
+/// The number of threads of a block.
 const THREADS: usize = 128;
 
 /// The kernel that computes the residues of integers Σ_j x_j·B^j modulo small primes, for a fixed

@@ -48,7 +48,7 @@ pub(super) fn carry_source(carries: Carries) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// The kernel that computes canonical digits from sums of columns.
+/// The kernel that computes the canonical digits of integers from the sums for each digit.
 #[derive(Debug)]
 pub(super) struct Carry {
     kernel: Kernel,

@@ -140,7 +140,7 @@ impl RingTransform {
     /// may be the [`Cells`] of `out`.
     ///
     /// # Errors
-    /// As for [`Self::transform`].
+    /// Returns the errors of [`Self::transform`].
     pub fn inverse<'a>(
         &self,
         data: impl Into<View<'a, u64>>,
@@ -152,7 +152,7 @@ impl RingTransform {
     /// Runs [`Self::transform`], and returns the time of each step by the device's clock.
     ///
     /// # Errors
-    /// As for [`Self::transform`].
+    /// Returns the errors of [`Self::transform`].
     pub fn times<'a>(
         &self,
         data: impl Into<View<'a, u64>>,

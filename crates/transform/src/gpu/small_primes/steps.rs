@@ -58,7 +58,7 @@ impl StepTimes {
     }
 }
 
-/// A transform that consists of steps.
+/// A plan of transforms that consist of steps.
 pub(super) trait Stepped {
     /// The type of the working memory: the results of steps, which later steps read.
     type Work;

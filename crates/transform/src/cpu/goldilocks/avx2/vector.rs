@@ -45,10 +45,10 @@ impl Avx2 {
         U64x4(simd!(_mm256_set1_epi64x(x as i64)))
     }
 
-    /// Loads four numbers.
+    /// Loads the four numbers of the slice x.
     ///
     /// # Panics
-    /// If the slice does not have exactly four.
+    /// If the slice does not have exactly four entries.
     #[inline(always)]
     #[must_use]
     pub fn load(self, x: &[u64]) -> U64x4 {
@@ -60,7 +60,7 @@ impl Avx2 {
     /// Loads four signed numbers, each as its residue mod 2^64.
     ///
     /// # Panics
-    /// If the slice does not have exactly four.
+    /// If the slice does not have exactly four entries.
     #[inline(always)]
     #[must_use]
     pub fn load_signed(self, x: &[i64]) -> U64x4 {
@@ -73,7 +73,7 @@ impl Avx2 {
     /// vector of their residues mod 2^64.
     ///
     /// # Panics
-    /// If the slice does not have exactly four.
+    /// If the slice does not have exactly four entries.
     #[inline(always)]
     #[must_use]
     pub fn load_short(self, x: &[i32]) -> [U64x4; 2] {
@@ -86,7 +86,7 @@ impl Avx2 {
 }
 
 impl U64x4 {
-    /// Returns the proof of AVX2 that this register represents.
+    /// Returns a proof that this processor has AVX2. This register could not exist otherwise.
     #[inline(always)]
     #[must_use]
     pub fn avx2(self) -> Avx2 {
@@ -100,7 +100,7 @@ impl U64x4 {
         self.avx2().splat(x)
     }
 
-    /// Stores the four numbers.
+    /// Writes the four numbers to the slice `out`.
     ///
     /// # Panics
     /// If the slice does not have exactly four entries.
