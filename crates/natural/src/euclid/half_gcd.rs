@@ -15,8 +15,8 @@
 //! The recursion (ibid., §5):
 //! 1. Remove a quarter of the limbs by the half-gcd of the top half, p = ⌊n/2⌋.
 //! 2. Execute single steps, at least one, until ⌊3n/4⌋ + 1 limbs are left.
-//! 3. Remove another quarter by the half-gcd of the top n' − p of the remaining n' limbs, p = 2s − n' +
-//!    1. There S = n' − s, so that p + S − 1 = s.
+//! 3. Remove another quarter by the half-gcd of the top n' − p of the remaining n' limbs, where
+//!    p = 2s − n' + 1. In this half-gcd S = n' − s, so that p + S − 1 = s.
 //! 4. Execute a few single steps.
 
 use super::matrix::Matrix;
