@@ -12,8 +12,8 @@ use crate::f50::{F50, PRIMES};
 /// used.
 type Lanes = [f64; 4];
 
-/// A fixed factor w for each prime p, and RN(w/p), which is w/p rounded to an `f64`. They are those
-/// of [`F50::mul_by`].
+/// A fixed factor w for each prime p, and RN(w/p), which is w/p rounded to an `f64`.
+/// [`F50::mul_by`] multiplies by such a factor.
 #[derive(Clone, Copy)]
 struct Factors {
     w: Lanes,

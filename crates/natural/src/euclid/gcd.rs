@@ -67,7 +67,7 @@ enum Step {
     Small(Small),
     /// A step by a half-gcd, given by its matrix. It has already been applied to the numbers.
     Half([[Vec<u64>; 2]; 2]),
-    /// A division of the larger number by the smaller.
+    /// A division of the larger number by the smaller one.
     Division,
     /// No step is possible, because one number is 0 or both are equal.
     Done,

@@ -15,7 +15,7 @@ pub trait Multiplier {
     /// Returns a·b in `a.len() + b.len()` limbs.
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
 
-    /// Returns the products a·b of the pairs [a, b], in the order of the pairs.
+    /// Returns the product of the two numbers of each pair, in the order of the pairs.
     fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
         pairs.iter().map(|[a, b]| self.mul(a, b)).collect()
     }

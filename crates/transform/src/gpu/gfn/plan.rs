@@ -314,7 +314,8 @@ impl Plan for GfnFft {
     }
 }
 
-/// Returns the sources of all kernels of a plan whose passes have `stages` stages.
+/// Returns the sources of all kernels of a plan. Entry i of `stages` is the number of stages of
+/// pass i.
 fn sources_of_plan(
     form: Form,
     stages: &[u32],
