@@ -43,10 +43,10 @@ const MOST_POINTS: usize = 1 << 26;
 /// A multiplier by transforms for factors of any length, on several threads.
 ///
 /// Products of at most 2^16 limbs are computed by the methods of [`FastProducts`] if the CPU has
-/// AVX2, which makes transforms over 50-bit primes fast, and a call has at least one product for
-/// each thread. A product by 50-bit primes takes 0.3 to 0.6 of the time of a product by this
-/// multiplier's own transforms (the last column of the test `crossovers`). Sharing the transforms
-/// of a sum saves less.
+/// fused multiply-adds, which make transforms over 50-bit primes fast, and a call has at least one
+/// product for each thread or only short products. A product by 50-bit primes takes 0.3 to 0.6 of
+/// the time of a product by this multiplier's own transforms (the last column of the test
+/// `crossovers`). Sharing the transforms of a sum saves less.
 ///
 /// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
 /// bits). Each transform takes 24·n bytes. For every transform length used, tables of 48·n bytes
@@ -58,7 +58,7 @@ pub struct TransformMultiplier {
     tables: Mutex<BTreeMap<usize, Arc<dyn Cyclic>>>,
     most_points: usize,
     /// Whether this multiplier may use transforms over 50-bit primes, which are fast on CPUs with
-    /// AVX2.
+    /// fused multiply-adds.
     primes: bool,
 }
 
