@@ -23,8 +23,8 @@ pub const Q: u64 = 0xffff_ffff_0000_0001;
 /// The number ε = 2^64 mod q = 2^32 − 1.
 pub const EPSILON: u64 = 0xffff_ffff;
 
-/// Values for tests at which arithmetic mod q carries, borrows or wraps around: 0 and 1, values on
-/// both sides of 2^31, 2^32, 2^33, 2^63 and q/2, and values just below q.
+/// Values for tests at which arithmetic mod q carries, borrows or wraps around: 0 to 3, values on
+/// both sides of 2^31, 2^32, 2^33, 2^63 and q/2, and values at most 2^33 below q.
 pub const CORNERS: [u64; 22] = [
     0,
     1,

@@ -44,9 +44,9 @@ const MOST_POINTS: usize = 1 << 26;
 ///
 /// Products of at most 2^16 limbs are computed by the methods of [`FastProducts`] if the CPU has
 /// fused multiply-adds, which make transforms over 50-bit primes fast, and a call has at least one
-/// product for each thread or only short products. A product by 50-bit primes takes 0.3 to 0.6 of
-/// the time of a product by this multiplier's own transforms (the last column of the test
-/// `crossovers`). Sharing the transforms of a sum saves less.
+/// product for each thread, or products of fewer than 2^10 limbs. A product by 50-bit primes takes
+/// 0.3 to 0.6 of the time of a product by this multiplier's own transforms (the last column of the
+/// test `crossovers`). Sharing the transforms of a sum saves less.
 ///
 /// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
 /// bits). Each transform takes 24·n bytes. For every transform length used, tables of 48·n bytes
