@@ -1,10 +1,10 @@
 //! Double-double numbers: unevaluated sums of two `f64`, about 106 bits.
 //!
-//! They serve tables (weights, roots of unity) whose entries must be correct to the last bit of an
-//! `f64`, or nearly: entries are computed here to 100 bits and more and rounded once. The
-//! algorithms are those of Dekker (1971), "A floating-point technique for extending the available
-//! precision"; the error bounds are those of Joldes, Muller and Popescu (2017), "Tight and rigorous
-//! error bounds for basic building blocks of double-word arithmetic".
+//! Tables of weights and of roots of unity are computed with them, because their entries must be
+//! correct to the last bit of an `f64`, or nearly. An entry is computed to 100 bits or more and
+//! rounded once. The algorithms are those of Dekker (1971), "A floating-point technique for
+//! extending the available precision"; the error bounds are those of Joldes, Muller and Popescu
+//! (2017), "Tight and rigorous error bounds for basic building blocks of double-word arithmetic".
 //!
 //! Fused multiply-adds are not used, so that every CPU builds the same tables.
 
@@ -26,7 +26,7 @@ pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - b_part)) + (b - b_part))
 }
 
-/// Returns the same as [`two_sum`] in half the operations, for |a| ≥ |b| or a = 0 (Dekker).
+/// Returns (s, e) of [`two_sum`] with half of its operations. Requires |a| ≥ |b| or a = 0 (Dekker).
 #[inline]
 fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
@@ -60,10 +60,11 @@ impl Dd {
     /// π = 3.14159265358979323846264338327950288… (OEIS A000796), as the nearest `f64` and the
     /// `f64` nearest to the remaining difference.
     pub const PI: Self = Self { hi: core::f64::consts::PI, lo: 1.224_646_799_147_353_2e-16 };
-    /// ln 2 = 0.693147180559945309417232121458176568… (OEIS A002162), in two parts like
+    /// ln 2 = 0.693147180559945309417232121458176568… (OEIS A002162), stored in two `f64` like
     /// [`Self::PI`].
     pub const LN_2: Self = Self { hi: core::f64::consts::LN_2, lo: 2.319_046_813_846_299_6e-17 };
-    /// √½ = 0.707106781186547524400844362104849039… (OEIS A010503), in two parts like [`Self::PI`].
+    /// √½ = 0.707106781186547524400844362104849039… (OEIS A010503), stored in two `f64` like
+    /// [`Self::PI`].
     pub const FRAC_1_SQRT_2: Self =
         Self { hi: core::f64::consts::FRAC_1_SQRT_2, lo: -4.833_646_656_726_457e-17 };
 
@@ -82,20 +83,20 @@ impl Dd {
         Self { hi, lo }
     }
 
-    /// Returns the nearest `f64`.
+    /// Returns hi, which is the `f64` nearest to this number.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         self.hi
     }
 
-    /// Returns the two parts (hi, lo).
+    /// Returns (hi, lo): the `f64` nearest to this number, and the remaining difference.
     #[must_use]
     pub fn parts(self) -> (f64, f64) {
         (self.hi, self.lo)
     }
 
-    /// Returns self·2^k, where the argument is 2^k. The result is exact if its parts neither
-    /// overflow nor become subnormal.
+    /// Returns self·`power_of_two`, for an argument 2^k with an integer k. The result is exact if
+    /// neither of its two `f64` overflows or becomes subnormal.
     #[must_use]
     pub fn scaled(self, power_of_two: f64) -> Self {
         Self { hi: self.hi * power_of_two, lo: self.lo * power_of_two }
@@ -108,7 +109,7 @@ impl Dd {
     }
 }
 
-/// Adds with a relative error of at most 3·2^−106, also for opposite signs.
+/// Adds with a relative error of at most 3·2^−106, even if the signs of the operands are opposite.
 impl Add for Dd {
     type Output = Self;
     fn add(self, b: Self) -> Self {
@@ -127,7 +128,7 @@ impl Neg for Dd {
     }
 }
 
-/// Subtracts with the error bound of addition.
+/// Subtracts with a relative error of at most 3·2^−106.
 impl Sub for Dd {
     type Output = Self;
     fn sub(self, b: Self) -> Self {
@@ -181,8 +182,8 @@ pub fn exp2_ratio(num: u64, den: u64) -> Dd {
 /// Returns (cos 2πk/n, sin 2πk/n) for n < 2^60, each with a relative error below 2^−100. The values
 /// are exact on the axes, and cos = ±sin exactly on the diagonals.
 ///
-/// The angle is reduced to the first octant in integers. There the Taylor series need 15 terms each
-/// (the remainder is below 2^−110).
+/// The angle is reduced to the first octant with integer arithmetic. In this octant each Taylor
+/// series needs 15 terms (the remainder is below 2^−110).
 ///
 /// # Panics
 /// Panics if n is zero.
@@ -233,14 +234,16 @@ mod tests {
     use crate::limbs::{self, oracle};
     use proptest::prelude::*;
 
-    /// ⌊|x|·2^120⌉ for |x| < 128; it contains every significant bit of a double-double of this size.
+    /// Returns |x|·2^120 as an integer, for |x| < 128. Bits of x below 2^−120 are cut off.
     fn fixed(x: Dd) -> u128 {
         let part = |f: f64| (f * 2f64.powi(120)) as i128;
         let v = part(x.hi) + part(x.lo);
         v.unsigned_abs()
     }
 
-    /// |Π factors·2^(120·len) − value·2^(120·len)| < 2^(120·len − bits), exactly.
+    /// Asserts in exact arithmetic that |Π factors − value·2^s| < 2^(s − bits), where s =
+    /// 120·`factors.len()`. Each factor is the result of [`fixed`] for a number x, so the product
+    /// of these x differs from `value` by less than 2^(−bits).
     fn assert_product(factors: &[u128], value: u64, bits: usize) {
         let mut product = vec![1u64];
         for f in factors {

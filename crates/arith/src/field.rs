@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 /// A finite field with roots of unity of orders that are powers of two.
 ///
-/// The roots are compatible: ω(m)² = ω(m − 1) for [`Field::root_of_unity`] ω, so that transforms of
-/// different lengths are compatible too.
+/// The root of order 2^m is ω(m), computed by [`Field::root_of_unity`]. The roots are compatible:
+/// ω(m)² = ω(m − 1). Therefore transforms of different lengths are compatible too.
 pub trait Field: Sync {
     /// The type of an element. Equal elements have equal values.
     type Element: Clone + PartialEq + Debug + Send + Sync;
@@ -14,7 +14,7 @@ pub trait Field: Sync {
     fn zero(&self) -> Self::Element;
     /// Returns the element 1.
     fn one(&self) -> Self::Element;
-    /// Returns the integer x as an element of the field.
+    /// Returns x·1, the element that the integer x represents.
     #[expect(clippy::wrong_self_convention, reason = "the field makes the element")]
     fn from_u64(&self, x: u64) -> Self::Element;
     /// Returns a + b.
@@ -37,11 +37,13 @@ pub trait Field: Sync {
     /// Returns ω(m), a root of unity of order 2^m for m = `log2`; `None` if the field has none.
     fn root_of_unity(&self, log2: u32) -> Option<Self::Element>;
 
-    /// Returns an m such that products by powers of ω(m) cost no more than a sum.
+    /// Returns an m such that a product by any power of ω(m) costs no more than a sum. ω(m) is the
+    /// root of order 2^m that [`Field::root_of_unity`] returns.
     fn log2_of_cheap_roots(&self) -> u32 {
         1
     }
-    /// Returns a·ω(m)^i, where m is that of [`Field::log2_of_cheap_roots`].
+    /// Returns a·ω(m)^i, where m is the result of [`Field::log2_of_cheap_roots`], and ω(m) is the
+    /// root of order 2^m that [`Field::root_of_unity`] returns.
     fn mul_by_cheap_root(&self, a: &Self::Element, i: u64) -> Self::Element {
         if i.is_multiple_of(2) { a.clone() } else { self.neg(a) }
     }

@@ -7,7 +7,7 @@
 //! | [`field`] | the interface of fields for transforms |
 //! | [`gfn`] | fields Z/pZ, p = r^k + 1 with a sparse radix r |
 //! | [`dd`] | double-double numbers (about 106 bits), for tables |
-//! | [`limbs`] | sums of little-endian `u64` limbs, and products and quotients by one |
+//! | [`limbs`] | sums of little-endian `u64` limbs, and products and quotients by a single limb |
 //! | [`montgomery`] | fields Z/pZ of any odd prime p of up to 4,096 bits |
 //! | [`primes`] | primality and smallest factors of machine words |
 

@@ -1,4 +1,4 @@
-//! Primality and factors of machine words.
+//! Primality tests and factorization of machine words.
 
 /// Returns a·b mod m.
 #[must_use]
@@ -22,8 +22,8 @@ pub fn pow_mod(mut a: u64, mut e: u64, m: u64) -> u64 {
 }
 
 /// Returns whether n is prime. The answer is proven for every 64-bit n: no composite number below
-/// 3.3·10^24 passes Miller–Rabin to the first twelve primes (Sorenson and Webster 2015, *Strong
-/// pseudoprimes to twelve prime bases*).
+/// 3.3·10^24 passes the Miller–Rabin test to the first twelve primes (Sorenson and Webster 2015,
+/// *Strong pseudoprimes to twelve prime bases*).
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -65,9 +65,9 @@ pub fn smallest_factor(n: u64) -> u64 {
     (3..).step_by(2).take_while(|d| d * d <= n).find(|&d| n.is_multiple_of(d)).unwrap_or(n)
 }
 
-/// Returns the distinct prime factors of n ≥ 1, ascending; none for 0. The method is Pollard's rho
-/// (1975, *A Monte Carlo method for factorization*), with about √q products for the second largest
-/// prime factor q.
+/// Returns the distinct prime factors of n, ascending; none for n = 0 and n = 1. The method is
+/// Pollard's rho (1975, *A Monte Carlo method for factorization*). Cost: about √q products, where q
+/// is the second largest prime factor.
 #[must_use]
 pub fn prime_factors(n: u64) -> Vec<u64> {
     let (mut factors, mut open) = (vec![], vec![n]);
@@ -84,14 +84,14 @@ pub fn prime_factors(n: u64) -> Vec<u64> {
     factors
 }
 
-/// Returns a divisor 1 < d < n of a number n that is not prime.
+/// Returns a divisor d of a composite number n, with 1 < d < n.
 fn proper_divisor(n: u64) -> u64 {
     // Pollard's rho is for larger divisors.
     if let Some(d) = (2..64).find(|&d| n.is_multiple_of(d) && d < n) {
         return d;
     }
-    // If all prime factors appear at once, another c is tried; one of them separates the factors long
-    // before c = n.
+    // If all prime factors appear at once, another c is tried; one of them separates the factors
+    // long before c = n.
     let walk = |c: u64| {
         let next = |x: u64| ((u128::from(mul_mod(x, x, n)) + u128::from(c)) % u128::from(n)) as u64;
         let (mut slow, mut fast) = (next(2), next(next(2)));

@@ -12,7 +12,8 @@
 //! | [`power`] | powers modulo a number |
 //! | [`radix`] | decimal and hexadecimal digits |
 //!
-//! Types such as [`product::Products`] keep the memory of one operation for the next one.
+//! Types such as [`product::Products`] contain working memory and reuse it from one operation to
+//! the next.
 
 pub mod division;
 pub mod euclid;

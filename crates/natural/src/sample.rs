@@ -1,6 +1,6 @@
 //! Pseudo-random limbs for tests.
 
-/// A source of limbs: the same seed gives the same limbs.
+/// A generator of pseudo-random limbs. The same seed gives the same limbs.
 pub(crate) struct Sample(u64);
 
 impl Sample {
@@ -8,13 +8,14 @@ impl Sample {
         Self(seed)
     }
 
-    /// Returns any limb.
+    /// Returns a random limb.
     pub(crate) fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         self.0 ^ self.0 >> 29
     }
 
-    /// Returns a limb with long carries (all zeros, all ones or one bit), or a random one.
+    /// Returns a limb that often causes long carries: all zeros, all ones, one bit, or a random
+    /// limb.
     pub(crate) fn limb(&mut self) -> u64 {
         let word = self.word();
         match self.0 >> 61 {
@@ -25,7 +26,7 @@ impl Sample {
         }
     }
 
-    /// Returns a number of `len` limbs, each like those of [`Self::limb`].
+    /// Returns a number of `len` limbs, each drawn by [`Self::limb`].
     pub(crate) fn number(&mut self, len: usize) -> Vec<u64> {
         (0..len).map(|_| self.limb()).collect()
     }

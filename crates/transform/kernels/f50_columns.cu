@@ -16,10 +16,10 @@
 static_assert(LOG_OUTER == 0 && LOG_INNER <= LOG_ROW, "a tile is of one transform");
 constexpr u32 R = LAST_STAGES, S = STAGES - R, LOG_N = STAGES + LOG_ROW;
 
-// t and u, and their products, are within 38/64·p, because (1/2 + (38/64)²/4)·p is less than that.
+// t, u and their products are within 38/64·p, because (1/2 + (38/64)²/4)·p is less than 38/64·p.
 constexpr u32 POWER = 38;
 static_assert(times(POWER, POWER) <= POWER && times_factor(REDUCED) <= POWER, "a bound that lasts");
-// Products of an element within this bound and a power are within 2·p².
+// The product of an element within this bound and a power is within 2·p².
 constexpr u32 PRODUCT_LIMIT = 128 * 64 / POWER;
 
 // ω_N^e from tables of ω_N^i, i < 2^LOG_LOW, and of ω_N^(i·2^LOG_LOW).
@@ -55,7 +55,8 @@ DEVICE void twist(double (&x)[HOLDS], F50 f, const double* low, const Factor* hi
     }
 }
 
-// `stride` elements of data per prime; 2^(LOG_ROW − LOG_INNER) blocks per transform.
+// There are `stride` elements of data for each prime, and 2^(LOG_ROW − LOG_INNER) blocks for each
+// transform.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks(STAGES <= 4 ? 512 : THREADS < 512 ? 768 : 1024))
     f50_columns(double* data, const F50* fields, const Factor* roots, const double* low, const Factor* high,
                 u64 stride) {

@@ -15,11 +15,11 @@ static_assert(LOG_INNER == 0, "rows have neighbours for points");
 constexpr u32 LAST = STAGES - LAST_STAGES;
 
 constexpr u32 SPECTRUM = 64;
-// Products of an element within this bound and a spectrum are within 2·p².
+// The product of an element within this bound and an element of a spectrum is within 2·p².
 constexpr u32 PRODUCT_LIMIT = 128 * 64 / SPECTRUM;
 
-// `stride` elements of data per prime, `spectrum_stride` of spectra. The data are multiplied by
-// `period` tiles of the spectrum in rotation.
+// There are `stride` elements of data and `spectrum_stride` elements of spectra for each prime. The
+// data are multiplied by `period` tiles of the spectrum in rotation.
 extern "C" __global__ void __launch_bounds__(THREADS, blocks(KIND == 2 ? 768 : 1024))
     f50_rows(double* data, const double* spectrum, const F50* fields, const Factor* roots, const Factor* back,
              const Factor* scale, u64 stride, u64 spectrum_stride, u32 period) {

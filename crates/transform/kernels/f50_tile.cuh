@@ -22,18 +22,20 @@ constexpr u32 THREADS = TILE / HOLDS;
 // The least number of blocks per multiprocessor that gives `threads` threads.
 __host__ __device__ constexpr u32 blocks(u32 threads) { return THREADS < threads ? threads / THREADS : 1; }
 
-// The bound before a forward stage, before a possible reduction, for input within `begin`.
+// The bound of elements before a forward stage and before their possible reduction, for input
+// within `begin`.
 __host__ __device__ constexpr u32 forward_bound(u32 begin, u32 stage) {
     u32 bound = begin;
     for (u32 s = 0; s < stage; s++) bound = after_forward(bound > LIMIT ? REDUCED : bound);
     return bound;
 }
-// The bound after the inverse stages down to this one.
+// The bound of elements after the inverse stages STAGES − 1, …, `stage`, for input within `begin`.
 __host__ __device__ constexpr u32 inverse_bound(u32 begin, u32 stage) { return after_inverse(begin, STAGES - stage); }
 
 constexpr u32 PLACES = place(TILE);
 
-// R stages after S others: units of 2^R points, 2^LOG_STRIDE apart.
+// A round of R stages, after S earlier stages. A thread holds units of 2^R points, 2^LOG_STRIDE
+// apart.
 template <u32 S, u32 R>
 struct Round {
     static constexpr u32 SIZE = 1 << R, UNITS = HOLDS / SIZE, LOG_BLOCK = LOG_INNER + STAGES - S;
@@ -132,7 +134,8 @@ DEVICE void inverse_stages(double (&x)[HOLDS], F50 f, const Factor* roots, u32 b
     if constexpr (r > 0) inverse_stages<FROM, S, R, r - 1>(x, f, roots, block);
 }
 
-// Transforms a tile, from a thread's points in the first round to those in the last.
+// Transforms a tile. Initially x contains the points that a thread holds in the first round, at the
+// end those that it holds in the last round.
 template <u32 FROM, u32 ROUND = 0, u32 S = 0>
 DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
     constexpr u32 R = ROUND_STAGES[ROUND];
@@ -146,7 +149,8 @@ DEVICE void forward(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roo
     }
 }
 
-// The inverse transform, from the last round to the first.
+// The inverse transform of a tile, from the points that a thread holds in the last round to those
+// in the first round.
 template <u32 FROM, u32 ROUND = ROUNDS - 1, u32 S = STAGES - LAST_STAGES>
 DEVICE void inverse(double (&x)[HOLDS], double* buffer, F50 f, const Factor* roots, u32 thread) {
     constexpr u32 R = ROUND_STAGES[ROUND];

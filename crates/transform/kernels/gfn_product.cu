@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         return TABLE ? exponent(j) >> log_low & ((1u << log_high) - 1) : j;
     };
     auto in_b = [&](u64 j) -> u64 { return TABLE ? exponent(j) & ((1u << log_low) - 1) : j; };
-    // Beyond the end the last element is computed again, and not written.
+    // Beyond the last element, the last element is computed again, and not written.
     auto place_in_batch = [&](u32 e) { return min(first + e, count - 1); };
     if constexpr (BLOCK == DIGITS) {
 #pragma unroll 1

@@ -18,8 +18,9 @@ constexpr u32 ROW = COLUMNS | 1, PLANE = (POINTS * ROW + 31 - 32 / LANES) / 32 *
 
 DEVICE u32 place(u32 point, u32 column) { return point * ROW + column; }
 
-// One plane of low words for each digit, then the planes of the next words: the addresses of the three
-// words of a digit differ by constants.
+// The tile in shared memory. First there is one plane of low words for each digit, then the planes
+// of the middle words, then those of the high words. So the addresses of the three words of a digit
+// differ by constants.
 struct Tile {
     static constexpr u32 APART = DIGITS * PLANE;
     u32* words;
@@ -43,8 +44,8 @@ struct Tile {
     }
 };
 
-// Multiplication in which a thread computes all digits: of x and y in registers, stored at a place of
-// the tile.
+// Multiplies the elements x and y in registers, and stores the product at index `at` of the tile.
+// One thread computes all digits.
 DEVICE void multiply_element(Tile tile, u32 at, const u64 (&x)[DIGITS], const u64 (&y)[DIGITS]) {
     Wide first, carried = {0, 0, 0};
     // r^k = −1: the top digit passes its carry to the lowest digit, which is written last.
@@ -69,9 +70,10 @@ DEVICE void multiply_element(Tile tile, u32 at, const u64 (&x)[DIGITS], const u6
     tile.put(0, at, sub(first, carried));
 }
 
-// Multiplication in which k/BLOCK threads compute the digits of an element. x is in the tile as digits,
-// and y(e)(d) are the digits of the other factor of element e, which is at place(e). All threads must
-// call it after a barrier; the tile is complete after another barrier.
+// Multiplies the elements x of the tile by elements y, in place. k/BLOCK threads compute the digits
+// of a product. Element e of x is at index place(e) of the tile; y(e)(d) is digit d of the other
+// factor. All threads must call this function after a barrier; the tile is complete after another
+// barrier.
 template <class Place, class Take>
 DEVICE void multiply_blocks(Tile tile, Place place, Take y) {
     constexpr u32 AT_ONCE = THREADS * BLOCK / DIGITS;
@@ -143,8 +145,9 @@ DEVICE void multiply_blocks(Tile tile, Place place, Take y) {
     }
 }
 
-// An item of a step of a short transform: digits d = `digit` and d + k/2 of 2^STAGES points of a
-// column. The lanes of a warp share the points of an item, so that all have read before one writes.
+// Computes a step of a short transform. In each iteration a thread processes the digits d = lane +
+// t·LANES and d + k/2, t < PAIRS, of 2^STAGES points of a column. The lanes of a warp share these
+// points, so all of them have read the points before one writes.
 template <u32 LOG_LENGTH, u32 STAGES>
 DEVICE void step(Tile tile) {
     constexpr u32 SIZE = 1 << STAGES, APART = 1 << (LOG_LENGTH - STAGES);
@@ -204,8 +207,8 @@ DEVICE void step(Tile tile) {
     __syncthreads();
 }
 
-// Steps of two stages, and one of a single stage at the end if necessary. Output i is at
-// `place_of_output(i)`.
+// Computes a short transform in steps of two stages, and a step of one stage at the end if
+// necessary. Output i is at point `place_of_output(i)`.
 template <u32 LOG_LENGTH>
 DEVICE void transform(Tile tile) {
     if constexpr (LOG_LENGTH >= 2) {

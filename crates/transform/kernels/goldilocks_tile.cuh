@@ -5,8 +5,8 @@
 #pragma once
 #include "dft.cuh"
 
-// The places of slots. Threads with consecutive u, then a, cause no bank conflicts; thanks to the
-// padding, neither do threads with consecutive u, then b.
+// The addresses of slots in shared memory. Threads with consecutive u, then a, cause no bank
+// conflicts. Because of the padding, threads with consecutive u, then b, cause none either.
 template <u32 U, u32 A, u32 B>
 struct Slots {
     static constexpr u32 PADDING = U < 16 ? U : 4;
@@ -24,7 +24,7 @@ struct Slots {
 #define FIFTH_3 0ull
 #endif
 
-// 2^12: exceeds the absolute value of any negative sum of these transforms, in units of q.
+// BIAS·q exceeds the absolute value of any negative sum of these transforms.
 constexpr u32 BIAS = 4096;
 
 // Transform of five points; ω is a fifth root of unity, which is not a power of two.
@@ -65,7 +65,7 @@ DEVICE void transform(Load load, Store store) {
 // −k mod n.
 constexpr u32 minus(u32 k, u32 n) { return (n - k) % n; }
 
-// The i-th of points with distance `apart`, times `twiddles[i·stride]`, the first of which is 1.
+// points[i·apart]·twiddles[i·stride]. The twiddle for i = 0 is 1.
 template <u32 apart, u32 stride, class I>
 DEVICE Wide twiddled(const u64* points, const u64* __restrict__ twiddles, I) {
     constexpr u32 i = I::value;

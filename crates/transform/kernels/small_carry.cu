@@ -26,8 +26,8 @@ DEVICE u64 divide(const Radix& c, u64 hi, u64 lo, u64& remainder) {
     return q1;
 }
 
-// Returns the remainder of three words in two's complement, and the quotient q1·2^64 + q0, rounded
-// down.
+// Divides a number of three words in two's complement by r. Returns the remainder from 0 to r − 1,
+// and the quotient in q1·2^64 + q0, rounded down, in two's complement.
 DEVICE u64 divide_signed(const Radix& c, u64 w0, u64 w1, u64 w2, u64& q0, u64& q1) {
     bool negative = (i64)w2 < 0;
     if (negative) {

@@ -1,24 +1,27 @@
-//! Checks transforms and products against their operands: evidence that a device computed them.
+//! Checks transforms and products against their operands. A check that passes is evidence that a
+//! device computed them correctly.
 //!
-//! With polynomials x(z) = Σ_j x_j·z^j, a transform X has X_i = x(ω^i), and for any r
+//! Let X be the transform of x: X_i = Σ_j x_j·ω^(ij) for i < N. For any r,
 //!
 //! Σ_i X_i·r^i = Σ_j x_j·w_j, w_j = Σ_i (r·ω^j)^i = (r^N − 1)/(r·ω^j − 1).
 //!
-//! The difference of both sides is a polynomial in r of degree at most N − 1. If an output is wrong,
-//! the sides are therefore equal for at most N − 1 points r. If r is drawn uniformly from S elements
-//! after the device has answered, a wrong transform passes with probability at most (N − 1)/S, whatever
-//! the error is (Schwartz 1980; Freivalds 1977 for products of matrices). In fields with more elements,
-//! [`Field::from_u64`] of a random integer gives S = 2^64.
+//! The difference of the two sums over i and j is a polynomial in r of degree at most N − 1. If an
+//! output is wrong, the two sums are therefore equal for at most N − 1 points r. If r is drawn
+//! uniformly from S elements after the device has answered, a wrong transform passes with
+//! probability at most (N − 1)/S, whatever the error is (Schwartz 1980; Freivalds 1977 for products
+//! of matrices). In a field of more than 2^64 elements, [`Field::from_u64`] of a random integer
+//! gives S = 2^64.
 //!
-//! A cyclic convolution is checked by its three transforms, or by [`product`] if nothing wraps around.
+//! A cyclic convolution is checked by its three transforms, or by [`product`] if nothing wraps
+//! around.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 
-/// The reason why a check is not possible.
+/// The reason why a check of a transform or a product is not possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoCheck {
-    /// The field has no root of unity of this order.
+    /// The field has no root of unity of order 2^m, for the exponent m stored here.
     #[error(
         "the field has no root of unity of order 2^{0}, so a transform of 2^{0} elements does not exist"
     )]
@@ -33,7 +36,7 @@ pub enum NoCheck {
         /// The number of elements of a transform.
         n: usize,
     },
-    /// Inputs and outputs differ in length.
+    /// The inputs and the outputs of a transform differ in length.
     #[error("inputs and outputs differ in length: {inputs} and {outputs} elements")]
     Lengths {
         /// The number of input elements.
@@ -41,7 +44,7 @@ pub enum NoCheck {
         /// The number of output elements.
         outputs: usize,
     },
-    /// The length given for a product is too small for its factors.
+    /// The product c has too few coefficients for its factors a and b.
     #[error("a product of {c} elements is too short for factors of {a} and {b} elements")]
     Product {
         /// The number of coefficients of the factor a.
@@ -53,20 +56,24 @@ pub enum NoCheck {
     },
 }
 
-/// The number of elements that one rayon task inverts, with a single inversion in the field.
+/// The number of elements that one rayon task processes. Their inverses are computed with a single
+/// inversion in the field.
 const RUN: usize = 1 << 10;
 
-/// Checks X_i = Σ_j x_j·ω^(ij) for all i < N = 2^log2 of each transform of a batch, by one sum at the
-/// point r. Returns true for correct outputs, and for wrong ones with probability at most (B·N − 1)/S,
-/// for a batch of B transforms and r drawn from S elements.
+/// Checks X_i = Σ_j x_j·ω^(ij) for all i < N = 2^log2 in each transform of a batch, by one sum at
+/// the point r. Returns true for correct outputs. For wrong outputs, the probability that it
+/// returns true is at most (B·N − 1)/S, where B is the number of transforms, and r is drawn
+/// uniformly from S elements.
 ///
-/// `x` and `outputs` are in natural order, transform after transform. To check an inverse transform,
-/// pass its outputs as `x`.
+/// `x` and `outputs` are in natural order, transform after transform. To check an inverse
+/// transform, pass its outputs as `x`.
 ///
-/// Cost: about 2 products per element of the batch, and 5N. A transform costs N·log2(N)/2.
+/// Cost: about 2·B·N + 5·N products in the field. For comparison, one transform costs about
+/// N·log2(N)/2 products.
 ///
 /// # Errors
-/// [`NoCheck`] if the lengths do not match, or the field lacks the root of unity.
+/// [`NoCheck`] if `x` and `outputs` differ in length, their length is not a multiple of N, or the
+/// field has no root of unity of order N.
 pub fn transforms<F: Field>(
     field: &F,
     log2: u32,
@@ -116,12 +123,13 @@ pub fn transforms<F: Field>(
 }
 
 /// Checks c(z) = a(z)·b(z) by the values of the polynomials at the point r. Returns true for
-/// correct products, and for wrong ones with probability at most (c.len() − 1)/S, for r drawn from
-/// S elements. The product has at most a.len() + b.len() − 1 coefficients; any further elements of
-/// c must be zero.
+/// correct products. For wrong products, the probability that it returns true is at most (c.len() −
+/// 1)/S, where r is drawn uniformly from S elements. The product has at most a.len() + b.len() − 1
+/// coefficients; any further elements of c must be zero.
 ///
-/// A cyclic convolution of N elements is such a product if the lengths of the factors, without leading
-/// zeros, have a sum of at most N + 1.
+/// A cyclic convolution of N elements can be checked in this way if nothing wraps around: the
+/// lengths of the factors, without zero coefficients at the high end, must have a sum of at most
+/// N + 1.
 ///
 /// Cost: one product per element of a, b and c.
 ///
@@ -142,15 +150,16 @@ pub fn product<F: Field>(
     Ok(field.mul(&a, &b) == c)
 }
 
-/// Returns Σ_j x_j·r^j, computed by Horner's rule on runs of elements.
+/// Returns Σ_j x_j·r^j. Horner's rule is applied to runs of elements in parallel, and then to the
+/// results.
 fn evaluate<F: Field>(field: &F, x: &[F::Element], r: &F::Element) -> F::Element {
     let runs: Vec<F::Element> =
         x.par_chunks(RUN).map(|run| crate::definition::evaluate(field, run, r)).collect();
     crate::definition::evaluate(field, &runs, &field.pow(r, &[RUN as u64]))
 }
 
-/// Returns 1/x for each element x, or `None` for 0. Each run of elements costs one inversion
-/// (Montgomery 1987), and each element three products.
+/// Returns 1/x for each element x, or `None` for x = 0. Cost: one inversion in all, and three
+/// products for each element (Montgomery 1987).
 fn inverses<F: Field>(field: &F, x: &[F::Element]) -> Vec<Option<F::Element>> {
     let zero = field.zero();
     let mut product = field.one();

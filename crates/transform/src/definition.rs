@@ -1,4 +1,5 @@
-//! Transforms and convolutions by their definition: the oracles of all other implementations.
+//! Transforms and convolutions by their definition. Tests compare all other implementations with
+//! these.
 
 use warpint_arith::field::Field;
 
@@ -21,10 +22,11 @@ pub fn evaluate<F: Field>(field: &F, x: &[F::Element], point: &F::Element) -> F:
     x.iter().rev().fold(field.zero(), |sum, x| field.add(&field.mul(&sum, point), x))
 }
 
-/// Returns the cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j for all l < N. Cost: N² products.
+/// Returns the cyclic convolution Σ_(i + j ≡ l mod N) a_i·b_j for all l < N, where N is the length
+/// of a and b. Cost: N² products.
 ///
 /// # Panics
-/// If the lengths differ.
+/// If a and b differ in length.
 #[must_use]
 pub fn convolve<F: Field>(field: &F, a: &[F::Element], b: &[F::Element]) -> Vec<F::Element> {
     assert_eq!(a.len(), b.len(), "vectors of different lengths");

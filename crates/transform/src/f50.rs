@@ -2,7 +2,7 @@
 
 use warpint_arith::f50::F50;
 
-/// The error that fewer primes exist than requested.
+/// The error that there are fewer suitable primes between 2^46 and 2^50 than requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "fewer than {wanted} primes from 2^46 to 2^50 have 2^{log2}-th roots of unity: use a shorter transform"
@@ -10,19 +10,19 @@ use warpint_arith::f50::F50;
 pub struct TooFewPrimes {
     /// The number of primes requested.
     pub wanted: usize,
-    /// The exponent m of the order 2^m of the roots of unity.
+    /// The exponent m of the order 2^m of the roots of unity that were requested.
     pub log2: u32,
 }
 
-/// 2^LEAST divides p − 1 for every prime p returned, so that transforms of usual lengths use the
-/// same primes.
+/// The least m for which [`primes`] requires that 2^m divides p − 1. So transforms of up to 2^24
+/// points use the same primes.
 const LEAST: u32 = 24;
 
-/// Returns the fields of the `count` largest primes p = c·2^m + 1 below 2^50, in descending order,
-/// where m is the larger of log2 and 24. They have 2^log2-th roots of unity. The first 340 for m =
-/// 24 are above 2^50 − 2^38.
+/// Returns the fields Z/pZ for the `count` largest primes p = c·2^m + 1 below 2^50, in descending
+/// order, where m is the larger of log2 and 24. These fields have 2^log2-th roots of unity. For m =
+/// 24, the largest 340 primes are above 2^50 − 2^38.
 ///
-/// Cost: about 17 primality tests per prime, some ten microseconds.
+/// Cost: about 17 primality tests for each prime, some ten microseconds.
 ///
 /// # Errors
 /// Fewer than `count` such primes are above 2^46.

@@ -1,4 +1,5 @@
-//! The fields with the interface for transforms: elements are integers from 0 to p − 1.
+//! Implements the interface for transforms, [`Field`], for the fields Z/pZ. Elements are integers
+//! from 0 to p − 1.
 
 use super::F50;
 use crate::field::Field;

@@ -1,15 +1,15 @@
 //! Fields Z/pZ, 2^46 < p < 2^50, on numbers of type `f64`.
 //!
-//! On GPUs with FP64 at full rate, a product mod p takes six operations and a sum one (van der Hoeven,
-//! Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for products mod p by fused
-//! multiply-adds; the fast products of the library FLINT are based on such fields). Smaller primes hold
-//! fewer bits, but allow sums of more terms before a reduction.
+//! On GPUs with FP64 at full rate, a product mod p takes six operations and a sum one (van der
+//! Hoeven, Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for products mod p by
+//! fused multiply-adds; the fast products of the library FLINT are based on such fields). Smaller
+//! primes hold fewer bits, but allow sums of more terms before a reduction.
 //!
 //! # Representation
 //!
-//! An element is represented by any congruent integer, as an `f64` of absolute value at most 2^53. Sums
-//! and differences of such numbers are plain `+` and `-`. They are exact as long as they stay within
-//! 2^53, which is more than 8p.
+//! An element is represented by any congruent integer, as an `f64` of absolute value at most 2^53.
+//! Sums and differences of such numbers are plain `+` and `-`. They are exact as long as they stay
+//! within 2^53, which is more than 8p.
 //!
 //! # Why every step is exact
 //!
@@ -19,21 +19,21 @@
 //! *The nearest integer.* For |x| ≤ 2^51, 2^52 ≤ x + M ≤ 2^53, where the `f64` numbers are the
 //! integers. So fma(a, u, M) − M is an integer within ½ of a·u, if |a·u| ≤ 2^51.
 //!
-//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52, |w| ≤ p/2, u = RN(w/p), h = RN(a·w)
-//! and q = fma(a, u, M) − M. As p is odd, |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51. The error of u is
-//! at most 2^−54·(1 − 1/p) < 2^−54, that of a·u less than |a|·2^−54. So r = a·w − q·p satisfies
-//! |r| ≤ p/2 + |a|·p·2^−54: for |a| = kp and p < 2^50 at most (½ + k/16)·p, for p < 2^47 at most
-//! (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| < 2^101, |e| ≤ 2^47: fma(a, w,
-//! −h) is exactly e. And h − q·p = r − e is an integer of absolute value below 2^53, because
-//! |r| < 3p/4: fma(−q, p, h) is exactly h − q·p. Their sum is r.
+//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52, |w| ≤ p/2, u = RN(w/p), h =
+//! RN(a·w) and q = fma(a, u, M) − M. As p is odd, |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51. The
+//! error of u is at most 2^−54·(1 − 1/p) < 2^−54, that of a·u less than |a|·2^−54. So r = a·w − q·p
+//! satisfies |r| ≤ p/2 + |a|·p·2^−54: for |a| = kp and p < 2^50 at most (½ + k/16)·p, for p < 2^47
+//! at most (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| < 2^101, |e| ≤ 2^47:
+//! fma(a, w, −h) is exactly e. And h − q·p = r − e is an integer of absolute value below 2^53,
+//! because |r| < 3p/4: fma(−q, p, h) is exactly h − q·p. Their sum is r.
 //!
-//! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p, P = RN(1/p), h = RN(a·b) and q = fma(h, P,
-//! M) − M. The error of h·P is at most |a·b/p|·(2^−52 + 2^−106), which is below ½, and |h·P| ≤ 2^51. So
-//! |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106): for |a·b| = kp² and p < 2^50 at most (½ + k/4)·p, k ≤ 2, for
-//! p < 2^47 at most (½ + k/32)·p, k ≤ 15. The rest is as before.
+//! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p, P = RN(1/p), h = RN(a·b) and q = fma(h,
+//! P, M) − M. The error of h·P is at most |a·b/p|·(2^−52 + 2^−106), which is below ½, and |h·P| ≤
+//! 2^51. So |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106): for |a·b| = kp² and p < 2^50 at most (½ + k/4)·p, k
+//! ≤ 2, for p < 2^47 at most (½ + k/32)·p, k ≤ 15. The rest is as before.
 //!
-//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, the error of x·P is at most |x/p|·2^−53 ≤ 1/p, so
-//! r = x − q·p satisfies |r| ≤ p/2 + 1, and fma(−q, p, x) is r.
+//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, the error of x·P is at most |x/p|·2^−53 ≤ 1/p, so r =
+//! x − q·p satisfies |r| ≤ p/2 + 1, and fma(−q, p, x) is r.
 
 mod field;
 #[cfg(test)]
@@ -45,8 +45,8 @@ use crate::primes;
 /// nearest integer.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
-/// Primes k·2^m + 1 with m ≥ 34, as (prime, m, smallest generator). Their fields have roots of
-/// unity of order 2^m.
+/// Primes p = k·2^m + 1 below 2^50 with m ≥ 34, as (p, m, smallest generator). The field Z/pZ has
+/// roots of unity of order 2^m.
 pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_125_281_431_552_001, 36, 3),
     (1_124_044_480_970_753, 36, 3),
@@ -62,8 +62,8 @@ pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_124_903_474_429_953, 35, 5),
 ];
 
-/// Primes k·2^m + 1 below 2^47 with m ≥ 30, as (prime, m, smallest generator). In their fields a
-/// product by a factor accepts any number within 32p.
+/// Primes p = k·2^m + 1 below 2^47 with m ≥ 30, as (p, m, smallest generator). In the fields of
+/// these primes, [`F50::mul_by`] accepts any a with |a| ≤ 32p.
 pub const NARROW: [(u64, u32, u64); 3] =
     [(140_713_866_035_201, 31, 3), (140_700_981_133_313, 31, 3), (140_674_137_587_713, 30, 13)];
 
@@ -75,15 +75,16 @@ pub struct F50 {
     inverse: f64,
 }
 
-/// A multiplier for repeated use: a number w with |w| ≤ p/2, and RN(w/p), which is w/p rounded to
-/// an `f64`.
+/// A fixed factor w for many products mod p ([`F50::mul_by`]): a number with |w| ≤ p/2, and
+/// RN(w/p), which is w/p rounded to an `f64`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factor {
     w: f64,
     ratio: f64,
 }
 
-/// The error for a number, given here, that is not a prime between 2^46 and 2^50.
+/// The error that there is no [`F50`] for the number stored here, because it is not a prime between
+/// 2^46 and 2^50.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not a prime between 2^46 and 2^50")]
 pub struct NoField(pub u64);
@@ -108,7 +109,8 @@ impl F50 {
         self.p as u64
     }
 
-    /// Returns p and RN(1/p), the constants of the field in a kernel.
+    /// Returns p and RN(1/p), which is 1/p rounded to an `f64`. Kernels compute in the field with
+    /// these two constants.
     #[must_use]
     pub fn constants(&self) -> [f64; 2] {
         [self.p, self.inverse]
@@ -140,7 +142,7 @@ impl F50 {
     }
 
     /// Returns a·b mod p, for |a·b| ≤ (2^51 − 2)·p. The absolute value of the result is at most
-    /// p/2 + |a·b|·(2^−52 + 2^−106). If |a·b| ≤ kp² with k ≤ 2, that is (½ + k/4)·p.
+    /// p/2 + |a·b|·(2^−52 + 2^−106). For |a·b| ≤ k·p² with k ≤ 2, it is at most (½ + k/4)·p.
     #[inline]
     #[must_use]
     pub fn mul(&self, a: f64, b: f64) -> f64 {
@@ -149,7 +151,7 @@ impl F50 {
         (-q).mul_add(self.p, h) + a.mul_add(b, -h)
     }
 
-    /// Converts w, |w| ≤ 2^53, to a factor for [`F50::mul_by`].
+    /// Converts an integer w with |w| ≤ 2^53 to a factor for [`F50::mul_by`].
     #[inline]
     #[must_use]
     pub fn factor(&self, w: f64) -> Factor {
@@ -163,8 +165,9 @@ impl F50 {
         Factor { w, ratio: w / self.p }
     }
 
-    /// Returns a·w mod p, for |a| ≤ 2^52. The absolute value of the result is at most p/2 +
-    /// |a|·p·2^−54. If |a| ≤ kp with k ≤ 4, that is (½ + k/16)·p.
+    /// Returns a·w mod p for the number w of `factor`. Requires |a| ≤ 2^52. The absolute value of
+    /// the result is at most p/2 + |a|·p·2^−54. For |a| ≤ k·p with k ≤ 4, it is at most (½ +
+    /// k/16)·p.
     #[inline]
     #[must_use]
     pub fn mul_by(&self, a: f64, factor: Factor) -> f64 {
@@ -173,8 +176,8 @@ impl F50 {
         (-q).mul_add(self.p, h) + a.mul_add(factor.w, -h)
     }
 
-    /// Returns x^e for |x| ≤ p, as a number of absolute value at most p. Cost: at most 2·log2(e)
-    /// products.
+    /// Returns x^e mod p, as a number of absolute value at most p. Requires |x| ≤ p. Cost: at most
+    /// 2·log2(e) products.
     #[must_use]
     pub fn pow(&self, x: f64, mut e: u64) -> f64 {
         let (mut power, mut result) = (x, 1.0);
@@ -188,16 +191,16 @@ impl F50 {
         result
     }
 
-    /// Returns 1/x = x^(p−2) for |x| ≤ p, as a number of absolute value at most p. Returns 0 for a
-    /// multiple of p.
+    /// Returns 1/x mod p, computed as x^(p−2), as a number of absolute value at most p. Requires
+    /// |x| ≤ p. If x is a multiple of p, the result is 0.
     #[must_use]
     pub fn inverse(&self, x: f64) -> f64 {
         self.pow(x, self.modulus() - 2)
     }
 
     /// Returns a root of unity of order 2^log2, as a number of absolute value at most p; `None` if
-    /// 2^log2 does not divide p − 1. The result is always the same: a power of the smallest
-    /// non-residue. Cost: some hundred products.
+    /// 2^log2 does not divide p − 1. Every call returns the same root, a power of the smallest
+    /// quadratic non-residue. Cost: some hundred products.
     #[must_use]
     pub fn root_of_unity(&self, log2: u32) -> Option<f64> {
         let order = self.modulus() - 1;
@@ -212,15 +215,17 @@ impl F50 {
 }
 
 impl Factor {
-    /// Creates the factor that has these [`constants`](Self::constants), for tables that store many
-    /// factors compactly. The bounds of [`F50::mul_by`] do not hold for other numbers.
+    /// Creates a factor from w and RN(w/p), which must be a result of
+    /// [`constants`](Self::constants). Tables store factors compactly in this form. The bounds of
+    /// [`F50::mul_by`] do not hold for any other pair of numbers.
     #[inline]
     #[must_use]
     pub fn from_constants([w, ratio]: [f64; 2]) -> Self {
         Self { w, ratio }
     }
 
-    /// Returns w and RN(w/p), the constants of the factor in a kernel.
+    /// Returns w and RN(w/p), which is w/p rounded to an `f64`. Kernels multiply by the factor with
+    /// these two constants.
     #[must_use]
     pub fn constants(&self) -> [f64; 2] {
         [self.w, self.ratio]

@@ -13,10 +13,11 @@ fn fields() -> impl Iterator<Item = F50> {
     usual.chain([smallest, largest]).map(|p| F50::new(p).unwrap())
 }
 
-/// 2^52, the limit of a product by a factor.
+/// 2^52, the largest |a| that [`F50::mul_by`] accepts.
 const FACTOR_LIMIT: f64 = 4_503_599_627_370_496.0;
 
-/// Integers up to a bound, around every value at which something could change.
+/// Returns integers of absolute value up to `bound`: within 3 of 0, of `bound`, and of powers of 2
+/// and multiples of p/4 and p, at which roundings or quotients change.
 fn corners(p: f64, bound: f64) -> Vec<f64> {
     let mut centres = vec![0.0, bound];
     centres.extend((0..=53).map(|k| (1u64 << k) as f64));
@@ -28,7 +29,7 @@ fn corners(p: f64, bound: f64) -> Vec<f64> {
     all
 }
 
-/// Whether r is an integer within this bound that is congruent to x.
+/// Returns whether r is an integer congruent to x modulo the prime of `field`, with |r| ≤ `bound`.
 fn stands_for(r: f64, x: i128, bound: f64, field: F50) -> bool {
     let p = i128::from(field.modulus());
     r.fract() == 0.0 && r.abs() <= bound && (r as i128 - x).rem_euclid(p) == 0
@@ -117,7 +118,7 @@ fn corners_of_reductions_and_products() {
     }
 }
 
-/// Products at the limits: quotients half-way between two integers.
+/// Tests products a·w with a near its bound, for which a·w/p is half-way between two integers.
 #[test]
 fn products_half_way_between_multiples_of_the_modulus() {
     let mut random = ChaCha8Rng::seed_from_u64(50);

@@ -1,4 +1,4 @@
-//! Sums of products of digits, and their conversion to digits.
+//! Columns, which are sums of products of digits, and their conversion to digits.
 
 use super::{Form, Gfn};
 
@@ -39,7 +39,7 @@ impl Column {
         self.plus(Self { low: u128::from(a) * u128::from(b), high: 0 })
     }
 
-    /// Returns self + a·b for mask 0, and self − a·b − 1 for mask −1.
+    /// Returns self + a·b if `mask` is 0, and self − a·b − 1 if all bits of `mask` are ones.
     #[inline(always)]
     pub(super) fn plus_masked(self, a: u64, b: u64, mask: u64) -> Self {
         let wide = u128::from(mask) << 64 | u128::from(mask);
@@ -65,7 +65,8 @@ impl Divisor {
         Self { shift, d, reciprocal: (u128::MAX / u128::from(d)) as u64 }
     }
 
-    /// Returns ⌊x/d⌋ and x mod d for x = high·2^64 + low < d·2^64.
+    /// Returns ⌊x/d⌋ and x mod d for x = high·2^64 + low, where d is the shifted radix of this
+    /// divisor. Requires x < d·2^64.
     #[inline(always)]
     fn step(&self, high: u64, low: u64) -> (u64, u64) {
         let q = u128::from(self.reciprocal) * u128::from(high);
@@ -82,8 +83,8 @@ impl Divisor {
         (quotient, rest)
     }
 
-    /// Returns [x_0, x_1, x_2] with x = x_0 + x_1·r + x_2·r², where x_0 and x_1 are digits.
-    /// Requires 0 ≤ x < 2^9·r².
+    /// Returns [x_0, x_1, x_2] with x = x_0 + x_1·r + x_2·r², where x_0 and x_1 are from 0 to r
+    /// − 1. Requires 0 ≤ x < 2^9·r².
     #[inline(always)]
     fn digits(&self, x: Column) -> [u64; 3] {
         // x·2^shift < 2^9·r·d < 2^9·2^128, whose highest word is below 2^9 < d.
@@ -104,9 +105,12 @@ fn carried_out(x: u128, shift: u32) -> u64 {
     ((x >> 64) as u64).checked_shr(64 - shift).unwrap_or(0)
 }
 
-/// Returns the numbers b_0, b_1, … that are added to the columns to make them positive: b_0, then
-/// the one value of all others. They satisfy Σ b_i·r^i = 0 and b_i ≥ K·r·(r − 1), because for every
-/// i some number c·r is added at r^i and c subtracted at r^(i+1).
+/// Returns two numbers that make the columns positive, for elements of K digits in radix r: b_0 is
+/// added to the lowest column, and b_1 to each other column. They do not change the element,
+/// because b_0 + b_1·(r + … + r^(K−1)) = 0 mod p.
+///
+/// With c = r·(K + 1), c·r is added at r^i and c subtracted at r^(i+1) for every i, and r^K = −1.
+/// So b_0 = c·(r + 1) and b_1 = c·(r − 1), both at least K·r·(r − 1).
 pub(super) fn bias(form: Form) -> [Column; 2] {
     let r = form.radix();
     let c = u128::from(r) * (form.digits() as u128 + 1);
@@ -120,10 +124,10 @@ pub(super) fn bias(form: Form) -> [Column; 2] {
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Returns the element Σ c_i·r^i, for columns with |c_i| ≤ K·(r − 1)².
+    /// Returns the element Σ c_i·r^i, for columns c_i with |c_i| ≤ K·(r − 1)².
     ///
-    /// With the [`bias`], all columns satisfy 0 ≤ c_i < (2K + 2)·r². Each has three digits, the
-    /// third below 2^9, which are computed independently of each other.
+    /// After the [`bias`] is added, every column is at least 0 and below (2K + 2)·r². Each column
+    /// is split into three digits, the third below 2^9, independently of the other columns.
     pub(super) fn resolved(&self, columns: &[Column; K]) -> [u64; K] {
         let mut parts = [[0u64; 3]; K];
         for (i, (part, &column)) in parts.iter_mut().zip(columns).enumerate() {
@@ -148,7 +152,7 @@ impl<const K: usize> Gfn<K> {
         x
     }
 
-    /// Splits x into a digit d and a carry c, with x = d + c·r. Cost: about |x/r| steps.
+    /// Returns the digit d, 0 ≤ d < r, and the carry c with x = d + c·r. Cost: about |x/r| steps.
     #[inline(always)]
     fn digit(&self, mut x: i128) -> (u64, i128) {
         let r = i128::from(self.r);

@@ -4,10 +4,10 @@ use super::Gfn;
 use crate::field::Field;
 use crate::limbs;
 
-/// The reason why digits do not represent an element.
+/// The reason why a sequence of digits is not an element of a [`Gfn`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoElement {
-    /// There are too few or too many digits.
+    /// The number of digits is not K.
     #[error("an element has {expected} digits, not {found}")]
     Length {
         /// K, the number of digits of an element.
@@ -15,7 +15,7 @@ pub enum NoElement {
         /// The number of digits given.
         found: usize,
     },
-    /// A digit is r or more, and the number is not r^k.
+    /// A digit is not below the radix r, and the element is not r^K, whose digits are 0, …, 0, r.
     #[error(
         "digit {at} is {digit}, but digits must be below the radix {radix} (only the element r^k has the highest digit {radix})"
     )]
@@ -30,11 +30,11 @@ pub enum NoElement {
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Returns the element with these digits, the lowest first.
+    /// Returns the element whose digits in radix r are `digits`, the lowest first.
     ///
     /// # Errors
-    /// Returns an error if the number of digits is not K, or if a digit is not below r and the
-    /// digits are not 0, …, 0, r.
+    /// Returns an error if the number of digits is not K. Returns an error if a digit is r or more;
+    /// only the digits 0, …, 0, r, which represent r^K, are accepted.
     pub fn from_digits(&self, digits: &[u64]) -> Result<[u64; K], NoElement> {
         let length = NoElement::Length { expected: K, found: digits.len() };
         let element: [u64; K] = digits.try_into().map_err(|_| length)?;
@@ -46,8 +46,8 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// Returns x mod p for a natural number x of any size, given in little-endian limbs. Cost:
-    /// O(n²) for n limbs.
+    /// Returns x mod p, where p is the modulus of the field, for a natural number x of any size in
+    /// little-endian limbs. Cost: O(n²) for n limbs.
     #[must_use]
     pub fn from_limbs(&self, x: &[u64]) -> [u64; K] {
         let mut rest = limbs::trimmed(x).to_vec();
@@ -66,8 +66,8 @@ impl<const K: usize> Gfn<K> {
         sum
     }
 
-    /// Returns the integer from 0 to p − 1 that the element represents, in as many little-endian
-    /// limbs as p has. Cost: O(K²).
+    /// Returns the integer from 0 to p − 1 that the element represents, in little-endian limbs. The
+    /// number of limbs is that of the modulus p. Cost: O(K²).
     #[must_use]
     pub fn to_limbs(&self, a: &[u64; K]) -> Vec<u64> {
         let words = self.form.bits().div_ceil(64) as usize;
@@ -80,7 +80,8 @@ impl<const K: usize> Gfn<K> {
         x
     }
 
-    /// Returns x mod p for a natural number x of any size, given in little-endian bytes.
+    /// Returns x mod p, where p is the modulus of the field, for a natural number x of any size in
+    /// little-endian bytes.
     #[must_use]
     pub fn from_bytes(&self, bytes: &[u8]) -> [u64; K] {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |x, &byte| x << 8 | u64::from(byte));
@@ -88,8 +89,8 @@ impl<const K: usize> Gfn<K> {
         self.from_limbs(&x)
     }
 
-    /// Returns the integer from 0 to p − 1 that the element represents, in as many little-endian
-    /// bytes as p has.
+    /// Returns the integer from 0 to p − 1 that the element represents, in little-endian bytes. The
+    /// number of bytes is that of the modulus p.
     #[must_use]
     pub fn to_bytes(&self, a: &[u64; K]) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.to_limbs(a).iter().flat_map(|x| x.to_le_bytes()).collect();

@@ -1,12 +1,12 @@
-//! Maps a form known at run time to the type of its field.
+//! Maps a form that is known only at run time to the type of its field.
 
 /// `with_field!(form, |field| expression)` evaluates the expression with `field` bound to the
-/// [`Gfn<K>`](crate::gfn::Gfn) of a [`Form`](crate::gfn::Form), where K is its number of digits. The
-/// result is a `Result`: the value, which must have the same type for all K, or the
-/// [`NoField`](crate::gfn::NoField) of a form that is not prime.
+/// [`Gfn<K>`](crate::gfn::Gfn) of a [`Form`](crate::gfn::Form), where K is its number of digits.
+/// The result is a `Result`: the value of the expression, whose type must be the same for all K, or
+/// the error [`NoField`](crate::gfn::NoField) if the number of the form is not prime.
 ///
-/// The expression is the body of a closure that is compiled once for each K. Functions that it calls
-/// may have a parameter `&Gfn<K>` with `const K: usize`.
+/// The expression is the body of a closure that is compiled once for each K. Functions that it
+/// calls may have a parameter `&Gfn<K>` with `const K: usize`.
 #[macro_export]
 macro_rules! with_field {
     ($form:expr, |$field:ident| $body:expr) => {{

@@ -1,12 +1,12 @@
-//! The numbers r^k + 1, and those known to be prime.
+//! The numbers r^k + 1 with a sparse radix r, and a list of known primes among them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::limbs;
 
-/// A number r^k + 1 with r = 2^w + 2^u or 2^w − 2^u, called a sparse-radix generalized Fermat
-/// number (Chen et al. 2018, appendix).
+/// A number r^k + 1 with a radix r = 2^w + 2^u or r = 2^w − 2^u. Such a number is called a
+/// sparse-radix generalized Fermat number (Chen et al. 2018, appendix).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Form {
     w: u32,
@@ -15,23 +15,23 @@ pub struct Form {
     k: usize,
 }
 
-/// The reason why a form is invalid.
+/// The reason why a [`Form`] cannot be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoForm {
-    /// The radix is invalid, because w > u ≥ 1 and r < 2^64 do not both hold.
+    /// The radix r = 2^w ± 2^u is invalid: it is not below 2^64, or w > u ≥ 1 does not hold.
     #[error("2^{w} {} 2^{u} is not a valid radix: it must be less than 2^64, with w > u >= 1", if *.sum { '+' } else { '-' })]
     Radix {
         /// The exponent w of the larger power of two.
         w: u32,
         /// The exponent u of the smaller power of two.
         u: u32,
-        /// Whether r is the sum of the two powers; otherwise it is their difference.
+        /// Whether the radix is the sum of the two powers of two; otherwise it is their difference.
         sum: bool,
     },
-    /// The number of digits k, given here, is not a power of two from 2 to 128.
+    /// The number of digits k, stored here, is not a power of two from 2 to 128.
     #[error("{0} is not a valid number of digits: use a power of two from 2 to 128")]
     Digits(usize),
-    /// The text does not have the format of a form.
+    /// The text is neither (2^w+2^u)^k+1 nor (2^w-2^u)^k+1 with decimal numbers w, u and k.
     #[error("expected (2^w+2^u)^k+1 or (2^w-2^u)^k+1, such as (2^63+2^34)^8+1")]
     Text,
 }
@@ -63,32 +63,32 @@ impl Form {
         Ok(Self { w, u, sum, k })
     }
 
-    /// Returns the radix r.
+    /// Returns the radix r = 2^w ± 2^u.
     #[must_use]
     pub const fn radix(&self) -> u64 {
         let (high, low) = (1u128 << self.w, 1u128 << self.u);
         (if self.sum { high + low } else { high - low }) as u64
     }
 
-    /// Returns the exponent w.
+    /// Returns the exponent w of the radix 2^w ± 2^u.
     #[must_use]
     pub const fn w(&self) -> u32 {
         self.w
     }
 
-    /// Returns the exponent u.
+    /// Returns the exponent u of the radix 2^w ± 2^u.
     #[must_use]
     pub const fn u(&self) -> u32 {
         self.u
     }
 
-    /// Returns whether r is 2^w + 2^u.
+    /// Returns whether the radix is 2^w + 2^u; otherwise it is 2^w − 2^u.
     #[must_use]
     pub const fn is_sum(&self) -> bool {
         self.sum
     }
 
-    /// Returns the number of digits k.
+    /// Returns k, the number of digits of an element of Z/pZ in radix r, where p = r^k + 1.
     #[must_use]
     pub const fn digits(&self) -> usize {
         self.k
@@ -109,7 +109,7 @@ impl Form {
         power
     }
 
-    /// Returns the number of bits of p.
+    /// Returns the number of bits of p = r^k + 1.
     #[must_use]
     pub fn bits(&self) -> u32 {
         {
@@ -118,7 +118,8 @@ impl Form {
         }
     }
 
-    /// Returns the largest m such that 2^m divides p − 1. It is u·k, because r = 2^u·(2^(w−u) ± 1).
+    /// Returns the largest m such that 2^m divides p − 1 = r^k. It is u·k, because r = 2^u·(2^(w−u)
+    /// ± 1).
     #[must_use]
     pub const fn two_adicity(&self) -> u32 {
         self.u * self.k as u32
@@ -131,8 +132,8 @@ impl Form {
     }
 }
 
-/// Parses the output of `Display`: `(2^63+2^34)^8+1`. Spaces are ignored, and − (U+2212) is accepted
-/// for -.
+/// Parses the output of `Display`, for example `(2^63+2^34)^8+1`. Spaces are ignored. The minus
+/// sign − (U+2212) is accepted in place of the hyphen.
 impl FromStr for Form {
     type Err = NoForm;
 
@@ -155,12 +156,13 @@ impl FromStr for Form {
     }
 }
 
-/// Parses a decimal number without a sign.
+/// Parses a decimal number without a sign; `None` if a character is not a digit or the number
+/// exceeds 32 bits.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Formats as `(2^63+2^34)^8+1`.
+/// Formats a form in the syntax of the example `(2^63+2^34)^8+1`.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.sum { '+' } else { '-' };
@@ -175,7 +177,7 @@ const fn known(form: Result<Form, NoForm>) -> Form {
     }
 }
 
-/// The forms of 2 to 128 words that are known to be prime, after Chen et al. 2018.
+/// Known primes r^k + 1, one for each k = 2, 4, 8, …, 128, after Chen et al. 2018.
 pub const PRIMES: [Form; 7] = [
     known(Form::plus(63, 53, 2)),
     known(Form::minus(64, 50, 4)),

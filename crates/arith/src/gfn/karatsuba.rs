@@ -1,17 +1,20 @@
-//! Products by Karatsuba's method, on the polynomials whose coefficients are the digits.
+//! Products by Karatsuba's method for polynomials. The coefficients are the digits of an element.
 
 use super::Gfn;
 use super::column::Column;
 
-/// The largest number of coefficients for which polynomials are multiplied by definition.
+/// The largest number of coefficients for which polynomials are multiplied by the schoolbook
+/// method.
 const SHORT: usize = 16;
 
 impl<const K: usize> Gfn<K> {
-    /// Returns a·b by Karatsuba's method: with a = a_0 + a_1·T^h and b = b_0 + b_1·T^h, the sum
-    /// a_0·b_1 + a_1·b_0 is a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0) (Karatsuba and Ofman 1962).
+    /// Returns a·b by Karatsuba's method (Karatsuba and Ofman 1962). The digits of a and b are the
+    /// coefficients of polynomials in T. With a = a_0 + a_1·T^h and b = b_0 + b_1·T^h, the sum
+    /// a_0·b_1 + a_1·b_0 is a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0).
     ///
-    /// Sums of digits may have 65 bits. Differences have 64 bits and a sign for each coefficient, and
-    /// their products are computed by definition: only the other two products are split again.
+    /// Differences are used because a sum of two digits may have 65 bits. A coefficient of a
+    /// difference has 64 bits and a sign. The product of the differences is computed by the
+    /// schoolbook method. Only the products a_0·b_0 and a_1·b_1 are split again.
     #[must_use]
     pub fn mul_by_karatsuba(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if let Some(product) = self.by_minus_one(a, b) {
@@ -53,8 +56,8 @@ fn multiply(a: &[u64], b: &[u64], product: &mut [Column]) {
     }
 }
 
-/// Up to 64 signed numbers, each as (absolute value, mask); the mask is −1 for a negative number,
-/// else 0.
+/// Up to 64 signed numbers. Each is stored as (absolute value, mask), where the mask is −1 for a
+/// negative number and 0 otherwise.
 type Signed = [(u64, u64); 64];
 
 fn differences(a: &[u64], b: &[u64]) -> Signed {
@@ -65,8 +68,8 @@ fn differences(a: &[u64], b: &[u64]) -> Signed {
     all
 }
 
-/// Computes the 2n − 1 coefficients of a·b, followed by 0, where a and b consist of the first n
-/// numbers.
+/// Computes the 2n − 1 coefficients of a·b, followed by 0. The polynomials a and b have n
+/// coefficients, the first n numbers of each array.
 fn multiply_signed(a: &Signed, b: &Signed, n: usize, product: &mut [Column]) {
     for (i, column) in product.iter_mut().enumerate() {
         let (from, to) = (i.saturating_sub(n - 1), n.min(i + 1));

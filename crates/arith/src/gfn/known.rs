@@ -1,4 +1,4 @@
-//! The fields of the seven known primes.
+//! The fields of the seven known primes of [`PRIMES`].
 
 use super::{Gfn, PRIMES};
 

@@ -1,7 +1,8 @@
-//! Fields Z/pZ, p = r^k + 1 with r = 2^w ± 2^u: sparse-radix generalized Fermat primes (Chen, Covanov,
-//! Mohajerani and Moreno Maza 2018, appendix).
+//! Fields Z/pZ, p = r^k + 1 with r = 2^w ± 2^u: sparse-radix generalized Fermat primes (Chen,
+//! Covanov, Mohajerani and Moreno Maza 2018, appendix).
 //!
-//! r is a root of unity of order 2k, and a product by a power of r is a rotation of digits.
+//! In Z/pZ, r is a root of unity of order 2k. A product by a power of r is a rotation of the
+//! digits.
 //!
 //! | file | subject |
 //! |---|---|
@@ -39,24 +40,26 @@ use std::sync::OnceLock;
 use crate::field::Field;
 use column::{Column, Divisor};
 
-/// The field of a [`Form`] of K digits.
+/// The field Z/pZ for a prime p = r^K + 1 given by a [`Form`] of K digits.
 ///
-/// An element is K digits x_i in radix r, the lowest first: either all digits are below r, or the value
-/// is r^k, with x_(K−1) = r and the other digits 0.
+/// An element consists of K digits x_i in radix r, the lowest first, and its value is Σ x_i·r^i.
+/// All digits are below r, except in the element r^K, which is stored with x_(K−1) = r and all
+/// other digits 0.
 #[derive(Debug, Clone)]
 pub struct Gfn<const K: usize> {
     form: Form,
     r: u64,
     divisor: Divisor,
     bias: [Column; 2],
-    /// The roots of unity ω(0), ω(1), …, computed at the first use.
+    /// The roots of unity ω(0), ω(1), …, where ω(m) has order 2^m. They are computed at the first
+    /// use.
     roots: OnceLock<Vec<[u64; K]>>,
 }
 
-/// The reason why a field does not exist.
+/// The reason why a [`Form`] has no field of type [`Gfn`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoField {
-    /// The form has another number of digits than the type.
+    /// The number of digits of the form differs from the parameter K of the type.
     #[error("{form} has elements of {} digits, not of {digits}", .form.digits())]
     Digits {
         /// The form that was given.
@@ -64,14 +67,14 @@ pub enum NoField {
         /// The parameter K of the type.
         digits: usize,
     },
-    /// The number of this form is not prime.
+    /// The number r^k + 1 of the form stored here is not prime.
     #[error("{0} is not a prime, so there is no field of this order")]
     Composite(Form),
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Creates the field Z/pZ. Cost: nothing for the [`PRIMES`], otherwise a proof as in
-    /// [`Form::is_prime`].
+    /// Creates the field Z/pZ, where p is the number of the form. For one of the [`PRIMES`] no
+    /// proof is needed. For any other form, p is proven prime by [`Form::is_prime`].
     ///
     /// # Errors
     /// Returns an error if the form does not have K digits, or if p is not prime.
@@ -85,7 +88,7 @@ impl<const K: usize> Gfn<K> {
         Ok(Self::ring(form))
     }
 
-    /// Creates the ring Z/pZ, whether p is prime or not.
+    /// Creates the ring Z/pZ without a check that p is prime.
     fn ring(form: Form) -> Self {
         debug_assert_eq!(form.digits(), K, "{form}");
         let r = form.radix();
@@ -93,7 +96,7 @@ impl<const K: usize> Gfn<K> {
         Self { form, r, divisor, bias, roots: OnceLock::new() }
     }
 
-    /// Returns the form of p.
+    /// Returns the form of the modulus p.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
@@ -136,8 +139,8 @@ impl<const K: usize> Field for Gfn<K> {
         Some((1..K).fold(base, |power, _| self.mul(&self.pow_radix(&power), &base)))
     }
     /// Returns ω(m), a root of unity of order 2^m for m = `log2`; `None` if the field has none, or
-    /// if m > 40. ω(log2 2k) is r. For larger m, ω(m + 1) is the smaller square root of ω(m). Cost:
-    /// about log2(p) squarings at the first call.
+    /// if m > 40. ω(log2 2k) is r. From this m on, ω(m + 1) is the square root of ω(m) that is the
+    /// smaller integer. Cost: about log2(p) squarings at the first call.
     fn root_of_unity(&self, log2: u32) -> Option<[u64; K]> {
         self.roots.get_or_init(|| self.all_roots()).get(log2 as usize).copied()
     }
@@ -149,7 +152,7 @@ impl<const K: usize> Field for Gfn<K> {
     }
 }
 
-/// Compares the forms: fields of the same form are equal.
+/// Two fields are equal if their forms are equal.
 impl<const K: usize> PartialEq for Gfn<K> {
     fn eq(&self, other: &Self) -> bool {
         self.form == other.form

@@ -1,4 +1,5 @@
-//! Proofs of primality: p − 1 = r^k, and r is easy to factor.
+//! Proofs that p = r^k + 1 is prime. They use the factors of p − 1 = r^k, because r is easy to
+//! factor.
 
 use super::{Form, Gfn};
 use crate::field::Field;
@@ -7,13 +8,14 @@ use crate::primes;
 impl Form {
     /// Returns whether p = r^k + 1 is prime. The answer is proven.
     ///
-    /// The prime factors q of p − 1 are those of r. p is prime if for each of them there is an a with
+    /// The prime factors q of p − 1 are those of r. p is prime if for each q there is an a with
     /// a^(p−1) = 1 and a^((p−1)/q) ≠ 1 mod p (Brillhart, Lehmer and Selfridge 1975, *New primality
-    /// criteria and factorizations of 2^m ± 1*, theorem 1). If a is a non-residue mod p by its Jacobi
-    /// symbol and a^((p−1)/2) ≠ −1, then p is composite; every composite number has such a small a
+    /// criteria and factorizations of 2^m ± 1*, theorem 1). The numbers a that are tried are small
+    /// primes with Jacobi symbol (a | p) = −1. If a^((p−1)/2) ≠ −1 for one of them, p is composite
     /// (Solovay and Strassen 1977).
     ///
-    /// Cost: several powers, each of log2(p) squarings; usually one for composite numbers.
+    /// Cost: several powers, each of log2(p) squarings. For a composite p, one power usually
+    /// suffices.
     #[must_use]
     pub fn is_prime(&self) -> bool {
         if let [p] = self.modulus()[..] {
@@ -30,16 +32,17 @@ impl Form {
         }
     }
 
-    /// Returns p mod q.
+    /// Returns p mod q, where p = r^k + 1.
     fn modulo(&self, q: u64) -> u64 {
         (primes::pow_mod(self.radix(), self.digits() as u64, q) + 1) % q
     }
 
-    /// Iterates over small primes q that would be non-residues if p is prime, ascending.
+    /// Iterates in ascending order over the primes q that, if p is prime, are quadratic
+    /// non-residues modulo p.
     pub(super) fn non_squares(self) -> impl Iterator<Item = u64> {
         primes::primes_between(2, u64::MAX).filter(move |&q| match q {
-            // 2 is a square modulo 8n ± 1 (p is 1 or 5 mod 8); the others by reciprocity, as p is 1 mod
-            // 4.
+            // 2 is a square modulo 8n ± 1 (p is 1 or 5 mod 8); the others by reciprocity, as p is 1
+            // mod 4.
             2 => self.modulo(8) == 5,
             _ => {
                 let residue = self.modulo(q);
@@ -50,7 +53,8 @@ impl Form {
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Returns whether p ≥ 2^64 is prime.
+    /// Returns whether the modulus p is prime, by the method of [`Form::is_prime`]. Requires p ≥
+    /// 2^64.
     pub(super) fn is_field(&self) -> bool {
         const SMALL: u64 = 1000;
         if primes::primes_between(2, SMALL).any(|q| self.form.modulo(q) == 0) {
@@ -72,7 +76,7 @@ impl<const K: usize> Gfn<K> {
         false
     }
 
-    /// Returns a^r.
+    /// Returns a^r, where r is the radix.
     pub(super) fn pow_radix(&self, a: &[u64; K]) -> [u64; K] {
         (0..self.form.u()).fold(self.pow_odd(a), |power, _| self.square(&power))
     }

@@ -1,11 +1,11 @@
-//! Products by the columns of the definition, and the choice of the method for each K.
+//! Products by columns (sums of products of digits), and the choice of the method for each K.
 
 use super::Gfn;
 use super::column::Column;
 
 impl<const K: usize> Gfn<K> {
-    /// Returns a·b by the method that is the fastest for K according to measurements with AVX2.
-    /// (Karatsuba's method is slower than one of the two others for all K.)
+    /// Returns a·b by the method that is fastest for K according to measurements with AVX2: columns
+    /// for K < 128, and transforms for K = 128. Karatsuba's method is fastest for no K.
     pub(super) fn product(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         match K {
             ..128 => self.mul_by_columns(a, b),
@@ -13,7 +13,8 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// Returns a² by the fastest method for K.
+    /// Returns a² by the method that is fastest for K: columns for K < 128, and transforms for K
+    /// = 128.
     pub(super) fn squared(&self, a: &[u64; K]) -> [u64; K] {
         match K {
             ..128 => self.square_by_columns(a),
@@ -39,7 +40,7 @@ impl<const K: usize> Gfn<K> {
         self.resolved(&columns)
     }
 
-    /// Returns a², with half the products of digits.
+    /// Returns a² by the method of [`Gfn::mul_by_columns`], with half of the products of digits.
     #[must_use]
     pub fn square_by_columns(&self, a: &[u64; K]) -> [u64; K] {
         if self.is_minus_one(a) {
@@ -60,7 +61,7 @@ impl<const K: usize> Gfn<K> {
         self.resolved(&columns)
     }
 
-    /// Returns a·b if one of the factors is −1, otherwise `None`.
+    /// Returns a·b if at least one of the factors is −1; `None` otherwise.
     pub(super) fn by_minus_one(&self, a: &[u64; K], b: &[u64; K]) -> Option<[u64; K]> {
         let other = match (self.is_minus_one(a), self.is_minus_one(b)) {
             (true, _) => b,
@@ -76,8 +77,8 @@ impl<const K: usize> Gfn<K> {
         one
     }
 
-    /// Returns a·b by definition, digit by digit, with the machine's division. Tests compare the
-    /// other methods with this one.
+    /// Returns a·b by K² products of digits, each of which is reduced by a division instruction.
+    /// Tests compare the faster methods with this one.
     #[must_use]
     pub fn mul_schoolbook(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         let mut sums = [0i128; K];
@@ -93,7 +94,7 @@ impl<const K: usize> Gfn<K> {
         self.carried(sums)
     }
 
-    /// Returns the element Σ x_i·r^i, for signed digits with |x_i| < 2^120.
+    /// Returns the element Σ x_i·r^i, for signed digits x_i with |x_i| < 2^120.
     pub(super) fn carried(&self, mut x: [i128; K]) -> [u64; K] {
         let r = i128::from(self.r);
         loop {

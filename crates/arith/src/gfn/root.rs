@@ -1,20 +1,22 @@
-//! Roots of unity whose powers include r.
+//! The computation of roots of unity of which r is a power.
 
 use super::Gfn;
 use crate::field::Field;
 
-/// log2 of the largest order of the stored roots. Vectors longer than 2^40 do not fit in memory.
+/// The base-2 logarithm of the largest order for which a root of unity is stored. Longer transforms
+/// do not fit in memory.
 const LOG2_LONGEST: u32 = 40;
 
 impl<const K: usize> Gfn<K> {
-    /// Returns ω(0), ω(1), … up to the 2-adicity of p, but no root of an order above 2^40.
+    /// Returns the roots of unity ω(0), ω(1), …, ω(n), where ω(m) has order 2^m. n is 40, or the
+    /// largest n such that 2^n divides p − 1, if that is smaller.
     ///
-    /// Let g(m) be arbitrary roots with g(m)² = g(m − 1): powers of a non-residue a. Then ω(m) = g(m)^e
-    /// for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is
+    /// Let g(m) be arbitrary roots with g(m)² = g(m − 1): powers of a non-residue a. Then ω(m) =
+    /// g(m)^e for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is
     /// g(m + 1)^(e + 2^m). So e is computed bit by bit, whereas Algorithm 1 of Chen et al. 2018
     /// (appendix) searches e among all numbers below 2k.
     ///
-    /// Cost: log2(p) squarings for g, and about 400 products.
+    /// Cost: log2(p) squarings for the g(m), and about 400 products.
     pub(super) fn all_roots(&self) -> Vec<[u64; K]> {
         let (adicity, one) = (self.form.two_adicity(), self.one());
         let longest = adicity.min(LOG2_LONGEST);

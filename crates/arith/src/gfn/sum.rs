@@ -1,9 +1,10 @@
-//! Sums, differences, and products by powers of r and of ½: one pass over the digits.
+//! Sums, differences, and products by powers of r and of ½, each computed in one pass over the
+//! digits.
 
 use super::Gfn;
 
 impl<const K: usize> Gfn<K> {
-    /// Returns a + b (Chen et al. 2018, Algorithm 6).
+    /// Returns the sum a + b of two elements (Chen et al. 2018, Algorithm 6).
     pub(super) fn sum(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if self.is_minus_one(a) {
             return self.predecessor(b);
@@ -67,7 +68,7 @@ impl<const K: usize> Gfn<K> {
         self.minus_one()
     }
 
-    /// Returns −1 = r^k.
+    /// Returns the element −1 = r^K.
     pub(super) fn minus_one(&self) -> [u64; K] {
         let mut digits = [0; K];
         digits[K - 1] = self.r;
@@ -79,7 +80,8 @@ impl<const K: usize> Gfn<K> {
         a[K - 1] == self.r
     }
 
-    /// Returns a·r^i by a rotation, for any i, as r^2k = 1. Cost: that of a difference.
+    /// Returns a·r^i by a rotation of the digits, for any i. The radix r satisfies r^(2K) = 1.
+    /// Cost: one subtraction of elements.
     #[must_use]
     pub fn mul_by_radix_power(&self, a: &[u64; K], i: u64) -> [u64; K] {
         let i = (i % (2 * K as u64)) as usize;
@@ -96,11 +98,11 @@ impl<const K: usize> Gfn<K> {
         self.difference(&plus, &minus)
     }
 
-    /// Returns a/2^l, for any l. Cost: that of a sum for each u bits of l, with u as in
+    /// Returns a/2^l, for any l. Cost: ⌈l/u⌉ passes over the digits, where u is the exponent
     /// [`Form::u`](super::Form::u).
     ///
-    /// If 2^l divides r, a digit h·2^l + m at r^j contributes h there and m·r/2^l at r^(j−1), which is
-    /// −r^(k−1) for j = 0.
+    /// If 2^l divides r, a digit h·2^l + m at r^j, with m < 2^l, becomes h at r^j plus m·r/2^l at
+    /// r^(j−1). For j = 0, r^(−1) is −r^(K−1).
     #[must_use]
     pub fn div_by_power_of_two(&self, a: &[u64; K], l: u32) -> [u64; K] {
         let (mut x, mut left) = (*a, l);

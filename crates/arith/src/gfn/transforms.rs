@@ -1,4 +1,4 @@
-//! Products by number-theoretic transforms mod T^K + 1, modulo three primes at once.
+//! Products of polynomials mod T^K + 1, by number-theoretic transforms modulo three primes at once.
 
 use std::sync::LazyLock;
 
@@ -8,10 +8,12 @@ use super::Gfn;
 use super::column::Column;
 use crate::f50::{F50, PRIMES};
 
-/// One number for each prime. There are four, the width of vectors; three are used.
+/// One number for each of four primes, because a vector has four lanes. The fourth number is not
+/// used.
 type Lanes = [f64; 4];
 
-/// A fixed factor w for each prime, with RN(w/p), as in [`F50::mul_by`].
+/// A fixed factor w for each prime p, and RN(w/p), which is w/p rounded to an `f64`.
+/// [`F50::mul_by`] multiplies by such a factor.
 #[derive(Clone, Copy)]
 struct Factors {
     w: Lanes,
@@ -20,21 +22,23 @@ struct Factors {
 
 struct Tables {
     p: Lanes,
-    /// The numbers RN(1/p), one for each prime p.
+    /// The numbers RN(1/p), which are 1/p rounded to an `f64`, one for each prime p.
     inverse: Lanes,
     /// The factor 2^32.
     shift: Factors,
-    /// Entry 2^s + j is the factor w of the j-th node of layer s, x^2n − w² = (x^n − w)·(x^n + w).
-    /// Node 1 is x^K + 1. The nodes below it do not depend on K.
+    /// The factors w of a tree of polynomials. Entry 2^s + j is that of node j of layer s, where
+    /// x^(2n) − w² = (x^n − w)·(x^n + w). Node 1, the root of the tree, is x^K + 1. The factors do
+    /// not depend on K.
     nodes: Vec<Factors>,
     inverses: Vec<Factors>,
     /// Entry i is the factor 1/2^i.
     scales: Vec<Factors>,
-    /// The factors 1/q_0 mod q_1 and q_2, then 1/q_1 mod q_2.
+    /// The factors of Garner's formula for the first three primes q_0, q_1 and q_2. Entry 0 is
+    /// 1/q_0 mod q_1 and mod q_2, and entry 1 is 1/q_1 mod q_2.
     garner: [Factors; 2],
 }
 
-/// log2 of the largest K.
+/// The base-2 logarithm of 128, the largest number of digits K of an element.
 const LOG2_LONGEST: u32 = 7;
 
 static TABLES: LazyLock<Option<Tables>> = LazyLock::new(Tables::new);
@@ -84,7 +88,8 @@ impl Tables {
     }
 }
 
-/// The number 3·2^51, which rounds numbers to integers as in [`crate::f50`].
+/// The number 3·2^51. Adding it to a number x, |x| ≤ 2^51, and subtracting it again rounds x to the
+/// nearest integer.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 impl Tables {
@@ -117,11 +122,12 @@ impl Tables {
         })
     }
 
-    /// Transforms digits to values at the roots of x^K + 1, of absolute value at most p/2 + 2.
+    /// Returns the values at the roots of x^K + 1 of the polynomial whose coefficients are the
+    /// digits, modulo each prime p. Their absolute values are at most p/2 + 2.
     ///
-    /// A digit is at most 0.57p initially. A layer maps the bound x to x·17/16 + p/2: after four layers
-    /// it is 2.93p and all values are reduced; after three more layers it is 2.3p. Products by factors
-    /// accept up to 4p.
+    /// The absolute value of a digit is at most 0.57p initially. A layer increases a bound B on the
+    /// values to B·17/16 + p/2. After four layers the bound is 2.93p, and all values are reduced.
+    /// After three more layers it is 2.3p. Products by factors accept values up to 4p.
     #[inline(always)]
     fn forward<const K: usize>(&self, digits: &[u64; K]) -> [Lanes; K] {
         let mut x = [[0.0; 4]; K];
@@ -149,8 +155,9 @@ impl Tables {
         x
     }
 
-    /// Computes the inverse transform. Values of at most 0.57p become values of at most 0.55p. Two
-    /// layers map 0.57p to at most 2.3p; then all values are reduced.
+    /// Computes the inverse transform. It requires values of absolute value at most 0.57p, and
+    /// returns values of at most 0.55p. Two layers increase a bound of 0.57p to at most 2.3p. After
+    /// every second layer all values are reduced.
     #[inline(always)]
     fn backward<const K: usize>(&self, x: &mut [Lanes; K]) {
         for s in (0..K.ilog2()).rev() {
@@ -175,9 +182,10 @@ impl Tables {
         }
     }
 
-    /// Returns the number of absolute value below 2^135 that has these residues modulo q_0, q_1 and
-    /// q_2. It is x_0 + q_0·(x_1 + q_1·x_2) with |x_i| ≤ q_i/2 + 2 (Garner 1959). Its absolute
-    /// value is at most slightly above q_0·q_1·q_2/2, so it is unique.
+    /// Returns the number of absolute value below 2^135 whose residues modulo the primes q_0, q_1
+    /// and q_2 are the first three lanes of `residues`. It is x_0 + q_0·(x_1 + q_1·x_2) with |x_i|
+    /// ≤ q_i/2 + 2 (Garner 1959). A number of this form is at most slightly above q_0·q_1·q_2/2 in
+    /// absolute value, so the result is unique.
     #[inline(always)]
     fn recombined(&self, residues: Lanes) -> Column {
         let x_0 = residues[0];
@@ -222,9 +230,9 @@ fn convolve_with_itself<const K: usize>(tables: &Tables, a: &[u64; K], out: &mut
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Returns a·b by the convolution of the digits mod T^K + 1, with transforms modulo three
-    /// primes near 2^50. The product of the primes is much larger than the sums of K products of
-    /// digits.
+    /// Returns a·b by multiplying polynomials mod T^K + 1 whose coefficients are the digits. The
+    /// transforms are computed modulo three primes near 2^50. The product of the primes is much
+    /// larger than the sums of K products of digits.
     #[must_use]
     pub fn mul_by_transforms(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if let Some(product) = self.by_minus_one(a, b) {

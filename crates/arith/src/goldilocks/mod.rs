@@ -1,15 +1,15 @@
 //! The field Z/qZ, q = 2^64 − 2^32 + 1 = 2^32·3·5·17·257·65537 + 1 (prime).
 //!
-//! Two facts make it fast: 2^64 ≡ 2^32 − 1 and 2^96 ≡ −1. A 128-bit product is reduced by shifts and
-//! additions (Solinas 1999, *Generalized Mersenne Numbers*), and multiplication by any root of unity
-//! whose order divides 192 is a shift.
+//! Two facts make it fast: 2^64 ≡ 2^32 − 1 and 2^96 ≡ −1. A 128-bit product is reduced by shifts
+//! and additions (Solinas 1999, *Generalized Mersenne Numbers*), and multiplication by any root of
+//! unity whose order divides 192 is a shift.
 //!
 //! # Representations
 //!
-//! *Canonical*: a `u64` x with 0 ≤ x < q. *Lazy*: any `u64`, representing x mod q; the 2^32 − 1 values
-//! from q on represent 0 … 2^32 − 2 a second time. Every function here expects canonical operands and
-//! returns canonical results unless its doc states otherwise; [`canonical`] converts from lazy to
-//! canonical.
+//! *Canonical*: a `u64` x with 0 ≤ x < q. *Lazy*: any `u64`, representing x mod q; the 2^32 − 1
+//! values from q on represent 0 … 2^32 − 2 a second time. Every function here expects canonical
+//! operands and returns canonical results unless its doc states otherwise; [`canonical`] converts
+//! from lazy to canonical.
 
 mod field;
 mod roots;
@@ -23,8 +23,8 @@ pub const Q: u64 = 0xffff_ffff_0000_0001;
 /// The number ε = 2^64 mod q = 2^32 − 1.
 pub const EPSILON: u64 = 0xffff_ffff;
 
-/// Values at which arithmetic mod q carries, borrows or wraps, for tests: 0 and 1, values on both sides
-/// of 2^31, 2^32, 2^33, 2^63 and q/2, and values below q.
+/// Values for tests at which arithmetic mod q carries, borrows or wraps around: 0 to 3, values on
+/// both sides of 2^31, 2^32, 2^33, 2^63 and q/2, and values at most 2^33 below q.
 pub const CORNERS: [u64; 22] = [
     0,
     1,
@@ -50,7 +50,7 @@ pub const CORNERS: [u64; 22] = [
     Q - 1,
 ];
 
-/// Returns x mod q for a lazy x.
+/// Returns x mod [`Q`] for any 64-bit x.
 #[inline(always)]
 #[must_use]
 pub const fn canonical(x: u64) -> u64 {
@@ -58,7 +58,7 @@ pub const fn canonical(x: u64) -> u64 {
     if x >= Q { x - Q } else { x }
 }
 
-/// Returns a + b.
+/// Returns a + b mod [`Q`], for a and b below [`Q`].
 #[inline(always)]
 #[must_use]
 pub const fn add(a: u64, b: u64) -> u64 {
@@ -66,7 +66,7 @@ pub const fn add(a: u64, b: u64) -> u64 {
     sub(a, Q - b)
 }
 
-/// Returns a − b, where b may also be q itself.
+/// Returns a − b mod [`Q`], for a below [`Q`] and b at most [`Q`].
 #[inline(always)]
 #[must_use]
 pub const fn sub(a: u64, b: u64) -> u64 {
@@ -75,21 +75,21 @@ pub const fn sub(a: u64, b: u64) -> u64 {
     d.wrapping_sub(EPSILON * borrow as u64)
 }
 
-/// Returns −a.
+/// Returns −a mod [`Q`], for a below [`Q`].
 #[inline(always)]
 #[must_use]
 pub const fn neg(a: u64) -> u64 {
     sub(0, a)
 }
 
-/// Returns 2a.
+/// Returns 2a mod [`Q`], for a below [`Q`].
 #[inline(always)]
 #[must_use]
 pub const fn double(a: u64) -> u64 {
     add(a, a)
 }
 
-/// Returns a/2.
+/// Returns a/2 mod [`Q`], for a below [`Q`].
 #[inline(always)]
 #[must_use]
 pub const fn halve(a: u64) -> u64 {
@@ -97,21 +97,21 @@ pub const fn halve(a: u64) -> u64 {
     (a >> 1) + (a & 1) * Q.div_ceil(2)
 }
 
-/// Returns a·b. Operands may be lazy; the result is canonical.
+/// Returns a·b mod [`Q`], for any 64-bit a and b. The result is below [`Q`].
 #[inline(always)]
 #[must_use]
 pub const fn mul(a: u64, b: u64) -> u64 {
     reduce(a as u128 * b as u128)
 }
 
-/// Returns a². The operand may be lazy; the result is canonical.
+/// Returns a² mod [`Q`], for any 64-bit a. The result is below [`Q`].
 #[inline(always)]
 #[must_use]
 pub const fn square(a: u64) -> u64 {
     mul(a, a)
 }
 
-/// Returns x mod q for any 128-bit x.
+/// Returns x mod [`Q`] for any 128-bit x.
 ///
 /// For x = l + 2^64·m + 2^96·h (m, h < 2^32), x ≡ l + ε·m − h.
 #[inline(always)]
@@ -128,7 +128,8 @@ pub const fn reduce(x: u128) -> u64 {
     canonical(s.wrapping_add(EPSILON * carry as u64))
 }
 
-/// Returns 2^k·a for any k by shifts, since 2 has order 192 and 2^96 = −1.
+/// Returns 2^k·a mod [`Q`] by shifts, for any k and for a below [`Q`]. In the field, 2 has order
+/// 192 and 2^96 = −1.
 #[inline(always)]
 #[must_use]
 pub const fn mul_pow2(a: u64, k: u32) -> u64 {
@@ -147,7 +148,7 @@ pub const fn mul_pow2(a: u64, k: u32) -> u64 {
     if negative { sub(minus, plus) } else { sub(plus, minus) }
 }
 
-/// Returns a^e, with 0^0 = 1. Cost: at most 2·log2(e) products.
+/// Returns a^e mod [`Q`], with 0^0 = 1. Cost: at most 2·log2(e) products.
 #[must_use]
 pub const fn pow(a: u64, e: u64) -> u64 {
     let (mut power, mut base, mut e) = (1, a, e);
@@ -161,13 +162,13 @@ pub const fn pow(a: u64, e: u64) -> u64 {
     power
 }
 
-/// Returns 1/a = a^(q−2), or `None` for 0.
+/// Returns 1/a mod q, computed as a^(q−2), for a below q = [`Q`]; `None` for a = 0.
 #[must_use]
 pub const fn inverse(a: u64) -> Option<u64> {
     if a == 0 { None } else { Some(pow(a, Q - 2)) }
 }
 
-/// Returns v mod q.
+/// Returns v mod [`Q`], an integer from 0 to [`Q`] − 1.
 #[inline(always)]
 #[must_use]
 pub const fn from_i64(v: i64) -> u64 {
@@ -176,7 +177,7 @@ pub const fn from_i64(v: i64) -> u64 {
     if v < 0 { Q - magnitude } else { magnitude }
 }
 
-/// Returns the integer v ≡ a mod q with |v| ≤ (q − 1)/2.
+/// Returns the integer v ≡ a mod q with |v| ≤ (q − 1)/2, for a below q = [`Q`].
 #[inline(always)]
 #[must_use]
 pub const fn to_i64(a: u64) -> i64 {

@@ -1,18 +1,20 @@
-//! Roots of unity, and roots of 2.
+//! Roots of unity and roots of 2 modulo q = 2^64 − 2^32 + 1.
 
 use super::{Q, pow};
 
-/// A generator of the multiplicative group. Its power of order 64 is the number 8 (Hérault 2025,
-/// §2), so that transforms of up to 64 points need shifts only.
+/// A generator of the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. Its power 554^((q−1)/64)
+/// is 8 (Hérault 2025, §2), so transforms of up to 64 points multiply by shifts only.
 pub const GENERATOR: u64 = 554;
 
-/// The order of the multiplicative group, q − 1 = 2^32·3·5·17·257·65537.
+/// The order of the multiplicative group of Z/qZ, which is q − 1 = 2^32·3·5·17·257·65537.
 const GROUP: u64 = Q - 1;
 
-/// The order of 2, which is 192 because 2^96 ≡ −1.
+/// The order of 2 in the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. It is 192 because 2^96
+/// ≡ −1 mod q.
 const ORDER_OF_TWO: u64 = 192;
 
-/// Returns ω_n = 554^((q−1)/n), an element of order exactly n; `None` unless n divides q − 1.
+/// Returns ω_n = 554^((q−1)/n) mod q, q = 2^64 − 2^32 + 1, a root of unity of order n; `None` if n
+/// does not divide q − 1.
 ///
 /// The roots are compatible: ω_n = ω_mn^m. In particular ω_64 = 8, ω_8 = 2^24 and ω_4 = 2^48.
 #[must_use]
@@ -20,13 +22,13 @@ pub const fn root_of_unity(n: u64) -> Option<u64> {
     if n == 0 || !GROUP.is_multiple_of(n) { None } else { Some(pow(GENERATOR, GROUP / n)) }
 }
 
-/// The reason why 2 has no n-th root.
+/// The reason why 2 has no n-th root modulo q = 2^64 − 2^32 + 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoot {
     /// The degree n is 0.
     #[error("there is no 0-th root of 2")]
     Zero,
-    /// The number 2 is not an n-th power.
+    /// The number 2 is not an n-th power modulo q.
     #[error(
         "2 has no {n}-th root modulo 2^64 − 2^32 + 1: gcd({n}, q − 1) = {gcd} does not divide \
          (q − 1)/192 = 2^26·5·17·257·65537"
@@ -34,17 +36,17 @@ pub enum NoRoot {
     NotAPower {
         /// The degree n of the root.
         n: u64,
-        /// The greatest common divisor of n and q − 1.
+        /// The greatest common divisor of n and q − 1 = 2^64 − 2^32.
         gcd: u64,
     },
 }
 
-/// Returns an r with r^n = 2 mod q.
+/// Returns an n-th root of 2: a number r with r^n ≡ 2 mod q, where q = 2^64 − 2^32 + 1.
 ///
 /// The root exists if and only if g = gcd(n, q − 1) divides (q − 1)/192 = 2^26·5·17·257·65537. The
-/// group is cyclic, so the n-th powers are the g-th powers, which are the elements whose order
-/// divides (q − 1)/g; and 2 has order 192. Among transform lengths (divisors of q − 1), 2^k and
-/// 5·2^k have such a root for k ≤ 26, while no multiple of 3 or of 2^27 has one.
+/// multiplicative group is cyclic, so the n-th powers are the g-th powers, which are the elements
+/// whose order divides (q − 1)/g. The order of 2 is 192. Among transform lengths (divisors of q −
+/// 1), 2^k and 5·2^k have such a root for k ≤ 26, while no multiple of 3 or of 2^27 has one.
 ///
 /// For n dividing (q − 1)/192 the root is ω_(192n)^t, with the unique t for which 2 = ω_192^t.
 pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
@@ -55,16 +57,16 @@ pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
     if !(GROUP / ORDER_OF_TWO).is_multiple_of(g) {
         return Err(NoRoot::NotAPower { n, gcd: g });
     }
-    // 2 = GENERATOR^e. Find y with n·y ≡ e mod q − 1, that is, (n/g)·y ≡ e/g mod (q − 1)/g. There n/g
-    // is a unit: 2 divides n at most 26 times, 3 does not divide it, and if any other prime of q − 1
-    // divides n, it does not divide (q − 1)/g.
+    // 2 = GENERATOR^e. Find y with n·y ≡ e mod q − 1, that is, (n/g)·y ≡ e/g mod (q − 1)/g. There
+    // n/g is a unit: 2 divides n at most 26 times, 3 does not divide it, and if any other prime of
+    // q − 1 divides n, it does not divide (q − 1)/g.
     let e = GROUP / ORDER_OF_TWO * log_of_two();
     let modulus = GROUP / g;
     let y = mul_mod(e / g % modulus, inverse_mod(n / g % modulus, modulus), modulus);
     Ok(pow(GENERATOR, y))
 }
 
-/// Returns the t in 1..192 with ω_192^t = 2.
+/// Returns the t from 1 to 191 with ω_192^t = 2 mod q, where ω_192 = 554^((q−1)/192).
 const fn log_of_two() -> u64 {
     let omega = pow(GENERATOR, GROUP / ORDER_OF_TWO);
     let mut t = 1;
@@ -162,7 +164,7 @@ mod tests {
         assert_eq!(nth_root_of_two(0), Err(NoRoot::Zero));
     }
 
-    /// Euler's criterion.
+    /// Returns whether 2 is not an n-th power mod q, by Euler's criterion.
     fn two_is_no_nth_power(n: u64) -> bool {
         pow(2, GROUP / gcd(n, GROUP)) != 1
     }

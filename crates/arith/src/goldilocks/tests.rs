@@ -3,7 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Values at carries, borrows and the limits of the two representations.
+/// Returns values at which carries and borrows occur, and values near q and near 2^64, the limits
+/// of canonical and lazy numbers.
 fn corners() -> Vec<u64> {
     let mut values = vec![0, 1, 2, 3, 7, Q / 2, Q / 2 + 1, Q / 2 + 2, u64::MAX, u64::MAX - 1];
     for centre in [1u64 << 31, 1 << 32, 1 << 33, 1 << 63, Q, 0u64.wrapping_sub(1 << 33)] {

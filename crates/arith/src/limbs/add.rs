@@ -1,4 +1,4 @@
-//! Addition, subtraction and comparison of numbers, and removal of leading zeros.
+//! Addition, subtraction and comparison of numbers, and removal of high limbs that are zero.
 
 use core::cmp::Ordering;
 
@@ -58,13 +58,13 @@ pub fn compare(a: &[u64], b: &[u64]) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-/// Returns a without its leading zero limbs, which are the highest.
+/// Returns a without the zero limbs at its high end.
 #[must_use]
 pub fn trimmed(a: &[u64]) -> &[u64] {
     &a[..a.iter().rposition(|&x| x != 0).map_or(0, |top| top + 1)]
 }
 
-/// Removes leading zero limbs, which are the highest.
+/// Removes the zero limbs at the high end of a.
 pub fn trim(a: &mut Vec<u64>) {
     a.truncate(trimmed(a).len());
 }

@@ -1,8 +1,8 @@
-//! Natural numbers as little-endian slices of `u64` limbs, x = Σ x_i·2^(64·i): operations in one pass
-//! over the limbs.
+//! Operations in one pass over the limbs of natural numbers. A number is a little-endian slice of
+//! `u64` limbs, x = Σ x_i·2^(64·i).
 //!
-//! Fields with long moduli use them for conversions. Products, division and the algorithms built on
-//! them are in the crate `warpint-natural`.
+//! Fields with long moduli use these operations for conversions. Products, division and the
+//! algorithms built on them are in the crate `warpint-natural`.
 
 mod add;
 #[cfg(test)]

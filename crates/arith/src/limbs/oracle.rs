@@ -1,4 +1,4 @@
-//! Products and remainders by single words and single bits, for the tests of fields.
+//! Slow, obvious products (limb by limb) and remainders (bit by bit), for the tests of fields.
 
 use super::{add_assign, compare, mul_small_assign, sub_assign};
 
@@ -14,8 +14,8 @@ pub(crate) fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
     product
 }
 
-/// Returns a mod m in `m.len()` limbs, bit by bit from the highest on; each step doubles the
-/// remainder.
+/// Returns a mod m in `m.len()` limbs. The bits of a are processed one at a time from the highest
+/// on; each step doubles the remainder.
 ///
 /// # Panics
 /// Panics if m is zero.

@@ -1,4 +1,4 @@
-//! Operations with one machine word.
+//! Products, quotients and remainders of a number by one machine word.
 
 /// Computes a ← a·m mod 2^(64·n), n = `a.len()`; returns the limb carried out. Cost O(n).
 pub fn mul_small_assign(a: &mut [u64], m: u64) -> u64 {

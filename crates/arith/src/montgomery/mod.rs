@@ -1,10 +1,10 @@
-//! Fields Z/pZ of any odd prime p < 2^(64·L), by Montgomery multiplication (Montgomery 1985, *Modular
-//! multiplication without trial division*).
+//! Fields Z/pZ of any odd prime p < 2^(64·L), by Montgomery multiplication (Montgomery 1985,
+//! *Modular multiplication without trial division*).
 //!
-//! With R = 2^(64·L), x is represented by x·R mod p, and a product is a·b/R mod p. The multiple of p
-//! that makes a·b divisible by R is computed word by word, from the lowest up (Koç, Acar and Kaliski
-//! 1996, *Analyzing and comparing Montgomery multiplication algorithms*, method CIOS). A product takes
-//! 2L² + L products of words.
+//! With R = 2^(64·L), x is represented by x·R mod p, and a product is a·b/R mod p. The multiple of
+//! p that makes a·b divisible by R is computed word by word, from the lowest up (Koç, Acar and
+//! Kaliski 1996, *Analyzing and comparing Montgomery multiplication algorithms*, method CIOS). A
+//! product takes 2L² + L products of words.
 
 pub mod known;
 mod prime;
@@ -21,14 +21,15 @@ pub const MAX_WORDS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrimeField<const L: usize> {
     modulus: [u64; L],
-    /// The number −1/p mod 2^64, with which products are reduced.
+    /// The number −1/p mod 2^64, which the reduction of products uses.
     negated_inverse: u64,
-    /// The numbers R mod p and R² mod p, in this field and the next.
+    /// R mod p, which represents the element 1; R = 2^(64·L).
     one: [u64; L],
+    /// R² mod p, which converts integers to Montgomery form; R = 2^(64·L).
     square: [u64; L],
-    /// The exponent s in p − 1 = odd·2^s.
+    /// The largest s such that 2^s divides p − 1.
     two_adicity: u32,
-    /// A root of unity of order 2^s, where s is the 2-adicity.
+    /// A root of unity of order 2^s, where s is `two_adicity`.
     root: Residue<L>,
 }
 
@@ -36,26 +37,26 @@ pub struct PrimeField<const L: usize> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Residue<const L: usize>([u64; L]);
 
-/// The reason why the field does not exist.
+/// The reason why a [`PrimeField`] cannot be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoField {
-    /// The modulus has no words or too many.
+    /// The number of words of the modulus, stored here, is not from 1 to 64.
     #[error("the modulus has {0} words: use 1 to {MAX_WORDS}")]
     Words(usize),
-    /// The modulus is not an odd prime.
+    /// The modulus is even, 1 or composite.
     #[error("the modulus is not an odd prime")]
     NotPrime,
-    /// The number given as a non-residue is a square.
+    /// The number given as a quadratic non-residue, stored here, is a square modulo p.
     #[error("{0} is a square modulo the prime: give a quadratic non-residue, such as a generator")]
     Square(u64),
 }
 
 impl<const L: usize> PrimeField<L> {
-    /// Creates the field Z/pZ, with p in little-endian limbs. Roots of unity are powers of the
-    /// smallest non-residue.
+    /// Creates the field Z/pZ, where p is given in little-endian limbs. Roots of unity are powers
+    /// of the smallest quadratic non-residue.
     ///
-    /// The primality of p is not proven: p must be a strong probable prime to the bases 2, 3, 5, …, 37
-    /// (the first twelve primes). Composite numbers that pass are extremely rare, but can be
+    /// The primality of p is not proven: p must be a strong probable prime to the bases 2, 3, 5, …,
+    /// 37 (the first twelve primes). Composite numbers that pass are extremely rare, but can be
     /// constructed. Cost: about 14·log2(p) products.
     ///
     /// # Errors
@@ -64,9 +65,9 @@ impl<const L: usize> PrimeField<L> {
         Self::create(modulus, None)
     }
 
-    /// Creates the field like [`PrimeField::new`], with roots of unity that are powers of a given
-    /// non-residue, for example a generator: ω(s) is non_residue^((p − 1)/2^s), where 2^s is the
-    /// largest power of two that divides p − 1.
+    /// Creates the field like [`PrimeField::new`], but the roots of unity are powers of the given
+    /// quadratic non-residue, for example a generator. The root of order 2^s is non_residue^((p −
+    /// 1)/2^s), where 2^s is the largest power of two that divides p − 1.
     ///
     /// # Errors
     /// Returns the errors of [`PrimeField::new`], and an error if `non_residue` is a square modulo
@@ -120,32 +121,33 @@ impl<const L: usize> PrimeField<L> {
         &self.modulus
     }
 
-    /// Returns the number of bits of p.
+    /// Returns the number of bits of the prime p.
     #[must_use]
     pub fn bits(&self) -> u32 {
         64 * L as u32 - words::leading_zeros(&self.modulus)
     }
 
-    /// Returns the exponent s in p − 1 = odd·2^s. Roots of unity exist for the orders 1, 2, 4, …,
-    /// 2^s.
+    /// Returns the largest s such that 2^s divides p − 1. Roots of unity exist for the orders 1, 2,
+    /// 4, …, 2^s.
     #[must_use]
     pub fn two_adicity(&self) -> u32 {
         self.two_adicity
     }
 
-    /// Returns −1/p mod 2^64, with which products are reduced word by word.
+    /// Returns −1/p mod 2^64, which the reduction of products word by word uses.
     #[must_use]
     pub fn negated_inverse(&self) -> u64 {
         self.negated_inverse
     }
 
-    /// Returns the integer x < p, given in little-endian limbs, as an element; `None` if x ≥ p.
+    /// Returns the element that represents the integer x, given in little-endian limbs; `None` if x
+    /// ≥ p.
     #[must_use]
     pub fn element(&self, x: &[u64; L]) -> Option<Residue<L>> {
         words::is_less(x, &self.modulus).then(|| Residue(self.product(x, &self.square)))
     }
 
-    /// Returns the integer from 0 to p − 1 that the element represents.
+    /// Returns the integer from 0 to p − 1 that the element x represents, in little-endian limbs.
     #[must_use]
     pub fn integer(&self, x: &Residue<L>) -> [u64; L] {
         let mut one = [0; L];
@@ -160,7 +162,8 @@ impl<const L: usize> PrimeField<L> {
 }
 
 impl<const L: usize> Residue<L> {
-    /// Returns the stored form x·R mod p of the element x, R = 2^(64·L), in little-endian limbs.
+    /// Returns the number that is stored for the element x: x·R mod p, R = 2^(64·L), in
+    /// little-endian limbs.
     #[must_use]
     pub fn montgomery_form(&self) -> &[u64; L] {
         &self.0

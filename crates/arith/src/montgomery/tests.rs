@@ -12,7 +12,7 @@ fn reduced<const L: usize>(x: &[u64], field: &PrimeField<L>) -> [u64; L] {
     std::array::from_fn(|i| rest.get(i).copied().unwrap_or(0))
 }
 
-/// 0, 1, p − 1, and values near R and its multiples.
+/// Returns 0, p − 1, p − 2, ⌊p/2⌋, powers 2^(16i) below p, and (R − 1) mod p, where R = 2^(64·L).
 fn corners<const L: usize>(field: &PrimeField<L>) -> Vec<[u64; L]> {
     let p = field.modulus();
     let mut all = vec![[0; L], words::less(p, 1), words::less(p, 2), words::shifted_right(p, 1)];
@@ -76,7 +76,8 @@ fn decimal<const L: usize>(digits: &str) -> [u64; L] {
     x
 }
 
-/// The constants of the libraries libff (`alt_bn128_Fr::root_of_unity`) and bls12_381 (`ROOT_OF_UNITY`).
+/// Compares moduli and roots of unity with the constants of the libraries libff
+/// (`alt_bn128_Fr::root_of_unity`) and bls12_381 (`ROOT_OF_UNITY`).
 #[test]
 fn known_fields_have_their_published_moduli_and_roots() {
     let bn254 = BN254_SCALAR.field().unwrap();

@@ -1,4 +1,4 @@
-//! Sums and products of L words modulo an odd p, each below p.
+//! Sums and products modulo an odd p of numbers of L words below p.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ fn multiply_add(a: u64, b: u64, c: u64, d: u64) -> (u64, u64) {
     (sum as u64, (sum >> 64) as u64)
 }
 
-/// Returns a·b/2^(64·L) mod p, for a·b < p·2^(64·L).
+/// Returns a·b/2^(64·L) mod p, for a·b < p·2^(64·L). `negated_inverse` is −1/p mod 2^64.
 pub(super) fn product<const L: usize>(
     a: &[u64; L],
     b: &[u64; L],
@@ -58,7 +58,7 @@ pub(super) fn sub<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [
     difference
 }
 
-/// Returns x mod p for x = top·2^(64·L) + words < 2p.
+/// Returns (top·2^(64·L) + x) mod p, for top·2^(64·L) + x < 2p.
 fn reduced<const L: usize>(x: [u64; L], top: bool, p: &[u64; L]) -> [u64; L] {
     let (less, borrow) = difference(&x, p);
     if top || !borrow { less } else { x }
@@ -103,13 +103,13 @@ pub(super) fn shifted_right<const L: usize>(a: &[u64; L], bits: u32) -> [u64; L]
     })
 }
 
-/// Returns the number of zero bits below the lowest one; 64·L for 0.
+/// Returns the number of zero bits below the lowest bit that is set; 64·L for a = 0.
 pub(super) fn trailing_zeros<const L: usize>(a: &[u64; L]) -> u32 {
     let zeros = a.iter().take_while(|&&word| word == 0).count();
     64 * zeros as u32 + a.get(zeros).map_or(0, |word| word.trailing_zeros())
 }
 
-/// Returns the number of zero bits above the highest one; 64·L for 0.
+/// Returns the number of zero bits above the highest bit that is set; 64·L for a = 0.
 pub(super) fn leading_zeros<const L: usize>(a: &[u64; L]) -> u32 {
     let zeros = a.iter().rev().take_while(|&&word| word == 0).count();
     64 * zeros as u32 + a.iter().rev().nth(zeros).map_or(0, |word| word.leading_zeros())

@@ -1,12 +1,14 @@
 //! Division. The method depends on the size:
 //!
-//! * Divisors of one limb: one product with the reciprocal per limb (`reciprocal`).
-//! * Schoolbook: algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). Each digit is
-//!   estimated from the two top limbs of the divisor by their reciprocal. The estimate is rarely too
-//!   large, and by at most 1.
-//! * Recursive division (Burnikel and Ziegler 1998, *Fast Recursive Division*): half of the quotient's
-//!   digits at a time are estimated from as many top limbs of the divisor, and corrected by one product
-//!   with the other limbs. The estimate is too large by at most 2. The division is in place.
+//! * Divisors of one limb: one product with the reciprocal for each limb of the dividend
+//!   (`reciprocal`).
+//! * Schoolbook method: algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). Each
+//!   limb of the quotient is estimated from the two top limbs of the divisor by their reciprocal.
+//!   The estimate is rarely too large, and by at most 1.
+//! * Recursive division (Burnikel and Ziegler 1998, *Fast Recursive Division*). A block of k limbs of
+//!   the quotient is estimated from the k top limbs of the divisor, and corrected by one product with
+//!   the other limbs of the divisor. The estimate is too large by at most 2. The division is in
+//!   place.
 
 mod reciprocal;
 
@@ -20,22 +22,25 @@ use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
 use reciprocal::TwoLimbs;
 
-/// The size of the divisor, in limbs of 64 bits, from which recursive division is faster than the
-/// schoolbook method. Quotients must have at least half as many limbs. Measured by `cargo test
-/// --release -p warpint-natural division_crossover -- --ignored --nocapture` on an AMD EPYC with
-/// AVX2.
+/// The number of 64-bit limbs of the divisor from which recursive division is faster than the
+/// schoolbook method. Quotients of fewer than half this number of limbs are computed by the
+/// schoolbook method. Measured by
+/// `cargo test --release -p warpint-natural division_crossover -- --ignored --nocapture` on an AMD
+/// EPYC with AVX2.
 const RECURSIVE_FROM: usize = 48;
 
-/// A divisor d, with the reciprocal of its top limbs.
+/// A divisor d, shifted so that its top bit is set, with the reciprocal of its top limbs.
 #[derive(Debug, Default)]
 struct Divisor {
-    /// The limbs of d·2^shift, without leading zeros and with the top bit set; empty for 0.
+    /// The limbs of d·2^shift, without leading zero limbs and with the top bit set; empty for d
+    /// = 0.
     limbs: Vec<u64>,
     shift: u32,
     top: Top,
 }
 
-/// The reciprocal of the limbs from which a digit is estimated.
+/// The reciprocal of the top limbs of a divisor: of its one limb, or of its two top limbs. Each
+/// digit of a quotient is estimated with it.
 #[derive(Debug, Default, Clone, Copy)]
 enum Top {
     #[default]
@@ -60,7 +65,8 @@ impl Divisor {
     }
 }
 
-/// Divides by a stored divisor, and keeps the working memory for later divisions.
+/// Divides numbers by a stored divisor, and reuses its working memory from one division to the
+/// next.
 #[derive(Debug, Default)]
 pub struct Divider {
     divisor: Divisor,
@@ -69,7 +75,7 @@ pub struct Divider {
 }
 
 impl Divider {
-    /// Sets the divisor d of the following divisions.
+    /// Sets the divisor of all further divisions to d. d may be 0 and may have leading zero limbs.
     #[inline]
     pub fn set(&mut self, d: &[u64]) {
         self.divisor.set(d);
@@ -82,11 +88,13 @@ impl Divider {
         self.divisor.limbs.is_empty()
     }
 
-    /// Computes q ← ⌊a/d⌋ and r ← a mod d; both are 0 for d = 0. q must be as long as a, or at
-    /// least long enough for the quotient; r must be as long as d.
+    /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. For d = 0, q and r
+    /// become 0. q must be as long as a, or at least long enough for the quotient; r must be as
+    /// long as d.
     ///
-    /// The cost is O(l·m) limb products for a quotient of l limbs and d of m limbs, or O(M(k)·log
-    /// k) for each k limbs of quotient, k ≤ m, where M(k) is the cost of a product of k limbs.
+    /// For a quotient of l limbs and a divisor of m limbs, the cost is O(l·m) limb products. For
+    /// long numbers it is O(M(k)·log k) for each block of k ≤ m limbs of the quotient, where M(k)
+    /// is the cost of a product of k limbs.
     #[inline]
     pub fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64]) {
         let Self { divisor, dividend, blocks } = self;
@@ -94,7 +102,8 @@ impl Divider {
     }
 }
 
-/// Computes the same as [`Divider::div_rem`] from its parts.
+/// Computes [`Divider::div_rem`]. The arguments are the fields of a [`Divider`], the outputs q and
+/// r, and the dividend a.
 #[inline(always)]
 fn divide(
     divisor: &Divisor,
@@ -122,8 +131,8 @@ fn divide(
             let d = &divisor.limbs[..];
             let u = at_least(dividend, a.len() + 1);
             shift_left_to(u, a, shift);
-            // The top limb of u is below 2^shift, and below that of d. It can be omitted if it is zero
-            // and the next one is also less than that of d.
+            // The top limb of u is below 2^shift, and below that of d. It can be omitted if it is
+            // zero and the next one is also less than that of d.
             let mut limbs = u.len();
             if u[limbs - 1] == 0 && u[limbs - 2] < d[d.len() - 1] {
                 limbs -= 1;
@@ -139,7 +148,7 @@ fn divide(
     }
 }
 
-/// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs, computed with products by
+/// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs. Long products are computed by
 /// `multiplier`.
 ///
 /// The cost is that of [`Divider::div_rem`].
@@ -159,8 +168,8 @@ pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64
     (q, r)
 }
 
-/// Computes q ← ⌊a/d⌋, where q is as long as a, and returns a mod d. The reciprocal `d` is that of
-/// d·2^shift.
+/// Computes q ← ⌊a/x⌋, where q is as long as a, and returns a mod x, for a divisor x of one limb.
+/// `d` contains x·2^shift, whose top bit is set, and its reciprocal.
 #[inline]
 fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     let Some(&top) = a.last() else { return 0 };
@@ -172,7 +181,8 @@ fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     rest >> shift
 }
 
-/// Multiplies quotients by parts of divisors.
+/// A method of multiplication for recursive division, which multiplies parts of the quotient by
+/// parts of the divisor.
 trait ProductsTo {
     /// Computes out ← a·b, where `out` has exactly `a.len() + b.len()` limbs.
     fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]);
@@ -190,7 +200,7 @@ impl ProductsTo for &dyn Multiplier {
     }
 }
 
-/// Divides in place, with products by `P`, and keeps the memory of a product.
+/// Divides in place. Products are computed by `P`; the memory for a product is reused.
 #[derive(Debug, Default)]
 struct Blocks<P> {
     product: Vec<u64>,
@@ -198,8 +208,9 @@ struct Blocks<P> {
 }
 
 impl<P: ProductsTo> Blocks<P> {
-    /// Computes q ← ⌊u/d⌋, where q has k limbs, d has m ≥ 2 and u has k + m. Returns true if the
-    /// quotient is q + 2^(64·k). The lowest m limbs of u become u mod d, the others are undefined.
+    /// Computes q ← ⌊u/d⌋, where q has k limbs, d has m ≥ 2 limbs, and u has k + m limbs. Returns
+    /// true if the quotient is q + 2^(64·k). The lowest m limbs of u become u mod d; the k limbs
+    /// above are undefined.
     ///
     /// Requires that the top bit of d is set, and u < 2^(64·k + 1)·d.
     fn divide(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
@@ -214,8 +225,8 @@ impl<P: ProductsTo> Blocks<P> {
         }
     }
 
-    /// Computes [`Self::divide`] with at most `piece` limbs of quotient at a time, from the highest
-    /// on.
+    /// Computes [`Self::divide`] in several divisions, each of which yields at most `piece` limbs
+    /// of the quotient, the highest limbs first.
     fn pieces(
         &mut self,
         q: &mut [u64],
@@ -236,8 +247,9 @@ impl<P: ProductsTo> Blocks<P> {
         beyond
     }
 
-    /// Computes [`Self::divide`] for k < m: estimates the quotient from the k top limbs of d, and
-    /// subtracts its product with the other limbs.
+    /// Computes [`Self::divide`] for a quotient of k limbs and a divisor of m > k limbs. The
+    /// quotient is estimated from the k top limbs of d. The product of the estimate and the other
+    /// limbs of d is then subtracted from u.
     fn by_top(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
         let (k, m) = (q.len(), d.len());
         let (low, high) = d.split_at(m - k);
@@ -257,7 +269,7 @@ impl<P: ProductsTo> Blocks<P> {
     }
 }
 
-/// Computes [`Blocks::divide`] by the schoolbook method, one digit at a time.
+/// Computes [`Blocks::divide`] by the schoolbook method, one limb of the quotient at a time.
 fn schoolbook(q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
     let (k, m) = (q.len(), d.len());
     let beyond = compare(&u[k..], d) != Ordering::Less;
@@ -295,7 +307,7 @@ mod tests {
     use crate::limbs;
     use crate::sample::Sample;
 
-    /// Returns q and r of a by d, with the lengths that [`Divider::div_rem`] requires.
+    /// Returns ⌊a/d⌋ and a mod d, in as many limbs as a and d, computed by [`Divider::div_rem`].
     fn div_rem(divider: &mut Divider, a: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
         let (mut q, mut r) = (vec![3; a.len()], vec![3; d.len()]);
         divider.set(d);
@@ -312,7 +324,7 @@ mod tests {
         assert!((q, r) == want, "{a:x?} by {d:x?}");
     }
 
-    /// Multiples of the divisor and numbers next to them: quotients just below an integer.
+    /// Tests dividends that are multiples of the divisor, and dividends next to multiples.
     #[test]
     fn multiples_and_their_neighbours() {
         let mut divider = Divider::default();
@@ -337,7 +349,8 @@ mod tests {
         }
     }
 
-    /// Digits whose estimates are one too large, because the limbs ignored are all ones.
+    /// Tests digits whose estimates are too large by one, because all bits of the limbs that the
+    /// estimate ignores are ones.
     #[test]
     fn guesses_that_are_too_large() {
         let mut divider = Divider::default();
@@ -361,7 +374,8 @@ mod tests {
         }
     }
 
-    /// Recursive division, with and without incomplete pieces, against the schoolbook method.
+    /// Compares recursive division with the schoolbook method. The lengths of some quotients are
+    /// not a multiple of the length of the pieces.
     #[test]
     fn long_divisions() {
         let mut divider = Divider::default();
@@ -400,7 +414,8 @@ mod tests {
         assert_eq!(div_rem(&mut divider, &[9, 0], &[9, 0]), (vec![1, 0], vec![0, 0]));
     }
 
-    /// Prints the times of 2n limbs by n limbs, by the schoolbook and by recursive division.
+    /// Prints the times of divisions of 2n limbs by n limbs, by the schoolbook method and by
+    /// recursive division.
     #[test]
     #[ignore = "a measurement"]
     fn division_crossover() {

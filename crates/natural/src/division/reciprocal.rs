@@ -1,5 +1,6 @@
-//! Quotients of one limb by multiplication with a reciprocal (Möller and Granlund 2011, *Improved
-//! division by invariant integers*, IEEE Trans. Computers 60). In this module B = 2^64.
+//! Quotients of one limb, computed by multiplication with a reciprocal of the divisor (Möller and
+//! Granlund 2011, *Improved division by invariant integers*, IEEE Trans. Computers 60). In this
+//! module B = 2^64.
 
 /// A divisor d of one limb with its top bit set, and its reciprocal v = ⌊(B² − 1)/d⌋ − B, B = 2^64.
 #[derive(Debug, Clone, Copy)]
@@ -9,7 +10,7 @@ pub struct OneLimb {
 }
 
 impl OneLimb {
-    /// Computes the reciprocal of d ≥ 2^63.
+    /// Creates the divisor d and computes its reciprocal. Requires d ≥ 2^63.
     #[must_use]
     #[inline]
     pub const fn new(d: u64) -> Self {
@@ -19,7 +20,8 @@ impl OneLimb {
         Self { d, v: v as u64 }
     }
 
-    /// Returns the quotient and the remainder of u1·2^64 + u0 by d, for u1 < d (algorithm 4).
+    /// Returns the quotient and the remainder of u1·2^64 + u0 divided by d, for u1 < d (Möller and
+    /// Granlund 2011, algorithm 4).
     #[inline]
     #[must_use]
     pub fn div_rem(self, u1: u64, u0: u64) -> (u64, u64) {
@@ -48,7 +50,8 @@ pub(super) struct TwoLimbs {
 }
 
 impl TwoLimbs {
-    /// Computes the reciprocal of d1·2^64 + d0 for d1 ≥ 2^63 (algorithm 6).
+    /// Creates the divisor d1·2^64 + d0 and computes its reciprocal (Möller and Granlund 2011,
+    /// algorithm 6). Requires d1 ≥ 2^63.
     pub(super) fn new(d1: u64, d0: u64) -> Self {
         let mut v = OneLimb::new(d1).v;
         let mut p = d1.wrapping_mul(v).wrapping_add(d0);
@@ -79,7 +82,8 @@ impl TwoLimbs {
         self.d
     }
 
-    /// Returns the quotient and the remainder of u·2^64 + u0 by d, for u < d (algorithm 5).
+    /// Returns the quotient and the remainder of u·2^64 + u0 divided by d, for u < d (Möller and
+    /// Granlund 2011, algorithm 5).
     #[inline]
     pub(super) fn div_rem(self, u: u128, u0: u64) -> (u64, u128) {
         let Self { d, v } = self;
@@ -109,7 +113,7 @@ mod tests {
     use crate::limbs;
     use crate::sample::Sample;
 
-    /// Words at the ends of their range, and random ones.
+    /// Returns words near 0, 2^32, 2^63 and 2^64, and random words.
     fn words() -> Vec<u64> {
         let mut sample = Sample::new(5);
         let top = 1 << 63;

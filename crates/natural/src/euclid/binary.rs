@@ -2,7 +2,7 @@
 
 use crate::limbs::{compare, shift_right_assign, sub_assign, trim};
 
-/// Returns the Jacobi symbol (a | b) for odd b, by its laws: removal of factors 2 above the bar,
+/// Returns the Jacobi symbol (a | b) for odd b, by three laws: the value of (2 | b), quadratic
 /// reciprocity, and (a | b) = (a − b | b).
 ///
 /// The method is algorithm 1.4.12 of Cohen 1993, *A Course in Computational Algebraic Number

@@ -1,13 +1,14 @@
 //! The greatest common divisor of two numbers, optionally with a cofactor.
 //!
-//! Every step is (a; b) = M·(a'; b') with a matrix M of non-negative integers and determinant 1. Let T
-//! be the product of all M, so that (A; B) = T·(a; b) for the initial numbers A, B. Then
-//! a = t11·A − t01·B and b = t00·B − t10·A: the second row of T contains the cofactors of A, which are
-//! at most B because B = t10·a + t11·b. The other cofactor follows by a division at the end.
+//! A step replaces the numbers a and b by a' and b' with (a; b) = M·(a'; b'), where M is a matrix
+//! of non-negative integers with determinant 1. Let T be the product of all M, so that (A; B) =
+//! T·(a; b) for the initial numbers A and B. Then a = t11·A − t01·B and b = t00·B − t10·A. So the
+//! second row of T contains the cofactors of A. They are at most B, because B = t10·a + t11·b. The
+//! cofactor of B follows by a division at the end.
 //!
 //! Most steps are derived from leading parts of 128 bits (`lehmer`), and for long numbers from
-//! half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too little for such a
-//! step, the step is a division.
+//! half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too little for such
+//! a step, the step is a division.
 
 use std::cmp::Ordering;
 
@@ -17,18 +18,20 @@ use crate::division::Divider;
 use crate::limbs::{add_assign, at_least, compare, trim, trimmed};
 use crate::product::{FastProducts, Multiplier, Products};
 
-/// The sizes of the longer number, in limbs of 64 bits, from which half-gcds are faster than steps
-/// by leading parts: without a cofactor, and with one. Measured by `cargo test --release -p
-/// warpint-natural gcd_crossover -- --ignored --nocapture` on an AMD EPYC with AVX2.
+/// The numbers of 64-bit limbs of the longer number from which half-gcds are faster than steps by
+/// leading parts. The first entry is for a gcd alone, the second for a gcd with a cofactor.
+/// Measured by `cargo test --release -p warpint-natural gcd_crossover -- --ignored --nocapture` on
+/// an AMD EPYC with AVX2.
 const HALF_GCD_FROM: [usize; 2] = [1600, 900];
 
-/// The context of half-gcds on the caller's thread, without cancellation.
+/// The context of half-gcds whose products run on the caller's thread, without cancellation.
 const HERE: Context = Context { multiplier: &FastProducts, cancel: &|| false };
 
-/// Returns gcd(a, b) without leading zero limbs, computed by half-gcds with products by
-/// `multiplier`; gcd(a, 0) = a. Returns `None` if `cancel` returns true; it is called first and
-/// then many times per second. Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product
-/// by `multiplier`.
+/// Returns gcd(a, b) without leading zero limbs; gcd(a, 0) = a. Returns `None` if `cancel` returns
+/// true. The function `cancel` is called at the start and then many times per second.
+///
+/// The method is Euclid's algorithm by half-gcds, with products by `multiplier`. Cost O(M(n)·log n)
+/// for n limbs, where M(n) is the cost of a product of n limbs.
 #[must_use]
 pub fn gcd(
     a: &[u64],
@@ -44,7 +47,8 @@ pub fn gcd(
     Some(euclid.a)
 }
 
-/// Computes greatest common divisors, and keeps the working memory from one pair to the next.
+/// Computes greatest common divisors, and reuses its working memory from one pair of numbers to the
+/// next.
 #[derive(Debug)]
 pub struct Euclid {
     half_gcd_from: [usize; 2],
@@ -56,15 +60,16 @@ pub struct Euclid {
     divider: Divider,
 }
 
-/// One step of the algorithm.
+/// One step of the reduction of a pair of numbers to their greatest common divisor.
 enum Step {
-    /// A step from leading parts.
+    /// A step found from the leading 128 bits of both numbers, given by its matrix. It has not yet
+    /// been applied to the numbers.
     Small(Small),
-    /// A step by a half-gcd, which has already been applied to the numbers.
+    /// A step by a half-gcd, given by its matrix. It has already been applied to the numbers.
     Half([[Vec<u64>; 2]; 2]),
-    /// A division of the larger number by the smaller.
+    /// A division of the larger number by the smaller one.
     Division,
-    /// No step is possible: one number is 0, or they are equal.
+    /// No step is possible, because one number is 0 or both are equal.
     Done,
 }
 
@@ -75,8 +80,8 @@ impl Default for Euclid {
 }
 
 impl Euclid {
-    /// Creates working memory. `half_gcd_from` contains the numbers of limbs from which half-gcds
-    /// are used: without a cofactor, and with one.
+    /// Creates working memory. `half_gcd_from` contains the number of limbs from which half-gcds
+    /// are used for a gcd alone, and that for a gcd with a cofactor.
     fn new(half_gcd_from: [usize; 2]) -> Self {
         Self {
             half_gcd_from,
@@ -89,7 +94,7 @@ impl Euclid {
         }
     }
 
-    /// Returns gcd(a, b), without leading zeros; gcd(a, 0) = a.
+    /// Returns gcd(a, b) without leading zero limbs; gcd(a, 0) = a.
     pub fn gcd(&mut self, a: &[u64], b: &[u64]) -> &[u64] {
         // Cannot be cancelled.
         let _ = self.divide_out(a, b, &HERE);
@@ -113,8 +118,8 @@ impl Euclid {
     }
 
     /// Returns g = gcd(a, b), |x|, and whether x is negative, where x is the integer of least
-    /// absolute value with x·a ≡ g mod b; if two qualify, the positive one. For b = 0, x is 1, or 0
-    /// if a = 0 too. Both numbers are without leading zeros.
+    /// absolute value with x·a ≡ g mod b. If x and −x both satisfy this, the positive one is
+    /// returned. For b = 0, x is 1; for a = b = 0, x is 0. g and |x| have no leading zero limbs.
     pub fn gcd_with_cofactor(&mut self, a: &[u64], b: &[u64]) -> (&[u64], &[u64], bool) {
         self.start(a, b);
         let mut t = std::mem::take(&mut self.cofactors);
@@ -146,7 +151,8 @@ impl Euclid {
         self.a.len().max(self.b.len())
     }
 
-    /// Executes one step; returns false if none is possible.
+    /// Executes one step; returns false if no step is possible, because one number is 0 or both are
+    /// equal.
     fn advance(
         &mut self,
         cofactors: Option<&mut Cofactors>,
@@ -205,7 +211,7 @@ impl Euclid {
         })
     }
 
-    /// Reduces the larger number modulo the smaller one, which is not 0.
+    /// Replaces the larger number by its remainder modulo the smaller one, which must not be 0.
     fn divide(&mut self, cofactors: Option<&mut Cofactors>) {
         let Self { a, b, quotient, remainder, divider, .. } = self;
         let of_a = compare(a, b) == Ordering::Greater;
@@ -222,7 +228,9 @@ impl Euclid {
     }
 }
 
-/// The cofactors: the second row (t10, t11) of the matrix T; both entries have the same length.
+/// The cofactors of the first of the two initial numbers A and B: the second row (t10, t11) of the
+/// matrix T with (A; B) = T·(a; b), where a and b are the current numbers. Both entries have the
+/// same number of limbs.
 #[derive(Debug, Default)]
 struct Cofactors {
     t10: Vec<u64>,
@@ -239,7 +247,7 @@ impl Cofactors {
         self.t11.push(1);
     }
 
-    /// Computes T ← T·M for a matrix M of single limbs.
+    /// Computes T ← T·M for a matrix M whose entries are single limbs.
     fn times_small(&mut self, m: &Small) {
         let carries = lehmer::apply_right(m, &mut self.t10, &mut self.t11);
         if carries != [0, 0] {
@@ -248,7 +256,7 @@ impl Cofactors {
         }
     }
 
-    /// Computes T ← T·M for a matrix M of long numbers.
+    /// Computes T ← T·M for a matrix M whose entries are long numbers.
     fn times(&mut self, m: &[[Vec<u64>; 2]; 2]) {
         let Self { t10, t11, products, .. } = self;
         let mut column = |x: &[u64], y: &[u64]| {
@@ -271,8 +279,9 @@ impl Cofactors {
         self.level();
     }
 
-    /// Computes T ← T·(1 q; 0 1) if `of_a`, for the step a ← a − q·b; otherwise T ← T·(1 0; q 1),
-    /// for the step b ← b − q·a. q is not 0.
+    /// Updates T for a division with the quotient q ≠ 0. If `of_a` is true, the step was a ← a −
+    /// q·b, and T becomes T·(1 q; 0 1). Otherwise the step was b ← b − q·a, and T becomes T·(1 0; q
+    /// 1).
     fn times_quotient(&mut self, q: &[u64], of_a: bool) {
         let Self { t10, t11, product, products } = self;
         let (from, to) = if of_a { (t10, t11) } else { (t11, t10) };
@@ -283,7 +292,8 @@ impl Cofactors {
         self.level();
     }
 
-    /// Extends both entries to the length of the longer one, with zeros on top.
+    /// Gives both entries the same number of limbs, that of the longer one without its leading zero
+    /// limbs.
     fn level(&mut self) {
         let limbs = trimmed(&self.t10).len().max(trimmed(&self.t11).len());
         self.t10.resize(limbs, 0);
@@ -291,8 +301,8 @@ impl Cofactors {
     }
 }
 
-/// Returns the 128 bits of x from bit 64·n − shift − 1 down to bit 64·n − shift − 128, for n ≥ 2
-/// and shift < 64.
+/// Returns the 128 bits of x from bit 64·n − shift − 1 down to bit 64·n − shift − 128. Requires n ≥
+/// 2 and shift < 64.
 fn leading(x: &[u64], n: usize, shift: u32) -> u128 {
     let limb = |i: usize| u128::from(x.get(i).copied().unwrap_or(0));
     let below = if n > 2 { limb(n - 3) } else { 0 };
@@ -311,8 +321,8 @@ mod tests {
         Sample::new(seed).number(len)
     }
 
-    /// Compares the results with and without half-gcds, for numbers with a common factor, with the slow
-    /// gcd, and checks x·a ≡ g.
+    /// Compares the results with and without half-gcds with the slow gcd, for numbers with a common
+    /// factor. Checks that x·a ≡ g mod b.
     #[test]
     fn all_ways_agree() {
         for round in 0..300 {
@@ -346,7 +356,8 @@ mod tests {
         }
     }
 
-    /// Prints the time of each method.
+    /// Prints the time of a gcd by steps from leading parts and by half-gcds, and the times with a
+    /// cofactor.
     #[test]
     #[ignore = "a measurement"]
     fn gcd_crossover() {

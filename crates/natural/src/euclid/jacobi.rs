@@ -7,15 +7,16 @@ use super::symbol::Symbol;
 use crate::limbs::trimmed;
 use crate::product::Multiplier;
 
-/// The number of limbs below which no half-gcd is used.
+/// The number of limbs of the longer number from which half-gcds are used.
 const HALF_GCD_FROM: usize = 600;
 
 /// Returns the Jacobi symbol (a | b) for odd b: 1, −1, or 0 if a and b have a common factor.
-/// Returns `None` if `cancel` returns true; it is called many times per second.
+/// Returns `None` if `cancel` returns true. The function `cancel` is called many times per second.
 ///
-/// The method is Euclid's algorithm by half-gcds (see the source of `half_gcd`), which updates the
-/// sign by each quotient. The cost is O(M(n)·log n) for n limbs, where M(n) is the cost of a
-/// product by `multiplier`. The memory is about 10·n limbs besides the multiplier's.
+/// The method is Euclid's algorithm by half-gcds (see the source of `half_gcd`). Each quotient
+/// updates the sign of the symbol. The cost is O(M(n)·log n) for n limbs, where M(n) is the cost of
+/// a product of n limbs by `multiplier`. The memory is about 10·n limbs, and the memory of the
+/// multiplier.
 ///
 /// # Panics
 /// Panics if b is even.
@@ -36,8 +37,8 @@ pub fn jacobi(
     Some(if gcd == [1] { symbol.of_units() } else { 0 })
 }
 
-/// Returns gcd(a, b) for positive a and b, by subtractions of the smaller from the larger number
-/// until a = b. Updates `symbol` by every subtraction.
+/// Returns gcd(a, b) for positive a and b. The smaller number is subtracted from the larger one
+/// until both are equal. Updates `symbol` by every subtraction.
 fn euclid(
     a: &[u64],
     b: &[u64],
@@ -65,8 +66,8 @@ fn euclid(
     Ok([gcd as u64, (gcd >> 64) as u64][..if gcd >> 64 == 0 { 1 } else { 2 }].to_vec())
 }
 
-/// Returns gcd(a, b) for positive a and b, by subtractions until a = b. Updates `symbol` by every
-/// subtraction.
+/// Returns gcd(a, b) for positive a and b of up to 128 bits. Multiples of the smaller number are
+/// subtracted from the larger one until both are equal. Updates `symbol` by every quotient.
 fn gcd_128(mut a: u128, mut b: u128, symbol: &mut Symbol) -> u128 {
     loop {
         // A quotient by b < 2^64 may be longer than a word: only its low bits matter.
@@ -84,7 +85,7 @@ fn gcd_128(mut a: u128, mut b: u128, symbol: &mut Symbol) -> u128 {
     }
 }
 
-/// Returns the largest q with x − q·y ≥ 1, and that difference, for x ≥ y ≥ 1.
+/// Returns the largest q with x − q·y ≥ 1, and the difference x − q·y, for x ≥ y ≥ 1.
 fn last_but_one(x: u128, y: u128) -> (u128, u128) {
     let (q, rest) = (x / y, x % y);
     if rest == 0 { (q - 1, y) } else { (q, rest) }

@@ -1,17 +1,17 @@
-//! Combines many steps of Euclid's algorithm on leading parts of 128 bits (Lehmer 1938) into a matrix
-//! of single limbs.
+//! Combines many steps of Euclid's algorithm, found from the leading 128 bits of both numbers
+//! (Lehmer 1938), into one matrix whose entries are single limbs.
 //!
-//! A step subtracts a multiple of the smaller number from the larger one. Steps are valid for the whole
-//! numbers as long as neither leading part falls below a bound (Möller 2008, *On Schönhage's algorithm
-//! and subquadratic integer gcd computation*, Math. Comp. 77, §3). This criterion is simpler than the
-//! conditions of Collins 1980 and Jebelean 1995 on cofactors of both signs, and no step has to be
-//! undone.
+//! A step subtracts a multiple of the smaller number from the larger one. Steps are valid for the
+//! whole numbers as long as neither leading part falls below a bound (Möller 2008, *On Schönhage's
+//! algorithm and subquadratic integer gcd computation*, Math. Comp. 77, §3). This criterion is
+//! simpler than the conditions of Collins 1980 and Jebelean 1995 on cofactors of both signs, and no
+//! step has to be undone.
 
-/// A matrix M by rows, with non-negative entries below 2^63 and determinant 1, for which (a; b) =
-/// M·(a'; b').
+/// A matrix M by rows, with non-negative entries below 2^63 and determinant 1. It describes steps
+/// from a pair (a; b) to (a'; b') with (a; b) = M·(a'; b').
 pub(super) type Small = [[u64; 2]; 2];
 
-/// Receives the quotients of the steps.
+/// A receiver of the quotients of Euclid's algorithm, in the order of the steps.
 pub(super) trait Quotients {
     /// Receives the quotient of a step a ← a − q·b.
     fn reduce_a(&mut self, q: u64);
@@ -20,7 +20,7 @@ pub(super) trait Quotients {
     fn reduce_b(&mut self, q: u64);
 }
 
-/// Ignores the quotients.
+/// Ignores the quotients, for computations that do not need them.
 impl Quotients for () {
     #[inline(always)]
     fn reduce_a(&mut self, _: u64) {}
@@ -29,14 +29,15 @@ impl Quotients for () {
     fn reduce_b(&mut self, _: u64) {}
 }
 
-/// Executes steps on A and B, 128 bits of two numbers taken at the same position of both, with only
-/// zero bits above. They are leading parts, or the numbers themselves if `whole`. Returns the
-/// matrix M of the steps, or `None` if no step is possible.
+/// Executes steps of Euclid's algorithm on A = `a` and B = `b`. If `whole` is true, A and B are the
+/// numbers themselves. Otherwise they are the leading parts of two longer numbers: 128 bits at the
+/// same position of both, with only zero bits above. Returns the matrix M of the steps, or `None`
+/// if no step is possible.
 ///
-/// Both stay at or above a floor: 2^65 for leading parts; for whole numbers the least integer above
-/// max(A, B)/2^63. An entry m of M satisfies m·floor ≤ max(A, B), so m < 2^63. For leading parts,
-/// a = 2^k·A + a0 and b = 2^k·B + b0, M^(−1)·(a; b) differs from 2^k·(A'; B') by less than 2^k·m, and
-/// A', B' ≥ 2^65: both numbers stay positive.
+/// A and B stay at or above a floor. The floor is 2^65 for leading parts, and the least integer
+/// above max(A, B)/2^63 for whole numbers. An entry m of M satisfies m·floor ≤ max(A, B), so m <
+/// 2^63. For leading parts, a = 2^k·A + a0 and b = 2^k·B + b0, M^(−1)·(a; b) differs from 2^k·(A';
+/// B') by less than 2^k·m, and A', B' ≥ 2^65: both numbers stay positive.
 pub(super) fn steps(
     mut a: u128,
     mut b: u128,
@@ -68,8 +69,9 @@ pub(super) fn steps(
     moved.then_some(m)
 }
 
-/// Returns some q ≥ 1 with x − q·y ≥ `floor`, as large as is cheaply possible, and the difference x
-/// − q·y; `None` if no q exists. Requires x ≥ y ≥ `floor`.
+/// Returns a q ≥ 1 with x − q·y ≥ `floor`, and the difference x − q·y. q may be smaller than the
+/// largest number with this property, where that is cheaper to compute. Returns `None` if no q
+/// exists. Requires x ≥ y ≥ `floor`.
 #[inline(always)]
 fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
     let difference = x - y;
@@ -93,8 +95,8 @@ fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
     Some(if rest < floor { (more + 1, rest + y) } else { (more + 2, rest) })
 }
 
-/// Computes (a; b) ← M^(−1)·(a; b) for a and b of equal length. The result must be known to be
-/// non-negative and no longer than they are.
+/// Computes (a; b) ← M^(−1)·(a; b) for the matrix M = `m`, and a and b of equal length. The new a
+/// and b must be non-negative and fit in the length of the old ones; this is not checked.
 pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     let [[m00, m01], [m10, m11]] = *m;
     // Below 2^127.
@@ -102,7 +104,8 @@ pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     let (mut carry_a, mut carry_b) = (0i128, 0i128);
     for (a, b) in a.iter_mut().zip(b) {
         let (x, y) = (*a, *b);
-        // Products are at most (2^63 − 1)(2^64 − 1), and the absolute value of a carry is at most 2^63.
+        // Products are at most (2^63 − 1)(2^64 − 1), and the absolute value of a carry is at most
+        // 2^63.
         let s = product(m11, x) - product(m01, y) + carry_a;
         let t = product(m00, y) - product(m10, x) + carry_b;
         (*a, *b) = (s as u64, t as u64);
@@ -111,7 +114,8 @@ pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     debug_assert!(carry_a == 0 && carry_b == 0, "a step went below zero");
 }
 
-/// Computes (x, y) ← (x, y)·M for x and y of equal length; returns the limb carried out of each.
+/// Computes (x, y) ← (x, y)·M for the matrix M = `m`, and x and y of equal length. Returns the limb
+/// carried out of x and the limb carried out of y.
 pub(super) fn apply_right(m: &Small, x: &mut [u64], y: &mut [u64]) -> [u64; 2] {
     let [[m00, m01], [m10, m11]] = *m;
     let product = |x: u64, y: u64| u128::from(x) * u128::from(y);
@@ -127,7 +131,7 @@ pub(super) fn apply_right(m: &Small, x: &mut [u64], y: &mut [u64]) -> [u64; 2] {
     [carry_x as u64, carry_y as u64]
 }
 
-/// Returns gcd(a, b) of positive numbers by shifts and subtractions (Stein 1967).
+/// Returns gcd(a, b) for positive a and b, by shifts and subtractions (Stein 1967).
 pub(super) fn gcd_128(a: u128, b: u128) -> u128 {
     let shift = (a | b).trailing_zeros();
     let (mut a, mut b) = (a >> a.trailing_zeros(), b >> b.trailing_zeros());

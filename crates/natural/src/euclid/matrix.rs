@@ -1,4 +1,4 @@
-//! The matrices of Euclid's algorithm.
+//! Products of the matrices of the steps of Euclid's algorithm.
 
 use super::lehmer::{Small, apply_right};
 use crate::limbs::{add_assign, trimmed};
@@ -19,8 +19,8 @@ impl Matrix {
         self.entries
     }
 
-    /// Returns whether M is the identity. It suffices to look at the entries off the diagonal,
-    /// because they never decrease.
+    /// Returns whether the matrix is the identity. Only the entries off the diagonal are compared
+    /// with 0, which suffices because they never decrease.
     pub(super) fn is_identity(&self) -> bool {
         trimmed(&self.entries[0][1]).is_empty() && trimmed(&self.entries[1][0]).is_empty()
     }
@@ -29,7 +29,7 @@ impl Matrix {
         [[&self.entries[0][0], &self.entries[0][1]], [&self.entries[1][0], &self.entries[1][1]]]
     }
 
-    /// Computes M ← M·m for a matrix m of single limbs.
+    /// Computes M ← M·m, where M is this matrix and the entries of m are single limbs.
     pub(super) fn times_small(&mut self, m: &Small) {
         let carries = self.entries.each_mut().map(|[x, y]| apply_right(m, x, y));
         if carries.iter().flatten().any(|&c| c != 0) {
@@ -41,14 +41,15 @@ impl Matrix {
         }
     }
 
-    /// Computes M ← M·m for a matrix m of long numbers.
+    /// Computes M ← M·m, where M is this matrix and the entries of m are long numbers.
     pub(super) fn times(&mut self, m: &Self, multiplier: &dyn Multiplier) {
         self.entries = multiplier.mul_matrices(self.rows(), m.rows());
         self.level();
     }
 
-    /// Computes M ← M·(1 q; 0 1) if `of_a`, for the step a ← a − q·b; otherwise M ← M·(1 0; q 1),
-    /// for the step b ← b − q·a.
+    /// Updates this matrix M for a division with the quotient q. If `of_a` is true, the step was a
+    /// ← a − q·b, and M becomes M·(1 q; 0 1). Otherwise the step was b ← b − q·a, and M becomes
+    /// M·(1 0; q 1).
     pub(super) fn times_quotient(&mut self, q: &[u64], of_a: bool, multiplier: &dyn Multiplier) {
         for [x, y] in &mut self.entries {
             let (from, to) = if of_a { (x, y) } else { (y, x) };
@@ -60,7 +61,8 @@ impl Matrix {
         self.level();
     }
 
-    /// Extends all entries to the length of the longest one, with zeros on top.
+    /// Gives all four entries the same number of limbs, that of the longest one without its leading
+    /// zero limbs.
     fn level(&mut self) {
         let longest = self.entries.iter().flatten().map(|x| trimmed(x).len()).max().unwrap_or(0);
         for entry in self.entries.iter_mut().flatten() {

@@ -14,12 +14,12 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Returns the number of limbs of the longer one.
+    /// Returns the number of limbs of the longer number.
     pub(super) fn longest(&self) -> usize {
         self.a.len().max(self.b.len())
     }
 
-    /// Returns the number of limbs of the shorter one.
+    /// Returns the number of limbs of the shorter number.
     pub(super) fn shortest(&self) -> usize {
         self.a.len().min(self.b.len())
     }
@@ -29,8 +29,9 @@ impl Pair {
         Self { a: self.a[p..].to_vec(), b: self.b[p..].to_vec() }
     }
 
-    /// Computes (a; b) ← M^(−1)·(a; b), given `high` = M^(−1)·[`Pair::high`]\(p\). The result must
-    /// be known to be positive. Only the low parts are multiplied.
+    /// Computes (a; b) ← M^(−1)·(a; b) for the matrix M = `m`. `high` is M^(−1)·(⌊a/2^(64p)⌋;
+    /// ⌊b/2^(64p)⌋), so only the lowest p limbs are multiplied. The new a and b must be positive;
+    /// this is not checked.
     pub(super) fn lift(&mut self, p: usize, high: &Self, m: &Matrix, multiplier: &dyn Multiplier) {
         let low = multiplier.mul_adjugate(m.rows(), [&self.a[..p], &self.b[..p]]);
         let [low_a, low_b] = low;
@@ -38,11 +39,11 @@ impl Pair {
         self.b = joined(&high.b, p, &low_b);
     }
 
-    /// Executes a part of Euclid's algorithm in which both numbers stay at or above 2^(64s):
-    /// subtractions of the smaller from the larger, many at a time. Returns false, without changes, if
-    /// no such subtraction is possible.
+    /// Executes some steps of Euclid's algorithm: many subtractions of the smaller number from the
+    /// larger one, after which both are still at or above 2^(64s). Returns false, without changes,
+    /// if even one subtraction would leave a number below 2^(64s).
     ///
-    /// If `m` is given, it is multiplied by the matrix of the step.
+    /// If `m` is given, it is multiplied from the right by the matrix of the steps.
     pub(super) fn step(
         &mut self,
         s: usize,
@@ -71,12 +72,13 @@ impl Pair {
         true
     }
 
-    /// Returns the top 128 bits of the longer number, and the bits of the other at the same
-    /// positions; `None` if the numbers have only one limb.
+    /// Returns 128 bits of a and 128 bits of b, at the same positions: the top bits of the larger
+    /// number, or the top two limbs if it has s + 1 limbs. Returns `None` if both numbers have only
+    /// one limb.
     ///
-    /// With both numbers cut at bit k, the steps found by [`steps`] keep them above 2^(k+64). That
-    /// is at least 2^(64s): with n limbs, k = 64(n−2) for n = s + 1, and k is at least 64(n−3) + 1
-    /// for larger n.
+    /// Let k be the position of the lowest of these bits. The steps found by [`steps`] keep both
+    /// numbers above 2^(k+64), which is at least 2^(64s). For the larger number of n limbs, k =
+    /// 64(n−2) if n = s + 1, and k ≥ 64(n−3) + 1 for larger n.
     fn top(&self, s: usize) -> Option<(u128, u128)> {
         let n = self.longest();
         let bottom = n.checked_sub(2)?;
@@ -94,8 +96,9 @@ impl Pair {
         Some((bits(&self.a), bits(&self.b)))
     }
 
-    /// Executes one division: subtracts q·b from a, or q·a from b, with the largest q ≥ 1 that
-    /// leaves the number at or above 2^(64s). Returns false if no q exists.
+    /// Executes one division: subtracts q·y from x, where x is the larger and y the smaller number,
+    /// with the largest q ≥ 1 for which x − q·y is at least 2^(64s). Returns false, without
+    /// changes, if there is no such q.
     fn divide(
         &mut self,
         s: usize,
@@ -130,7 +133,8 @@ impl Pair {
     }
 }
 
-/// Returns 2^(64p)·high + low for `low` in two's complement; the sum must be positive.
+/// Returns 2^(64p)·high + low without leading zero limbs. `low` is a signed number in two's
+/// complement; the sum must be positive.
 fn joined(high: &[u64], p: usize, low: &[u64]) -> Vec<u64> {
     let n = low.len().max(p + high.len() + 1);
     let negative = low.last().is_some_and(|top| top >> 63 == 1);

@@ -1,8 +1,9 @@
-//! The sign of a Jacobi symbol during Euclid's algorithm.
+//! The sign of a Jacobi symbol during Euclid's algorithm. In a symbol (a | b), a is above the bar
+//! and b below the bar.
 //!
 //! Only a mod 4, b mod 4 and the partial quotients mod 4 are needed (Möller 2019, *Efficient
-//! computation of the Jacobi symbol*, arXiv:1907.07795). For natural numbers a, b with an odd number
-//! below the bar, and a − q·b and b − q·a positive:
+//! computation of the Jacobi symbol*, arXiv:1907.07795). For natural numbers a, b with an odd
+//! number below the bar, and a − q·b and b − q·a positive:
 //!
 //! 1. (a − q·b | b) = (a | b).
 //! 2. (b | a) = (a | b)·(−1)^((a−1)/2·(b−1)/2) if both are odd: the sign changes if a ≡ b ≡ 3 mod 4. If
@@ -20,10 +21,11 @@
 
 use super::lehmer::Quotients;
 
-/// The requested symbol, expressed as ± (a | b) or ± (b | a) for the current a and b, whose residues
-/// mod 4 are known.
+/// The state of the computation of a Jacobi symbol by Euclid's algorithm. The symbol is ± (a | b)
+/// or ± (b | a) for the current numbers a and b.
 ///
-/// Bits 0–1: a mod 4; bits 2–3: b mod 4; bit 4: a is below the bar; bit 5: the sign is −.
+/// Bits 0–1 are a mod 4. Bits 2–3 are b mod 4. Bit 4 is set if a is below the bar, as in (b | a).
+/// Bit 5 is set if the sign is −.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Symbol(u8);
 
@@ -31,18 +33,19 @@ const A_BELOW: u8 = 1 << 4;
 const NEGATIVE: u8 = 1 << 5;
 const STATES: usize = 1 << 6;
 
-/// The table of the next states: the one after `state` is at index (state·2 + side)·4 + q mod 4,
-/// where side 0 reduces a, and side 1 reduces b.
+/// The table of the next states. The state that follows `state` after a step with quotient q is at
+/// index (state·2 + side)·4 + q mod 4, where side is 0 for the step a ← a − q·b, and 1 for b ← b −
+/// q·a.
 static NEXT: [u8; STATES * 8] = table();
 
 impl Symbol {
-    /// Returns the state for (a | b), b odd.
+    /// Returns the initial state for the symbol (a | b) with odd b.
     pub(super) fn new(a: &[u64], b: &[u64]) -> Self {
         let low = |x: &[u64]| (x.first().copied().unwrap_or(0) & 3) as u8;
         Self(low(a) | low(b) << 2)
     }
 
-    /// Returns the value of the symbol for a = b = 1.
+    /// Returns the value of the symbol, 1 or −1, at the end of the algorithm, when a = b = 1.
     pub(super) fn of_units(self) -> i8 {
         if self.0 & NEGATIVE == 0 { 1 } else { -1 }
     }
@@ -70,8 +73,8 @@ const fn table() -> [u8; STATES * 8] {
     table
 }
 
-/// Returns the state after x ← x − q·y, where x is b if `side` is true, else a, and y the other
-/// number.
+/// Returns the state that follows `state` after the step a ← a − q·b if `side` is false, or b ← b −
+/// q·a if `side` is true.
 const fn next(state: u8, side: bool, q: u8) -> u8 {
     let (a, b) = (state & 3, state >> 2 & 3);
     let (x, y) = if side { (b, a) } else { (a, b) };

@@ -1,4 +1,5 @@
-//! Compares the fast symbol with the slow one, and tests divisors and half-gcds.
+//! Compares the fast Jacobi symbol with the slow one, and tests greatest common divisors and
+//! half-gcds.
 
 use super::half_gcd::{Context, reduce_top};
 use super::*;
@@ -20,8 +21,8 @@ fn every_small_pair() {
     }
 }
 
-/// Euler's criterion: (a | p) ≡ a^((p−1)/2) mod p for a prime p, which is independent of the law of
-/// reciprocity.
+/// Compares the slow Jacobi symbol with Euler's criterion, (a | p) ≡ a^((p−1)/2) mod p for a prime
+/// p. The criterion does not depend on the law of quadratic reciprocity.
 #[test]
 fn the_slow_symbol_is_eulers() {
     for p in warpint_arith::primes::primes_between(3, 300) {
@@ -63,7 +64,8 @@ fn neighbours_of_fibonacci_have_quotients_of_one() {
     }
 }
 
-/// Limbs with long carries among random ones.
+/// Generates numbers of 1 to `most` limbs. Among random limbs there are 0, 1 and 2^64 − 1, which
+/// cause long carries.
 fn number(most: usize) -> impl Strategy<Value = Vec<u64>> {
     let limb = prop_oneof![4 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX), 1 => Just(1)];
     proptest::collection::vec(limb, 1..=most)
@@ -91,7 +93,8 @@ proptest! {
         prop_assert_eq!(gcd(&ac, &bc, &FastProducts, &|| false), Some(expected));
     }
 
-    /// (a; b) = M·(a'; b') with determinant 1, and no change if there is no M.
+    /// Tests that [`reduce_top`] returns a matrix M of determinant 1 with (a; b) = M·(a'; b'), or
+    /// that a and b do not change if it returns `None`.
     #[test]
     fn a_reduced_pair_comes_back(a in number(120), b in number(120), p in 0usize..100) {
         prop_assume!([&a, &b].iter().all(|x| x.iter().any(|&x| x != 0)));

@@ -7,7 +7,7 @@ use super::{add_assign, compare, shift_left_to, shift_right_assign, trim, trimme
 /// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs.
 ///
 /// The method is algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). The cost is
-/// (l − m)·m limb products for a of l limbs and b of m.
+/// (l − m)·m limb products, where a has l limbs and b has m limbs.
 ///
 /// # Panics
 /// Panics if `b` is zero.
@@ -38,8 +38,8 @@ pub fn div_rem(a: &[u64], b: &[u64]) -> (Vec<u64>, Vec<u64>) {
     (quotient, rem)
 }
 
-/// Returns the next quotient limb ⌊rem/b⌋, and computes rem ← rem mod b, for rem < 2^64·b with one
-/// limb more than b.
+/// Returns the quotient limb ⌊rem/b⌋, and computes rem ← rem mod b. `rem` must be below 2^64·b and
+/// have one limb more than b.
 fn next_digit(rem: &mut [u64], b: &[u64]) -> u64 {
     let m = b.len();
     let (top, second) = (b[m - 1], if m > 1 { b[m - 2] } else { 0 });
@@ -63,14 +63,16 @@ fn next_digit(rem: &mut [u64], b: &[u64]) -> u64 {
     digit
 }
 
-/// Computes a ← a − b·m mod 2^(64·n), n = `a.len()` > `b.len()`; returns the borrow.
+/// Computes a ← a − b·m mod 2^(64·n), where n = `a.len()` is greater than `b.len()`. Returns
+/// whether a − b·m was negative.
 fn sub_mul(a: &mut [u64], b: &[u64], m: u64) -> bool {
     let mut carry = 0u64;
     for (x, &y) in a.iter_mut().zip(b) {
         let t = u128::from(y) * u128::from(m) + u128::from(carry);
         let (d, borrow) = x.overflowing_sub(t as u64);
         *x = d;
-        // t ≤ 2^64·(2^64 − 1): if the high limb is 2^64 − 1, the low limb is 0 and causes no borrow.
+        // t ≤ 2^64·(2^64 − 1): if the high limb is 2^64 − 1, the low limb is 0 and causes no
+        // borrow.
         carry = (t >> 64) as u64 + u64::from(borrow);
     }
     let mut borrow = carry;

@@ -16,12 +16,12 @@ pub fn gcd(a: &[u64], b: &[u64]) -> Vec<u64> {
     a
 }
 
-/// Returns the x with a·x ≡ 1 mod m and 0 ≤ x < m, without leading zero limbs. Returns `None` if x
-/// does not exist, which is so if m = 0 or gcd(a, m) > 1. For m = 1, x is 0.
+/// Returns the inverse of a modulo m without leading zero limbs: the x with a·x ≡ 1 mod m and 0 ≤ x
+/// < m. Returns `None` if m = 0 or gcd(a, m) > 1, because no inverse exists. For m = 1, x is 0.
 ///
 /// The method is Euclid's algorithm with the cofactors of a (Knuth 1997, *The Art of Computer
-/// Programming* 2, §4.5.2, X), which are reduced mod m so that none is negative. Cost O(n³) limb
-/// products for n limbs.
+/// Programming* 2, §4.5.2, algorithm X). The cofactors are reduced mod m so that none is negative.
+/// Cost O(n³) limb products for n limbs.
 #[must_use]
 pub fn inverse(a: &[u64], m: &[u64]) -> Option<Vec<u64>> {
     let m = trimmed(m);

@@ -1,6 +1,6 @@
-//! Shifts, copies and rows of products: one pass over the limbs.
+//! Shifts, copies and products by one limb, each in one pass over the limbs.
 
-/// Computes to ← from·2^bits, 0 ≤ bits < 64, where `to` has one limb more than `from`.
+/// Computes to ← from·2^bits for 0 ≤ bits < 64. `to` must have one limb more than `from`.
 pub(crate) fn shift_left_to(to: &mut [u64], from: &[u64], bits: u32) {
     let mut below = 0;
     let (top, low) = (from.len(), &mut to[..from.len()]);
@@ -20,14 +20,14 @@ pub(crate) fn shift_right_assign(a: &mut [u64], bits: u32) {
     }
 }
 
-/// Computes x ← x − a·y mod 2^(64·n), where x and a have n limbs; returns the limb to borrow from
-/// above.
+/// Computes x ← x − a·y mod 2^(64·n), where x and a have n limbs. Returns the limb that must be
+/// subtracted from the limb above x.
 #[inline]
 pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut carry = 0u64;
     for (x, &a) in x.iter_mut().zip(a) {
-        // At most (2^64 − 1)² + 2^64 − 1 = 2^64·(2^64 − 1): if the upper half is 2^64 − 1, the lower
-        // half is 0 and causes no borrow.
+        // At most (2^64 − 1)² + 2^64 − 1 = 2^64·(2^64 − 1): if the upper half is 2^64 − 1, the
+        // lower half is 0 and causes no borrow.
         let t = u128::from(a) * u128::from(y) + u128::from(carry);
         let (difference, borrow) = x.overflowing_sub(t as u64);
         *x = difference;
@@ -36,7 +36,7 @@ pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
-/// Copies `from` to the lowest limbs of `to`, and sets the limbs above to zero.
+/// Copies `from` to the lowest limbs of `to`, and sets the other limbs of `to` to zero.
 ///
 /// # Panics
 /// Panics if `from` is longer than `to`.
@@ -46,8 +46,8 @@ pub fn copy_to(to: &mut [u64], from: &[u64]) {
     top.fill(0);
 }
 
-/// Returns the first `len` limbs of the vector, with unspecified contents; extends the vector if
-/// necessary.
+/// Returns the first `len` limbs of the vector `limbs`, which is extended if it is shorter. The
+/// contents of the limbs are unspecified.
 pub(crate) fn at_least(limbs: &mut Vec<u64>, len: usize) -> &mut [u64] {
     if limbs.len() < len {
         limbs.resize(len, 0);

@@ -1,8 +1,8 @@
 //! Arithmetic modulo a Mersenne number M_p = 2^p − 1.
 //!
-//! A *canonical* residue has exactly ⌈p/64⌉ limbs and lies in [0, M_p). Every
-//! function here takes canonical operands and returns a canonical result,
-//! except [`reduce`], which takes any number.
+//! A *canonical* residue has exactly ⌈p/64⌉ limbs and lies in [0, M_p). The functions of this
+//! module take canonical operands and return canonical results. Exceptions are [`reduce`], which
+//! takes any number, and [`canonicalise`], which takes numbers below 2^p.
 
 use super::mul::mul;
 use super::{add_assign, div_rem_small, rem_small, sub_assign};
@@ -13,7 +13,7 @@ pub fn limbs_for_bits(p: u32) -> usize {
     (p as usize).div_ceil(64)
 }
 
-/// Returns a mask of the bits of the top limb that belong to a residue mod 2^p − 1.
+/// Returns a mask of the bits of the top limb that may be set in a number below 2^p.
 fn top_mask(p: u32) -> u64 {
     match p % 64 {
         0 => u64::MAX,
@@ -21,7 +21,7 @@ fn top_mask(p: u32) -> u64 {
     }
 }
 
-/// Reduces x to its canonical form in [0, M_p), for x in [0, 2^p) with ⌈p/64⌉ limbs: M_p itself
+/// Reduces x modulo M_p = 2^p − 1, for x below 2^p in ⌈p/64⌉ limbs. Only x = M_p changes; it
 /// becomes 0.
 pub fn canonicalise(x: &mut [u64], p: u32) {
     let Some((top, low)) = x.split_last_mut() else {
@@ -33,8 +33,8 @@ pub fn canonicalise(x: &mut [u64], p: u32) {
     }
 }
 
-/// Returns x mod M_p for x of any length, as the sum of its p-bit pieces. Cost O(n) per piece, for
-/// n = ⌈p/64⌉.
+/// Returns x mod M_p in n = ⌈p/64⌉ limbs, where M_p = 2^p − 1. x may have any length: the result is
+/// the sum of groups of p bits of x. Cost O(n) for each group.
 ///
 /// # Panics
 /// Panics if p < 2.
@@ -63,7 +63,7 @@ fn canonical(mut x: Vec<u64>, p: u32) -> Vec<u64> {
     x
 }
 
-/// Returns the lowest `n` limbs of ⌊x/2^start⌋.
+/// Returns the lowest n limbs of ⌊x/2^start⌋.
 fn extract(x: &[u64], start: u64, n: usize) -> Vec<u64> {
     let limb = |i: usize| x.get(i).copied().unwrap_or(0);
     let (word, bit) = ((start / 64) as usize, (start % 64) as u32);
@@ -76,7 +76,7 @@ fn extract(x: &[u64], start: u64, n: usize) -> Vec<u64> {
         .collect()
 }
 
-/// Returns a + b mod M_p.
+/// Returns a + b mod M_p, where M_p = 2^p − 1, for a and b below M_p in ⌈p/64⌉ limbs.
 #[must_use]
 pub fn add_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     let mut sum = a.to_vec();
@@ -91,7 +91,7 @@ pub fn add_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     canonical(sum, p)
 }
 
-/// Returns a − b mod M_p.
+/// Returns a − b mod M_p, where M_p = 2^p − 1, for a and b below M_p in ⌈p/64⌉ limbs.
 #[must_use]
 pub fn sub_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     let mut difference = a.to_vec();
@@ -105,20 +105,23 @@ pub fn sub_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     canonical(difference, p)
 }
 
-/// Returns a·b mod M_p by schoolbook multiplication. Tests of every engine compare with it.
+/// Returns a·b mod M_p, where M_p = 2^p − 1, by schoolbook multiplication. The tests of every
+/// engine compare their results with this function.
 #[must_use]
 pub fn mul_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     reduce(&mul(a, b), p)
 }
 
-/// Returns 2^s·x mod M_p, which is the p bits of x rotated left by s mod p.
+/// Returns 2^s·x mod M_p, where M_p = 2^p − 1. This is a rotation of the p bits of x to the left by
+/// s mod p.
 #[must_use]
 pub fn rotate_left(x: &[u64], s: u32, p: u32) -> Vec<u64> {
     let s = s % p;
     if s == 0 {
         return x.to_vec();
     }
-    // The top s bits move to the bottom, and the other p − s bits move up by s, from limb `word` on.
+    // The top s bits move to the bottom, and the other p − s bits move up by s, from limb `word`
+    // on.
     let n = x.len();
     let (word, bit) = ((s / 64) as usize, s % 64);
     let mut rotated = extract(x, u64::from(p - s), word + usize::from(bit > 0));
@@ -139,10 +142,10 @@ pub fn rotate_left(x: &[u64], s: u32, p: u32) -> Vec<u64> {
     rotated
 }
 
-/// Returns x/d mod M_p for a small d, or `None` if gcd(d, M_p) ≠ 1.
+/// Returns x/d mod M_p, where M_p = 2^p − 1, for a small d; `None` if gcd(d, M_p) ≠ 1.
 ///
-/// The method finds k in 0..d with x + k·M_p ≡ 0 (mod d) and divides exactly. Cost O(n + d) for n
-/// limbs.
+/// The method finds the k in 0..d with x + k·M_p ≡ 0 mod d, and divides x + k·M_p by d without
+/// remainder. Cost O(n + d) for n limbs.
 ///
 /// # Panics
 /// Panics if `d` is zero.
@@ -176,7 +179,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// For p < 64, all values fit u128.
+    /// Compares the operations with arithmetic on machine words, for every residue modulo 2^p − 1
+    /// with p from 2 to 7.
     #[test]
     fn agrees_with_machine_words_for_every_small_exponent() {
         for p in 2..=7u32 {

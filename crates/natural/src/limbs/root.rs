@@ -6,8 +6,8 @@ use super::div::div_rem;
 use super::mul::mul;
 use super::{add_assign, compare, shift_right_assign, trim, trimmed};
 
-/// Returns ⌊a^(1/k)⌋ without leading zero limbs: the largest number whose k-th power is at most a,
-/// found bit by bit from the highest on. Cost O(n³/k) limb products for n limbs.
+/// Returns ⌊a^(1/k)⌋ without leading zero limbs: the largest number whose k-th power is at most a.
+/// It is found bit by bit from the highest bit on. Cost O(n³/k) limb products for n limbs.
 ///
 /// # Panics
 /// Panics if k is zero.
@@ -27,8 +27,8 @@ pub fn root(a: &[u64], k: u32) -> Vec<u64> {
 }
 
 /// Returns ⌊√a⌋ without leading zero limbs. Unlike [`root`] it is suitable for long numbers. The
-/// method is Newton's iteration x ← ⌊(x + ⌊a/x⌋)/2⌋ from a power of two above the root, as long as
-/// x decreases. Cost O(n²·log n) limb products for n limbs.
+/// method is Newton's iteration x ← ⌊(x + ⌊a/x⌋)/2⌋. It starts from a power of two above the root,
+/// and stops when x no longer decreases. Cost O(n²·log n) limb products for n limbs.
 #[must_use]
 pub fn sqrt(a: &[u64]) -> Vec<u64> {
     let a = trimmed(a);

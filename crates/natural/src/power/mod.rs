@@ -1,8 +1,8 @@
 //! Powers modulo a number m = 2^k·n, n odd.
 //!
-//! The power is computed modulo n in Montgomery form and modulo 2^k by low parts of products. Both are
-//! combined by Garner's formula (Garner 1959): with x ≡ u mod n and x ≡ v mod 2^k,
-//! x = u + n·((v − u)·n^(−1) mod 2^k).
+//! The power x is computed modulo n in Montgomery form, as u, and modulo 2^k by the low parts of
+//! products, as v. The two residues are combined by Garner's formula (Garner 1959): x = u + n·((v −
+//! u)·n^(−1) mod 2^k).
 
 mod montgomery;
 mod window;
@@ -12,15 +12,16 @@ use crate::product::Products;
 use montgomery::{Montgomery, inverse_of_odd};
 use window::{Residues, power};
 
-/// Computes powers modulo a stored modulus, and keeps the working memory.
+/// Computes powers modulo a stored modulus, and reuses its working memory from one power to the
+/// next.
 #[derive(Debug, Default)]
 pub struct PowMod {
     is_zero: bool,
     odd: Montgomery,
     even: LowLimbs,
-    /// The exponent k in m = 2^k·n.
+    /// The exponent k in m = 2^k·n, where m is the modulus and n is odd.
     twos: usize,
-    /// The inverse n^(−1) mod 2^k, with limbs for more than k bits.
+    /// The inverse n^(−1) mod 2^(64·⌈k/64⌉), where m = 2^k·n is the modulus and n is odd.
     inverse: Vec<u64>,
     shifted: Vec<u64>,
     u: Vec<u64>,
@@ -30,7 +31,7 @@ pub struct PowMod {
 }
 
 impl PowMod {
-    /// Sets the modulus m of the following powers.
+    /// Sets the modulus m of all further powers. m may be 0.
     pub fn set(&mut self, m: &[u64]) {
         let m = trimmed(m);
         self.is_zero = m.is_empty();
@@ -51,12 +52,13 @@ impl PowMod {
         }
     }
 
-    /// Returns whether m = 0.
+    /// Returns whether the modulus is 0.
     pub fn is_zero(&self) -> bool {
         self.is_zero
     }
 
-    /// Computes x ← a^e mod m, with zeros on top; 0 for m = 0. x must be as long as m.
+    /// Computes x ← a^e mod m, where m is the stored modulus; for m = 0, x becomes 0. x must be as
+    /// long as m; limbs above the result are set to 0.
     pub fn pow(&mut self, x: &mut [u64], a: &[u64], e: &[u64]) {
         if self.is_zero {
             x.fill(0);
@@ -99,7 +101,7 @@ impl PowMod {
     }
 }
 
-/// The ring of residues modulo 2^(64·limbs).
+/// The ring of residues modulo 2^(64·limbs), with working memory.
 #[derive(Debug, Default)]
 struct LowLimbs {
     limbs: usize,

@@ -7,22 +7,25 @@ use crate::limbs::{add_assign, at_least, compare, sub_assign, trimmed};
 use crate::product::Products;
 use crate::product::schoolbook::add_row;
 
-/// The number of limbs from which a reduction by two half products is faster than limb by limb.
-/// Measured by `cargo test --release -p warpint-natural reduction_crossover -- --ignored
-/// --nocapture` on an AMD EPYC with AVX2.
+/// The number of limbs from which a reduction by two half products is faster than a reduction limb
+/// by limb. Measured by
+/// `cargo test --release -p warpint-natural reduction_crossover -- --ignored --nocapture` on an AMD
+/// EPYC with AVX2.
 const PRODUCTS_FROM: usize = 184;
 
-/// The ring of integers modulo an odd number m, with working memory.
+/// The ring of integers modulo an odd number m of l limbs, with working memory. In this type, R =
+/// 2^(64·l).
 #[derive(Debug)]
 pub(super) struct Montgomery {
-    /// The number of limbs from which reductions use half products.
+    /// The number of limbs of the modulus from which reductions use half products.
     products_from: usize,
     m: Vec<u64>,
-    /// The number R² mod m, which converts numbers to Montgomery form.
+    /// R² mod m, where R = 2^(64·l) for m of l limbs. A product with it converts a number to
+    /// Montgomery form.
     square_of_r: Vec<u64>,
-    /// The inverse m^(−1) modulo 2^64, or modulo R if reductions use half products.
+    /// The inverse m^(−1) modulo 2^64, or modulo R = 2^(64·l) if reductions use half products.
     inverse: Vec<u64>,
-    /// The product to be reduced, with one limb more.
+    /// The product that is to be reduced, and one limb above it.
     wide: Vec<u64>,
     half: Vec<u64>,
     divider: Divider,
@@ -36,7 +39,8 @@ impl Default for Montgomery {
 }
 
 impl Montgomery {
-    /// Creates working memory; reductions use half products from `products_from` limbs on.
+    /// Creates working memory. Reductions use half products if the modulus has at least
+    /// `products_from` limbs.
     fn new(products_from: usize) -> Self {
         Self {
             products_from,
@@ -50,7 +54,7 @@ impl Montgomery {
         }
     }
 
-    /// Sets the odd modulus m.
+    /// Sets the modulus to m, which must be odd.
     pub(super) fn set(&mut self, m: &[u64]) {
         let m = trimmed(m);
         debug_assert!(m.first().is_some_and(|low| low & 1 == 1), "an even modulus");
@@ -73,13 +77,14 @@ impl Montgomery {
         &self.m
     }
 
-    /// Computes x ← a mod m, not in Montgomery form.
+    /// Computes x ← a mod m, where m is the modulus. The result is not in Montgomery form.
     pub(super) fn residue(&mut self, x: &mut [u64], a: &[u64]) {
         let quotient = at_least(&mut self.half, a.len());
         self.divider.div_rem(quotient, x, a);
     }
 
-    /// Converts x to x·R mod m.
+    /// Converts x to Montgomery form: x ← x·R mod m, where R = 2^(64·l) for the modulus m of l
+    /// limbs.
     #[expect(clippy::wrong_self_convention, reason = "self has the scratch memory")]
     pub(super) fn to_montgomery(&mut self, x: &mut [u64]) {
         let square = std::mem::take(&mut self.square_of_r);
@@ -87,7 +92,8 @@ impl Montgomery {
         self.square_of_r = square;
     }
 
-    /// Converts x·R mod m to x.
+    /// Converts x from Montgomery form: x ← x/R mod m, where R = 2^(64·l) for the modulus m of l
+    /// limbs.
     #[expect(clippy::wrong_self_convention, reason = "self has the scratch memory")]
     pub(super) fn from_montgomery(&mut self, x: &mut [u64]) {
         let wide = at_least(&mut self.wide, 2 * x.len());
@@ -97,7 +103,8 @@ impl Montgomery {
         self.reduce(x);
     }
 
-    /// Computes x ← wide/R mod m, where `wide` is below m·R and has 2l limbs.
+    /// Computes x ← wide/R mod m, where R = 2^(64·l) for the modulus m of l limbs. The number in
+    /// the lowest 2l limbs of `self.wide` must be below m·R.
     fn reduce(&mut self, x: &mut [u64]) {
         let Self { m, inverse, wide, half, products, .. } = self;
         let l = m.len();
@@ -142,7 +149,7 @@ impl Montgomery {
 }
 
 impl Montgomery {
-    /// Returns x·y/R mod m for a modulus of one limb; `None` for more limbs.
+    /// Returns x·y/2^64 mod m for a modulus m of one limb; `None` if m has more limbs.
     #[inline]
     fn one_limb(&self, x: &[u64], y: &[u64]) -> Option<u64> {
         let (&[m], &[inverse], &[x], &[y]) = (&self.m[..], &self.inverse[..], x, y) else {
@@ -181,8 +188,8 @@ impl Residues for Montgomery {
     }
 }
 
-/// Returns q0 and q1 such that the two lowest limbs of x + (q0 + q1·2^64)·m are 0. x and m have at
-/// least two limbs each; `inverse` is −m^(−1) mod 2^64.
+/// Returns the limbs q0 and q1 for which the two lowest limbs of x + (q0 + q1·2^64)·m are 0. x and
+/// m must have at least two limbs each; `inverse` is −m^(−1) mod 2^64.
 #[inline]
 fn two_digits(x: &[u64], m: &[u64], inverse: u64) -> [u64; 2] {
     let q0 = x[0].wrapping_mul(inverse);
@@ -191,8 +198,8 @@ fn two_digits(x: &[u64], m: &[u64], inverse: u64) -> [u64; 2] {
     [q0, second.wrapping_mul(inverse)]
 }
 
-/// Computes x ← x + (y0 + y1·2^64)·a mod 2^(64·n), where x and a have n limbs; returns the two
-/// limbs carried out. Like the product of `schoolbook`, it runs two carry chains in parallel.
+/// Computes x ← x + (y0 + y1·2^64)·a mod 2^(64·n), where x and a have n limbs. Returns the two
+/// limbs carried out, the lower one first. Two carry chains run in parallel.
 #[inline]
 fn add_two_rows(x: &mut [u64], a: &[u64], [y0, y1]: [u64; 2]) -> [u64; 2] {
     let (mut carry0, mut carry1, mut previous) = (0u64, 0u64, 0u64);
@@ -209,8 +216,8 @@ fn add_two_rows(x: &mut [u64], a: &[u64], [y0, y1]: [u64; 2]) -> [u64; 2] {
     [t as u64, (t >> 64) as u64]
 }
 
-/// Computes x ← m^(−1) mod 2^(64·limbs), for odd m, by Newton's iteration x ← x·(2 − m·x), which
-/// doubles the number of correct bits (Hensel 1913).
+/// Computes x ← m^(−1) mod 2^(64·limbs), for odd m, by Newton's iteration x ← x·(2 − m·x). Each
+/// step doubles the number of correct bits (Hensel 1913).
 pub(super) fn inverse_of_odd(x: &mut Vec<u64>, m: &[u64], limbs: usize, products: &mut Products) {
     let low = m.first().copied().unwrap_or(1);
     // Five bits are correct.
@@ -247,7 +254,8 @@ mod tests {
         Sample::new(seed).number(len)
     }
 
-    /// Products and squares by both reductions, for residues up to m − 1.
+    /// Compares products and squares by both methods of reduction with division, for residues up to
+    /// m − 1.
     #[test]
     fn both_reductions_agree_with_division() {
         for l in (1..20).chain([40, 101, 130]) {
@@ -299,7 +307,8 @@ mod tests {
         }
     }
 
-    /// Prints the time of a square with each reduction.
+    /// Prints the time of a square with a reduction limb by limb and with a reduction by half
+    /// products.
     #[test]
     #[ignore = "a measurement"]
     fn reduction_crossover() {

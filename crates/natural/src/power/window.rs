@@ -3,7 +3,7 @@
 
 use crate::limbs::trimmed;
 
-/// A ring whose elements have the same number of limbs.
+/// A ring with elements that all have the same number of limbs.
 pub(super) trait Residues {
     /// Returns the number of limbs of an element.
     fn limbs(&self) -> usize;
@@ -15,10 +15,12 @@ pub(super) trait Residues {
     fn square(&mut self, x: &mut [u64]);
 }
 
-/// Computes x ← x^e, e > 0. `table` is memory for the odd powers of x.
+/// Computes x ← x^e for e > 0. `table` is working memory for the odd powers of x; its contents are
+/// overwritten.
 ///
-/// The method squares for each bit of e but the first. Windows of w bits require 2^(w−1) products
-/// for the odd powers and about one for each w + 1 bits; w is chosen to minimise their sum.
+/// The method squares once for each bit of e except the highest. With windows of w bits, it needs
+/// 2^(w−1) products for the odd powers, and about one product for each w + 1 bits of e. The width w
+/// is chosen to minimise the number of products.
 pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &mut Vec<u64>) {
     let e = trimmed(e);
     let Some(top) = e.last() else { return };
@@ -70,7 +72,8 @@ pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &
     }
 }
 
-/// Returns the width of windows for an exponent of `bits` bits.
+/// Returns the width of a window, from 1 to 8 bits, that needs the fewest products for an exponent
+/// of `bits` bits.
 fn window(bits: usize) -> usize {
     let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
     (1..=8).min_by_key(|&w| products(w)).unwrap_or(1)

@@ -1,4 +1,4 @@
-//! Karatsuba's method (Karatsuba and Ofman 1962): three half products instead of four.
+//! Karatsuba's method (Karatsuba and Ofman 1962): three products of halves instead of four.
 //!
 //! With a = a0 + a1·X, b = b0 + b1·X and X = 2^(64·h), a·b is
 //! a0·b0 + (a0·b0 + a1·b1 − (a0 − a1)(b0 − b1))·X + a1·b1·X². No memory is allocated.
@@ -8,22 +8,24 @@ use std::cmp::Ordering;
 use super::schoolbook;
 use crate::limbs::{add_assign, compare, sub_assign};
 
-/// Returns the number of limbs of scratch memory for [`mul`] with a shorter factor of m limbs.
+/// Returns the number of limbs of scratch memory that [`mul`] needs if the shorter factor has m
+/// limbs.
 ///
-/// Equal lengths need s(m) = 2h + s(h), h = ⌈m/2⌉, which is at most 2m + 128. Unequal ones need
-/// twice the shorter length for each step of Euclid's algorithm. Any two steps halve the length, so
-/// that 8m is enough in all.
+/// Factors of equal length m need s(m) = 2h + s(h) limbs, h = ⌈m/2⌉, which is at most 2m + 128. For
+/// unequal lengths, the longer factor is cut into pieces of the shorter length, and the rest is
+/// multiplied in the same way. Each level of this recursion needs twice the shorter length. Any two
+/// levels halve the length, so 8m limbs are enough for all levels.
 pub(super) fn mul_scratch(m: usize) -> usize {
     10 * m + 128
 }
 
-/// Returns the number of limbs of scratch memory for [`square`] of n limbs.
+/// Returns the number of limbs of scratch memory that [`square`] needs for a number of n limbs.
 pub(super) fn square_scratch(n: usize) -> usize {
     2 * n + 128
 }
 
-/// Computes out ← a·b in `a.len() + b.len()` limbs. Factors of fewer than `from` ≥ 4 limbs are
-/// multiplied by the schoolbook method.
+/// Computes out ← a·b, where `out` has `a.len() + b.len()` limbs. If a factor has fewer than `from`
+/// limbs, the schoolbook method is used. `from` must be at least 4.
 pub(super) fn mul(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: usize) {
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     if b.len() < from {
@@ -55,8 +57,8 @@ fn balanced(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: us
     join(out, cross, h, same_sign);
 }
 
-/// Computes out ← a² in 2·`a.len()` limbs. Numbers of fewer than `from` ≥ 4 limbs are squared by
-/// the schoolbook method.
+/// Computes out ← a², where `out` has 2·`a.len()` limbs. Numbers of fewer than `from` limbs are
+/// squared by the schoolbook method. `from` must be at least 4.
 pub(super) fn square(out: &mut [u64], a: &[u64], scratch: &mut [u64], from: usize) {
     if a.len() < from {
         return schoolbook::square(out, a);
@@ -73,7 +75,7 @@ pub(super) fn square(out: &mut [u64], a: &[u64], scratch: &mut [u64], from: usiz
     join(out, cross, h, true);
 }
 
-/// Computes size ← |a − b|, for `a.len()` ≥ `b.len()`; returns whether a < b.
+/// Computes size ← |a − b|, and returns whether a < b. a must be at least as long as b.
 fn distance(size: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     let negative = compare(a, b) == Ordering::Less;
     let (large, small) = if negative { (b, &a[..b.len()]) } else { (a, b) };
@@ -83,8 +85,9 @@ fn distance(size: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     negative
 }
 
-/// Computes out ← out + (low + high ∓ cross)·2^(64·h), where out = low + high·2^(128·h), and low
-/// and cross have 2h limbs. The sign of cross is − if `subtract`.
+/// Adds the middle term of Karatsuba's formula to `out` = low + high·2^(128·h), where `low` and
+/// `cross` have 2h limbs. The middle term is (low + high − cross)·2^(64·h) if `subtract` is true,
+/// and (low + high + cross)·2^(64·h) otherwise. The contents of `cross` are overwritten.
 fn join(out: &mut [u64], cross: &mut [u64], h: usize, subtract: bool) {
     let (low, high) = out.split_at(2 * h);
     // The middle term is in 0 .. 2^(128·h + 1): one bit more than `cross` has.
@@ -99,7 +102,7 @@ fn join(out: &mut [u64], cross: &mut [u64], h: usize, subtract: bool) {
     add_assign(&mut out[3 * h..], &[top + u64::from(carry)]);
 }
 
-/// Computes a ← b − a mod 2^(64·n) for a and b of n limbs; returns the borrow.
+/// Computes a ← b − a mod 2^(64·n) for a and b of n limbs. Returns whether b − a is negative.
 fn reversed_sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     let mut borrow = false;
     for (x, &y) in a.iter_mut().zip(b) {

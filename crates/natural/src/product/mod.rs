@@ -3,7 +3,7 @@
 //! | file | method |
 //! |---|---|
 //! | `schoolbook` | limb by limb: products, squares, low and high parts |
-//! | `karatsuba` | three half products instead of four |
+//! | `karatsuba` | three products of halves instead of four |
 //! | `ntt` | long products, by transforms over 50-bit primes |
 //! | `goldilocks` | products of any length and sums of them, by transforms mod 2^64 − 2^32 + 1, on several threads |
 //! | `multiplier` | the interface to products for half-gcds and long divisions |
@@ -22,23 +22,28 @@ use crate::limbs::at_least;
 // Crossovers between methods, in limbs of 64 bits of the shorter factor. Measured by `cargo test
 // --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC with AVX2.
 
-/// The number of limbs from which Karatsuba's method is faster than schoolbook products.
+/// The number of limbs of the shorter factor from which Karatsuba's method is faster than
+/// schoolbook products.
 const KARATSUBA_FROM: usize = 32;
-/// The number of limbs from which Karatsuba's method is faster than schoolbook squares, which need
-/// half as many limb products.
-const KARATSUBA_SQUARE_FROM: usize = 56;
-/// The number of limbs from which half of a product is computed fastest as a part of the whole
+/// The number of limbs of a number from which Karatsuba's method is faster than the schoolbook
+/// method for its square. A schoolbook square needs half of the limb products of a schoolbook
 /// product.
+const KARATSUBA_SQUARE_FROM: usize = 56;
+/// The number of limbs of the shorter factor from which the low or high half of a product is
+/// computed fastest from the whole product.
 const HALF_FROM: usize = 104;
-/// The number of limbs from which half of a square is computed fastest as a part of the whole
-/// square.
+/// The number of limbs from which the low or high half of a square is computed fastest from the
+/// whole square.
 const HALF_SQUARE_FROM: usize = 168;
-/// The number of limbs from which transforms are faster than Karatsuba's method for products.
+/// The number of limbs of the shorter factor from which transforms are faster than Karatsuba's
+/// method for products.
 const NTT_FROM: usize = 160;
-/// The number of limbs from which transforms are faster than Karatsuba's method for squares.
+/// The number of limbs of a number from which transforms are faster than Karatsuba's method for its
+/// square.
 const NTT_SQUARE_FROM: usize = 120;
 
-/// Multiplies numbers in little-endian limbs of 64 bits, and keeps the working memory.
+/// Multiplies numbers in little-endian limbs of 64 bits, and reuses its working memory from one
+/// product to the next.
 #[derive(Debug, Default)]
 pub struct Products {
     scratch: Vec<u64>,
@@ -73,7 +78,8 @@ impl Products {
         }
     }
 
-    /// Computes out ← a·b mod 2^(64·l), l = `out.len()`; neither factor may be longer than `out`.
+    /// Computes out ← a·b mod 2^(64·l), where `out` has l limbs. Neither factor may be longer than
+    /// `out`.
     pub fn mul_low(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
         if a.len().min(b.len()) < HALF_FROM {
             schoolbook::mul_low(out, a, b);
@@ -82,7 +88,7 @@ impl Products {
         }
     }
 
-    /// Computes out ← a² mod 2^(64·l), l = `out.len()` ≥ `a.len()`.
+    /// Computes out ← a² mod 2^(64·l), where `out` has l limbs. a may not be longer than `out`.
     pub fn square_low(&mut self, out: &mut [u64], a: &[u64]) {
         if a.len() < HALF_SQUARE_FROM {
             schoolbook::square_low(out, a);
@@ -107,8 +113,8 @@ impl Products {
         }
     }
 
-    /// Sets `out` to the lowest limbs of a product of `limbs` limbs, which the function `product`
-    /// computes, with zeros on top if `out` is longer.
+    /// Sets `out` to the lowest `out.len()` limbs of a product. The function `product` computes the
+    /// whole product in `limbs` limbs. If `out` is longer, the limbs above are set to 0.
     fn low(&mut self, out: &mut [u64], limbs: usize, product: impl FnOnce(&mut Self, &mut [u64])) {
         if limbs <= out.len() {
             let (whole, top) = out.split_at_mut(limbs);
@@ -119,8 +125,8 @@ impl Products {
         }
     }
 
-    /// Sets `out` to `out.len()` limbs, from limb `from` on, of a product of `limbs` limbs, which
-    /// the function `product` computes.
+    /// Sets `out` to the limbs `from` to `from + out.len()` − 1 of a product. The function
+    /// `product` computes the whole product in `limbs` limbs.
     fn cut(
         &mut self,
         out: &mut [u64],
@@ -143,7 +149,8 @@ mod tests {
     use super::*;
     use crate::limbs;
 
-    /// Every length up to beyond the last crossover, by every method, against schoolbook.
+    /// Compares products by every method with the schoolbook method, for lengths up to 200 limbs,
+    /// which is beyond all crossovers.
     #[test]
     fn all_methods_agree() {
         let mut products = Products::default();
@@ -175,7 +182,8 @@ mod tests {
         }
     }
 
-    /// Squares, including numbers whose lower columns carry or nearly carry.
+    /// Compares squares by every method with the schoolbook method. Some of the numbers make the
+    /// columns that a high half leaves out carry, or nearly carry, into the result.
     #[test]
     fn all_squares_agree() {
         let mut products = Products::default();
@@ -207,7 +215,7 @@ mod tests {
         }
     }
 
-    /// The shortest of many measured times, in microseconds.
+    /// Returns the shortest of many measured times of `work`, in microseconds.
     fn time(mut work: impl FnMut()) -> f64 {
         let mut once = || {
             let start = Instant::now();
@@ -219,7 +227,7 @@ mod tests {
         (0..times).map(|_| once()).fold(first, f64::min)
     }
 
-    /// Prints the time of each method.
+    /// Prints the time of products and squares by each method, for many lengths.
     #[test]
     #[ignore = "a measurement"]
     fn crossovers() {

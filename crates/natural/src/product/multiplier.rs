@@ -1,4 +1,4 @@
-//! The interface to products for algorithms that work with any method.
+//! The interface to products for algorithms that work with any method of multiplication.
 
 use super::Products;
 use crate::limbs::{add_assign, mul, sub_assign};
@@ -8,18 +8,19 @@ pub type Matrix2<'a> = [[&'a [u64]; 2]; 2];
 
 /// A method to multiply natural numbers of any lengths.
 ///
-/// Operands may have leading zero limbs. All methods but the first have default implementations by
-/// products; a multiplier by transforms computes sums with fewer transforms.
+/// Operands may have leading zero limbs. All methods except [`Multiplier::mul`] have default
+/// implementations by separate products. A multiplier by transforms overrides them, because it
+/// computes sums of products with fewer transforms.
 pub trait Multiplier {
     /// Returns a·b in `a.len() + b.len()` limbs.
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
 
-    /// Returns the product of each pair, in order.
+    /// Returns the product of the two numbers of each pair, in the order of the pairs.
     fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
         pairs.iter().map(|[a, b]| self.mul(a, b)).collect()
     }
 
-    /// Returns the matrix product m·n, by rows. Entries may have leading zeros.
+    /// Returns the matrix product m·n, by rows. Entries of the result may have leading zero limbs.
     fn mul_matrices(&self, m: Matrix2, n: Matrix2) -> [[Vec<u64>; 2]; 2] {
         let pairs = [0, 1].map(|i| [0, 1].map(|j| [0, 1].map(|k| [m[i][k], n[k][j]])));
         let mut products = self.products(pairs.as_flattened().as_flattened()).into_iter();
@@ -33,8 +34,8 @@ pub trait Multiplier {
         [[entry(), entry()], [entry(), entry()]]
     }
 
-    /// Returns adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0) in two's complement: the top bit is
-    /// the sign.
+    /// Returns adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0), where m_ij is entry j of row i of m.
+    /// Both numbers are in two's complement; the top bit of the top limb is the sign.
     fn mul_adjugate(&self, m: Matrix2, x: [&[u64]; 2]) -> [Vec<u64>; 2] {
         let pairs = [[m[1][1], x[0]], [m[0][1], x[1]], [m[0][0], x[1]], [m[1][0], x[0]]];
         let mut products = self.products(&pairs).into_iter();
@@ -49,7 +50,7 @@ pub trait Multiplier {
     }
 }
 
-/// A multiplier by [`mul`], the slow, obvious way.
+/// A multiplier by [`mul`], the slow, obvious schoolbook method.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Schoolbook;
 
@@ -59,7 +60,8 @@ impl Multiplier for Schoolbook {
     }
 }
 
-/// A multiplier by the methods of [`Products`], on the caller's thread, that keeps no memory.
+/// A multiplier by the methods of [`Products`], on the caller's thread. It allocates working memory
+/// for each product.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FastProducts;
 

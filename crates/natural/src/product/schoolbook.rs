@@ -2,16 +2,16 @@
 //!
 //! # High parts
 //!
-//! With B = 2^64, a·b is Σ c_k·B^k, c_k = Σ a_i·b_(k−i), each a sum of at most m ≤ 2^32 products, where
-//! m is the number of limbs of the shorter factor. ⌊a·b/B^f⌋ is computed from the columns k ≥ K = f − 2
-//! alone, about half of all. The columns left out amount to 0 ≤ Σ_(k<K)
-//! c_k·B^k ≤ m·(B − 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
+//! With B = 2^64, a·b is Σ c_k·B^k, c_k = Σ a_i·b_(k−i), each a sum of at most m ≤ 2^32 products,
+//! where m is the number of limbs of the shorter factor. ⌊a·b/B^f⌋ is computed from the columns k ≥
+//! K = f − 2 alone, about half of all. The columns left out amount to 0 ≤ Σ_(k<K) c_k·B^k ≤ m·(B −
+//! 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
 //!
-//! Let s be the sum of the columns used, in units of B^K, and g = s mod B², its two lowest limbs. If
-//! g + m·B < B², the columns left out carry nothing into limb 2, and ⌊s/B²⌋ is the result. Otherwise,
-//! once in 2^64/m random products, the whole product is computed.
+//! Let s be the sum of the columns used, in units of B^K, and g = s mod B², its two lowest limbs.
+//! If g + m·B < B², the columns left out carry nothing into limb 2, and ⌊s/B²⌋ is the result.
+//! Otherwise, once in 2^64/m random products, the whole product is computed.
 
-/// Computes x ← x + a·y, where `x` and `a` have equal length; returns the limb carried out.
+/// Computes x ← x + a·y mod 2^(64·n), where x and a have n limbs. Returns the limb carried out.
 #[inline]
 pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     let mut carry = 0u64;
@@ -24,8 +24,9 @@ pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
-/// Computes product ← a·b, two rows at a time: two carry chains run in parallel, and each limb of the
-/// product is read and written half as often. The initial contents of `product` are ignored.
+/// Computes product ← a·b. Two limbs of b are multiplied by a at a time: two carry chains run in
+/// parallel, and each limb of the product is read and written half as often. The initial contents
+/// of `product` are ignored.
 ///
 /// # Panics
 /// Panics unless `product` has `a.len() + b.len()` limbs.
@@ -65,8 +66,8 @@ pub(super) fn mul(product: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// Computes out ← a² in 2·`a.len()` limbs: every product of two different limbs is computed once,
-/// then doubled.
+/// Computes out ← a², where `out` has 2·`a.len()` limbs. Every product of two different limbs is
+/// computed once, then doubled.
 pub(super) fn square(out: &mut [u64], a: &[u64]) {
     out.fill(0);
     for (i, &y) in a.iter().enumerate() {
@@ -77,7 +78,7 @@ pub(super) fn square(out: &mut [u64], a: &[u64]) {
     double_and_add_squares(out, a);
 }
 
-/// Computes out ← a² mod 2^(64·l), l = `out.len()` ≥ `a.len()`.
+/// Computes out ← a² mod 2^(64·l), where `out` has l limbs. a may not be longer than `out`.
 pub(super) fn square_low(out: &mut [u64], a: &[u64]) {
     out.fill(0);
     for (i, &y) in a.iter().enumerate() {
@@ -92,7 +93,8 @@ pub(super) fn square_low(out: &mut [u64], a: &[u64]) {
     double_and_add_squares(out, a);
 }
 
-/// Computes out ← 2·out + Σ a_i²·2^(128·i) mod 2^(64·l), l = `out.len()`.
+/// Computes out ← 2·out + Σ a_i²·2^(128·i) mod 2^(64·l), where `out` has l limbs and a_i is limb i
+/// of a.
 fn double_and_add_squares(out: &mut [u64], a: &[u64]) {
     let (mut shifted, mut carry) = (0u64, 0u64);
     let mut double = |x: &mut u64, square: u64| {
@@ -110,7 +112,8 @@ fn double_and_add_squares(out: &mut [u64], a: &[u64]) {
     }
 }
 
-/// Computes out ← a·b mod 2^(64·l), l = `out.len()`; neither factor may be longer than `out`.
+/// Computes out ← a·b mod 2^(64·l), where `out` has l limbs. Neither factor may be longer than
+/// `out`.
 pub(super) fn mul_low(out: &mut [u64], a: &[u64], b: &[u64]) {
     out.fill(0);
     for (i, &y) in b.iter().enumerate() {
@@ -123,8 +126,9 @@ pub(super) fn mul_low(out: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// Computes out ← ⌊a·b/2^(64·from)⌋ in `a.len() + b.len() − from` limbs, and returns `true`. If the
-/// columns below could carry into it, returns `false` without changing `out`.
+/// Computes out ← ⌊a·b/2^(64·from)⌋, where `out` has `a.len() + b.len() − from` limbs, and returns
+/// `true`. If a carry from the columns that are not computed could change the result, returns
+/// `false` without changing `out`.
 pub(super) fn mul_high(
     out: &mut [u64],
     a: &[u64],
@@ -145,7 +149,9 @@ pub(super) fn mul_high(
     take_high(out, columns, a.len().min(b.len()))
 }
 
-/// Computes the same as [`mul_high`] for a².
+/// Computes out ← ⌊a²/2^(64·from)⌋, where `out` has 2·`a.len()` − `from` limbs, and returns `true`.
+/// If a carry from the columns that are not computed could change the result, returns `false`
+/// without changing `out`.
 pub(super) fn square_high(out: &mut [u64], a: &[u64], from: usize, columns: &mut Vec<u64>) -> bool {
     // Doubling starts at an even column, so one lower if necessary.
     let Some(lowest) = from.checked_sub(2).map(|k| k & !1) else { return false };
@@ -161,8 +167,9 @@ pub(super) fn square_high(out: &mut [u64], a: &[u64], from: usize, columns: &mut
     take_high(out, &columns[from - 2 - lowest..], a.len())
 }
 
-/// Computes out ← columns/2^128 and returns `true`. If the part left out, less than m·2^64, could
-/// carry into it, returns `false`.
+/// Computes out ← ⌊columns/2^128⌋ and returns `true`. Columns below `columns` were left out; their
+/// sum is less than m·2^64 in units of the lowest limb of `columns`. If a carry from this sum could
+/// change the result, returns `false` without changing `out`.
 fn take_high(out: &mut [u64], columns: &[u64], m: usize) -> bool {
     let (guards, high) = columns.split_at(2);
     let certain = guards[1].checked_add(m as u64).is_some();

@@ -1,31 +1,36 @@
 //! Conversion to and from decimal digits by halves: x = high·10^(19·2^k) + low.
 //!
-//! Short numbers are divided or multiplied by 10^19, one group of digits at a time: O(n²) for n limbs.
-//! Longer ones are split by the power 10^(19·2^k) that halves them best: O(M(n)·log² n) to write and
-//! O(M(n)·log n) to read, where M(n) is the cost of a product of n limbs.
+//! Short numbers are divided or multiplied by 10^19, one group of 19 digits at a time, at a cost of
+//! O(n²) for n limbs. Longer numbers are split at the largest power 10^(19·2^k) that is smaller.
+//! The cost is O(M(n)·log² n) to write and O(M(n)·log n) to read, where M(n) is the cost of a
+//! product of n limbs.
 
 use crate::division::{OneLimb, div_rem_by};
 use crate::limbs::{add_assign, trim, trimmed};
 use crate::product::{FastProducts, Multiplier};
 
-/// The number of digits of a group, which is the largest whose power of ten fits a limb of 64 bits.
+/// The number of decimal digits of a group, 19. It is the largest exponent for which a power of ten
+/// fits in a limb of 64 bits.
 const GROUP: usize = 19;
-/// The base of a group, 10^19, which is above 2^63.
+/// The number 10^19, the base in which a group of 19 decimal digits is one digit. It is above 2^63.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
-/// The level from which numbers are written by halves: they are divided by `10^(19·2^LEVEL)`.
+/// The least k for which a number that is written is split by division by 10^(19·2^k).
 const WRITE_LEVEL: usize = 6;
-/// The level from which numbers are read by halves, joined with a factor of `10^(19·2^LEVEL)`.
+/// The least k for which a number that is read is split into a high part times 10^(19·2^k) and a
+/// low part of 19·2^k digits.
 const READ_LEVEL: usize = 5;
-/// The level from which the halves are processed by two threads.
+/// The least k for which the two parts of a number split at 10^(19·2^k) are processed by two
+/// threads.
 const PARALLEL_LEVEL: usize = 9;
 
-/// The powers 10^(19·2^k) for k = 0, 1, …, for reuse by many numbers.
+/// The powers 10^(19·2^k) for k = 0, 1, …, computed once for the conversion of many numbers.
 #[derive(Debug)]
 pub struct Powers(Vec<Vec<u64>>);
 
 impl Powers {
-    /// Computes the powers for numbers of `digits` decimal digits. Cost O(M(n)), where n is the
-    /// number of limbs of such a number, and M(n) the cost of a product of n limbs.
+    /// Computes the powers for numbers of up to `digits` decimal digits. Cost O(M(n)), where n is
+    /// the number of limbs of a number of `digits` digits, and M(n) is the cost of a product of n
+    /// limbs.
     #[must_use]
     pub fn new(digits: usize) -> Self {
         let mut powers = vec![vec![TEN_19]];
@@ -42,14 +47,15 @@ impl Powers {
 /// Parses ASCII digits `0` to `9`, the highest first, and returns the number, which may have
 /// leading zero limbs. Halves of long numbers are processed by two threads of rayon's current pool.
 ///
-/// If `powers` was made for fewer digits, the result is the same, but takes longer.
+/// If `powers` was computed for numbers of fewer digits, the result is the same, but takes longer.
 #[must_use]
 pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
     read_halves(digits, powers)
 }
 
-/// Formats a number as decimal digits, the highest first, without leading zeros; `0` for zero.
-/// Threads and powers are used as in [`parse`].
+/// Formats a number as decimal digits, the highest first, without leading zeros; `0` for zero. Long
+/// numbers are processed by two threads of rayon's current pool. If `powers` was computed for
+/// numbers of fewer digits, the result is the same, but takes longer.
 #[must_use]
 pub fn format(number: &[u64], powers: &Powers) -> String {
     let number = trimmed(number).to_vec();
@@ -62,7 +68,8 @@ pub fn format(number: &[u64], powers: &Powers) -> String {
     digits.into_iter().map(char::from).collect()
 }
 
-/// Parses a number by halves; the result may have leading zero limbs.
+/// Parses decimal ASCII digits: splits them into a high and a low part, and parses these
+/// separately. The result may have leading zero limbs.
 fn read_halves(digits: &[u8], powers: &Powers) -> Vec<u64> {
     let split = (READ_LEVEL..powers.0.len()).rev().find(|&k| GROUP << k < digits.len());
     let Some(k) = split else { return read_groups(digits) };
@@ -97,8 +104,9 @@ fn read_groups(digits: &[u8]) -> Vec<u64> {
     number
 }
 
-/// Writes the digits of the number to `digits`, with zeros in front. `digits` must consist of whole
-/// groups, be long enough, and be zero initially.
+/// Writes the decimal digits of `number` to `digits` as ASCII characters, the highest first, with
+/// zeros in front. The length of `digits` must be a multiple of 19 and large enough for the number.
+/// All characters must be `0` initially.
 fn write_halves(mut number: Vec<u64>, digits: &mut [u8], powers: &Powers) {
     let splits = |k: &usize| GROUP << k < digits.len() && powers.0[*k].len() <= number.len();
     let Some(k) = (WRITE_LEVEL..powers.0.len()).rev().find(splits) else {
@@ -134,7 +142,7 @@ fn write_groups(number: &mut [u64], digits: &mut [u8]) {
     }
 }
 
-/// Computes number ← ⌊number/10^19⌋; returns the remainder.
+/// Computes number ← ⌊number/10^19⌋ and returns the remainder.
 fn div_rem_ten_19(number: &mut [u64]) -> u64 {
     const DIVISOR: OneLimb = OneLimb::new(TEN_19);
     number.iter_mut().rev().fold(0, |above, limb| {
@@ -165,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Multiplies by 10 and adds one digit at a time.
+    /// Parses decimal digits slowly: multiplies by 10 and adds one digit at a time.
     fn slowly(text: &str) -> Vec<u64> {
         let mut number = vec![];
         for digit in text.bytes() {
@@ -177,7 +185,8 @@ mod tests {
         number
     }
 
-    /// Every length around the splits, with powers for all digits and for fewer.
+    /// Tests that digits are unchanged after [`parse`] and [`format`], for lengths around those at
+    /// which numbers are split. Powers for all digits and for fewer digits are used.
     #[test]
     fn digits_come_back() {
         let mut sample = Sample::new(7);

@@ -1,9 +1,9 @@
-//! Conversion to and from hexadecimal digits, eight per word of 32 bits.
+//! Conversion to and from hexadecimal digits. Eight digits are a word of 32 bits.
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Parses ASCII digits, lower-case or upper-case, the highest first. Iterates over the number's
-/// words of 32 bits, the lowest first.
+/// Parses hexadecimal ASCII digits, lower-case or upper-case, the highest first. Iterates over the
+/// number's words of 32 bits, the lowest first.
 pub fn words(digits: &[u8]) -> impl Iterator<Item = u32> {
     let digit = |&c: &u8| char::from(c).to_digit(16).unwrap_or(0);
     digits
@@ -11,8 +11,8 @@ pub fn words(digits: &[u8]) -> impl Iterator<Item = u32> {
         .map(move |word| word.iter().map(digit).fold(0, |word, digit| word << 4 | digit))
 }
 
-/// Formats words of 32 bits, the lowest first, as lower-case digits, the highest first. There are
-/// no leading zeros; zero is `0`.
+/// Formats a number, given in words of 32 bits, the lowest first, as lower-case hexadecimal digits,
+/// the highest first. There are no leading zeros; zero is `0`.
 #[must_use]
 pub fn of_words(words: impl DoubleEndedIterator<Item = u32>) -> String {
     let mut text = Vec::with_capacity(8 * words.size_hint().0);
@@ -29,7 +29,8 @@ pub fn of_words(words: impl DoubleEndedIterator<Item = u32>) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Parses digits like [`words`] and returns the number, which may have leading zero limbs.
+/// Parses hexadecimal ASCII digits, lower-case or upper-case, the highest first. Returns the
+/// number, which may have leading zero limbs.
 #[must_use]
 pub fn parse(digits: &[u8]) -> Vec<u64> {
     let mut limbs = vec![0; digits.len().div_ceil(16)];
@@ -39,7 +40,8 @@ pub fn parse(digits: &[u8]) -> Vec<u64> {
     limbs
 }
 
-/// Formats a number like [`of_words`].
+/// Formats a number as lower-case hexadecimal digits, the highest first, without leading zeros; `0`
+/// for zero.
 #[must_use]
 pub fn format(number: &[u64]) -> String {
     of_words(number.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]))

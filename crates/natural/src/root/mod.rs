@@ -1,9 +1,9 @@
 //! Square roots by halves (`square_root`), and roots of any degree by Newton's iteration.
 //!
 //! Let f(x) = ⌊((k − 1)·x + ⌊a/x^(k−1)⌋)/k⌋. By the inequality of the arithmetic and the geometric
-//! mean, f(x) ≥ ⌊a^(1/k)⌋ for every x > 0, and f(x) < x for x > ⌊a^(1/k)⌋. So a first step from any x,
-//! followed by steps as long as x decreases, ends at the root. From an estimate of about 24 bits each
-//! step doubles the number of correct bits.
+//! mean, f(x) ≥ ⌊a^(1/k)⌋ for every x > 0, and f(x) < x for x > ⌊a^(1/k)⌋. So a first step from any
+//! x, followed by steps as long as x decreases, ends at the root. From an estimate of about 24 bits
+//! each step doubles the number of correct bits.
 
 mod square_root;
 
@@ -16,7 +16,7 @@ use crate::limbs::{
 use crate::product::Products;
 pub use square_root::SquareRoot;
 
-/// Computes roots, and keeps the working memory.
+/// Computes roots of any degree, and reuses its working memory from one root to the next.
 #[derive(Debug, Default)]
 pub struct Root {
     x: Vec<u64>,
@@ -29,9 +29,11 @@ pub struct Root {
 }
 
 impl Root {
-    /// Computes root ← ⌊a^(1/k)⌋, with zeros on top; `root` must be long enough for the result.
+    /// Computes root ← ⌊a^(1/k)⌋. `root` must be long enough for the result; limbs above the result
+    /// are set to 0.
     ///
-    /// Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product and a division of n limbs.
+    /// Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product and a division of n
+    /// limbs.
     pub fn root(&mut self, root: &mut [u64], a: &[u64], k: NonZeroU32) {
         let (a, k) = (trimmed(a), u64::from(k.get()));
         let Some(top) = a.last() else { return root.fill(0) };
@@ -54,7 +56,7 @@ impl Root {
         }
     }
 
-    /// Computes x ← an estimate of a^(1/k) that is not 0.
+    /// Sets `self.x` to an estimate of a^(1/k), which is not 0.
     fn estimate(&mut self, a: &[u64], k: u64) {
         let below = a.iter().rev().nth(1).map_or(0.0, |&limb| limb as f64);
         let leading = a.last().map_or(0.0, |&limb| limb as f64) + below * 0.5f64.powi(64);
@@ -76,7 +78,8 @@ impl Root {
         trim(&mut self.x);
     }
 
-    /// Computes next ← f(x), the next iterate of the module's formula.
+    /// Computes `self.next` ← ⌊((k − 1)·x + ⌊a/x^(k−1)⌋)/k⌋, one step of Newton's iteration, where
+    /// x is `self.x`.
     fn step(&mut self, a: &[u64], k: u64) {
         self.raise(k - 1);
         let Self { x, next, power, remainder, divider, .. } = self;
@@ -95,7 +98,8 @@ impl Root {
         trim(next);
     }
 
-    /// Computes power ← x^e, e > 0: a square for each bit of e, a product for each bit that is set.
+    /// Computes `self.power` ← x^e for e > 0, where x is `self.x`. Cost: one square for each bit of
+    /// e, and one product for each bit that is set.
     fn raise(&mut self, e: u64) {
         let Self { x, power, product, products, .. } = self;
         power.clear();
@@ -128,7 +132,8 @@ mod tests {
         assert!(trimmed(&root) == limbs::root(a, k), "root {k} of {a:x?} is not {root:x?}");
     }
 
-    /// Powers, numbers one less and one more, and others, for every degree up to more than their bits.
+    /// Tests roots of exact powers, of the numbers one less and one more, and of other numbers.
+    /// Some degrees are larger than the number of bits.
     #[test]
     fn powers_and_their_neighbours() {
         let mut roots = Root::default();

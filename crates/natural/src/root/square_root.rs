@@ -1,8 +1,8 @@
 //! Square roots with remainder (Zimmermann 1999, *Karatsuba Square Root*).
 //!
-//! Let b = 2^(64·l) and a = a'·b² + a1·b + a0, where the top two bits of a are not both 0. Given
-//! a' = s'² + r', divide r'·b + a1 = 2s'·q + u. Then (s'·b + q)² = a − (u·b + a0 − q²), and the root is
-//! s'·b + q, or one less if u·b + a0 < q². Only if r' = 2s' can q be b: then a is just below
+//! Let b = 2^(64·l) and a = a'·b² + a1·b + a0, where the top two bits of a are not both 0. Given a'
+//! = s'² + r', divide r'·b + a1 = 2s'·q + u. Then (s'·b + q)² = a − (u·b + a0 − q²), and the root
+//! is s'·b + q, or one less if u·b + a0 < q². Only if r' = 2s' can q be b: then a is just below
 //! ((s' + 1)·b)², and the root is s'·b + b − 1.
 
 use crate::division::Divider;
@@ -11,7 +11,7 @@ use crate::limbs::{
 };
 use crate::product::Products;
 
-/// Computes square roots, and keeps the working memory.
+/// Computes square roots with remainder, and reuses its working memory from one root to the next.
 #[derive(Debug, Default)]
 pub struct SquareRoot {
     scaled: Vec<u64>,
@@ -20,8 +20,9 @@ pub struct SquareRoot {
 }
 
 impl SquareRoot {
-    /// Computes root ← s = ⌊√a⌋ and rem ← a − s² ≤ 2s, both with zeros on top. `root` has at least half
-    /// the limbs of a, `rem` one more.
+    /// Computes root ← s = ⌊√a⌋ and rem ← a − s², which is at most 2s. For a of n limbs, `root`
+    /// must have at least ⌈n/2⌉ limbs, and `rem` at least ⌈n/2⌉ + 1. Limbs above the results are
+    /// set to 0.
     ///
     /// Cost O(M(n)) for n limbs, where M(n) is the cost of a product and a division of n limbs.
     pub fn sqrt_rem(&mut self, root: &mut [u64], rem: &mut [u64], a: &[u64]) {
@@ -59,7 +60,7 @@ impl SquareRoot {
     }
 }
 
-/// The working memory of the recursion, which works in place.
+/// The working memory of the recursive square root, which is computed in place.
 #[derive(Debug, Default)]
 struct Parts {
     quotient: Vec<u64>,
@@ -69,9 +70,9 @@ struct Parts {
 }
 
 impl Parts {
-    /// Computes s ← ⌊√a⌋, where s has k ≥ 1 limbs and a has 2k, whose top two bits are not both 0.
-    /// The lowest k limbs of a become those of a − s². Returns true if a − s² is 2^(64·k) more than
-    /// that.
+    /// Computes s ← ⌊√a⌋, where s has k ≥ 1 limbs and a has 2k limbs. The top two bits of a must
+    /// not both be 0. The lowest k limbs of a become (a − s²) mod 2^(64·k). Returns true if a − s²
+    /// ≥ 2^(64·k).
     fn sqrt_rem(&mut self, s: &mut [u64], a: &mut [u64]) -> bool {
         let k = s.len();
         if let ([s], [low, high]) = (&mut *s, &mut *a) {
@@ -146,7 +147,8 @@ mod tests {
         assert!(trimmed(&sum) == trimmed(a), "{a:x?} less {s:x?} squared is not {r:x?}");
     }
 
-    /// Squares, squares of numbers with long runs of equal bits, and their neighbours, at every shift.
+    /// Tests squares, also of numbers with long runs of equal bits, and the numbers next to
+    /// squares.
     #[test]
     fn squares_and_their_neighbours() {
         let mut roots = SquareRoot::default();

@@ -7,8 +7,9 @@ use super::steps::least_run;
 use super::{Transform, WrongArgument};
 
 impl<F: Field> Transform<F> {
-    /// Computes the cyclic convolutions a_l ← Σ_(i + j ≡ l mod N) a_i·b_j: products modulo z^N − 1. b
-    /// is overwritten with its transforms. Cost of each: three transforms and 2N products.
+    /// Computes the cyclic convolutions a_l ← Σ_(i + j ≡ l mod N) a_i·b_j of each pair of vectors:
+    /// products of polynomials modulo z^N − 1. b is overwritten with its transforms. Cost of each
+    /// convolution: three transforms and 2N products.
     ///
     /// # Errors
     /// a and b differ in length, or their length is not a multiple of N.
@@ -20,8 +21,8 @@ impl<F: Field> Transform<F> {
         self.inverse(a)
     }
 
-    /// Replaces a by its cyclic convolutions with itself. Cost of each: two transforms, N squares
-    /// and N products.
+    /// Replaces each vector of a by its cyclic convolution with itself. Cost of each convolution:
+    /// two transforms, N squares and N products.
     ///
     /// # Errors
     /// The number of elements is not a multiple of N.
@@ -31,13 +32,14 @@ impl<F: Field> Transform<F> {
         self.inverse(a)
     }
 
-    /// Computes the negacyclic convolutions a_l ← Σ_(i + j = l) a_i·b_j − Σ_(i + j = l + N) a_i·b_j:
-    /// products modulo z^N + 1. b is overwritten with the transforms of b_j·ψ^j, ψ = ω(m + 1). Cost of
-    /// each: three transforms and about 6N products.
+    /// Computes the negacyclic convolutions a_l ← Σ_(i + j = l) a_i·b_j − Σ_(i + j = l + N) a_i·b_j
+    /// of each pair of vectors: products of polynomials modulo z^N + 1. b is overwritten with the
+    /// transforms of b_j·ψ^j, where ψ is the root of unity of order 2N. Cost of each convolution:
+    /// three transforms and about 6N products.
     ///
     /// # Errors
-    /// a and b differ in length, their length is not a multiple of N, or the field has no root of unity
-    /// of order 2N.
+    /// a and b differ in length, their length is not a multiple of N, or the field has no root of
+    /// unity of order 2N.
     pub fn negacyclic(
         &self,
         a: &mut [F::Element],

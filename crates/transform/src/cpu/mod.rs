@@ -1,16 +1,18 @@
-//! Transforms on the CPU over any [`Field`]; [`f50`] computes products over 50-bit primes with vectors.
+//! Transforms on the CPU over any [`Field`]; [`f50`] computes products over 50-bit primes with
+//! vectors.
 //!
 //! Decimation in frequency (Gentleman and Sande 1966): with N = K·S, j = S·u + s and i = K·v + q,
 //!
 //! X_(K·v + q) = Σ_s (ω^(sq) · Σ_u x_(S·u + s)·ω^(S·uq)) · ω^(K·sv),
 //!
-//! K-point transforms of the columns, products by twiddles ω^(sq), and S-point transforms of the rows.
-//! For K = 2^c, c = [`Field::log2_of_cheap_roots`], the K-point transforms have only cheap factors, and
-//! general products occur between the steps: N·log(N)/c of them in all (Fürer 2009, *Faster integer
-//! multiplication*; Chen et al. 2018, *Big prime field FFTs on the GPU*, for r^k + 1 with
-//! c = log2(2k)).
+//! which consists of K-point transforms of the columns, products by twiddles ω^(sq), and S-point
+//! transforms of the rows. For K = 2^c, c = [`Field::log2_of_cheap_roots`], the K-point transforms
+//! have only cheap factors. General products occur only between the steps. Their number is about
+//! N·log2(N)/c in all (Fürer 2009, *Faster integer multiplication*; Chen et al. 2018, *Big prime
+//! field FFTs on the GPU*, for r^k + 1 with c = log2(2k)).
 //!
-//! A plan stores ω^i for i < N/K only; the other powers are products of these and cheap roots.
+//! A plan stores ω^i only for i < N/K. Each other power is a product of a stored power and a cheap
+//! root.
 
 mod convolution;
 pub mod f50;
@@ -28,20 +30,21 @@ use steps::least_run;
 /// The reason why a transform cannot be planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoTransform {
-    /// The length, in elements, is not a power of two.
+    /// The requested length, stored here in elements, is not a power of two.
     #[error("cannot transform {0} elements: the length must be a power of two")]
     Length(usize),
-    /// The field has no root of unity of order 2^m, for this m.
+    /// The field has no root of unity of order 2^m, for the exponent m stored here.
     #[error(
         "the field has no root of unity of order 2^{0}: choose a shorter transform or another field"
     )]
     Root(u32),
-    /// The plan of a transform of 2^m elements, for this m, does not fit in memory.
+    /// The plan of a transform of 2^m elements does not fit in memory, for the exponent m stored
+    /// here.
     #[error("out of memory for a transform of 2^{0} elements: choose a shorter one")]
     Memory(u32),
 }
 
-/// The reason why a plan refuses its arguments.
+/// The reason why a [`Transform`] refuses its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WrongArgument {
     /// The number of elements is not a multiple of the transform length.
@@ -54,42 +57,43 @@ pub enum WrongArgument {
         /// The number of elements of a transform.
         n: usize,
     },
-    /// The factors of a convolution have these different lengths.
+    /// The factors of a convolution differ in length. Both lengths are stored here, in elements.
     #[error("the factors of a convolution differ in length: {0} and {1} elements")]
     Lengths(usize, usize),
-    /// The field has no root of unity of order 2N, which negacyclic convolutions require; the value
-    /// is log2(2N).
+    /// The field has no root of unity of order 2N, which negacyclic convolutions require. The
+    /// exponent log2(2N) is stored here.
     #[error(
         "the field has no root of unity of order 2^{0}, which a negacyclic convolution requires"
     )]
     Root(u32),
 }
 
-/// Transforms of N = 2^m elements.
+/// A plan of transforms of N = 2^m elements over the field F, on the CPU.
 ///
-/// All methods process batches: transform b consists of the elements b·N to b·N + N − 1. They run on
+/// All methods process batches: vector b consists of the elements b·N to b·N + N − 1. They run on
 /// the threads of rayon's current pool.
 #[derive(Debug, Clone)]
 pub struct Transform<F: Field> {
     field: F,
     log2: u32,
-    /// The exponent c: products by powers of ω(c), the root of order 2^c, are cheap.
+    /// The exponent c for which products by powers of ω(c), the root of order 2^c, are cheap.
     cheap: u32,
-    /// The powers ω^i for i < N/2^c; at least ω^0.
+    /// The powers ω^i for i < N/2^c, where c is `cheap`; at least ω^0.
     powers: Vec<F::Element>,
-    /// The factor 1/N of the inverse.
+    /// The factor 1/N of the inverse transform.
     scale: F::Element,
     /// ω(m + 1), the root of unity of order 2N, if the field has one.
     half_root: Option<F::Element>,
 }
 
 impl<F: Field> Transform<F> {
-    /// Plans transforms of 2^log2 elements.
+    /// Plans transforms of N = 2^log2 elements.
     ///
-    /// Cost: about N/2^c products, and as many elements of memory.
+    /// Cost: about N/2^c products and N/2^c elements of memory, where c is
+    /// [`Field::log2_of_cheap_roots`].
     ///
     /// # Errors
-    /// The field has no root of unity of this order, or the memory for its powers is not available.
+    /// The field has no root of unity of order N, or the memory for its powers is not available.
     pub fn new(field: F, log2: u32) -> Result<Self, NoTransform> {
         // Roots of different orders must match, and may be costly to find.
         let half_root = log2.checked_add(1).and_then(|log2| field.root_of_unity(log2));
@@ -110,7 +114,7 @@ impl<F: Field> Transform<F> {
     /// Plans transforms of n elements.
     ///
     /// # Errors
-    /// n is not a power of two; otherwise as for [`Transform::new`].
+    /// n is not a power of two, or [`Transform::new`] returns an error.
     pub fn of_length(field: F, n: usize) -> Result<Self, NoTransform> {
         if !n.is_power_of_two() {
             return Err(NoTransform::Length(n));
@@ -118,7 +122,7 @@ impl<F: Field> Transform<F> {
         Self::new(field, n.ilog2())
     }
 
-    /// Returns the field.
+    /// Returns the field over which transforms are computed.
     #[must_use]
     pub fn field(&self) -> &F {
         &self.field
@@ -131,10 +135,10 @@ impl<F: Field> Transform<F> {
         1 << self.log2
     }
 
-    /// Computes X_i = Σ_j x_j·ω^(ij), in place.
+    /// Replaces each vector x by its transform X_i = Σ_j x_j·ω^(ij), in natural order.
     ///
-    /// Cost of each transform: N·log2(N) sums and about N·(log2(N)/c − 1) products for c > 2,
-    /// N·log2(N)/2 otherwise.
+    /// Cost of each transform: N·log2(N) sums, and about N·(log2(N)/c − 1) products for c > 2 or
+    /// N·log2(N)/2 products for c ≤ 2, where c is [`Field::log2_of_cheap_roots`].
     ///
     /// # Errors
     /// The number of elements is not a multiple of N.
@@ -144,8 +148,8 @@ impl<F: Field> Transform<F> {
         Ok(())
     }
 
-    /// Computes x_j = 1/N·Σ_i X_i·ω^(−ij), in place. Cost: that of [`Transform::forward`] and N
-    /// products.
+    /// Replaces each vector X by its inverse transform x_j = 1/N·Σ_i X_i·ω^(−ij), in natural order.
+    /// Cost: that of [`Transform::forward`] and N products.
     ///
     /// # Errors
     /// The number of elements is not a multiple of N.
@@ -175,13 +179,14 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// Replaces one transform x by Σ_i x_i·ω^(−ij), without the factor 1/N.
+    /// Replaces one vector x by x_j ← Σ_i x_i·ω^(−ij), its inverse transform without the factor
+    /// 1/N.
     fn one_backward(&self, x: &mut [F::Element]) {
         self.one_forward(x);
         x[1..].reverse();
     }
 
-    /// Returns a·ω^i for i < N.
+    /// Returns a·ω^i for i < N, where ω is the root of unity of order N.
     fn times_root(&self, a: &F::Element, i: usize) -> F::Element {
         // ω^(N/2^c) = ω(c), and ω = ω(c)^(2^c/N) of shorter transforms.
         let (high, low) = (i / self.powers.len(), i % self.powers.len());

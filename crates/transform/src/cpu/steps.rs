@@ -1,24 +1,24 @@
-//! The steps of a transform, of several levels each. Results are in bit-reversed order.
+//! The steps of a transform. Each step computes several levels. Results are in bit-reversed order.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 
 use super::{Transform, reversed};
 
-/// The number of bytes that a thread processes in one step, few enough to stay in its cache.
+/// The number of bytes of columns that a thread transforms at a time. They fit in its cache.
 const TILE: usize = 1 << 16;
 
-/// Returns the least number of elements that justifies a separate thread: those of 16 KiB.
+/// Returns the least number of elements that are worth a separate thread. They take 16 KiB.
 pub(super) fn least_run<F: Field>() -> usize {
     ((1 << 14) / size_of::<F::Element>().max(1)).max(1)
 }
 
-/// The least number of levels of a step, even if cheap roots cover fewer: the number of products is the
-/// same, and memory is traversed less often.
+/// The least number of levels of a step. If cheap roots cover fewer levels, a step of 3 levels
+/// needs the same number of products as shorter steps, but there are fewer passes over memory.
 const LEAST_LEVELS: u32 = 3;
 
 impl<F: Field> Transform<F> {
-    /// Transforms the whole of x; X_i is stored at the index with i's bits reversed.
+    /// Transforms all of x. The output X_i is stored at the index that is i with its bits reversed.
     pub(super) fn steps(&self, x: &mut [F::Element]) {
         let levels = self.cheap.max(LEAST_LEVELS);
         if x.len() <= 1 << levels {
@@ -47,8 +47,8 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// Transforms the columns; the element of frequency q is stored in the row whose index is q
-    /// with its bits reversed.
+    /// Transforms the columns of a matrix that is given by its rows. The element of frequency q is
+    /// stored in the row whose index is q with its bits reversed.
     fn columns(&self, rows: &mut [&mut [F::Element]]) {
         if rows.len() < 2 {
             return;
@@ -64,8 +64,9 @@ impl<F: Field> Transform<F> {
         self.columns(high);
     }
 
-    /// Multiplies the element in column s and in the row of frequency q by ω^(sq), with ω of order
-    /// rows·columns. The first column given is s = `first`.
+    /// Multiplies the element in column s and in the row of frequency q by ω^(sq), where ω is the
+    /// root of unity of order `rows.len()`·`columns`. `rows` contains the columns from s = `first`
+    /// on.
     fn twiddles(&self, rows: &mut [&mut [F::Element]], columns: usize, first: usize) {
         let levels = rows.len().ilog2();
         let stride = self.len() / (rows.len() * columns);
@@ -78,7 +79,7 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// Computes the last step: a transform of contiguous points.
+    /// Computes the last step of a transform, which is a transform of contiguous points.
     fn points(&self, x: &mut [F::Element]) {
         if x.len() < 2 {
             return;
@@ -92,7 +93,8 @@ impl<F: Field> Transform<F> {
         self.points(high);
     }
 
-    /// Computes a ← a + b, b ← (a − b)·ω^i.
+    /// Computes a ← a + b and b ← (a − b)·ω^i from the initial values of a and b, where ω is the
+    /// root of unity of order N.
     fn butterfly(&self, a: &mut F::Element, b: &mut F::Element, i: usize) {
         let difference = self.field.sub(a, b);
         *a = self.field.add(a, b);

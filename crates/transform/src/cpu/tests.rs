@@ -13,13 +13,13 @@ use warpint_arith::with_field;
 use super::*;
 use crate::definition;
 
-/// Z/pZ for a small p with a generator of the roots of unity of order 2^most.
+/// The field Z/pZ for a small p. `root` is a root of unity of order 2^`most`.
 #[derive(Debug, Clone, Copy)]
 struct Small {
     p: u64,
     root: u64,
     most: u32,
-    /// log2 of the order of the roots declared cheap.
+    /// The base-2 logarithm of the order of the roots that are declared cheap.
     cheap: u32,
 }
 
@@ -61,7 +61,8 @@ impl Field for Small {
     }
 }
 
-/// 65537 = 2^16 + 1 has roots of all orders up to 2^16; 3 generates them.
+/// Returns the field Z/65537Z, where 65537 = 2^16 + 1. 3 is a root of unity of order 2^16. The
+/// roots of order 2^`cheap` are declared cheap.
 fn fermat(cheap: u32) -> Small {
     Small { p: 65537, root: 3, most: 16, cheap }
 }
@@ -80,7 +81,8 @@ fn elements<F: Field>(field: &F, count: usize, seed: u64) -> Vec<F::Element> {
     (0..count).map(|_| pick()).collect()
 }
 
-/// Compares every output with the definition, and inverts the transform.
+/// Compares every output of a transform with the definition, and tests that the inverse restores
+/// the input.
 fn check_all<F: Field + Clone>(field: &F, log2: u32, batch: usize) {
     let plan = Transform::new(field.clone(), log2).unwrap();
     let x = elements(field, batch << log2, log2.into());
@@ -94,7 +96,8 @@ fn check_all<F: Field + Clone>(field: &F, log2: u32, batch: usize) {
     assert_eq!(y, x, "2^{log2} elements and back");
 }
 
-/// Compares a few outputs with Horner's rule, and inverts the transform.
+/// Compares a few outputs of a transform with Horner's rule, and tests that the inverse restores
+/// the input.
 fn check_some<F: Field + Clone>(field: &F, log2: u32) {
     let plan = Transform::new(field.clone(), log2).unwrap();
     let x = elements(field, 1 << log2, log2.into());
@@ -138,8 +141,8 @@ fn check_convolutions<F: Field + Clone>(field: &F, log2: u32, batch: usize) {
     }
 }
 
-/// Chen, Covanov, Mohajerani and Moreno Maza 2018, *Big prime field FFTs on the GPU*, slides of CASCON: examples
-/// over Z/17Z with ω = 2.
+/// Compares transforms with published examples over Z/17Z with ω = 2 (Chen, Covanov, Mohajerani and
+/// Moreno Maza 2018, *Big prime field FFTs on the GPU*, slides of CASCON).
 #[test]
 fn published_examples_over_z_17() {
     let plan = Transform::of_length(SEVENTEEN, 8).unwrap();
@@ -194,7 +197,8 @@ fn convolutions_are_those_of_the_definition() {
     }
 }
 
-/// Lengths below, at and above 2k points, of every prime r^k + 1.
+/// Tests transforms of fewer than 2k, of 2k and of more than 2k points over the field of every
+/// known prime r^k + 1. For k > 32, only one short length is tested.
 #[test]
 fn transforms_over_generalized_fermat_fields() {
     for form in PRIMES {
@@ -251,7 +255,8 @@ fn what_there_is_not() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// The transform of a shifted sum: linear, and ω^i times the spectrum.
+    /// Tests that the transform of a rotated vector is the transform of the vector times powers of
+    /// ω.
     #[test]
     fn shifts_become_powers_of_the_root(log2 in 0u32..12, seed: u64, cheap in 1u32..9) {
         let field = fermat(cheap);

@@ -1,4 +1,4 @@
-//! Layouts of vectors of elements of several words, on hosts and devices.
+//! Conversion between the layouts of vectors of elements on hosts and on devices.
 
 use bytemuck::Pod;
 use warpint_arith::f50::F50;
@@ -17,11 +17,12 @@ pub trait WordField: Field {
     /// Appends the words of the element x to `words`.
     fn extend(&self, words: &mut Vec<Self::Word>, x: &Self::Element);
 
-    /// Returns the element represented by the words; `None` if they do not represent one.
+    /// Returns the element that `words` represents; `None` if `words` does not represent an
+    /// element.
     fn element_of(&self, words: &[Self::Word]) -> Option<Self::Element>;
 }
 
-/// The words of an element are its k digits.
+/// The words of an element are its K digits.
 impl<const K: usize> WordField for Gfn<K> {
     type Word = u64;
 
@@ -38,7 +39,8 @@ impl<const K: usize> WordField for Gfn<K> {
     }
 }
 
-/// The words of an element represent the integer 0 ≤ x < p.
+/// The L words of an element are those of the integer x, 0 ≤ x < p, that it represents, the lowest
+/// first.
 impl<const L: usize> WordField for PrimeField<L> {
     type Word = u64;
 
@@ -55,7 +57,7 @@ impl<const L: usize> WordField for PrimeField<L> {
     }
 }
 
-/// The words of an element represent the integer 0 ≤ x < p.
+/// An element has one word, the integer x, 0 ≤ x < p, that it represents.
 impl WordField for F50 {
     type Word = f64;
 
@@ -73,7 +75,8 @@ impl WordField for F50 {
     }
 }
 
-/// Returns the words of elements in limb-major order: word d of element j is at `d·count + j`.
+/// Returns the words of `count` elements in limb-major order: word d of element j is at
+/// `d·count + j`.
 #[must_use]
 pub fn to_words<F: WordField>(field: &F, x: &[F::Element]) -> Vec<F::Word> {
     let mut words = Vec::with_capacity(x.len() * field.words());
@@ -85,26 +88,29 @@ pub fn to_words<F: WordField>(field: &F, x: &[F::Element]) -> Vec<F::Word> {
 /// element.
 ///
 /// # Panics
-/// If the number of words is not a multiple of the words of an element.
+/// If the number of words is not a multiple of the number of words of an element.
 #[must_use]
 pub fn from_words<F: WordField>(field: &F, words: &[F::Word]) -> Option<Vec<F::Element>> {
     let words = element_major(words, field.words());
     words.chunks(field.words()).map(|words| field.element_of(words)).collect()
 }
 
-/// Converts element-major words to limb-major order: word d of element j is at `d·count + j`.
+/// Converts words from element-major to limb-major order. Word d of element j is at
+/// `j·words_each + d` before, and at `d·count + j` afterwards, where `count` is the number of
+/// elements.
 ///
 /// # Panics
-/// If the number of words is not a multiple of the words of an element.
+/// If the number of words is not a multiple of the number of words of an element.
 #[must_use]
 pub fn limb_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
     transposed(words, words.len() / words_each, words_each)
 }
 
-/// Converts limb-major words to element-major order: the inverse of [`limb_major`].
+/// Converts words from limb-major to element-major order. Word d of element j is at `d·count + j`
+/// before, and at `j·words_each + d` afterwards, where `count` is the number of elements.
 ///
 /// # Panics
-/// If the number of words is not a multiple of the words of an element.
+/// If the number of words is not a multiple of the number of words of an element.
 #[must_use]
 pub fn element_major<W: Copy>(words: &[W], words_each: usize) -> Vec<W> {
     transposed(words, words_each, words.len() / words_each)

@@ -1,7 +1,8 @@
-//! Transforms on devices.
+//! Transforms on devices (GPUs and the simulator).
 //!
-//! Vectors of elements of several words are limb-major: word d of element j is at `d·count + j`, with
-//! `count` elements in all. In a batch, transform b consists of the elements b·N, …, b·N + N − 1.
+//! Vectors of elements of several words are limb-major: word d of element j is at `d·count + j`,
+//! with `count` elements in all. In a batch, transform b consists of the elements b·N, …, b·N + N
+//! − 1.
 
 pub mod f50;
 pub mod gfn;
@@ -14,8 +15,8 @@ use warpint_device::Source;
 
 pub use vectors::WrongLength;
 
-/// The headers that kernels of other crates include besides those of [`warpint_device::common`], by
-/// name:
+/// The headers of this crate for kernels of other crates, as pairs of name and text. These kernels
+/// also include the headers of [`warpint_device::common`].
 ///
 /// | header | contents |
 /// |---|---|
@@ -30,8 +31,8 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("goldilocks_tile.cuh", include_str!("../../kernels/goldilocks_tile.cuh")),
 ];
 
-/// Returns the source of every shipped kernel, for devices whose blocks have `shared_memory` bytes
-/// of shared memory.
+/// Returns the sources of all shipped kernels of this crate, for devices whose blocks have
+/// `shared_memory` bytes of shared memory.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     let mut sources = gfn::sources(shared_memory);

@@ -1,4 +1,4 @@
-//! Compares every plan, on the simulator, with the definition.
+//! Compares every plan with the definition. Plans on devices run on the simulator.
 
 use std::borrow::BorrowMut;
 
@@ -21,8 +21,9 @@ use crate::gpu::layout::{WordField, from_words, to_words};
 use crate::gpu::prime::PrimeFft;
 use crate::gpu::small_primes::SmallPrimes;
 
-/// Tests both forms of a transform and of its inverse, and a convolution. Batches are passed to the
-/// plan by `upload` and read back by `download`, which may return more elements.
+/// Tests transforms and inverse transforms, in place and into another batch, and a convolution.
+/// `upload` converts elements to a batch of the plan, and `download` converts a batch back to
+/// elements; it may return additional elements at the end.
 fn check<F: Field, P: Plan, V: BorrowMut<P::Vectors>>(
     field: &F,
     plan: &P,

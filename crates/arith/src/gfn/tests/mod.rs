@@ -1,4 +1,4 @@
-//! Fields r^k + 1: forms, proofs, roots. The files below test the arithmetic.
+//! Tests of forms, primality proofs and roots of unity. The submodules test the arithmetic.
 
 mod arithmetic;
 mod slides;
@@ -6,7 +6,8 @@ mod slides;
 use super::*;
 use crate::primes;
 
-/// 0, ±1, ±2, r^i and its negative, and digits with long carries: all r − 1, one of both, every second.
+/// Returns 0, ±1, ±2, the powers r^i and their negatives, and elements with long carries, whose
+/// digits are all r − 1, or alternate between 0 and r − 1.
 fn corners<const K: usize>(field: &Gfn<K>) -> Vec<[u64; K]> {
     let top = field.r - 1;
     let alternating =
@@ -30,7 +31,8 @@ fn corners<const K: usize>(field: &Gfn<K>) -> Vec<[u64; K]> {
     all
 }
 
-/// Primes other than [`PRIMES`]: with digits of one bit, with odd parts of r of one to 63 bits.
+/// Returns primes r^k + 1 that are not in [`PRIMES`]. Their radices have 2 to 64 bits, and odd
+/// parts of 1 to 63 bits.
 fn others() -> Vec<Form> {
     let texts = [
         "(2^2-2^1)^2+1",

@@ -1,4 +1,5 @@
-//! The examples of Chen et al. 2018 over Z/17Z: 17 = 4² + 1, ω = 2.
+//! The examples of Chen et al. 2018 over Z/17Z, where 17 = 4² + 1. The root of unity of order 8 is
+//! ω = 2.
 
 use super::*;
 
@@ -10,7 +11,7 @@ fn elements(x: [u64; 8]) -> Vec<[u64; 2]> {
     x.iter().map(|&x| field().from_u64(x)).collect()
 }
 
-/// Σ_j x_j·ω^(ij) for ω of order 8.
+/// Returns Σ_j x_j·ω^(ij) for i = 0, …, 7, where ω = `root` is a root of unity of order 8.
 fn transform(x: &[[u64; 2]], root: &[u64; 2]) -> Vec<[u64; 2]> {
     let field = field();
     let term = |i: usize, j: usize| field.mul(&x[j], &field.pow(root, &[(i * j) as u64]));

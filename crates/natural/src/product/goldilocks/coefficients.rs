@@ -1,28 +1,31 @@
-//! Splits numbers into digits before a convolution, and propagates carries after it.
+//! The choice of the digits of a convolution, and the propagation of carries after it.
 
 use warpint_arith::goldilocks::Q;
 
-/// The way in which two numbers are split into digits for a sum of products.
+/// The size of the digits into which numbers are split, for transforms that compute sums of
+/// products modulo q = 2^64 − 2^32 + 1.
 ///
-/// With digits below 2^b and at most m digits of the shorter operand of each product, a coefficient of
-/// one product lies in 0 ..= m·(2^b − 1)². A sum of `plus` products less `minus` products has
-/// coefficients from −`minus`·m·(2^b − 1)² to `plus`·m·(2^b − 1)². Their residues mod q determine them
-/// if this range has at most q integers: (`plus` + `minus`)·m·(2^b − 1)² < q.
+/// Let digits be below 2^b, and let the shorter operand of each product have at most m digits. A
+/// coefficient of one product is then from 0 to m·(2^b − 1)². If `plus` products are added and
+/// `minus` products subtracted, a coefficient of the sum is from −`minus`·m·(2^b − 1)² to
+/// `plus`·m·(2^b − 1)². Its residue mod q determines it if this range contains at most q integers:
+/// (`plus` + `minus`)·m·(2^b − 1)² < q.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// The number of bits b of a digit.
+    /// The number of bits of a digit, b.
     pub(super) bits: u32,
-    /// The number of digits of the longest product, which is the least number of points of a
-    /// transform.
+    /// The number of coefficients of the longest product. A transform must have at least this
+    /// number of points.
     pub(super) points: usize,
-    /// The largest coefficient of a sum, `plus`·m·(2^b − 1)²: a larger residue represents a
-    /// negative number.
+    /// The largest coefficient of a sum, `plus`·m·(2^b − 1)². A residue mod q that is larger
+    /// represents a negative coefficient.
     pub(super) largest: u64,
 }
 
 impl Cut {
-    /// Chooses the largest digits that are possible for products of `short` by `long` limbs at
-    /// most.
+    /// Chooses the largest digits with which the coefficients are determined by their residues. The
+    /// products are of at most `short` by `long` limbs. Each sum adds at most `plus` products and
+    /// subtracts at most `minus` products.
     pub(super) fn new(short: usize, long: usize, plus: u32, minus: u32) -> Self {
         let digits = |limbs: usize, bits: u32| (64 * limbs).div_ceil(bits as usize);
         let size = |bits: u32| {
@@ -39,8 +42,8 @@ impl Cut {
         }
     }
 
-    /// Returns Σ z_j·2^(b·j) mod 2^(64·limbs), where the coefficients z_j are canonical residues
-    /// mod q.
+    /// Returns Σ z_j·2^(b·j) mod 2^(64·limbs), in `limbs` limbs, where b is the number of bits of a
+    /// digit. The coefficients z_j are given by their residues from 0 to q − 1.
     pub(super) fn carried(&self, coefficients: &[u64], limbs: usize) -> Vec<u64> {
         let mask = (1i128 << self.bits) - 1;
         let mut out = Vec::with_capacity(limbs);

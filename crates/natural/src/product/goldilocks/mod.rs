@@ -1,10 +1,10 @@
 //! Products and sums of products of any length by exact convolutions, on several threads.
 //!
-//! Both factors are split into digits of b bits. b is small enough that every coefficient of the
-//! product of the two polynomials is determined by its residue mod q = 2^64 − 2^32 + 1. The polynomials
-//! are convolved by a transform over that field, of 2^k, 3·2^k or 5·2^k points, at least as many as the
-//! product has digits (Schönhage and Strassen 1971; the field's transform: Hérault 2025, §2). There is
-//! no rounding.
+//! Both factors are split into digits of b bits, which are the coefficients of two polynomials. b
+//! is small enough that every coefficient of the product of the polynomials is determined by its
+//! residue mod q = 2^64 − 2^32 + 1. The polynomials are multiplied by transforms over the field of
+//! q elements (Schönhage and Strassen 1971; for this field, Hérault 2025, §2). A transform has 2^k,
+//! 3·2^k or 5·2^k points, at least the number of digits of the product. There is no rounding.
 
 mod coefficients;
 
@@ -17,50 +17,56 @@ use super::{FastProducts, Matrix2, Multiplier, ntt};
 use crate::limbs::{add_assign, trimmed};
 use warpint_transform::cpu::goldilocks::{Cyclic, Digits, Pool, Pools, Term, cyclic};
 
-/// The number of limbs of the shorter factor below which Karatsuba's method is faster.
+/// The number of limbs of the shorter factor from which a transform is faster than Karatsuba's
+/// method.
 const TRANSFORM_FROM: usize = 192;
 
-/// The number of limbs of the shorter factor below which Karatsuba's method is faster, if several
-/// products share transforms.
+/// The number of limbs of the shorter factor from which transforms are faster than Karatsuba's
+/// method for several products that share transforms.
 const SHARED_TRANSFORM_FROM: usize = 80;
 
-/// The least number of points at which the operands of one call are distributed over several
-/// threads.
+/// The number of points of a transform from which the operands of one call are distributed over
+/// several threads.
 const ACROSS_FROM: usize = 1 << 12;
 
-/// The number of limbs from which the products of one call are distributed over several threads.
+/// The number of limbs of a product from which the products of one call are distributed over
+/// several threads.
 const APART_FROM: usize = 1 << 10;
 
 /// The number of points from which one transform is distributed over several threads.
 const WITHIN_FROM: usize = 1 << 15;
 
-/// The largest number of points of a transform, which is enough for products of up to 1.2·10^9
-/// bits. Longer factors are split.
+/// The largest number of points of a transform. It is enough for products of up to 1.2·10^9 bits.
+/// If a product is longer, its factors are split.
 const MOST_POINTS: usize = 1 << 26;
 
 /// A multiplier by transforms for factors of any length, on several threads.
 ///
-/// Products of at most 2^16 limbs are computed like those of [`FastProducts`] if 50-bit primes are
-/// fast (AVX2) and a call has at least as many products as there are threads. Such a product takes
-/// 0.3 to 0.6 of the time of one by this multiplier's transforms (the last column of the test
-/// `crossovers`). Sharing the transforms of a sum saves less.
+/// Products of at most 2^16 limbs are computed by the methods of [`FastProducts`] if the CPU has
+/// fused multiply-adds, which make transforms over 50-bit primes fast, and a call has at least one
+/// product for each thread, or products of fewer than 2^10 limbs. A product by 50-bit primes takes
+/// 0.3 to 0.6 of the time of a product by this multiplier's own transforms (the last column of the
+/// test `crossovers`). Sharing the transforms of a sum saves less.
 ///
 /// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
-/// bits), each in 24·n bytes. Tables of twice that size are kept for every length used.
+/// bits). Each transform takes 24·n bytes. For every transform length used, tables of 48·n bytes
+/// are kept in memory.
 pub struct TransformMultiplier {
     threads: Pool,
     caller: Pool,
     count: usize,
     tables: Mutex<BTreeMap<usize, Arc<dyn Cyclic>>>,
     most_points: usize,
-    /// Whether products by 50-bit primes are fast on this CPU.
+    /// Whether this multiplier may use transforms over 50-bit primes, which are fast on CPUs with
+    /// fused multiply-adds.
     primes: bool,
 }
 
 const TIMES: Term = Term { left: 0, right: 1, minus: false };
 
 impl TransformMultiplier {
-    /// Creates a multiplier with `threads` threads; 1 uses the caller's thread.
+    /// Creates a multiplier with `threads` threads. If `threads` is 1, all work runs on the
+    /// caller's thread.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self::by(threads, MOST_POINTS, ntt::is_fast())
@@ -83,21 +89,22 @@ impl TransformMultiplier {
         Self::by(threads, MOST_POINTS, false)
     }
 
-    /// Returns the thread pool, for running a whole computation on it.
+    /// Returns the thread pool of this multiplier. A caller may run a whole computation on it.
     #[must_use]
     pub fn pool(&self) -> &Pool {
         &self.threads
     }
 
-    /// Returns whether `products` products of at most `limbs` limbs are faster by 50-bit primes. A
-    /// product by 50-bit primes runs on one thread. So does a short product by other transforms,
-    /// but a long one is distributed over several threads.
+    /// Returns whether `products` products of at most `limbs` limbs are computed by transforms over
+    /// 50-bit primes. A product by 50-bit primes runs on one thread. A product by this multiplier's
+    /// own transforms also runs on one thread if it is short, but on several threads if it is long.
     fn by_primes(&self, products: usize, limbs: usize) -> bool {
         let occupied = limbs < APART_FROM || self.count <= products;
         self.primes && limbs <= ntt::MAX_LIMBS && occupied
     }
 
-    /// Returns the shortest transform of at least `points` points; `None` if they are too many.
+    /// Returns the shortest transform of at least `points` points; `None` if it would exceed the
+    /// largest number of points of this multiplier.
     fn cyclic(&self, points: usize) -> Option<Arc<dyn Cyclic>> {
         let n = length(points);
         if n > self.most_points {
@@ -113,11 +120,12 @@ impl TransformMultiplier {
         Some(made)
     }
 
-    /// Returns sums Σ ± x·y of products of operands; `None` if the factors are too long. A sum is
-    /// in two's complement, of `left` + `right` limbs, and of one more if any sum has several
-    /// terms.
+    /// Returns N sums Σ ± x·y of products of operands; `None` if the factors are too long for a
+    /// transform. Each sum is in two's complement. It has `left` + `right` limbs, and one limb more
+    /// if any of the sums has several terms.
     ///
-    /// `left` and `right` are the numbers of limbs of the longest factors on either side.
+    /// `left` is the number of limbs of the longest left factor x of a term, and `right` that of
+    /// the longest right factor y.
     fn sums<const N: usize>(
         &self,
         operands: &[&[u64]],
@@ -145,8 +153,8 @@ impl TransformMultiplier {
     }
 }
 
-/// Returns the least length 2^k, 3·2^k or 5·2^k that is at least `points`, and long enough for
-/// vectors of four lanes: at least 16, 48 or 80.
+/// Returns the least transform length 2^k, 3·2^k or 5·2^k that is at least `points`. Vectors of
+/// four lanes require that 2^k is at least 16, 3·2^k at least 48, and 5·2^k at least 80.
 fn length(points: usize) -> usize {
     let power = points.max(16).next_power_of_two();
     [power / 8 * 5, power / 4 * 3].into_iter().find(|&n| n >= points.max(48)).unwrap_or(power)
@@ -211,7 +219,7 @@ impl Multiplier for TransformMultiplier {
 }
 
 impl TransformMultiplier {
-    /// Returns long·short by splitting the longer factor in two.
+    /// Returns long·short, computed from the products of the two halves of `long` with `short`.
     fn halved(&self, long: &[u64], short: &[u64]) -> Vec<u64> {
         let (low, high) = long.split_at(long.len() / 2);
         let mut product = self.mul(low, short);
@@ -221,8 +229,8 @@ impl TransformMultiplier {
     }
 }
 
-/// A multiplier that computes sums product by product, by the default methods of [`Multiplier`],
-/// instead of sharing transforms.
+/// A multiplier that computes each product of a sum separately, by the default methods of
+/// [`Multiplier`]. The products do not share transforms.
 struct ByProducts<'a>(&'a TransformMultiplier);
 
 impl Multiplier for ByProducts<'_> {

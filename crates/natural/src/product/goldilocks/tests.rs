@@ -1,4 +1,4 @@
-//! Compares products by transforms with Karatsuba's method and schoolbook.
+//! Compares products by transforms with Karatsuba's method and the schoolbook method.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use crate::limbs;
 use crate::product::Schoolbook;
 
-/// Multipliers as used; without 50-bit primes; and one with few points, so that factors are split.
+/// Returns multipliers with the default settings, multipliers without 50-bit primes, and one with
+/// so small a limit on the points of a transform that factors are split.
 fn multipliers() -> [TransformMultiplier; 5] {
     [
         TransformMultiplier::new(1),

@@ -3,14 +3,13 @@
 //! # The product as a product of polynomials
 //!
 //! With digits of 64 bits, a·b is the value at x = 2^64 of the product c of two polynomials. c has
-//! `a.len() + b.len() − 1` coefficients 0 ≤ c_k ≤ m·(2^64 − 1)², where m is the number of limbs of the
-//! shorter factor. Transforms ([`warpint_transform::cpu::f50`]) compute c modulo each of three primes
-//! of [`warpint_arith::f50`]. For m ≤ 2^16, c_k < 2^128·m < p1·p2·p3, which is above 2^149, so the
-//! three residues determine c_k (`recombine`).
+//! `a.len() + b.len() − 1` coefficients 0 ≤ c_k ≤ m·(2^64 − 1)², where m is the number of limbs of
+//! the shorter factor. Transforms ([`warpint_transform::cpu::f50`]) compute c modulo each of three
+//! primes of [`warpint_arith::f50`]. For m ≤ 2^16, c_k < 2^128·m < p1·p2·p3, which is above 2^149,
+//! so the three residues determine c_k (`recombine`).
 //!
-//! The transforms have N coefficients, where N is a power of two M, or 3·M/2. The cost is O(N·log
-//! N). The memory is 40·N bytes, and tables of 144·M bytes for each M, which are shared by the
-//! whole program.
+//! The transforms have N points, where N is a power of two M, or 3·M/2. The cost is O(N·log N). The
+//! memory is 40·N bytes, and 144·M bytes of tables for each M. The whole program shares the tables.
 
 mod recombine;
 
@@ -21,18 +20,19 @@ use warpint_arith::f50::{F50, PRIMES};
 pub(super) use warpint_transform::cpu::f50::is_fast;
 use warpint_transform::cpu::f50::{Prime, Scratch, Shape};
 
-/// The largest number of limbs of a product that these transforms support.
+/// The largest number of limbs of a product that transforms over 50-bit primes support.
 pub(super) const MAX_LIMBS: usize = 1 << MAX_LOG2;
 const MAX_LOG2: u32 = 16;
 
-/// The data shared by all products of a length: primes with their roots of unity, and the
-/// recombination.
+/// The data that all products of one transform length share: three primes with their roots of
+/// unity, and the constants of the recombination.
 struct Tables {
     primes: [Prime; 3],
     garner: Garner,
 }
 
-/// Returns the tables for M = 2^log2, which are made once; `None` if M is too large.
+/// Returns the tables for transforms of M = 2^log2 or 3·M/2 points; `None` if `log2` is above 16.
+/// The tables are computed at the first call for each M.
 fn tables(log2: u32) -> Option<&'static Tables> {
     static TABLES: [OnceLock<Option<Tables>>; MAX_LOG2 as usize + 1] =
         [const { OnceLock::new() }; MAX_LOG2 as usize + 1];
@@ -44,7 +44,7 @@ fn tables(log2: u32) -> Option<&'static Tables> {
     TABLES.get(log2 as usize)?.get_or_init(make).as_ref()
 }
 
-/// The working memory of products, kept from one product to the next.
+/// The working memory of products, which is reused from one product to the next.
 #[derive(Debug, Default)]
 pub(super) struct Space {
     residues: [Vec<f64>; 3],
@@ -52,9 +52,9 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Computes out ← a·b, or a² if b is `None`. `out` must have exactly as many limbs as both
-    /// factors together, and each factor at least one. Returns `false`, without changing `out`, if
-    /// that is more than [`MAX_LIMBS`].
+    /// Computes out ← a·b, or out ← a² if b is `None`. Each factor must have at least one limb. The
+    /// number of limbs of `out` must be the sum of those of both factors. Returns `false`, without
+    /// changing `out`, if this sum is more than [`MAX_LIMBS`].
     pub(super) fn mul(&mut self, out: &mut [u64], a: &[u64], b: Option<&[u64]>) -> bool {
         if out.len() > MAX_LIMBS {
             return false;
@@ -77,7 +77,8 @@ mod tests {
     use crate::limbs;
     use crate::sample::Sample;
 
-    /// Numbers with digits at the ends of their range, and random ones.
+    /// Returns numbers of `len` limbs: all ones, zero, a random number, and a number with few bits
+    /// set.
     fn numbers(len: usize) -> Vec<Vec<u64>> {
         let mut sample = Sample::new(len as u64);
         let random = (0..len).map(|_| sample.word()).collect();

@@ -1,20 +1,20 @@
 //! Converts residues modulo three primes to digits of 64 bits.
 //!
-//! c = v1 + p1·(v2 + p2·v3) with 0 ≤ v_i < p_i: v1 = c mod p1, v2 = (c − v1)/p1 mod p2,
-//! v3 = ((c − v1)/p1 − v2)/p2 mod p3 (Garner 1959). Carries are propagated afterwards: c < 2^150, and a
-//! carry is below (2^150 + 2^87)/2^64 < 2^87.
+//! c = v1 + p1·(v2 + p2·v3) with 0 ≤ v_i < p_i: v1 = c mod p1, v2 = (c − v1)/p1 mod p2, v3 = ((c −
+//! v1)/p1 − v2)/p2 mod p3 (Garner 1959). Carries are propagated afterwards: c < 2^150, and a carry
+//! is below (2^150 + 2^87)/2^64 < 2^87.
 
 use multiversion::multiversion;
 use warpint_arith::f50::{F50, Factor};
 
-/// The constants of the recombination (Garner 1959).
+/// The constants with which residues modulo p1, p2 and p3 are combined (Garner 1959).
 pub(super) struct Garner {
     fields: [F50; 3],
     /// The factors 1/p1 mod p2, 1/p1 mod p3 and 1/p2 mod p3.
     inverses: [Factor; 3],
 }
 
-/// The number of coefficients of a block, which fits the first-level cache.
+/// The number of coefficients of a block. A block fits in the first-level cache.
 const BLOCK: usize = 256;
 
 impl Garner {
@@ -25,8 +25,9 @@ impl Garner {
         Self { fields, inverses }
     }
 
-    /// Computes out ← Σ c_k·2^(64·k), where each coefficient c_k is given by its residues 0 ≤ r <
-    /// p. Coefficients beyond the limbs of `out` must be zero.
+    /// Computes out ← Σ c_k·2^(64·k). Each coefficient c_k is given by its residues modulo the
+    /// three primes, which are from 0 to p − 1 for the prime p. If there are more coefficients than
+    /// limbs of `out`, the additional coefficients must be zero.
     pub(super) fn digits(&self, residues: [&[f64]; 3], out: &mut [u64]) {
         let [p1, p2, _] = self.fields.map(|f| f.modulus());
         let mut carry = 0u128;
@@ -49,7 +50,8 @@ impl Garner {
     }
 }
 
-/// Computes v1, v2 and v3 of each coefficient from its residues 0 ≤ r < p.
+/// Computes the digits v1, v2 and v3 of each coefficient c = v1 + p1·(v2 + p2·v3) from its residues
+/// r1, r2 and r3 modulo the primes p1, p2 and p3. Each residue is from 0 to p − 1 for its prime p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn mixed_digits(
     fields: [F50; 3],

@@ -1,11 +1,11 @@
-//! Operations on four numbers of a field at a time.
+//! Vectors of four elements of a field, and operations on all four at a time.
 
 use warpint_arith::f50::{F50, Factor};
 
 /// The number of elements in a [`Lane`], a vector register of 256 bits.
 pub(super) const WIDTH: usize = 4;
 
-/// Four elements of a field, on which operations work at once.
+/// A vector of four elements of a field. An operation processes all four at once.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(32))]
 pub(super) struct Lane(pub(super) [f64; WIDTH]);
@@ -45,19 +45,21 @@ impl Lane {
         self.map(|l, x| x - other.0[l])
     }
 
-    /// Multiplies each element by its factor, as [`F50::mul_by`] does.
+    /// Multiplies each element by the factor of its lane, by the method and with the bounds of
+    /// [`F50::mul_by`].
     #[inline(always)]
     pub(super) fn times(self, field: F50, factors: &Factors) -> Self {
         self.map(|l, x| field.mul_by(x, Factor::from_constants([factors.w[l], factors.ratio[l]])))
     }
 
-    /// Multiplies the elements of two lanes in pairs, as [`F50::mul`] does.
+    /// Multiplies each element by the corresponding element of `other`, by the method and with the
+    /// bounds of [`F50::mul`].
     #[inline(always)]
     pub(super) fn mul(self, field: F50, other: Self) -> Self {
         self.map(|l, x| field.mul(x, other.0[l]))
     }
 
-    /// Reduces each element, as [`F50::reduce`] does.
+    /// Reduces each element, by the method and with the bounds of [`F50::reduce`].
     #[inline(always)]
     pub(super) fn reduce(self, field: F50) -> Self {
         self.map(|_, x| field.reduce(x))

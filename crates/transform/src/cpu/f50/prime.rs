@@ -6,7 +6,8 @@ use warpint_arith::f50::{F50, Factor};
 use super::lanes::{Factors, Lane, WIDTH};
 use super::transform;
 
-/// The number of coefficients of a product: M = 2^log2, or 3/2·M if `extended` is true.
+/// The length of a product, in coefficients: M = 2^log2, or 3/2·M if `extended` is true. It is also
+/// the number of points of the transforms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     log2: u32,
@@ -14,7 +15,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Returns the shortest shape for the given number of coefficients. It has at least 32 points.
+    /// Returns the shortest shape with at least `coefficients` points. A shape has at least 32
+    /// points.
     #[must_use]
     pub fn of(coefficients: usize) -> Self {
         let log2 = coefficients.max(32).next_power_of_two().ilog2();
@@ -22,60 +24,65 @@ impl Shape {
         Self { log2: log2 - u32::from(extended), extended }
     }
 
-    /// Returns log2(M), the least argument of [`Prime::new`] for this shape.
+    /// Returns log2(M). The tables of [`Prime::new`] for this `log2` are those for products of this
+    /// shape.
     #[must_use]
     pub fn log2(self) -> u32 {
         self.log2
     }
 
-    /// Returns the number N of points.
+    /// Returns N, the number of points: M, or 3/2·M if the shape is extended.
     #[must_use]
     pub fn points(self) -> usize {
         (1 << self.log2) + self.rest()
     }
 
-    /// Returns h = M/2, the number of points by which the shape exceeds M, or 0 if it is not
-    /// extended.
+    /// Returns the number of points by which the shape exceeds M = 2^log2: h = M/2 if the shape is
+    /// extended, and 0 otherwise.
     fn rest(self) -> usize {
         if self.extended { 1 << (self.log2 - 1) } else { 0 }
     }
 }
 
-/// The tables of a transform that starts at one node of the tree (see `transform`).
+/// The tables of a transform that starts at one node of the tree of polynomials (see `transform`).
+/// This node is called the root.
 struct Piece {
-    /// The factors of the node and its two children.
+    /// The factors of the root and of its two children.
     first: [Factors; 3],
-    /// The factors below these: entry 2^s + j is for the nodes (4·root + c)·2^s + j, c < 4.
+    /// The factors of all lower levels. Entry 2^s + j contains those of the four nodes (4·root +
+    /// c)·2^s + j, c < 4, where s ≥ 0 and j < 2^s.
     factors: Vec<Factors>,
-    /// The inverses of `first`.
+    /// The inverses of the factors in `first`.
     last: [Factors; 3],
     inverses: Vec<Factors>,
-    /// 1/n, where n is the number of points of this transform.
+    /// The factor 1/n, where n is the number of points of this transform.
     scale: Factor,
 }
 
-/// Working memory, kept from one product to the next.
+/// Working memory of [`Prime::product`], which can be reused for any further product.
 #[derive(Debug, Default)]
 pub struct Scratch {
     a: Vec<Lane>,
     b: Vec<Lane>,
 }
 
-/// A prime with the tables for its transforms, which take 48·M bytes.
+/// A prime with the tables for transforms modulo this prime, of M = 2^log2 or 3/2·M points. The
+/// tables take 48·M bytes.
 pub struct Prime {
     field: F50,
     log2: u32,
-    /// The tables of the transforms modulo x^M − 1 and modulo x^h − i.
+    /// The tables of the transforms modulo x^M − 1 and modulo x^h − i, where M = 2^log2, h = M/2
+    /// and i² = −1.
     pieces: [Piece; 2],
     i: Factor,
     half: Factor,
-    /// 2^32 as a factor, by which the upper halves of words are multiplied.
+    /// The factor 2^32, by which the upper halves of words are multiplied.
     shift: Factor,
 }
 
 impl Prime {
-    /// Makes the tables for shapes with this value of log2, which is at least 5. Returns `None` if
-    /// the field has no root of unity of order 2^(log2 + 1).
+    /// Computes the tables for shapes whose [`Shape::log2`] is `log2`, which is at least 5. Returns
+    /// `None` if the field has no root of unity of order 2^(log2 + 1).
     #[must_use]
     pub fn new(field: F50, log2: u32) -> Option<Self> {
         let (there, back) = (nodes(field, log2, false)?, nodes(field, log2, true)?);
@@ -96,20 +103,21 @@ impl Prime {
         })
     }
 
-    /// Returns the field.
+    /// Returns the field of integers modulo the prime.
     #[must_use]
     pub fn field(&self) -> F50 {
         self.field
     }
 
-    /// Computes out ← a·b, or a² without b, as polynomials whose coefficients are arbitrary words. The
-    /// results are integers 0 ≤ out_k < p, one for each point of the shape.
+    /// Computes out ← a·b modulo the prime p, or a² if b is `None`, where a and b are polynomials
+    /// whose coefficients are arbitrary words. The results are integers 0 ≤ out_k < p, one for each
+    /// point of the shape.
     ///
-    /// A product with more coefficients than points is wrong.
+    /// If the product has more coefficients than the shape has points, the result is wrong.
     ///
     /// # Panics
-    /// If the length of `out` is not the number of points, a factor is longer than that, or the tables
-    /// were made for another shape.
+    /// If the length of `out` is not the number of points of the shape, a factor is longer than
+    /// `out`, or the tables are not for the shape's [`Shape::log2`].
     pub fn product(
         &self,
         shape: Shape,
@@ -134,8 +142,9 @@ impl Prime {
         self.back(shape, x, out);
     }
 
-    /// Reduces a polynomial with coefficients `digits` modulo both polynomials of the shape, and
-    /// writes the transforms of the remainders to `to`; `row` is working memory.
+    /// Reduces the polynomial with the coefficients `digits` modulo x^M − 1 and, for an extended
+    /// shape, modulo x^h − i. Writes the transforms of the remainders to `to`. `row` is working
+    /// memory.
     fn there(&self, shape: Shape, digits: &[u64], row: &mut [f64], to: &mut [Lane]) {
         let (used, unused) = row.split_at_mut(digits.len());
         residues(self.field, self.shift, digits, used);
@@ -170,8 +179,8 @@ impl Prime {
     }
 }
 
-/// Returns w_j of the nodes j < 2^log2, or the inverses of these numbers, all of absolute value at
-/// most p.
+/// Returns the number w_j of each node j < 2^log2 of the tree (see `transform`), or 1/w_j if
+/// `inverse` is true. All are of absolute value at most p.
 fn nodes(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut w = vec![1.0];
     for t in 0..log2 {
@@ -187,8 +196,8 @@ fn first(field: F50, w: &[f64], root: usize) -> [Factors; 3] {
     [root, 2 * root, 2 * root + 1].map(|node| Factors::new([field.factor(w[node]); WIDTH]))
 }
 
-/// Returns the factors of all levels below log2, in heap order from entry 1 on. Entry 0 repeats
-/// entry 1 and is not used.
+/// Returns the factors of a [`Piece`] of 2^log2 points for all levels except the first two, in heap
+/// order from entry 1 on. Entry 0 repeats entry 1 and is not used.
 fn below(field: F50, w: &[f64], root: usize, log2: u32) -> Vec<Factors> {
     let vectors = (1usize << log2) / WIDTH;
     let entry = |e: usize| {
@@ -198,8 +207,8 @@ fn below(field: F50, w: &[f64], root: usize, log2: u32) -> Vec<Factors> {
     (0..vectors).map(|e| entry(e.max(1))).collect()
 }
 
-/// Writes the residues of `digits` to `out`, with absolute values below 0.57p. A digit high·2^32 +
-/// low takes one product by a factor and one sum with low < 2^32.
+/// Writes the residues of `digits` modulo p to `out`, with absolute values below 0.57p. Each digit
+/// high·2^32 + low costs one product of high by a factor, and one sum with low.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn residues(field: F50, shift: Factor, digits: &[u64], out: &mut [f64]) {
     for (out, &digit) in out.iter_mut().zip(digits) {
@@ -209,8 +218,8 @@ fn residues(field: F50, shift: Factor, digits: &[u64], out: &mut [f64]) {
     }
 }
 
-/// Reduces c of M + h coefficients to c mod (x^M − 1) and c mod (x^h − i); inputs are up to 0.57p,
-/// results below 2p.
+/// Reduces a polynomial c of M + h coefficients, h = M/2, to c mod (x^M − 1) in `low` and c mod
+/// (x^h − i) in `rest`. Inputs are up to 0.57p in absolute value, results below 2p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
     let (low, middle) = low.split_at_mut(rest.len());
@@ -221,7 +230,7 @@ fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
     }
 }
 
-/// Computes the inverse of `fold`. Inputs are up to 0.57p, results up to 0.61p.
+/// Computes the inverse of `fold`. Inputs are up to 0.57p in absolute value, results up to 0.61p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn unfold(field: F50, [i, half]: [Factor; 2], low: &mut [f64], rest: &mut [f64]) {
     let (low, middle) = low.split_at_mut(rest.len());
@@ -238,7 +247,7 @@ fn scale(field: F50, factor: Factor, row: &mut [f64]) {
     }
 }
 
-/// Reduces each number to its representative 0 ≤ x < p.
+/// Replaces each number of `row` by its residue x modulo p with 0 ≤ x < p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn canonical(field: F50, row: &mut [f64]) {
     let [p, _] = field.constants();

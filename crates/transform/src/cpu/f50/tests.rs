@@ -1,10 +1,12 @@
-//! Tests products modulo a prime, coefficient by coefficient.
+//! Compares products of polynomials modulo a prime with their definition, coefficient by
+//! coefficient.
 
 use warpint_arith::f50::{F50, PRIMES};
 
 use super::*;
 
-/// Computes Σ_k (Σ a_i·b_(k−i) mod p)·x^k, with `coefficients` coefficients.
+/// Returns the coefficients Σ_i a_i·b_(k−i) mod p of a product of polynomials, for k <
+/// `coefficients`.
 fn product(field: F50, a: &[u64], b: &[u64], coefficients: usize) -> Vec<f64> {
     let p = u128::from(field.modulus());
     let mut sums = vec![0u128; coefficients];

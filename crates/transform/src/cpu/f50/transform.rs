@@ -7,10 +7,10 @@
 //! This holds for w_j = e(t_j), where e(1) = 1 is a full turn and t_j = Σ b_s·2^(−s−2) for j = Σ
 //! b_s·2^s. Node 0 is x^L − 1, and node 2 is x^L − i, because w_1 = i = w_2².
 //!
-//! A transform goes from a node to its descendants of length one: from the upper half u and the lower
-//! half l of a block it computes l + w·u and l − w·u, with one w for the block. The inverse is
-//! l = (y + z)/2 and u = (y − z)/(2w); the factors 1/2 are applied at the end. Products of transforms
-//! are transforms of products of polynomials, whatever the order of the descendants.
+//! A transform goes from a node to its descendants of length one: from the upper half u and the
+//! lower half l of a block it computes l + w·u and l − w·u, with one w for the block. The inverse
+//! is l = (y + z)/2 and u = (y − z)/(2w); the factors 1/2 are applied at the end. Products of
+//! transforms are transforms of products of polynomials, whatever the order of the descendants.
 //!
 //! # Lanes
 //!
@@ -21,25 +21,27 @@
 //!
 //! Bounds are multiples of p, up to some units; see [`F50`] for its own bounds.
 //!
-//! *Forward*, two levels at a time: of numbers up to 2, the first quarter x0 is reduced, to ½.
-//! x0 ± w·x2 is up to ½ + (½ + 2/16) = 1.125; x1 ± w·x3 up to 2 + 0.625 = 2.625; times w' this is up to
-//! ½ + 2.625/16 < 0.67; the results are up to 1.79 < 2. A single level gives ½ + 0.625.
+//! *Forward*, two levels at a time: inputs are up to 2. The first quarter x0 is reduced to ½. Then
+//! x0 ± w·x2 is up to ½ + (½ + 2/16) = 1.125, and x1 ± w·x3 up to 2 + 0.625 = 2.625. The product of
+//! x1 ± w·x3 by w' is up to ½ + 2.625/16 < 0.67. So the results are up to 1.79 < 2. A single level
+//! gives ½ + 0.625.
 //!
 //! *Products*: one factor is reduced: |a·b| ≤ (½ + …)·2·p² gives ½ + ¼ and some units < 1.
 //!
-//! *Inverse*: of numbers up to 1, y + z is up to 2 and (y − z)·w up to ½ + 2/16 = 0.625. Two levels:
-//! x0 = s0 + s1 is up to 4 and reduced, x1 = d0 + d1 is up to 1.25 and reduced, (s0 − s1)·w is up to
-//! ½ + 4/16, (d0 − d1)·w up to ½ + 1.25/16: all below 1.
+//! *Inverse*: of numbers up to 1, y + z is up to 2 and (y − z)·w up to ½ + 2/16 = 0.625. Two
+//! levels: x0 = s0 + s1 is up to 4 and reduced, x1 = d0 + d1 is up to 1.25 and reduced, (s0 − s1)·w
+//! is up to ½ + 4/16, (d0 − d1)·w up to ½ + 1.25/16: all below 1.
 
 use multiversion::multiversion;
 use warpint_arith::f50::F50;
 
 use super::lanes::{Factors, Lane, WIDTH};
 
-/// The factors of a node and of its two children.
+/// The factors of a node of the tree and of its two children, in this order.
 type Three<'a> = [&'a Factors; 3];
 
-/// Computes two levels of the forward transform.
+/// Computes two levels of the forward transform on four points of each lane. The factors are those
+/// of a node and of its two children.
 #[inline(always)]
 pub(super) fn split4(field: F50, x: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     let x0 = x[0].reduce(field);
@@ -49,7 +51,8 @@ pub(super) fn split4(field: F50, x: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] 
     [y0.plus(t1), y0.minus(t1), y2.plus(t3), y2.minus(t3)]
 }
 
-/// Computes two levels of the inverse transform; the factors given are the inverse ones.
+/// Computes two levels of the inverse transform on four points of each lane. The factors are the
+/// inverses of those of a node and of its two children.
 #[inline(always)]
 pub(super) fn join4(field: F50, y: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     let (s0, d0) = (y[0].plus(y[1]), y[0].minus(y[1]).times(field, w0));
@@ -59,8 +62,9 @@ pub(super) fn join4(field: F50, y: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     [x0, x1, s0.minus(s1).times(field, w), d0.minus(d1).times(field, w)]
 }
 
-/// Calls `each` for the quarters of all blocks of `len` vectors, with the factors of their nodes: those
-/// of block j are at `data.len()/len + j`, those of its children at twice that index.
+/// Splits `data` into blocks of `len` vectors, and calls `each` on the vectors at the same index of
+/// the four quarters of a block. The node of block j has its factors at index e =
+/// `data.len()/len` + j of `factors`, and its two children at indices 2e and 2e + 1.
 #[inline(always)]
 fn by_quarters(
     data: &mut [Lane],
@@ -80,8 +84,8 @@ fn by_quarters(
     }
 }
 
-/// Computes all levels but the first two of the forward transform; the number of vectors is a power
-/// of two. Inputs and results are up to 2p.
+/// Computes all levels of the forward transform except the first two. The number of vectors must be
+/// a power of two. Inputs and results are up to 2p in absolute value.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn forward(field: F50, data: &mut [Lane], factors: &[Factors]) {
     let mut len = data.len();
@@ -99,7 +103,8 @@ pub(super) fn forward(field: F50, data: &mut [Lane], factors: &[Factors]) {
     }
 }
 
-/// Computes the inverse of [`forward`], multiplied by n. Inputs and results are up to p.
+/// Computes the inverse of [`forward`], multiplied by the number of vectors in `data`. Inputs and
+/// results are up to p in absolute value.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn backward(field: F50, data: &mut [Lane], inverses: &[Factors]) {
     let mut len = 4;
@@ -117,7 +122,7 @@ pub(super) fn backward(field: F50, data: &mut [Lane], inverses: &[Factors]) {
     }
 }
 
-/// Computes a ← a·b elementwise; inputs are up to 2p, results up to p.
+/// Computes a ← a·b element by element. Inputs are up to 2p in absolute value, results up to p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn multiply(field: F50, a: &mut [Lane], b: &[Lane]) {
     for (a, b) in a.iter_mut().zip(b) {
@@ -125,7 +130,7 @@ pub(super) fn multiply(field: F50, a: &mut [Lane], b: &[Lane]) {
     }
 }
 
-/// Computes a ← a² elementwise; inputs are up to 2p, results up to p.
+/// Computes a ← a² element by element. Inputs are up to 2p in absolute value, results up to p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn square(field: F50, a: &mut [Lane]) {
     for a in a {
@@ -134,7 +139,8 @@ pub(super) fn square(field: F50, a: &mut [Lane]) {
     }
 }
 
-/// Computes the first two levels, from n contiguous numbers up to 2p to n/4 vectors.
+/// Computes the first two levels of the forward transform, from n contiguous numbers to n/4
+/// vectors. Inputs are up to 2p in absolute value.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn enter(field: F50, from: &[f64], to: &mut [Lane], [w, w0, w1]: Three) {
     let quarter = to.len();
@@ -150,8 +156,8 @@ pub(super) fn enter(field: F50, from: &[f64], to: &mut [Lane], [w, w0, w1]: Thre
     }
 }
 
-/// Computes the last two levels of the inverse, from n/4 vectors of numbers up to p to n contiguous
-/// numbers up to p.
+/// Computes the last two levels of the inverse transform, from n/4 vectors to n contiguous numbers.
+/// Inputs and results are up to p in absolute value.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn leave(field: F50, from: &[Lane], to: &mut [f64], [w, w0, w1]: Three) {
     let quarter = from.len();

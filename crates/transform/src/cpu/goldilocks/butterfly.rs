@@ -1,9 +1,9 @@
 //! Discrete Fourier transforms of 2, 3, 4, 5, 8 and 16 points in registers.
 //!
-//! X_k = Σ_j x_j·ω^(jk), natural order in and out, with the roots of unity of
-//! [`root_of_unity`](warpint_arith::goldilocks::root_of_unity): ω_4 = 2^48, ω_8 = 2^24 and ω_16 = 2^12,
-//! so that only the 5-point transform needs products. The inverse, without the factor 1/n, is the same
-//! with X_k and X_{n−k} exchanged.
+//! The transform of n points is X_k = Σ_j x_j·ω_n^(jk); inputs and outputs are in natural order.
+//! The roots of unity are those of [`root_of_unity`](warpint_arith::goldilocks::root_of_unity): ω_4
+//! = 2^48, ω_8 = 2^24 and ω_16 = 2^12. So only the 5-point transform needs products. To invert a
+//! transform, apply it again, exchange the outputs k and n − k, and divide by n.
 
 use super::lanes::Lanes;
 use warpint_arith::goldilocks as field;
@@ -49,13 +49,15 @@ pub(super) fn dft16<V: Lanes>(x: [V; 16]) -> [V; 16] {
     [y0, y1, y2, y3, y4, y5, y6, y7, y8, y9, ya, yb, yc, yd, ye, yf]
 }
 
-/// ω_3 = 2^SHIFT_OF_THIRD: 2 has order 192, so it is 2^64 or 2^128.
+/// The exponent e with ω_3 = 2^e for the root of unity ω_3 of order 3. It is 64 or 128, because 2
+/// has order 192.
 const SHIFT_OF_THIRD: u32 = match field::root_of_unity(3) {
     Some(omega) if omega == field::mul_pow2(1, 64) => 64,
     _ => 128,
 };
 
-/// Returns the transform of three points. It needs one shift, because ω² = −1 − ω.
+/// Returns the transform of three points. It needs only one product by a root, which is a shift,
+/// because ω² = −1 − ω for the root of unity ω of order 3.
 #[inline(always)]
 pub(super) fn dft3<V: Lanes>([a, b, c]: [V; 3]) -> [V; 3] {
     let turned = b.sub(c).mul_pow2(SHIFT_OF_THIRD);
@@ -74,7 +76,7 @@ pub(super) struct Fifth {
 
 impl Fifth {
     /// Computes the constants for a root of unity ω of order 5. With c_k = (ω^k + ω^−k)/2 and s_k =
-    /// (ω^k − ω^−k)/2, they are 5/4, (c_1 − c_2)/2, s_2, s_1 − s_2 and s_1 + s_2.
+    /// (ω^k − ω^−k)/2, the constants are 5/4, (c_1 − c_2)/2, s_2, s_1 − s_2 and s_1 + s_2.
     pub(super) fn new(omega: u64) -> Self {
         let square = field::square(omega);
         let (inverse, inverse_square) = (field::pow(omega, 4), field::pow(omega, 3));
@@ -91,8 +93,9 @@ impl Fifth {
         }
     }
 
-    /// Returns the transform of five points. It needs five products: c_1 + c_2 = −1/2 saves three,
-    /// and the rotation by (s_1, s_2) takes three instead of four.
+    /// Returns the transform of five points. It needs five products: with the constants of
+    /// [`Fifth::new`], c_1 + c_2 = −1/2 saves three products, and the rotation by (s_1, s_2) needs
+    /// three products instead of four.
     #[inline(always)]
     pub(super) fn dft5<V: Lanes>(&self, [a, b, c, d, e]: [V; 5]) -> [V; 5] {
         let ([s1, d1], [s2, d2]) = (dft2([b, e]), dft2([c, d]));
@@ -108,8 +111,8 @@ impl Fifth {
     }
 }
 
-/// Returns v·w. This is a function because a closure would not be compiled with the instruction set
-/// of `V`.
+/// Returns v·w, where w is the same number for every lane. This is not a closure, because a closure
+/// would not be compiled with the instruction set of `V`.
 #[inline(always)]
 fn by<V: Lanes>(v: V, w: u64) -> V {
     v.scale(w)

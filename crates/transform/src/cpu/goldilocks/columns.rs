@@ -1,28 +1,31 @@
-//! Transforms of W adjacent columns, with the factors between columns and rows.
+//! Transforms of W adjacent columns, and the products by factors between the transforms of columns
+//! and of rows.
 
 use super::fft::Fft;
 use super::lanes::Lanes;
 use super::shape::Shape;
 use super::shared::Shared;
 
-/// The data for transforming the columns of a shape, and for the inverse.
+/// The tables for the transforms of the columns of a shape, and for their inverses. W is the number
+/// of lanes of `V`.
 #[derive(Clone, Copy)]
 pub struct ColumnPass<'a, V: Lanes> {
-    /// The rows and columns: N = R·C.
+    /// The division of N = R·C points into R rows and C columns.
     pub shape: Shape,
-    /// The tables of the transform of R points.
+    /// The tables of transforms of R points, the length of a column.
     pub fft: &'a Fft,
-    /// The factors by which entry c of group g of a spectrum is multiplied after the transform or
-    /// before the inverse, at g·C + c.
+    /// The factors of the entries of a spectrum: index g·C + c is that of entry c of group g.
+    /// Entries are multiplied after the forward transform, or before the inverse.
     pub factors: &'a [V::Factor],
 }
 
 impl<V: Lanes> ColumnPass<'_, V> {
-    /// Transforms R entries of the columns c to c + W − 1, multiplies them by their factors, and writes
-    /// them into a spectrum of [`Shape::pitch`].
+    /// Transforms W adjacent columns, multiplies them by their factors, and writes them to columns
+    /// c to c + W − 1 of a spectrum, whose layout is that of [`Shape::pitch`]. `column` contains
+    /// the R entries of each column, with column c + i in lane i.
     ///
     /// # Safety
-    /// No other thread uses these columns of the spectrum.
+    /// No other thread may use columns c to c + W − 1 of the spectrum during the call.
     #[inline(always)]
     pub unsafe fn forward(&self, column: &mut [V], c: usize, spectrum: &Shared<'_, V>) {
         let w = V::WIDTH;
@@ -38,8 +41,8 @@ impl<V: Lanes> ColumnPass<'_, V> {
         }
     }
 
-    /// Multiplies the columns c to c + W − 1 of a spectrum by their factors, and transforms them back
-    /// to R entries.
+    /// Multiplies the columns c to c + W − 1 of a spectrum by their factors, and transforms them
+    /// back. Writes the R entries of each column to `column`, with column c + i in lane i.
     #[inline(always)]
     pub fn inverse(&self, spectrum: &[V], c: usize, column: &mut [V]) {
         let w = V::WIDTH;

@@ -1,8 +1,8 @@
-//! Unweighted cyclic convolutions of any length that the field supports.
+//! Cyclic convolutions of 2^k, 3·2^k or 5·2^k points, without weights.
 //!
-//! N = R·C points are transformed along the columns, multiplied by twiddles, and transformed along the
-//! rows (Bailey 1990, *FFTs in external or hierarchical memory*). Input is in natural order; the order
-//! of the spectrum is that of the last step.
+//! N = R·C points are transformed along the columns, multiplied by twiddles, and transformed along
+//! the rows (Bailey 1990, *FFTs in external or hierarchical memory*). Input is in natural order;
+//! the order of the spectrum is that of the last step.
 
 use std::ops::Range;
 
@@ -14,7 +14,8 @@ use super::shape::Shape;
 use super::shared::Shared;
 use warpint_arith::goldilocks as field;
 
-/// A natural number as digits x_j in base 2^bits, 1 ≤ bits ≤ 32; digits beyond its end are 0.
+/// A natural number, read as digits x_j in base 2^bits, where `bits` is from 1 to 32. Digits beyond
+/// the end of the number are 0.
 #[derive(Clone, Copy)]
 pub struct Digits<'a> {
     /// The limbs of the number, the lowest first.
@@ -24,7 +25,7 @@ pub struct Digits<'a> {
 }
 
 impl Digits<'_> {
-    /// Returns the digit x_j.
+    /// Returns digit j of the number; digit 0 is the lowest.
     #[inline(always)]
     fn at(&self, j: usize) -> u64 {
         let bit = j * self.bits as usize;
@@ -41,7 +42,8 @@ impl Digits<'_> {
     }
 }
 
-/// A product of two operands, which is added or subtracted; each operand is given by its index.
+/// A term of a sum of products: a product of two operands, which is added or subtracted. An operand
+/// is given by its index in the list of operands.
 #[derive(Clone, Copy)]
 pub struct Term {
     /// The index of the first operand.
@@ -52,22 +54,25 @@ pub struct Term {
     pub minus: bool,
 }
 
-/// Thread pools: one across operands and sums, and one within each of them.
+/// Two thread pools. One processes several operands or sums at the same time, the other the ranges
+/// of a single operand or sum.
 #[derive(Clone, Copy)]
 pub struct Pools<'a> {
-    /// The pool for operands and sums.
+    /// The pool that processes several operands, or several sums, at the same time.
     pub across: &'a Pool,
-    /// The pool for the parts of one operand or sum.
+    /// The pool that processes the ranges of one operand or sum.
     pub within: &'a Pool,
 }
 
 /// The tables for cyclic convolutions of N points.
 pub trait Cyclic: Send + Sync {
-    /// Computes the coefficients z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q, canonical, 0 ≤ j < N, of each
-    /// sum Σ ± x·y, and returns the result of `finish` for each.
+    /// Computes sums of cyclic convolutions, Σ ± x·y over the terms of each entry of `sums`. Its
+    /// coefficients are z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q for 0 ≤ j < N, from 0 to q − 1, where
+    /// q = 2^64 − 2^32 + 1. Calls `finish` with the coefficients of each sum, and returns the
+    /// results.
     ///
-    /// Every operand has at most N digits. There is one transform for each operand and each sum. The
-    /// memory is 8·N bytes for each operand, and 16·N for each sum in progress.
+    /// Every operand must have at most N digits. Cost: one transform for each operand and for each
+    /// sum. The memory is 8·N bytes for each operand, and 16·N bytes for each sum in progress.
     fn sums(
         &self,
         pools: Pools,
@@ -87,15 +92,17 @@ pub fn cyclic(n: usize) -> Option<Box<dyn Cyclic>> {
     Some(Box::new(Tables::<u64>::new(n)?))
 }
 
-/// Tables of one length; the layout of a spectrum is described at [`Shape::pitch`].
+/// The tables for convolutions of one length N. The layout of a spectrum is described at
+/// [`Shape::pitch`].
 struct Tables<V: Lanes> {
     instructions: V::Instructions,
     shape: Shape,
     columns_fft: Fft,
     rows_fft: Fft,
-    /// ω_N^(c·k) at g·C + c, where k is the column frequency at position g·W + lane.
+    /// The factors between the transforms of columns and rows. Lane i of entry g·C + c is
+    /// ω_N^(c·k), where k is the frequency at position g·W + i of a transformed column.
     forward: Vec<V::Factor>,
-    /// The inverses of these factors, divided by N.
+    /// The inverses of the factors in `forward`, divided by N.
     inverse: Vec<V::Factor>,
 }
 
@@ -141,7 +148,8 @@ impl<V: Lanes> Tables<V> {
         work
     }
 
-    /// Computes the coefficients of Σ ± x·y.
+    /// Computes the coefficients of the sum Σ ± x·y over `terms`. The operands are given by their
+    /// spectra.
     fn sum(&self, pool: &Pool, spectra: &[Vec<V>], terms: &[Term]) -> Vec<u64> {
         let mut work =
             vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()];
@@ -206,7 +214,8 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
     }
 }
 
-/// Computes Σ ± x·y and transforms it back, one row at a time.
+/// Computes a sum Σ ± x·y of products of spectra and transforms it back along the rows, for one
+/// group of rows.
 struct Rows<'a, V: Lanes> {
     tables: &'a Tables<V>,
     spectra: &'a [Vec<V>],

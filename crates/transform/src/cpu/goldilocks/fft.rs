@@ -1,30 +1,32 @@
 //! In-place transforms of 2^k, 3·2^k and 5·2^k points, one transform in each lane.
 //!
-//! The forward transform X_k = Σ_j x_j·ω^(jk), by decimation in frequency, leaves the spectrum in the
-//! order [`Fft::spectrum`]. The inverse, by decimation in time and without the factor 1/n, expects this
-//! order. No reordering is done.
+//! The forward transform X_k = Σ_j x_j·ω^(jk), by decimation in frequency, leaves the spectrum in
+//! the order [`Fft::spectrum`]. The inverse, by decimation in time and without the factor 1/n,
+//! expects this order. No reordering is done.
 //!
-//! Lengths of 128 and more begin with passes of radix 2 to 16 whose twiddles come from tables, until
-//! blocks of at most 64 points are left. In these every twiddle is a power of ω_64 = 8: a shift.
+//! Transforms of 128 points or more begin with passes of radix 2 to 16 whose twiddles come from
+//! tables, until blocks of at most 64 points are left. In a block of at most 64 points, every
+//! twiddle is a power of ω_64 = 8, and a product by it is a shift.
 
 use super::butterfly::{dft2, dft4, dft8, dft16};
 use super::lanes::{Kernel, Lanes};
 use super::odd::OddPass;
 use warpint_arith::goldilocks as field;
 
-/// The tables of the transforms of one length n.
+/// The tables for transforms of one length n.
 pub struct Fft {
     len: usize,
-    /// The initial pass of radix 3 or 5, if one of them divides the length.
+    /// The initial pass of radix 3 or 5; `None` if neither divides the length.
     odd: Option<OddPass>,
     passes: Vec<Pass>,
 }
 
-/// One pass of butterflies over blocks of `block` points.
+/// A pass of butterflies of `radix` points over all blocks of `block` points.
 pub(super) struct Pass {
     radix: usize,
     block: usize,
-    /// ω_block^(j·m) at j·(radix−1) + m−1, for 0 ≤ j < block/radix, 1 ≤ m < radix.
+    /// The twiddles: entry j·(radix − 1) + m − 1 is ω^(j·m) for 0 ≤ j < block/radix and 1 ≤ m <
+    /// radix, where ω is the root of unity of order `block`.
     pub(super) forward: Vec<u64>,
     /// The inverses of the factors in `forward`.
     pub(super) inverse: Vec<u64>,
@@ -75,7 +77,8 @@ impl Fft {
         Some(Self { len: n, odd: OddPass::new(n), passes })
     }
 
-    /// Returns, for each position after the forward transform, the frequency k of the X_k there.
+    /// Returns the order of the spectrum: for each position after the forward transform, the k of
+    /// the output X_k at this position.
     #[must_use]
     pub fn spectrum(&self) -> Vec<usize> {
         let mut radices = vec![OddPass::radix_of(self.len)];
@@ -91,7 +94,8 @@ impl Fft {
         order
     }
 
-    /// Replaces x by its forward transform.
+    /// Replaces the n entries of x by their forward transform, in the order of [`Fft::spectrum`].
+    /// Each lane is a transform of its own.
     ///
     /// # Panics
     /// If `x` does not have n entries.
@@ -100,7 +104,8 @@ impl Fft {
         V::enter(Forward { fft: self, x });
     }
 
-    /// Replaces x by n times its inverse transform.
+    /// Replaces the n entries of x, in the order of [`Fft::spectrum`], by n times their inverse
+    /// transform. Each lane is a transform of its own.
     ///
     /// # Panics
     /// If `x` does not have n entries.
@@ -110,7 +115,7 @@ impl Fft {
     }
 }
 
-/// The forward transform of `x` as a kernel, so that its long code is compiled once instead of at
+/// The forward transform of `x`, as a [`Kernel`]. Its long code is compiled once instead of at
 /// every call.
 struct Forward<'a, V> {
     fft: &'a Fft,
@@ -176,7 +181,8 @@ impl<V: Lanes> Kernel<V> for Inverse<'_, V> {
     }
 }
 
-/// Splits x into R parts of n/R consecutive points. Butterfly i uses entry i of each part.
+/// Splits the n points of x into R parts of n/R consecutive points. Butterfly i of a pass uses
+/// entry i of each part.
 #[inline(always)]
 pub(super) fn parts<V, const R: usize>(x: &mut [V]) -> [&mut [V]; R] {
     let h = x.len() / R;
@@ -231,12 +237,13 @@ table_passes!(
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 );
 
-/// Returns the radices of [`forward_shifts`] for a block of at most 64 points.
+/// Returns the radices of the passes of [`forward_shifts`] for a block of at most 64 points.
 fn shift_radices(block: usize) -> Vec<usize> {
     if block <= 8 { vec![block] } else { vec![block / 8, 8] }
 }
 
-/// Replaces a block of at most 64 points by its forward transform, by shifts alone.
+/// Replaces a block of at most 64 points by its forward transform. All products by roots are
+/// shifts.
 #[inline(always)]
 fn forward_shifts<V: Lanes>(x: &mut [V]) {
     match x.len() {
@@ -300,7 +307,7 @@ fn inverse_last_8<V: Lanes>(x: &mut [V]) {
     }
 }
 
-/// Calls the butterflies 0 to 7 of a pass.
+/// Calls the butterflies 0 to 7 of a pass over a block of radix·8 points.
 macro_rules! each_of_eight {
     ($butterfly:ident::<$lanes:ident>($x:ident)) => {
         each_of_eight!($butterfly, $lanes, $x, [0, 1, 2, 3, 4, 5, 6, 7])
@@ -310,10 +317,10 @@ macro_rules! each_of_eight {
     };
 }
 
-/// Defines the passes over blocks of radix·8 points: a pass of that radix with twiddles
+/// Defines the transforms of blocks of 8·radix points: a pass of the given radix with twiddles
 /// ω_(8·radix)^(jm) = 2^(24/radix·jm), then `radix` transforms of 8 points.
 ///
-/// Butterfly j is a call with a constant, so that the shifts are constants too.
+/// Butterfly j is a call with the constant j, so that the compiler knows its shifts.
 macro_rules! shift_passes {
     ($radix:literal, $dft:ident, $forward:ident, $inverse:ident, [$($m:literal),*]) => {
         #[inline(always)]

@@ -4,60 +4,62 @@ use warpint_arith::goldilocks as field;
 
 /// `WIDTH` canonical elements of the field, processed lane by lane.
 ///
-/// An implementation may store them in a form of its own; a *factor* is a multiplicand prepared for
-/// [`Lanes::mul`]. Slices passed to a method have `WIDTH` entries.
+/// An implementation may store the elements in a form of its own. A *factor* is a canonical
+/// multiplicand prepared for [`Lanes::mul`]. Slices passed to a method have `WIDTH` entries.
 pub trait Lanes: Copy + Send + Sync + 'static {
     /// The number W of lanes: a power of two.
     const WIDTH: usize;
     /// W canonical multiplicands, prepared for [`Lanes::mul`].
     type Factor: Copy + Send + Sync;
-    /// A proof that this processor has the instructions of this type. Elements and factors can only be
-    /// made with it, and so are proofs themselves.
+    /// A proof that this processor has the instructions that this type uses. Elements and factors
+    /// cannot be made without it, so each of them is also a proof.
     type Instructions: Copy + Send + Sync;
 
-    /// Returns the proof, or `None` if the processor lacks the instructions.
+    /// Returns the proof that this processor has the instructions; `None` if it lacks them.
     fn instructions() -> Option<Self::Instructions>;
 
     /// Runs a kernel compiled for this type's instructions.
     ///
     /// # Panics
-    /// If the processor does not have them.
+    /// If the processor lacks the instructions.
     fn enter<K: Kernel<Self>>(kernel: K);
 
-    /// Returns the same canonical element in every lane.
+    /// Returns the canonical element x in every lane.
     fn splat(instructions: Self::Instructions, x: u64) -> Self;
-    /// Returns the canonical elements in the slice x.
+    /// Returns the W canonical elements of the slice x, one in each lane.
     fn elements(instructions: Self::Instructions, x: &[u64]) -> Self;
-    /// Writes the canonical elements to `out`.
+    /// Writes the W canonical elements to the slice `out`.
     fn store(self, out: &mut [u64]);
-    /// Returns the canonical multiplicands in the slice x as factors.
+    /// Prepares the W canonical multiplicands in the slice x for [`Lanes::mul`].
     fn factors(instructions: Self::Instructions, x: &[u64]) -> Self::Factor;
 
-    /// Returns a + b, with a = `self`.
+    /// Returns a + b in each lane, with a = `self`.
     fn add(self, b: Self) -> Self;
-    /// Returns a − b, with a = `self`.
+    /// Returns a − b in each lane, with a = `self`.
     fn sub(self, b: Self) -> Self;
-    /// Returns a·w, with a = `self`.
+    /// Returns a·w in each lane, with a = `self`.
     fn mul(self, w: Self::Factor) -> Self;
-    /// Returns a·w, with a = `self` and the same canonical w in every lane.
+    /// Returns a·w in each lane, with a = `self` and the same canonical number w for all lanes.
     fn scale(self, w: u64) -> Self;
-    /// Returns the elements as factors.
+    /// Prepares the elements of `self` for use as multiplicands of [`Lanes::mul`].
     fn to_factor(self) -> Self::Factor;
-    /// Returns 2^k·a, with a = `self` and 0 ≤ k < 192, by shifts; cheap if k is a compile-time
-    /// constant.
+    /// Returns 2^k·a in each lane by shifts, with a = `self` and 0 ≤ k < 192. It is cheap if k is a
+    /// compile-time constant.
     fn mul_pow2(self, k: u32) -> Self;
-    /// Transposes a W × W square: exchanges lane i of entry j and lane j of entry i.
+    /// Transposes a matrix of W entries with W lanes each: exchanges lane i of entry j and lane j
+    /// of entry i.
     fn transpose(square: &mut [Self]);
 }
 
-/// A computation over lanes of type `V`. `run` and everything generic in `V` that it calls must be
-/// `#[inline(always)]`, so that they are compiled with `V`'s instruction set.
+/// A computation with lanes of type `V`. [`Kernel::run`], and every function generic in `V` that it
+/// calls, must be `#[inline(always)]`, so that it is compiled with the instruction set of `V`.
 pub trait Kernel<V> {
     /// Executes the computation.
     fn run(self);
 }
 
-/// One element as a plain integer: lanes of width 1, on every machine.
+/// One element, stored as an integer from 0 to q − 1, where q = 2^64 − 2^32 + 1. The number of
+/// lanes is 1. This type works on every machine.
 impl Lanes for u64 {
     const WIDTH: usize = 1;
     type Factor = u64;

@@ -1,5 +1,5 @@
-//! Transforms modulo q = 2^64 − 2^32 + 1 of 2^k, 3·2^k and 5·2^k points (Hérault 2025, §2–4). Short
-//! ones need only shifts, because 2 has order 192.
+//! Transforms modulo q = 2^64 − 2^32 + 1 of 2^k, 3·2^k and 5·2^k points (Hérault 2025, §2–4).
+//! Products by roots in transforms of up to 64 points are shifts, because 2 has order 192.
 //!
 //! | file | subject |
 //! |---|---|
@@ -9,9 +9,9 @@
 //! | `cyclic` | convolutions of natural numbers, split into digits |
 //! | `pool`, `shared` | threads, and a slice shared by them |
 //!
-//! Callers compose a convolution of many points from columns and rows themselves ([`Shape`],
-//! [`ColumnPass`], [`Fft`]), because the processing of entries between the two differs.
-//! [`cyclic`](cyclic()) needs no such processing.
+//! A caller that must process entries before, between or after the transforms of columns and rows
+//! composes a convolution from [`Shape`], [`ColumnPass`] and [`Fft`]. [`cyclic`](cyclic()) computes
+//! whole convolutions of natural numbers.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;

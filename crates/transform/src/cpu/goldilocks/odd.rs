@@ -1,24 +1,26 @@
-//! The pass for the factor 3 or 5 of a length, which precedes the passes for factors of 2.
+//! The pass for the factor 3 or 5 of a transform length, which precedes the passes for factors
+//! of 2.
 
 use super::butterfly::{Fifth, dft3};
 use super::fft::{Pass, parts};
 use super::lanes::Lanes;
 use warpint_arith::goldilocks as field;
 
-/// A pass of radix 3 or 5 over all points.
+/// A pass of radix 3 or 5 over all points of a transform.
 pub(super) struct OddPass {
-    /// The constants for radix 5; none for radix 3.
+    /// The constants of the 5-point transform for radix 5; `None` for radix 3.
     fifth: Option<Fifth>,
     pass: Pass,
 }
 
 impl OddPass {
-    /// Returns the odd radix, 3 or 5, of a length of n points; 1 if neither divides n.
+    /// Returns 5 if it divides n, otherwise 3 if it divides n, otherwise 1.
     pub(super) fn radix_of(n: usize) -> usize {
         [5, 3].into_iter().find(|r| n.is_multiple_of(*r)).unwrap_or(1)
     }
 
-    /// Computes the tables for n points; `None` if neither 3 nor 5 divides n.
+    /// Computes the tables of the pass for a transform of n points; `None` if neither 3 nor 5
+    /// divides n.
     pub(super) fn new(n: usize) -> Option<Self> {
         let fifth = match Self::radix_of(n) {
             5 => Some(Fifth::new(field::root_of_unity(5)?)),

@@ -1,30 +1,30 @@
-//! Runs work on several threads, or directly on the caller's.
+//! Runs work on several threads, or on the caller's thread.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// The number of ranges into which work is split for each thread: several, so that a delayed thread
-/// does not delay the others.
+/// The number of ranges into which work is split, for each thread. Several ranges per thread are
+/// used so that other threads can process those of a delayed thread.
 const RANGES_PER_THREAD: usize = 4;
 
-/// Threads for passes over the entries of transforms.
+/// A pool of threads for passes over the entries of transforms.
 pub struct Pool {
-    /// The threads; `None` if everything runs on the caller's thread.
+    /// The threads; `None` if all work runs on the caller's thread.
     threads: Option<rayon::ThreadPool>,
 }
 
 impl Pool {
-    /// Creates a pool of `threads` threads. If `threads` is 1, or threads cannot be created,
-    /// everything runs on the caller's thread.
+    /// Creates a pool of `threads` threads. If `threads` is 0 or 1, or threads cannot be created,
+    /// all work runs on the caller's thread.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok();
         Self { threads: if threads > 1 { pool() } else { None } }
     }
 
-    /// Runs `work` on ranges that cover `0..n`; returns the results in ascending order of the
-    /// ranges.
+    /// Divides `0..n` into ranges and calls `work` for each range. Returns the results in ascending
+    /// order of the ranges.
     pub fn each_range<R: Send>(
         &self,
         n: usize,
@@ -38,7 +38,8 @@ impl Pool {
         pool.install(|| (0..ranges).into_par_iter().map(|i| work(range(i))).collect())
     }
 
-    /// Runs `work` on each of `0..n` as a separate job; returns the results in ascending order.
+    /// Calls `work(i)` for each i in `0..n` as a separate job. Returns the results in ascending
+    /// order of i.
     pub fn each<R: Send>(&self, n: usize, work: impl Fn(usize) -> R + Sync + Send) -> Vec<R> {
         match &self.threads {
             None => (0..n).map(work).collect(),
@@ -46,7 +47,8 @@ impl Pool {
         }
     }
 
-    /// Runs `work` on one of the threads, from which jobs for the others start quickly.
+    /// Runs `work` on one of the threads of the pool, and returns its result. From this thread,
+    /// further jobs on the pool start quickly.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.threads {
             None => work(),
@@ -54,7 +56,8 @@ impl Pool {
         }
     }
 
-    /// Runs `work` on each chunk of `len` entries, with the index of the chunk.
+    /// Splits `data` into chunks of `len` entries, and calls `work` with the index and the entries
+    /// of each chunk. Entries beyond the last whole chunk are not processed.
     pub fn each_chunk<T: Send>(
         &self,
         data: &mut [T],

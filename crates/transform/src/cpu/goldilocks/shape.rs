@@ -1,13 +1,14 @@
-//! Splits N words into rows and columns.
+//! The division of the N words of a transform into rows and columns.
 
 use super::odd::OddPass;
 
-/// The number of columns that are processed together in a pass: enough that their digits fill half
-/// a cache line, few enough that columns of 320 points fit the first-level cache.
+/// The number of columns that are processed together in a pass. With 8 columns, adjacent digits
+/// fill half a cache line, and columns of 320 points fit in the first-level cache.
 const TILE: usize = 8;
 
-/// The number of padding entries at the end of a group of rows, which avoids addresses that differ
-/// by a power of two and compete for the same cache sets.
+/// The number of unused entries at the end of a group of rows in a spectrum. Without them,
+/// addresses in different groups would differ by a power of two and compete for the same cache
+/// sets.
 const PAD: usize = 16;
 
 /// The division of N = R·C words into R rows and C columns: word r·C + c is in row r and column c.
@@ -20,13 +21,13 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Returns the shape for N = 2^k, 3·2^k or 5·2^k words and lanes of width W; `None` if N is too
-    /// small to fill the lanes.
+    /// Returns the shape for N = `n` words, N = 2^k, 3·2^k or 5·2^k, and W = `width` lanes. Returns
+    /// `None` for any other n, or if n is too small to fill the lanes.
     ///
-    /// W adjacent columns, and W adjacent rows, are transformed side by side, so W must divide both R
-    /// and C. The length of a row is as close to that of a column as possible, provided that both fit
-    /// the first-level cache and as many points as possible are in blocks of 64, which need no
-    /// multiplications.
+    /// W adjacent columns, and W adjacent rows, are transformed side by side, so W divides both R
+    /// and C. Rows and columns fit in the first-level cache where possible. Lengths that use blocks
+    /// of 64 points are preferred, because these need no multiplications. Apart from this, the
+    /// length of a row is close to that of a column.
     #[must_use]
     pub fn new(n: usize, width: usize) -> Option<Self> {
         let odd = OddPass::radix_of(n);
@@ -57,8 +58,9 @@ impl Shape {
 
     /// Returns the distance in entries from one group of rows to the next in a spectrum.
     ///
-    /// A *spectrum* for lanes of width W is a vector of R/W groups of [`Shape::pitch`] entries, more
-    /// than C. Lane i of entry c in group g belongs to row position g·W + i and column c.
+    /// A *spectrum* consists of R/W groups of [`Shape::pitch`] entries, where W is the number of
+    /// lanes of an entry. The pitch is greater than C. Lane i of entry c in group g is the element
+    /// of column c at position g·W + i of this column. Entries from index C on are not used.
     #[must_use]
     #[inline]
     pub fn pitch(&self) -> usize {

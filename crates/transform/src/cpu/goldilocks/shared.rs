@@ -1,8 +1,9 @@
-//! A slice to which several threads write, each in places of its own.
+//! A slice to which several threads write at the same time, each to entries of its own.
 
 use std::marker::PhantomData;
 
-/// Like `&mut [T]`, but the caller must ensure that pieces in use do not overlap.
+/// A mutable slice that several threads may use at the same time. The caller must ensure that
+/// ranges in use at the same time do not overlap.
 pub struct Shared<'a, T> {
     start: *mut T,
     len: usize,
@@ -14,19 +15,20 @@ pub struct Shared<'a, T> {
 unsafe impl<T: Send> Sync for Shared<'_, T> {}
 
 impl<'a, T> Shared<'a, T> {
-    /// Makes a slice available to several threads.
+    /// Makes the entries of `slice` available to several threads.
     #[must_use]
     pub fn new(slice: &'a mut [T]) -> Self {
         Self { start: slice.as_mut_ptr(), len: slice.len(), slice: PhantomData }
     }
 
-    /// Returns the entries `at..at + len`.
+    /// Returns the entries `at..at + len` of the slice.
     ///
     /// # Panics
-    /// If they are not in the slice.
+    /// If the range `at..at + len` is not in the slice.
     ///
     /// # Safety
-    /// No other piece in use overlaps this one.
+    /// While the returned entries are in use, no other result of this method that is in use may
+    /// overlap them.
     #[inline(always)]
     #[expect(clippy::mut_from_ref, reason = "disjointness is the caller's promise")]
     pub unsafe fn piece(&self, at: usize, len: usize) -> &mut [T] {

@@ -1,14 +1,15 @@
-//! Transforms modulo many primes below 2^50 at once, on doubles.
+//! Transforms modulo many primes below 2^50 at once, on numbers of type `f64`.
 //!
-//! X_i = Σ_j x_j·ω^(ij) modulo each of S primes, for N = 2^m points and a batch of vectors. A transform
-//! of up to 2^12 points is one pass over memory, one of up to 2^24 points two: columns of 2^(m − 12)
-//! points, then rows of 2^12, with the products by powers of ω between them in the first pass
-//! (Gentleman and Sande 1966; Bailey 1990, *FFTs in external or hierarchical memory*). A product of a
-//! vector and a fixed spectrum takes one pass more, because the rows' pass computes both the forward
-//! transform of the rows and the rows of the product.
+//! X_i = Σ_j x_j·ω^(ij) modulo each of S primes, for N = 2^m points and a batch of vectors. A
+//! transform of up to 2^12 points is one pass over memory. A transform of up to 2^24 points takes
+//! two passes: the first transforms columns of 2^(m − 12) points and multiplies by powers of ω, and
+//! the second transforms rows of 2^12 points (Gentleman and Sande 1966; Bailey 1990, *FFTs in
+//! external or hierarchical memory*). The cyclic convolution of a vector with a fixed vector, given
+//! by its spectrum, takes only one pass more than a transform of two passes, because one pass over
+//! the rows transforms them, multiplies, and transforms back.
 //!
 //! # Layout
-//! Residues are doubles; element i of vector b modulo prime s is at s·stride + b·N + i, where
+//! Residues are of type `f64`. Element i of vector b modulo prime s is at s·stride + b·N + i, where
 //! [`stride`](Ntt50::stride) is at least batch·N. Spectra are in an order of their own:
 //! [`frequency`](Plan::frequency).
 
@@ -25,11 +26,11 @@ use warpint_device::{
 use crate::Plan;
 use shape::{Rows, Shape, row_tile};
 
-/// The reason why a transform cannot be planned, or failed.
+/// The reason why a transform cannot be planned, or why it failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Ntt50Error {
-    /// A prime lacks the root of unity that the length requires.
+    /// The field of a prime lacks the root of unity that the transform length requires.
     #[error("the field of {prime} has no 2^{log2}-th root of unity: choose primes for this length")]
     NoRoot {
         /// The prime p.
@@ -37,7 +38,7 @@ pub enum Ntt50Error {
         /// The exponent m of the transform length 2^m.
         log2: u32,
     },
-    /// The length, the batch or the number of primes is out of range.
+    /// The transform length, the number of vectors or the number of primes is out of range.
     #[error(
         "cannot plan {batch} transforms of 2^{log2} points modulo {primes} primes: the limits are 2^1 to \
          2^24 points, at most 2^32 in a batch, and 1 to 65535 primes"
@@ -50,7 +51,7 @@ pub enum Ntt50Error {
         /// The number S of primes.
         primes: usize,
     },
-    /// A buffer has the wrong length.
+    /// The length of a buffer is not that of the plan's layout.
     #[error("{what}: {found} elements, but the plan's layout requires {wanted}")]
     Length {
         /// The name of the buffer.
@@ -60,7 +61,7 @@ pub enum Ntt50Error {
         /// The required length, in elements.
         wanted: usize,
     },
-    /// The device failed.
+    /// An operation of the device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -76,11 +77,11 @@ impl Ntt50Error {
     }
 }
 
-/// log2 of the largest number of points of a row.
+/// The base-2 logarithm of the largest number of points of a row.
 const MOST_ROW: u32 = 12;
 const MOST: u32 = 24;
 
-/// The tables of roots of unity for one direction, forward or inverse.
+/// The tables of roots of unity for the forward or for the inverse transform.
 #[derive(Debug)]
 struct Tables {
     rows: Buffer<[f64; 2]>,
@@ -95,17 +96,17 @@ struct ColumnTables {
     kernel: Kernel,
 }
 
-/// Transforms of one length modulo several primes.
+/// A plan of transforms of one length modulo several primes, on a device.
 ///
-/// If the input satisfies |x_j| ≤ p or |X_i| ≤ p, results are from 0 to p − 1. A transform or its
-/// inverse is one pass over memory for up to 2^12 points, and two for more.
+/// Inputs must satisfy |x_j| ≤ p or |X_i| ≤ p; results are from 0 to p − 1. A transform or its
+/// inverse is one pass over memory for up to 2^12 points, and two passes for more.
 #[derive(Debug)]
 pub struct Ntt50 {
     fields: Vec<F50>,
     log2: u32,
-    /// log2 of the number of points of a row.
+    /// The base-2 logarithm of the number of points of a row.
     row: u32,
-    /// log2 of the number of columns of a tile.
+    /// The base-2 logarithm of the number of columns of a tile.
     inner: u32,
     batch: usize,
     stride: usize,
@@ -122,8 +123,9 @@ impl Ntt50 {
     /// Plans transforms of `batch` vectors of 2^log2 points modulo the primes of `fields`.
     ///
     /// # Errors
-    /// log2 is not from 1 to 24; the batch has no vector or more than 2^32 points; there is no prime,
-    /// more than 65,535, or one without the root of unity; the device fails.
+    /// `log2` is not from 1 to 24. The batch has no vector, or more than 2^32 points. There are no
+    /// primes or more than 65,535 primes. The field of a prime has no root of unity of order
+    /// 2^log2. The device fails.
     pub fn new(
         device: &Device,
         fields: &[F50],
@@ -133,7 +135,7 @@ impl Ntt50 {
         Self::with_rows(device, fields, log2, batch, MOST_ROW)
     }
 
-    /// Plans as [`Self::new`] does, with rows of at most 2^most points.
+    /// Plans the transforms of [`Self::new`], but with rows of at most 2^most points.
     fn with_rows(
         device: &Device,
         fields: &[F50],
@@ -204,13 +206,15 @@ impl Ntt50 {
         self.stride
     }
 
-    /// Returns p and 1/p, rounded to nearest, for each prime p, on the device.
+    /// Returns a buffer on the device with [`F50::constants`] of each prime p: p, and 1/p rounded
+    /// to nearest.
     #[must_use]
     pub fn constants(&self) -> &Buffer<[f64; 2]> {
         &self.constants
     }
 
-    /// Computes x ← X/N, 0 ≤ X_i/N < p: the input of [`Self::multiply`].
+    /// Replaces each vector x by its transform divided by N, X_i/N mod p, from 0 to p − 1. The
+    /// result is a spectrum for [`Self::multiply`].
     ///
     /// # Errors
     /// The buffer has the wrong length, or the device fails.
@@ -218,9 +222,9 @@ impl Ntt50 {
         self.transform_times(data, &self.part, false)
     }
 
-    /// Transforms `data` in place and multiplies the results by one factor per prime: computes X,
-    /// or N·x if `inverse` is true, times the factor. For factors see
-    /// [`warpint_arith::f50::Factor::constants`].
+    /// Transforms `data` in place, forward or inverse, and multiplies the results by one factor for
+    /// each prime. The results are X_i times the factor, or N·x_j times the factor if `inverse` is
+    /// true. Factors are in the form of [`warpint_arith::f50::Factor::constants`].
     pub(crate) fn transform_times(
         &self,
         data: &mut Buffer<f64>,
@@ -238,11 +242,11 @@ impl Ntt50 {
         }
     }
 
-    /// Computes x ← the cyclic convolution of x and the vector of a [`Self::spectrum`], 0 ≤ x < p. The
-    /// spectrum has as many vectors as x, or those of one tile, max(1, 2^11/N) vectors, which are used
-    /// in rotation.
+    /// Replaces each vector x of `data` by its cyclic convolution with a vector that is given by
+    /// its [`Self::spectrum`]. Results are from 0 to p − 1. `spectrum` has the number of vectors of
+    /// `data`, or only max(1, 2^11/N) vectors, which are used in rotation.
     ///
-    /// Cost: one pass over memory for up to 2^12 points, three for more.
+    /// Cost: one pass over memory for up to 2^12 points, three passes for more.
     ///
     /// # Errors
     /// A buffer has the wrong length, or the device fails.
@@ -262,8 +266,8 @@ impl Ntt50 {
         self.columns(&self.back, data)
     }
 
-    /// Computes to ← spectra in natural order: X_i of vector b modulo prime s at s·stride + b·N + i.
-    /// Cost: one pass over memory.
+    /// Copies spectra to `to` in natural order: X_i of vector b modulo prime s is written to
+    /// s·stride + b·N + i. Cost: one pass over memory.
     ///
     /// # Errors
     /// A buffer has the wrong length, or the device fails.
@@ -286,7 +290,8 @@ impl Ntt50 {
         Ok(unsafe { self.order.launch(launch, &args) }?)
     }
 
-    /// Transforms the columns, if the plan has columns.
+    /// Transforms the columns, forward or inverse according to `tables`. Does nothing if a
+    /// transform is one row.
     fn columns(&self, tables: &Tables, data: Cells<'_, f64>) -> Result<(), Ntt50Error> {
         has("residues", data.len(), self.size())?;
         let Some(columns) = &tables.columns else { return Ok(()) };
@@ -301,16 +306,18 @@ impl Ntt50 {
             (&columns.high).into(),
             Arg::U64(self.stride as u64),
         ];
-        // SAFETY: the data have a stride for each prime, which contains the batch's columns; constants
-        // and tables were made for the plan.
+        // SAFETY: the data have a stride for each prime, which contains the batch's columns;
+        // constants and tables were made for the plan.
         Ok(unsafe { columns.kernel.launch(self.shape_of(blocks, shape), &args) }?)
     }
 
-    /// Transforms the rows. Only products read `spectrum`, which has `spectrum_stride` elements for
-    /// each prime.
+    /// Transforms the rows by the kernel `what`. `spectrum` has `spectrum_stride` elements for each
+    /// prime; only [`Rows::Multiply`] reads it. `scale` contains one factor for each prime, by
+    /// which the other two kernels multiply.
     ///
     /// # Panics
-    /// If the spectrum has fewer, or the number of factors is not the number of primes.
+    /// If `spectrum` is shorter than `spectrum_stride` for each prime, or there are fewer factors
+    /// than primes.
     fn launch_rows(
         &self,
         what: Rows,
@@ -336,8 +343,9 @@ impl Ntt50 {
             Arg::U32((spectrum_stride / tile) as u32),
         ];
         let blocks = (self.stride / tile) as u32;
-        // SAFETY: the data have a stride for each prime, which is a multiple of a tile, a factor, and a
-        // spectrum of which the kernel reads whole tiles; constants and tables were made for the plan.
+        // SAFETY: the data have a stride for each prime, which is a multiple of a tile, a factor,
+        // and a spectrum of which the kernel reads whole tiles; constants and tables were made for
+        // the plan.
         Ok(unsafe { self.rows[what as usize].launch(self.shape_of(blocks, shape), &args) }?)
     }
 
@@ -368,7 +376,7 @@ impl Plan for Ntt50 {
         self.batch
     }
 
-    /// Returns the number of elements of a buffer: S·stride.
+    /// Returns the number of elements of a buffer: S·stride for S primes.
     fn size(&self) -> usize {
         self.fields.len() * self.stride
     }
@@ -396,8 +404,8 @@ impl Plan for Ntt50 {
         self.multiply(a, b)
     }
 
-    /// Returns (vector, i) of the X_i at a place of one prime's spectra; `None` beyond the last
-    /// vector.
+    /// Returns (vector, i) for the X_i that is stored at index `place` of the spectra modulo one
+    /// prime; `None` if `place` is beyond the last vector.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
         let tile = 1 << row_tile(self.row);
         let (t, thread) = (place % tile / (tile / 16), place % (tile / 16));
@@ -409,8 +417,8 @@ impl Plan for Ntt50 {
     }
 }
 
-/// Returns the sources of all kernels, one of each kind, for blocks with `shared_memory` bytes of
-/// shared memory.
+/// Returns the sources of all shipped kernels of this module, for devices whose blocks have
+/// `shared_memory` bytes of shared memory.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     shape::shipped(shared_memory)

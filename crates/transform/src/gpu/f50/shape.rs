@@ -1,11 +1,12 @@
-//! The specialisation of the kernels.
+//! The constants with which the kernels are compiled.
 
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
 use super::super::HEADERS;
 use super::tables::rounds;
 
-/// What a kernel for rows computes.
+/// The kind of a kernel for rows: forward transforms, inverse transforms, or cyclic convolutions
+/// with the vector of a given spectrum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
     Forward,
@@ -13,32 +14,32 @@ pub(super) enum Rows {
     Multiply,
 }
 
-/// The constants that specialise a kernel.
+/// The constants with which a kernel is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A kernel for contiguous lines of 2^stages points; `whole` states whether a line is a whole
-    /// transform.
+    /// A kernel for rows, which are contiguous lines of 2^stages points. `whole` is true if a row
+    /// is a whole transform.
     Rows { what: Rows, stages: u32, whole: bool },
-    /// A kernel for columns of 2^stages points, which transforms 2^inner columns per tile. A row
-    /// has 2^row points.
+    /// A kernel for columns of 2^stages points, which transforms 2^inner adjacent columns per tile.
+    /// A row has 2^row points.
     Columns { inverse: bool, stages: u32, row: u32, inner: u32 },
 }
 
-/// log2 of the smallest number of points of a tile.
+/// The base-2 logarithm of the smallest number of points of a tile of rows.
 const LEAST_TILE: u32 = 11;
 
-/// The bound of input elements x, in units of p/64: |x| ≤ BEGIN/64·p. For inverse column transforms
-/// the bound is twice as large.
+/// The bound of input elements x, in units of p/64: |x| ≤ BEGIN/64·p for the prime p. For inverse
+/// column transforms the bound is twice as large.
 const BEGIN: u32 = 64;
 
-/// Returns log2 of the number of points of a tile for rows of 2^stages points.
+/// Returns the base-2 logarithm of the number of points of a tile, for rows of 2^stages points.
 pub(super) fn row_tile(stages: u32) -> u32 {
     stages.max(LEAST_TILE)
 }
 
-/// Returns log2 of the number of adjacent columns in a tile, for columns of 2^stages points and
-/// rows of 2^row points. A tile has contiguous pieces of at least 64 bytes for up to 2^11 rows, of
-/// 32 bytes for more.
+/// Returns the base-2 logarithm of the number of adjacent columns in a tile, for columns of
+/// 2^stages points and rows of 2^row points. If the shared memory suffices, adjacent columns are at
+/// least 64 contiguous bytes of a row for up to 2^11 rows, and 32 bytes for 2^12 rows.
 pub(super) fn neighbours(stages: u32, row: u32, shared_memory: u32) -> u32 {
     let wanted = (stages + 3).clamp(12, 14);
     let fits = (0..=wanted).rev().find(|&log2| tile_bytes(log2) <= shared_memory).unwrap_or(0);
@@ -50,8 +51,8 @@ fn tile_bytes(log2: u32) -> u32 {
     (points + points / 16) * size_of::<f64>() as u32
 }
 
-/// Returns the number of bits of an exponent that select from the lower table of powers of ω_N,
-/// where N = 2^log2.
+/// Returns the number of low bits of an exponent that select an entry of the lower of two tables of
+/// powers of ω, the root of unity of order 2^log2.
 pub(super) fn low_bits(log2: u32) -> u32 {
     log2.div_ceil(2)
 }
@@ -115,8 +116,8 @@ impl Shape {
 /// The number of threads of a block of the kernel that reorders spectra.
 pub(super) const ORDER_THREADS: u32 = 256;
 
-/// Returns the source of the kernel that reorders spectra of 2^log2 points with rows of 2^row
-/// points.
+/// Returns the source of the kernel that writes spectra in natural order, for transforms of 2^log2
+/// points with rows of 2^row points.
 pub(super) fn order(log2: u32, row: u32) -> Source {
     let text = include_str!("../../../kernels/f50_order.cu");
     Source::new("f50_order.cu", text, &["order"])
@@ -126,8 +127,8 @@ pub(super) fn order(log2: u32, row: u32) -> Source {
         .define("THREADS", ORDER_THREADS)
 }
 
-/// Returns the sources of all shipped kernels: for rows of several lengths, and for columns to go
-/// with them.
+/// Returns the sources of all shipped kernels: for rows of several lengths, and for columns of
+/// several lengths.
 pub(super) fn shipped(shared_memory: u32) -> Vec<Source> {
     let mut shapes = vec![];
     for stages in [3, 8, 11, 12] {

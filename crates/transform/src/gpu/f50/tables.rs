@@ -1,10 +1,11 @@
-//! Roots of unity in the order in which kernels read them.
+//! Tables of roots of unity, in the order in which the kernels read them.
 
 use rayon::prelude::*;
 use warpint_arith::f50::F50;
 
-/// Returns ω(0), …, ω(log2), or their inverses, of absolute value at most p. `None` if the field
-/// lacks these roots.
+/// Returns the roots of unity ω(0), …, ω(log2), or their inverses if `inverse` is true, where ω(m)
+/// has order 2^m. All are of absolute value at most p. Returns `None` if the field has no root of
+/// order 2^log2.
 pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut root = field.root_of_unity(log2)?;
     if inverse {
@@ -19,8 +20,8 @@ pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     Some(all)
 }
 
-/// Returns the number of stages of each round of a line of 2^stages points: four in the last round
-/// if there are so many.
+/// Returns the number of stages of each round for a line of 2^stages points. The last round has
+/// four stages, or all if there are fewer than four.
 pub(super) fn rounds(stages: u32) -> Vec<u32> {
     let last = stages.min(4);
     let others = (stages - last).div_ceil(4);
@@ -30,8 +31,8 @@ pub(super) fn rounds(stages: u32) -> Vec<u32> {
     rounds
 }
 
-/// Returns, for every prime, 2^stages factors computed from its roots, in the layout of
-/// `f50_tile.cuh`.
+/// Returns 2^stages factors for each prime, computed from its roots of unity, in the layout of the
+/// table of roots of `f50_tile.cuh`.
 pub(super) fn line(fields: &[F50], roots: &[Vec<f64>], stages: u32) -> Vec<[f64; 2]> {
     let one = |(&field, roots): (&F50, &Vec<f64>)| {
         // The w of block c in reversed order: w(c + 2^t) = w(c)·ω(t + 2).
@@ -57,8 +58,8 @@ pub(super) fn line(fields: &[F50], roots: &[Vec<f64>], stages: u32) -> Vec<[f64;
     fields.par_iter().zip(roots).flat_map_iter(one).collect()
 }
 
-/// Returns ω^i for every prime and all i < 2^low, with absolute values of at most p/2, where ω =
-/// ω(log2).
+/// Returns ω^i for each prime and all i < 2^low, where ω is the root of unity of order 2^log2. The
+/// absolute values are at most p/2.
 pub(super) fn low_powers(fields: &[F50], roots: &[Vec<f64>], log2: u32, low: u32) -> Vec<f64> {
     let one = |(&field, roots): (&F50, &Vec<f64>)| {
         powers(field, roots[log2 as usize], 1 << low).map(move |x| field.factor(x).constants()[0])
@@ -66,7 +67,8 @@ pub(super) fn low_powers(fields: &[F50], roots: &[Vec<f64>], log2: u32, low: u32
     fields.par_iter().zip(roots).flat_map_iter(one).collect()
 }
 
-/// Returns ω^(i·2^low) as factors, for every prime and all i < 2^(log2 − low), where ω = ω(log2).
+/// Returns ω^(i·2^low) for each prime and all i < 2^(log2 − low), where ω is the root of unity of
+/// order 2^log2. The powers are in the form of [`warpint_arith::f50::Factor::constants`].
 pub(super) fn high_powers(
     fields: &[F50],
     roots: &[Vec<f64>],

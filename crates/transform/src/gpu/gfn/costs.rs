@@ -1,4 +1,5 @@
-//! The parts of a transform, for benchmarks.
+//! Parts of a transform that benchmarks run separately, and counts of its memory traffic and
+//! products.
 
 use warpint_device::Buffer;
 
@@ -7,8 +8,8 @@ use super::shape::has_spectra;
 use super::twiddles::{Pass, Twiddles};
 use crate::Plan;
 
-/// The passes of a plan without their products by twiddles. Their result is not a transform; their time
-/// is that of sums, rotations and memory accesses.
+/// The passes of a plan without their products by twiddles. Their result is not a transform. Their
+/// time is that of the sums, rotations and memory accesses of a transform.
 #[derive(Debug)]
 pub struct Butterflies<'a> {
     plan: &'a GfnFft,
@@ -16,7 +17,7 @@ pub struct Butterflies<'a> {
 }
 
 impl Butterflies<'_> {
-    /// Submits the passes to the device, from x to `out`.
+    /// Submits the passes to the device. The first pass reads x, and the last writes `out`.
     ///
     /// # Errors
     /// A vector does not have the plan's length, or the device fails.
@@ -26,10 +27,10 @@ impl Butterflies<'_> {
 }
 
 impl GfnFft {
-    /// Prepares the passes without twiddles.
+    /// Prepares the passes of this plan without their products by twiddles, for benchmarks.
     ///
     /// # Errors
-    /// Their kernels do not compile.
+    /// The kernels of these passes do not compile.
     pub fn butterflies(&self) -> Result<Butterflies<'_>, GfnFftError> {
         let bare = |pass: &Pass| -> Result<Pass, GfnFftError> {
             let Pass { tile, launch, log_s, .. } = *pass;
@@ -41,16 +42,17 @@ impl GfnFft {
         Ok(Butterflies { plan: self, passes })
     }
 
-    /// Returns the bytes that a forward transform reads and writes: the vectors in each pass, and
-    /// each table of twiddles once.
+    /// Returns the number of bytes that a forward transform reads and writes: each pass reads and
+    /// writes all vectors, and each table of twiddles is counted once.
     #[must_use]
     pub fn traffic(&self) -> u64 {
         let tables: usize = self.twiddles().map(|twiddles| twiddles.table.len()).sum();
         8 * (2 * self.passes() as u64 * self.size() as u64 + tables as u64)
     }
 
-    /// Returns the number of products of two digits for the twiddles of a forward transform: k² per
-    /// element. `None` if products are computed by transforms of the digits.
+    /// Returns the number of products of two digits that the products by twiddles of a forward
+    /// transform take, k² for each product. Returns `None` if products are computed by transforms
+    /// of the digits.
     #[must_use]
     pub fn digit_products(&self) -> Option<u64> {
         let twiddled = self.twiddles().count() as u64;

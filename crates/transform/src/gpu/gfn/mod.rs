@@ -1,18 +1,18 @@
 //! Transforms over Z/pZ, p = r^k + 1 (Chen et al. 2018), on a device.
 //!
-//! A transform of N elements consists of several passes over memory, each of at most 2k points in
-//! shared memory, whose roots are powers of r. Between two passes, every element is multiplied by a
-//! twiddle as it is read. The device computes the table of twiddles from two short tables. Passes are
-//! Stockham's: elements are moved only by the reads and writes that are needed anyway, and input and
-//! output are in natural order. Sums are lazy, with 96 bits per digit; digits are carried once per
-//! pass, when they are written.
+//! A transform of N elements consists of several passes over memory. Each computes transforms of at
+//! most 2k points in shared memory, whose roots of unity are powers of r. Between two passes, every
+//! element is multiplied by a twiddle as it is read. The device computes the table of twiddles from
+//! two short tables. Passes are those of Stockham's algorithm: input and output are in natural
+//! order, without separate passes that reorder elements. During a pass a digit is a sum of 96 bits.
+//! Carries are propagated once per pass, when the digits are written.
 //!
-//! Cost: ⌈log N / log 2k⌉ passes (log 64 and log 32 in place of log 2k for k = 64 and 128, whose tiles
-//! would be too large). Each has N·16k bytes of traffic, and all but the first N products. Up to k = 16
-//! a product is k² products of digits, each of four products of words. From k = 32 on it is a
-//! negacyclic convolution of digits by transforms modulo three primes of 47 bits. Memory: a vector of N
-//! elements for the passes; slightly more than that for twiddles, and three times as much from k = 32
-//! on.
+//! Cost: ⌈log N / log 2k⌉ passes; for k = 64 and 128, 2k is replaced by 64 and 32, because tiles of
+//! 2k points would be too large. Each pass has N·16k bytes of memory traffic. Each pass except the
+//! first multiplies N elements by twiddles. Up to k = 16 a product of elements is k² products of
+//! digits, each of four products of 32-bit words. From k = 32 on it is a negacyclic convolution of
+//! digits by transforms modulo three primes of 47 bits. Memory: N elements for the passes, and
+//! slightly more than N elements for twiddles, or three times this from k = 32 on.
 
 mod costs;
 mod plan;
@@ -30,12 +30,13 @@ use warpint_device::Source;
 
 use shape::Tile;
 
-/// The least w of a radix 2^w ± 2^u that the kernels support: quotients of sums by r must fit 32 bits.
+/// The least exponent w of a radix r = 2^w ± 2^u that the kernels support. For smaller w, quotients
+/// of sums by r would not fit in 32 bits.
 const LEAST_W: u32 = 56;
 
-/// Returns the sources of all shipped kernels, for blocks with `shared_memory` bytes of shared
-/// memory: for each prime, passes over long vectors, with the largest number of points and with
-/// fewer.
+/// Returns the sources of all shipped kernels of this module, for devices whose blocks have
+/// `shared_memory` bytes of shared memory. For each of the known primes, there are passes over long
+/// vectors with the largest number of points and with fewer points.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     let of_prime = |form: &Form| {
         let most = shape::most_log_points(*form, shared_memory);

@@ -1,4 +1,4 @@
-//! Plans: passes, their kernels and twiddles.
+//! Plans of transforms over Z/pZ, p = r^k + 1: the passes, their kernels and their twiddles.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,47 +13,48 @@ use crate::Plan;
 use crate::gpu::WrongLength;
 use crate::gpu::vectors::{copied, fits, levels_of_passes};
 
-/// The reason why a plan cannot be made or used.
+/// The reason why a [`GfnFft`] cannot be created, or why an operation of it failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GfnFftError {
-    /// No root of this order is known for the field.
+    /// The field has no root of unity of order 2^`log2`, or `log2` is above 40.
     #[error(
         "Z/pZ, p = {form}, has no known root of unity of order 2^{log2}: transforms have at most 2^{most} elements"
     )]
     Length {
         /// The form r^k + 1 of the field's prime.
         form: Form,
-        /// log2 of the requested length.
+        /// The base-2 logarithm of the requested transform length.
         log2: u32,
-        /// log2 of the largest possible length.
+        /// The base-2 logarithm of the largest possible transform length.
         most: u32,
     },
-    /// The radix r of this form is not supported by the kernels.
+    /// The kernels do not support the radix r of the form stored here.
     #[error(
         "the radix of {0} is not supported on devices, which require 2^w ± 2^u with w from {LEAST_W} to 64; the CPU supports it"
     )]
     Radix(Form),
-    /// The batch is empty, or has too many elements.
+    /// The batch is empty, has more than 65,535 transforms, or has transforms of more than 2^30
+    /// elements.
     #[error(
         "invalid batch of {batch} transforms of 2^{log2} elements: the least is one transform, and each must have fewer than 2^31 elements"
     )]
     Batch {
         /// The number of transforms.
         batch: usize,
-        /// log2 of the length of each transform.
+        /// The base-2 logarithm of the length of each transform.
         log2: u32,
     },
-    /// A vector does not have the plan's length.
+    /// The length of a vector is not the plan's.
     #[error(transparent)]
     Words(#[from] WrongLength),
-    /// There is no field of this form.
+    /// The number of the form is not prime, so it has no field.
     #[error(transparent)]
     Field(#[from] warpint_arith::gfn::NoField),
-    /// The fields modulo the three small primes, which products use, could not be made.
+    /// The fields modulo the three small primes that products of elements use could not be created.
     #[error("internal error: the small primes do not have fields")]
     SmallFields,
-    /// The device failed, or has not enough memory.
+    /// An operation of the device failed, or the device has not enough memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -74,14 +75,16 @@ impl GfnFftError {
     }
 }
 
-/// Transforms of one length over the field of one [`Form`], `batch` at a time, on one device.
+/// A plan of transforms of one length N over the field of one [`Form`] of k digits in radix r, on
+/// one device. `batch` transforms are computed at a time.
 ///
-/// Vectors have `batch·N` elements of k digits below r, or of the value r^k (the top digit is r, the
-/// others 0), limb-major: digit d of element j is at `d·batch·N + j`. Digits must represent elements.
-/// This is not checked; otherwise results are meaningless. Cost: see the module.
+/// A vector has `batch·N` elements in limb-major order: digit d of element j is at `d·batch·N + j`.
+/// All digits of an element are below r, except in the element r^k, whose top digit is r and whose
+/// other digits are 0. This is not checked; for other digits the results are meaningless. The costs
+/// are described in the module.
 ///
 /// [`Plan::convolve`] overwrites its second factor. The first convolution allocates memory for a
-/// vector, which the plan keeps.
+/// vector, which the plan reuses for all further convolutions.
 #[derive(Debug)]
 pub struct GfnFft {
     pub(super) device: Device,
@@ -89,28 +92,30 @@ pub struct GfnFft {
     log2: u32,
     batch: usize,
     pub(super) passes: Vec<Pass>,
-    /// The last pass of the inverse, whose twiddles include the factor 1/N.
+    /// The last pass of the inverse transform. Its twiddles include the factor 1/N.
     last_back: Pass,
     product: (Kernel, Launch),
-    /// The roots of unity modulo three primes, for products of elements by transforms of their
-    /// digits.
+    /// The roots of unity modulo three primes, with which products of elements transform their
+    /// digits. Empty if k ≤ 16.
     roots: Arc<Buffer<[f64; 2]>>,
-    /// The output of every other pass. Locked by the thread that launches passes, until all are
-    /// launched.
+    /// The output of every other pass. A thread that launches the passes of a transform locks it
+    /// until all passes are launched.
     scratch: Mutex<Buffer<u64>>,
-    /// The memory for a transform of convolutions, allocated by the first of them.
+    /// The memory for one transform, which convolutions need. The first convolution allocates it;
+    /// until then it is `None`.
     spectrum: Mutex<Option<Buffer<u64>>>,
 }
 
 impl GfnFft {
-    /// Plans transforms of 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads them
-    /// from the cache, and computes the twiddles.
+    /// Plans transforms of N = 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads
+    /// them from the cache, and computes the twiddles.
     ///
     /// # Errors
-    /// r^k + 1 is not a prime, or no root of order N is known for its field; r = 2^w ± 2^u with w below
-    /// 56; the batch has no transform, more than 65,535, or more than 2^30 elements each; the device
-    /// cannot compile the kernels, or has not enough memory: a vector and the twiddles, N + N/2k + …
-    /// elements, three times that from k = 32 on, and as much again while they are computed.
+    /// r^k + 1 is not a prime, or its field has no root of unity of order N. The radix r = 2^w ±
+    /// 2^u has w below 56. The batch has no transform or more than 65,535 transforms, or N is above
+    /// 2^30. The device cannot compile the kernels, or has not enough memory. The plan needs one
+    /// vector and the twiddles: N + N/2k + … elements, and three times this from k = 32 on. While
+    /// twiddles are computed, additional memory is needed for them.
     pub fn new(device: &Device, form: Form, log2: u32, batch: usize) -> Result<Self, GfnFftError> {
         if !(LEAST_W..=64).contains(&form.w()) {
             return Err(GfnFftError::Radix(form));
@@ -166,7 +171,7 @@ impl GfnFft {
         self.passes.len()
     }
 
-    /// Computes a_j ← a_j·b_j for all j.
+    /// Computes a_j ← a_j·b_j for all elements j of two vectors.
     ///
     /// # Errors
     /// A vector does not have the plan's length, or the device fails.
@@ -195,7 +200,8 @@ impl GfnFft {
         self.run(&self.passes, last, x, out)
     }
 
-    /// Runs all passes from x to `out`; for an inverse the last one is replaced by `last_back`.
+    /// Runs all passes, from x to `out`. If `last_back` is given, it replaces the last pass, and
+    /// the result is the inverse transform.
     pub(super) fn run(
         &self,
         passes: &[Pass],
@@ -219,10 +225,11 @@ impl GfnFft {
         Ok(())
     }
 
-    /// Launches a pass from one vector to another.
+    /// Launches a pass that reads the vector `from` and writes the vector `to`. If `reflected` is
+    /// true, output j of each transform is written to index −j mod N.
     ///
     /// # Panics
-    /// If both are the same vector, or do not have the plan's length.
+    /// If both vectors are the same, or the length of one is not the plan's.
     pub(super) fn launch(
         &self,
         pass: &Pass,
@@ -307,7 +314,8 @@ impl Plan for GfnFft {
     }
 }
 
-/// Returns the sources of all kernels of a plan.
+/// Returns the sources of all kernels of a plan. Entry i of `stages` is the number of stages of
+/// pass i.
 fn sources_of_plan(
     form: Form,
     stages: &[u32],

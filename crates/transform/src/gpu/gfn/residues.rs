@@ -1,11 +1,11 @@
-//! Constants and tables of `gfn_residues.cuh`.
+//! The constants and tables of roots for products of elements by `gfn_residues.cuh`.
 
 use warpint_arith::f50::{F50, Factor, NARROW};
 use warpint_device::Source;
 
 use super::plan::GfnFftError;
 
-/// Returns the fields modulo the three primes.
+/// Returns the fields Z/qZ for the three primes q of [`NARROW`].
 fn fields() -> Result<[F50; 3], GfnFftError> {
     let [a, b, c] = NARROW.map(|(q, ..)| F50::new(q));
     let failed = |_| GfnFftError::SmallFields;
@@ -21,8 +21,8 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
     format!("{{{}}}", items.into_iter().collect::<Vec<_>>().join(","))
 }
 
-/// Returns the source with the constants FIELDS, MIXED, OFFSET and SCALE defined for elements of k
-/// digits.
+/// Defines the constants FIELDS, MIXED, OFFSET and SCALE of a kernel's source for elements of k
+/// digits, and returns the source.
 pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError> {
     let [a, b, c] = fields()?;
     let of = |field: &F50, x: f64| pair(field.factor(x).constants());
@@ -46,8 +46,9 @@ pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError>
         .define("OFFSET", list(offset)))
 }
 
-/// Returns, for each prime, the roots of all nodes of the tree of T^k + 1, followed by their
-/// inverses. Those of node 0 are 1.
+/// Returns the factors w of all nodes of the tree of T^k + 1 that `gfn_residues.cuh` describes,
+/// followed by their inverses, for one prime after another. Those of node 0, which does not exist,
+/// are 1.
 pub(super) fn roots(k: usize) -> Result<Vec<[f64; 2]>, GfnFftError> {
     let mut all = Vec::with_capacity(6 * k);
     // w = ψ^e for the node of T^(2h) − w², ψ of order 2k; −1 is ψ^k.

@@ -1,4 +1,4 @@
-//! The specialisation of the kernels of big prime fields.
+//! The constants with which the kernels for a field Z/pZ, p = r^k + 1, are compiled.
 
 use warpint_arith::gfn::Form;
 use warpint_device::{Launch, Source, common};
@@ -6,10 +6,10 @@ use warpint_device::{Launch, Source, common};
 use super::plan::GfnFftError;
 use super::residues;
 
-/// The number of digits of a product that a thread computes if it does not compute all of them.
+/// The number of digits of a product that one thread computes, if several threads share a product.
 const BLOCK: usize = 8;
 
-/// The largest number of digits at which a thread computes all digits of a product.
+/// The largest k for which one thread computes all k digits of a product.
 const ALONE: usize = 16;
 
 const PASS: &str = include_str!("../../../kernels/gfn_pass.cu");
@@ -24,23 +24,25 @@ const HEADERS: &[(&str, &str)] = &[
 /// The number of threads of a block that transforms digits.
 pub(super) const SPECTRA_THREADS: usize = 128;
 
-/// Returns whether twiddles are stored as transforms of their digits.
+/// Returns whether twiddles are stored as transforms of their digits instead of digits, which is so
+/// for k > 16.
 pub(super) fn has_spectra(form: Form) -> bool {
     form.digits() > ALONE
 }
 
-/// Returns the number of lanes that share an element of k digits in a transform of its digits.
+/// Returns the number of lanes (threads of a warp) that together compute the transform of the k
+/// digits of an element.
 pub(super) fn team(k: usize) -> usize {
     if k == 128 { 8 } else { k / 8 }
 }
 
-/// Returns the source of the kernel that transforms digits.
+/// Returns the source of the kernel that transforms the digits of elements.
 pub(super) fn spectra(form: Form) -> Result<Source, GfnFftError> {
     let source = described(Source::new("gfn_spectra.cu", SPECTRA, &["spectra"]), form);
     residues::constants(source.define("THREADS", SPECTRA_THREADS), form.digits())
 }
 
-/// Returns the source with all headers and the constants of the field added.
+/// Adds all headers and the constants of the field to a kernel's source, and returns the source.
 fn described(source: Source, form: Form) -> Source {
     source
         .headers(common::HEADERS)
@@ -52,19 +54,21 @@ fn described(source: Source, form: Form) -> Source {
         .define("RECIPROCAL", (1u128 << (form.w() + 28)) / u128::from(form.radix()))
 }
 
-/// A tile: 2^`log_points` points of 2^`log_columns` columns, and the threads of its block.
+/// The constants of a kernel whose blocks process tiles: a tile has 2^`log_points` points of
+/// 2^`log_columns` columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) form: Form,
     pub(super) log_points: u32,
     pub(super) log_columns: u32,
     threads: usize,
-    /// The number of blocks per multiprocessor for which registers must suffice.
+    /// The number of blocks per multiprocessor for which the registers must suffice.
     min_blocks: usize,
 }
 
-/// Returns log2 of the largest number of points of a pass: at most 2k, for which the roots are
-/// powers of r, and at most what the shared memory of a block can hold.
+/// Returns the base-2 logarithm of the largest number of points of a pass. It is at most 2k,
+/// because the roots of unity must be powers of r, and a tile must fit in the shared memory of a
+/// block.
 pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
     let most = match form.digits() {
         64 => 6,
@@ -76,8 +80,9 @@ pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
 }
 
 impl Tile {
-    /// Returns the tile for passes of 2^`log_points` points over 2^`log_all` columns in all, for
-    /// the given number of multiprocessors and shared memory per block.
+    /// Returns the tile for passes of 2^`log_points` points over 2^`log_all` columns in all.
+    /// `multiprocessors` is the number of multiprocessors of the device, and `shared_memory` the
+    /// number of bytes of shared memory of a block.
     pub(super) fn of_pass(
         form: Form,
         log_points: u32,
@@ -101,7 +106,7 @@ impl Tile {
         (0..=most).rev().map(tile).find(fits).unwrap_or_else(|| tile(0))
     }
 
-    /// Returns the tile for products of elements.
+    /// Returns the tile for kernels that only multiply elements.
     pub(super) fn of_products(form: Form) -> Self {
         let log_elements = if form.digits() <= ALONE { 7 } else { 11 - form.digits().ilog2() };
         Self::new(form, 0, log_elements)

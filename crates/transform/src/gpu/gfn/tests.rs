@@ -14,7 +14,7 @@ use crate::definition;
 use crate::gpu::WrongLength;
 use crate::gpu::layout::{element_major, limb_major};
 
-/// Elements of all kinds: random ones, and some at which digits carry or wrap around.
+/// Returns random elements, among them some with which digits carry or wrap around.
 fn elements<const K: usize>(field: &Gfn<K>, count: usize, seed: u64) -> Vec<[u64; K]> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let r = field.form().radix();
@@ -31,7 +31,7 @@ fn elements<const K: usize>(field: &Gfn<K>, count: usize, seed: u64) -> Vec<[u64
         .collect()
 }
 
-/// Tests a transform and its inverse, and with `convolves` a convolution too.
+/// Tests a transform and its inverse, and a convolution if `convolves` is true.
 fn check<const K: usize>(field: &Gfn<K>, log2: u32, batch: usize, convolves: bool) {
     let (device, form) = (Device::simulator().unwrap(), field.form());
     let plan = GfnFft::new(&device, form, log2, batch).unwrap();
@@ -88,7 +88,8 @@ fn lengths_of_every_kind() {
     }
 }
 
-/// The largest radix, the smallest, adjacent powers, and few roots.
+/// Tests forms with the largest radix, with the smallest supported exponent w, with exponents w and
+/// u close to each other, and with few roots of unity.
 #[test]
 fn primes_of_ones_own() {
     let largest = Form::minus(64, 1, 8).unwrap();
@@ -114,7 +115,8 @@ fn tiles_fit_the_shared_memory_of_every_device() {
     }
 }
 
-/// The passes of a plan share a vector owned by the plan.
+/// Tests that several threads can use a plan at the same time, although its passes share a vector
+/// that the plan owns.
 #[test]
 fn threads_may_share_a_plan() {
     let device = Device::simulator().unwrap();

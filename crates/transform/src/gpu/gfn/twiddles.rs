@@ -1,4 +1,4 @@
-//! Passes and their twiddles: short tables computed on the host, long ones on the device.
+//! Passes and their twiddles. Short tables are computed on the host, long tables on the device.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use super::residues;
 use super::shape::{SPECTRA_THREADS, Tile, has_spectra, spectra, team};
 use crate::gpu::layout::limb_major;
 
-/// The table of twiddles of a pass, as digits or as transforms of digits: place j of a vector uses
-/// twiddle j >> `log_run`.
+/// The table of twiddles of a pass, stored as digits or as transforms of digits. Element j of a
+/// vector is multiplied by twiddle j >> `log_run`.
 #[derive(Debug)]
 pub(super) struct Twiddles {
     pub(super) table: Buffer<u64>,
@@ -31,8 +31,8 @@ pub(super) struct Pass {
     pub(super) twiddles: Option<Twiddles>,
 }
 
-/// Two short tables, computed on the host, that give all powers of ω: ω^e = high[e >>
-/// `log_low`]·low[e mod 2^`log_low`] for e < N. Both are limb-major.
+/// Two short tables, computed on the host, whose products are all powers of ω, the root of unity of
+/// order N: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`] for e < N. Both are limb-major.
 pub(super) struct ShortTables {
     log_low: u32,
     log_high: u32,
@@ -66,7 +66,7 @@ impl ShortTables {
     }
 }
 
-/// The inputs from which passes are made.
+/// Creates the passes of a plan and computes their twiddles, from the short tables.
 pub(super) struct Maker<'a> {
     device: &'a Device,
     form: Form,
@@ -112,8 +112,9 @@ impl<'a> Maker<'a> {
         self.device.program(source)?.kernel(name, tile.shared_bytes())
     }
 
-    /// Returns the twiddles after a pass of 2^`stages` points, before which s was 2^`log_run`. The
-    /// twiddle at place i + 2^stages·p is ω^(i·p·s), divided by N if `back` is true.
+    /// Returns the twiddles by which elements are multiplied after a pass of 2^`stages` points.
+    /// With s = 2^`log_run`, the product of the numbers of points of all earlier passes, entry i +
+    /// 2^`stages`·p is ω^(i·p·s). It is divided by N if `back` is true.
     pub(super) fn twiddles(
         &self,
         log_run: u32,
@@ -132,14 +133,15 @@ impl<'a> Maker<'a> {
             logs,
             entries,
         );
-        // SAFETY: `high`, `low` and the table have k words for each element of their strides, and the
-        // kernel reduces the exponents of a place modulo the sizes of the former two.
+        // SAFETY: `high`, `low` and the table have k words for each element of their strides, and
+        // the kernel reduces the exponents of a place modulo the sizes of the former two.
         unsafe { self.table.launch(self.tile.launch(entries, 1), &args)? };
         let table = if has_spectra(self.form) { self.spectra(&table, entries)? } else { table };
         Ok(Twiddles { table, log_entries, log_run })
     }
 
-    /// Returns the transforms of the digits of `count` elements: three values per digit.
+    /// Returns the transforms of the digits of `count` elements modulo three primes, which are
+    /// three values for each digit.
     fn spectra(&self, elements: &Buffer<u64>, count: u64) -> Result<Buffer<u64>, GfnFftError> {
         let kernel = self.device.program(&spectra(self.form)?)?.kernel("spectra", 0)?;
         let threads = count * team(self.form.digits()) as u64;
@@ -148,8 +150,8 @@ impl<'a> Maker<'a> {
         assert_room("elements", elements.len(), count as usize * self.form.digits());
         let mut out = self.device.alloc(3 * elements.len())?;
         let args = [elements.into(), (&mut out).into(), (&*self.roots).into(), count.into()];
-        // SAFETY: the elements have k words each, the results three times as many, and the roots are
-        // for this k; the results have memory of their own.
+        // SAFETY: the elements have k words each, the results three times as many, and the roots
+        // are for this k; the results have memory of their own.
         unsafe { kernel.launch(Launch::linear(blocks, SPECTRA_THREADS as u32), &args)? };
         Ok(out)
     }
@@ -166,7 +168,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Returns the arguments of the kernel for products.
+/// Returns the arguments of the kernel that multiplies elements.
 pub(super) fn product_args(
     [a, b]: [View<'_, u64>; 2],
     out: Cells<'_, u64>,

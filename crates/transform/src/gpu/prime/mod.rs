@@ -1,18 +1,20 @@
 //! Transforms over Z/pZ for any odd prime p of up to 4,096 bits, on a device.
 //!
-//! A transform consists of several passes over memory. Each computes transforms of R = 2^a points in
-//! shared memory, one butterfly per thread and level, and then multiplies by twiddles. The device
-//! computes the table of twiddles from two short tables. Passes are Stockham's: input and output are in
-//! natural order, and elements are moved only by the reads and writes that are needed anyway. Factors
-//! are in Montgomery form, elements are not: a product of both is an element.
+//! A transform consists of several passes over memory. Each computes transforms of 2^a points in
+//! shared memory, and then multiplies by twiddles. The device computes the table of twiddles from
+//! two short tables. Passes are those of Stockham's algorithm: input and output are in natural
+//! order, without separate passes that reorder elements. Factors are in Montgomery form, elements
+//! are not; the Montgomery product of a factor and an element is an element.
 //!
-//! Elements of up to 1,024 bits are in registers, larger ones in the local memory of a thread, which is
-//! much slower. A modulus whose words have no spare bit is computed with two limbs more.
+//! Elements of up to 1,024 bits are in registers, larger elements in the local memory of a thread,
+//! which is much slower. If the top bit of the highest 64-bit word of the modulus is set, kernels
+//! compute with two limbs of 32 bits more.
 //!
-//! Cost: N/2·(log2(N) − passes) products, and N more between two passes. A product of n limbs takes
-//! 2n² + n multiply-adds of 32 by 32 bits. A multiprocessor executes at most 64 of them per clock: for
-//! n = 8 and N = 2^20, 11 million products of 136 take 0.1 ms on 132 multiprocessors at 1.7 GHz. Memory
-//! traffic is 2·32·N bytes per pass, 0.05 ms in all. Memory: a vector for the passes and N/2 factors.
+//! Cost: N/2·(log2(N) − passes) products within the passes, and N products between two passes. A
+//! product of n limbs takes 2n² + n multiply-adds of 32 by 32 bits. A multiprocessor executes at
+//! most 64 of them per clock: for n = 8 and N = 2^20, 11 million products of 136 take 0.1 ms on 132
+//! multiprocessors at 1.7 GHz. Memory traffic is 2·32·N bytes per pass, 0.05 ms in all. Memory: a
+//! vector for the passes and N/2 factors.
 
 mod plan;
 mod shape;
@@ -27,8 +29,8 @@ use warpint_device::Source;
 
 use shape::Shape;
 
-/// Returns the sources of the shipped kernels, for fields of several sizes and blocks with
-/// `shared_memory` bytes of shared memory.
+/// Returns the sources of the shipped kernels of this module, for fields of several sizes and
+/// devices whose blocks have `shared_memory` bytes of shared memory.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     fn of<const L: usize>(field: Result<PrimeField<L>, NoField>, shared: u32) -> Option<Source> {
         field.ok().map(|field| Shape::new(&field, shared).source())

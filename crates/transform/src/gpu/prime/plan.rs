@@ -1,4 +1,4 @@
-//! Plans: passes, and tables of factors.
+//! Plans of transforms over Z/pZ: the passes, and the tables of factors.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,34 +11,34 @@ use crate::Plan;
 use crate::gpu::WrongLength;
 use crate::gpu::vectors::{copied, fits, levels_of_passes};
 
-/// The reason why a plan cannot be made or used.
+/// The reason why a [`PrimeFft`] cannot be created, or why an operation of it failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrimeFftError {
-    /// The field has no root of unity for the requested length.
+    /// The field has no root of unity whose order is the requested transform length.
     #[error(
         "the field has no root of unity of order 2^{log2}: transforms have at most 2^{most} elements"
     )]
     Length {
-        /// log2 of the requested length.
+        /// The base-2 logarithm of the requested transform length.
         log2: u32,
-        /// log2 of the largest possible length.
+        /// The base-2 logarithm of the largest possible transform length.
         most: u32,
     },
-    /// The batch is empty, or has too many elements.
+    /// The batch is empty, or has more than 2^31 elements.
     #[error(
         "invalid batch of {batch} transforms of 2^{log2} elements: the least is one transform, the most 2^31 elements in all"
     )]
     Batch {
         /// The number of transforms.
         batch: usize,
-        /// log2 of the length of each transform.
+        /// The base-2 logarithm of the length of each transform.
         log2: u32,
     },
-    /// A vector does not have the plan's length.
+    /// The length of a vector is not the plan's.
     #[error(transparent)]
     Words(#[from] WrongLength),
-    /// The device failed, or has not enough memory.
+    /// An operation of the device failed, or the device has not enough memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -54,12 +54,14 @@ impl PrimeFftError {
     }
 }
 
-/// Transforms of one length over a prime field of at most 64·L bits, `batch` at a time, on one device.
+/// A plan of transforms of one length N over a prime field Z/pZ of at most 64·L bits, on one
+/// device. `batch` transforms are computed at a time.
 ///
-/// Vectors have `batch·N` elements 0 ≤ x < p of L words, limb-major: word d of element j is at
-/// `d·batch·N + j`. If words do not represent such an x, results are meaningless.
+/// A vector has `batch·N` elements of L words in limb-major order: word d of element j is at
+/// `d·batch·N + j`. An element is an integer from 0 to p − 1. This is not checked; for larger
+/// numbers the results are meaningless.
 ///
-/// [`Plan::convolve`] preserves its second factor, and needs memory for one vector more.
+/// [`Plan::convolve`] preserves its second factor. It allocates memory for one vector more.
 #[derive(Debug)]
 pub struct PrimeFft<const L: usize> {
     device: Device,
@@ -69,36 +71,40 @@ pub struct PrimeFft<const L: usize> {
     shape: Shape,
     pass: Kernel,
     multiply: Kernel,
-    /// The number of levels of each pass.
+    /// The number of levels of each pass, in the order of the passes. A pass of a levels computes
+    /// transforms of 2^a points.
     levels: Vec<u32>,
-    /// The powers ω^i for i < N/2.
+    /// The powers ω^i for i < N/2, where ω is the root of unity of order N.
     powers: Buffer<u64>,
-    /// The powers ω^(N/P·i) for i < P/2, where P is the number of points of the longest pass.
+    /// The powers ω^(N/P·i) for i < P/2, where ω is the root of unity of order N, and P is the
+    /// number of points of the longest pass.
     points: Buffer<u64>,
-    /// The factors 1/N and R/N of the inverse.
+    /// The factors 1/N and R/N by which the last pass of an inverse transform multiplies (see
+    /// [`Scale`]).
     scales: Buffer<u64>,
-    /// The output of every other pass. Locked by the thread that launches passes, until all are
-    /// launched.
+    /// The output of every other pass. A thread that launches the passes of a transform locks it
+    /// until all passes are launched.
     scratch: Mutex<Buffer<u64>>,
 }
 
-/// The factor of the last pass of an inverse.
+/// The factor by which the last pass of an inverse transform multiplies.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scale {
-    /// The factor 1/N, for a plain inverse.
+    /// The factor 1/N, for an inverse transform that is not part of a convolution.
     OfInverse,
-    /// The factor R/N, for convolutions, because the transformed elements are products divided by
-    /// R.
+    /// The factor R/N, for the inverse transform of a convolution, whose inputs are Montgomery
+    /// products a·b/R.
     OfProducts,
 }
 
 impl<const L: usize> PrimeFft<L> {
-    /// Plans transforms of 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads them
-    /// from the cache, and computes the tables: about 2·√N products on the host, N/2 on the device.
+    /// Plans transforms of N = 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads
+    /// them from the cache. Computes the tables with about 2·√N products on the host and N/2
+    /// products on the device.
     ///
     /// # Errors
-    /// The field has no root of unity for this length, the batch is empty or too long, or the
-    /// device has not enough memory.
+    /// The field has no root of unity of order 2^`log2`, the batch is empty or has more than 2^31
+    /// elements, or the device has not enough memory.
     pub fn new(
         device: &Device,
         field: &PrimeField<L>,
@@ -156,7 +162,7 @@ impl<const L: usize> PrimeFft<L> {
         })
     }
 
-    /// Returns the field.
+    /// Returns the field over which transforms are computed.
     #[must_use]
     pub fn field(&self) -> &PrimeField<L> {
         &self.field
@@ -172,7 +178,8 @@ impl<const L: usize> PrimeFft<L> {
         self.batch << self.log2
     }
 
-    /// Computes the forward transform of x, or with a scale the inverse, into `out`.
+    /// Computes the forward transform of x into `out`, or the inverse transform if `scale` is
+    /// given.
     fn transform(
         &self,
         x: &Buffer<u64>,
@@ -194,10 +201,11 @@ impl<const L: usize> PrimeFft<L> {
         Ok(())
     }
 
-    /// Launches a pass of `levels` levels, after `log_s` earlier levels.
+    /// Launches a pass of `levels` levels from one vector to another, after earlier passes of
+    /// `log_s` levels in all. If `scale` is given, the pass belongs to an inverse transform.
     ///
     /// # Panics
-    /// If a vector does not have the plan's length.
+    /// If the length of a vector is not the plan's.
     pub(super) fn launch_pass(
         &self,
         (from, to): (View<'_, u64>, Cells<'_, u64>),
@@ -280,11 +288,13 @@ impl<const L: usize> Plan for PrimeFft<L> {
     }
 }
 
-/// Converts elements x to the form that tables use: x·R mod p, R = 2^(64·inner), in `inner` words.
+/// Converts elements x to the Montgomery form that tables use: x·R mod p, R = 2^(64·inner), in
+/// `inner` words.
 struct Factors<'a, const L: usize> {
     field: &'a PrimeField<L>,
     inner: usize,
-    /// R mod p, by which an element is multiplied.
+    /// R mod p, as an element of the field. The product of an element by it is in the form that
+    /// tables use.
     r: Residue<L>,
 }
 
@@ -300,7 +310,7 @@ impl<'a, const L: usize> Factors<'a, L> {
         words
     }
 
-    /// Returns root^i for i < count, as factors; at least root^0.
+    /// Returns root^i for i < count, in the form that tables use; at least root^0.
     fn powers(&self, root: &Residue<L>, count: usize) -> Vec<u64> {
         let next = |power: &Residue<L>| Some(self.field.mul(power, root));
         let powers = std::iter::successors(Some(self.field.one()), next);

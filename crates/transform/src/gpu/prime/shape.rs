@@ -1,37 +1,37 @@
-//! The specialisation of the kernels for a field.
+//! The constants with which the kernels for a field are compiled.
 
 use warpint_arith::montgomery::PrimeField;
 use warpint_device::{Source, common};
 
-/// The largest number of limbs of an element that is kept in registers: 1,024 bits, and two limbs
-/// more for a modulus without a spare bit.
+/// The largest number of 32-bit limbs of an element that is kept in registers. It allows moduli of
+/// 1,024 bits, for which kernels compute with two limbs more if the top bit is set.
 const MOST_IN_REGISTERS: usize = 34;
 
-/// log2 of the least number of columns of a tile. With 8 columns, 64 bytes of each word are
-/// contiguous in memory.
+/// The base-2 logarithm of the least number of columns of a tile. With 8 columns, the same words of
+/// adjacent elements are at least 64 contiguous bytes in memory.
 const LOG_LEAST_COLUMNS: u32 = 3;
 
-/// The largest shared memory of a block, in bytes: so little that several blocks fit on a
-/// multiprocessor of most devices.
+/// The largest size of the shared memory of a block, in bytes. With this limit, several blocks fit
+/// on a multiprocessor of most devices.
 const TILE_BYTES: u32 = 60 << 10;
 
-/// The constants that specialise the kernels for a field.
+/// The constants with which the kernels for a field are compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shape {
     /// The number of 64-bit words of an element in memory.
     words: usize,
-    /// The number of words of an element in tables, where R = 2^(64·inner). Kernels compute with
-    /// twice as many limbs.
+    /// The number of 64-bit words of an element in tables, where it is multiplied by R =
+    /// 2^(64·inner). Kernels compute with 2·inner limbs of 32 bits.
     pub(super) inner: usize,
     modulus: Vec<u64>,
     negated_inverse: u32,
-    /// log2 of the number of elements of a tile.
+    /// The base-2 logarithm of the number of elements of a tile.
     log_tile: u32,
 }
 
 impl Shape {
-    /// Returns the constants for a field, and for blocks with `shared_memory` bytes of shared
-    /// memory.
+    /// Returns the constants for a field and a device whose blocks have `shared_memory` bytes of
+    /// shared memory.
     pub(super) fn new<const L: usize>(field: &PrimeField<L>, shared_memory: u32) -> Self {
         // Sums stay below 2p, which must be below R.
         let inner = L.max((field.bits() as usize + 1).div_ceil(64));
@@ -46,30 +46,30 @@ impl Shape {
         shape
     }
 
-    /// Returns log2 of the number of elements of a tile.
+    /// Returns the base-2 logarithm of the number of elements of a tile.
     pub(super) fn log_tile(&self) -> u32 {
         self.log_tile
     }
 
-    /// Returns log2 of the largest number of points of a pass.
+    /// Returns the base-2 logarithm of the largest number of points of a pass, which is its largest
+    /// number of levels.
     pub(super) fn most_levels(&self) -> u32 {
         self.log_tile - LOG_LEAST_COLUMNS
     }
 
-    /// Returns the bytes of dynamic shared memory of a block: a tile whose rows are padded by one
-    /// element.
+    /// Returns the number of bytes of dynamic shared memory of a block. It contains a tile with one
+    /// unused element at the end of each row.
     pub(super) fn shared_bytes(&self) -> u32 {
         ((1 << self.log_tile) + (1 << self.most_levels())) * 8 * self.words as u32
     }
 
-    /// Returns the number of threads of a block, each of which computes at most two butterflies per
-    /// level.
+    /// Returns the number of threads of a block: one for two elements of a tile, but at most 256.
     pub(super) fn threads(&self) -> u32 {
         (1 << self.log_tile >> 1).min(256)
     }
 
-    /// Returns the number of blocks that should fit on a multiprocessor, which limits the
-    /// registers.
+    /// Returns the number of blocks that should fit on a multiprocessor. It limits the number of
+    /// registers of a thread.
     fn blocks(&self) -> u32 {
         match 2 * self.inner {
             0..=8 => 4,
@@ -79,7 +79,7 @@ impl Shape {
         }
     }
 
-    /// Returns the source of the kernels.
+    /// Returns the source of the three kernels with these constants defined.
     pub(super) fn source(&self) -> Source {
         const KERNELS: [&str; 3] = ["prime_pass", "prime_powers", "prime_multiply"];
         let limb = |word: &u64| format!("0x{:x}u,0x{:x}u", *word as u32, word >> 32);

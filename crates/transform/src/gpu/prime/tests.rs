@@ -14,7 +14,7 @@ use crate::definition;
 use crate::gpu::WrongLength;
 use crate::gpu::layout::{element_major, limb_major};
 
-/// Random elements, including 0, 1 and p − 1.
+/// Returns random elements, among them 0, 1 and p − 1.
 fn elements<const L: usize>(field: &PrimeField<L>, count: usize, seed: u64) -> Vec<Residue<L>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let base = field.from_u64(u64::MAX);
@@ -43,7 +43,7 @@ fn download<const L: usize>(field: &PrimeField<L>, x: &Buffer<u64>) -> Vec<Resid
     words.chunks(L).map(|x| field.element(x.try_into().unwrap()).unwrap()).collect()
 }
 
-/// Compares every output, the inverse, and a convolution.
+/// Compares every output of a transform, its inverse, and a convolution with the CPU.
 fn check<const L: usize>(field: &PrimeField<L>, log2: u32, batch: usize) {
     let device = Device::simulator().unwrap();
     let plan = PrimeFft::new(&device, field, log2, batch).unwrap();
@@ -89,8 +89,7 @@ fn transforms_over_known_fields() {
     check(&base, 10, 1);
 }
 
-/// Three passes, in which a run has fewer adjacent elements than a tile has columns in none, one and
-/// all of them.
+/// Tests a transform of three passes.
 #[test]
 fn a_transform_of_three_passes() {
     check(&PrimeField::new([0xffff_ffff_0000_0001]).unwrap(), 15, 1);

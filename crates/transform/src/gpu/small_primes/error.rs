@@ -4,11 +4,12 @@ use warpint_device::{DeviceError, ErrorKind};
 use crate::f50::TooFewPrimes;
 use crate::gpu::f50::Ntt50Error;
 
-/// The reason why a plan cannot be made, or failed.
+/// The reason why a plan of this module cannot be created, or why an operation of it failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SmallPrimesError {
-    /// The field has no root of unity of the order that chirps require.
+    /// The field has no root of unity of order 2^(m + 1), which a transform of 2^m points by chirps
+    /// requires.
     #[error("a transform of 2^{log2} points by chirps requires a root of unity of order 2^{}, which Z/({form})Z does not have: use fewer points", log2 + 1)]
     NoRoot {
         /// The form r^k + 1 of the field's prime.
@@ -16,26 +17,26 @@ pub enum SmallPrimesError {
         /// The exponent m of the transform length 2^m.
         log2: u32,
     },
-    /// A plan for convolutions was used for a transform.
+    /// A plan that was created for convolutions only was used for a transform.
     #[error("this plan is for convolutions only: make one with SmallPrimes::new")]
     ConvolutionsOnly,
-    /// Too few primes exist.
+    /// There are fewer suitable small primes than the plan needs.
     #[error(transparent)]
     Primes(#[from] TooFewPrimes),
-    /// The transforms modulo small primes failed.
+    /// The transforms modulo small primes could not be planned, or failed.
     #[error(transparent)]
     Ntt(#[from] Ntt50Error),
-    /// A buffer has the wrong length.
+    /// The length of a buffer is not the number of digits times the number of elements.
     #[error("{what}: {found} words, but {wanted} are required: digits times elements")]
     Length {
         /// The name of the buffer.
         what: &'static str,
-        /// The length of the buffer, in elements.
+        /// The length of the buffer, in words.
         found: usize,
-        /// The required length, in elements.
+        /// The required length, in words.
         wanted: usize,
     },
-    /// The device failed.
+    /// An operation of the device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -55,7 +56,8 @@ impl SmallPrimesError {
     }
 }
 
-/// Returns an error unless the buffer has the wanted number of words.
+/// Returns an error unless `found` = `wanted`. Both are numbers of words of the buffer that `what`
+/// names.
 pub(super) fn has(what: &'static str, found: usize, wanted: usize) -> Result<(), SmallPrimesError> {
     if found == wanted { Ok(()) } else { Err(SmallPrimesError::Length { what, found, wanted }) }
 }

@@ -1,37 +1,40 @@
-//! Transforms over Z/pZ, p = r^k + 1, by small primes (Chen et al. 2018): elements are mapped to their
-//! residues modulo S primes below 2^50, transforms are computed modulo these primes, and the results
-//! are mapped back.
+//! Transforms over Z/pZ, p = r^k + 1, by small primes (Chen et al. 2018). Elements are mapped to
+//! their residues modulo S primes p_0, …, p_(S−1) below 2^50. Transforms are computed modulo these
+//! primes, and the results are mapped back.
 //!
 //! # Convolutions
-//! Elements are integers below p + 1, so each integer Σ a_i·b_j of a cyclic convolution is at most
-//! N·p², and is determined by its residues if M = p_0·…·p_(S−1) ≥ 4·N·p². *Projection* is a product
-//! with a matrix: the residues of the powers r^j, multiplied by digits. *Recombination* is another one:
-//! with y_s = x·(M/p_s)^−1 mod p_s
+//! Elements are integers up to p, so each integer x = Σ a_i·b_j of a cyclic convolution of N
+//! elements is at most N·p². It is determined by its residues if M = p_0·…·p_(S−1) ≥ 4·N·p².
+//! *Projection* maps digits to residues. It is a product with a matrix, whose entries are the
+//! residues of the powers r^j. *Recombination* maps residues to digits. With y_s = x·(M/p_s)^−1 mod
+//! p_s,
 //!
 //! x = Σ_s y_s·(M/p_s) − q·M,
 //!
-//! where q is the integer nearest to Σ_s y_s/p_s, because 0 ≤ x/M ≤ 1/4. Modulo p, with the digits of
-//! M/p_s mod p and of −M mod p in radix r, x is a sum of columns, followed by carries. This is the
-//! Chinese remainder theorem instead of the mixed radix of the slides: S·k products of words per
-//! element instead of S²/2 + S·k, and all digits in parallel. The factors (M/p_s)^−1 cost nothing: they
-//! are merged into the spectra.
+//! where q is the integer nearest to Σ_s y_s/p_s, because 0 ≤ x/M ≤ 1/4. The digits of M/p_s mod p
+//! and of −M mod p in radix r are constants. So each digit of x mod p is a sum of S + 1 products,
+//! and carries are propagated afterwards. This is the Chinese remainder theorem instead of the
+//! mixed radix representation of Chen et al.: S·k products of words per element instead of S²/2 +
+//! S·k, and all digits in parallel. The factors (M/p_s)^−1 cost nothing, because they are merged
+//! into the spectra.
 //!
 //! # Transforms
-//! With ω = ω(m + 1), c_n = ω^(n²) and 2ij = i² + j² − (i − j)²,
+//! Let ω be the root of unity of order 2N = 2^(m + 1), and let the *chirps* be c_n = ω^(n²).
+//! Because 2ij = i² + j² − (i − j)²,
 //!
 //! X_i = c_i·Σ_j (x_j·c_j)·c^−1_(i−j)
 //!
-//! (Bluestein 1970). For N = 2^m, c_(n+N) = c_n, since 2N divides (n + N)² − n². So the sum is one
-//! cyclic convolution of N elements with a fixed vector, whose spectra are computed once. The result is
-//! exactly the transform over Z/pZ: both methods give equal outputs, digit by digit. The inverse is the
-//! transform of X, read backwards and multiplied by 1/N.
+//! (Bluestein 1970). For N = 2^m, c_(n+N) = c_n, since 2N divides (n + N)² − n². So the sum over j
+//! is one cyclic convolution of N elements with a fixed vector, whose spectra are computed once.
+//! The result is the transform over Z/pZ: it is equal to that of [`gfn`](crate::gpu::gfn), digit by
+//! digit. The inverse transform of X is the transform of X in reversed order, multiplied by 1/N.
 //!
-//! Elements are k canonical digits, limb-major: digit d of element i is at d·count + i,
-//! count = batch·N.
+//! An element consists of k canonical digits. Vectors are limb-major: digit d of element i is at
+//! d·count + i, where count = batch·N.
 //!
-//! Cost per element: S residues pass through memory three times, or once for N up to 2^12; projection
-//! takes 6·k·S fused multiply-adds, recombination 4·k·S products of words of 32 bits, and the two
-//! products by chirps 2·k² products of words of 64 bits.
+//! Cost per element: the transforms read and write S residues three times, or once for N up to
+//! 2^12. Projection takes 6·k·S fused multiply-adds, recombination 4·k·S products of words of 32
+//! bits, and the two products by chirps 2·k² products of words of 64 bits.
 
 mod error;
 mod product;
@@ -64,29 +67,30 @@ use radix::Radix;
 use recombine::{Carries, Carry, Columns, cofactors};
 use steps::{Step, Stepped};
 
-/// The data of transforms that convolutions do not need.
+/// The data that transforms need in addition to those of convolutions.
 #[derive(Debug)]
 struct Chirps {
     product: Product,
-    /// The chirps c_n.
+    /// The chirps c_n = ω^(n²) for n < N.
     table: Buffer<u64>,
-    /// The spectra of the inverse chirps c_n^−1.
+    /// The spectra of the inverse chirps c_n^−1 modulo each small prime.
     spectra: Buffer<f64>,
-    /// The digits of (M/p_s)/N mod p for each prime p_s, used by the inverse.
+    /// The digits of (M/p_s)/N mod p for each prime p_s, which the inverse transform uses in
+    /// recombination.
     inverse: Buffer<u64>,
 }
 
-/// The working memory of a transform: results of steps that later steps read.
+/// The working memory of a transform: the results of steps, which later steps read.
 #[derive(Debug)]
 struct Work {
     residues: [Buffer<f64>; 2],
     sums: Buffer<u64>,
-    /// The elements of transforms; empty in a plan for convolutions only.
+    /// The elements between the steps of a transform; empty in a plan for convolutions only.
     elements: Buffer<u64>,
 }
 
-/// A plan of transforms and convolutions for one form, length and batch. [`Plan::convolve`]
-/// preserves its second factor.
+/// A plan of transforms and convolutions over Z/pZ, p = r^k + 1, for one [`Form`], one length N and
+/// one number of vectors, on a device. [`Plan::convolve`] preserves its second factor.
 #[derive(Debug)]
 pub struct SmallPrimes {
     device: Device,
@@ -96,19 +100,22 @@ pub struct SmallPrimes {
     columns: Columns,
     carry: Carry,
     constants: Buffer<u64>,
-    /// The factor (M/p_s)^−1/N mod p_s for each prime p_s.
+    /// The factor (M/p_s)^−1/N mod p_s for each prime p_s, where M is the product of all p_s.
+    /// Spectra are multiplied by it.
     factors: Buffer<[f64; 2]>,
-    /// The working memory. It is locked by the thread that launches steps, until all are launched.
+    /// The working memory. A thread that launches the steps of a transform locks it until all steps
+    /// are launched.
     work: Mutex<Work>,
     chirps: Option<Chirps>,
 }
 
 impl SmallPrimes {
-    /// Plans transforms and convolutions of `batch` vectors of 2^log2 elements.
+    /// Plans transforms and convolutions of `batch` vectors of N = 2^log2 elements.
     ///
     /// # Errors
-    /// r^k + 1 is not a prime, or its field has no root of unity of order 2N; log2 is not from 1 to 24;
-    /// the device has not enough memory, about 8·(3·S + 5·k)·count bytes.
+    /// r^k + 1 is not a prime, or its field has no root of unity of order 2N. `log2` is not from 1
+    /// to 24. The device has not enough memory: about 8·(3·S + 5·k)·`batch`·N bytes are needed,
+    /// where S is the number of small primes.
     pub fn new(
         device: &Device,
         form: Form,
@@ -122,10 +129,11 @@ impl SmallPrimes {
         Ok(plan)
     }
 
-    /// Plans convolutions only, modulo any r^k + 1.
+    /// Plans convolutions of `batch` vectors of 2^log2 elements modulo r^k + 1, which need not be
+    /// prime. The plan cannot compute transforms.
     ///
     /// # Errors
-    /// log2 is not from 1 to 24; the device has not enough memory.
+    /// `log2` is not from 1 to 24, or the device has not enough memory.
     pub fn convolutions(
         device: &Device,
         form: Form,
@@ -181,12 +189,12 @@ impl SmallPrimes {
         Ok(Chirps { product, table, spectra, inverse: self.columns.constants(device, &constants)? })
     }
 
-    /// Returns the number of elements of a buffer: batch·N.
+    /// Returns the number of elements of a buffer, batch·N.
     fn count(&self) -> usize {
         self.ntt.batch() << self.ntt.log2()
     }
 
-    /// Returns the form r^k + 1.
+    /// Returns the form of the modulus r^k + 1.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
@@ -198,8 +206,8 @@ impl SmallPrimes {
         self.ntt.fields().len()
     }
 
-    /// Computes out ← the cyclic convolutions Σ_(i + j ≡ l mod N) a_i·b_j. All three may be the same
-    /// [`Cells`].
+    /// Computes the cyclic convolution out_l ← Σ_(i + j ≡ l mod N) a_i·b_j of each pair of vectors.
+    /// `a`, `b` and `out` may be the same [`Cells`].
     ///
     /// # Errors
     /// A buffer has the wrong length, or the device fails.
@@ -223,11 +231,11 @@ impl SmallPrimes {
         Ok(self.carry.run(sums, count, out)?)
     }
 
-    /// Runs [`Plan::forward_into`], and returns the time of each step by the device's clock. `data` may
-    /// be the [`Cells`] of `out`.
+    /// Runs [`Plan::forward_into`], and returns the time of each step by the device's clock. `data`
+    /// may be the [`Cells`] of `out`.
     ///
     /// # Errors
-    /// As for [`Plan::forward_into`].
+    /// Returns the errors of [`Plan::forward_into`].
     pub fn times<'a>(
         &self,
         data: impl Into<View<'a, u64>>,
@@ -335,11 +343,12 @@ impl Stepped for SmallPrimes {
     }
 }
 
-/// The least number of points for which the spectra of a fixed vector are stored: those of a tile.
+/// The least number of points of the stored spectra of a fixed vector, which is the number of
+/// points of a tile. Spectra of shorter vectors are stored several times.
 const FIXED: usize = 1 << 11;
 
-/// Returns the fields of as many primes with 2^log2-th roots of unity as are needed for a product
-/// of at least 2^bits.
+/// Returns the fields of the fewest primes of [`primes`] whose product is at least 2^bits. The
+/// fields have 2^log2-th roots of unity.
 fn enough(bits: f64, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     // Every prime has more than 46 bits, most have 49.99.
     let mut fields = primes((bits / 49.9) as usize + 1, log2)?;
@@ -356,8 +365,8 @@ fn enough(bits: f64, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     Ok(fields)
 }
 
-/// Returns (M/p_s)·2^(−halvings) mod p for every small prime p_s, followed by −M·2^(−halvings) mod
-/// p, each as digits in this radix; M is the product of all p_s.
+/// Returns (M/p_s)·2^(−halvings) mod p for each small prime p_s, followed by −M·2^(−halvings) mod
+/// p, where M is the product of all p_s. Each number is given by its digits in `radix`.
 fn parts(radix: Radix, fields: &[F50], halvings: u32) -> Vec<Vec<u64>> {
     let mut start = radix.one();
     (0..halvings).for_each(|_| radix.halve(&mut start));
@@ -375,7 +384,7 @@ fn parts(radix: Radix, fields: &[F50], halvings: u32) -> Vec<Vec<u64>> {
     (0..fields.len()).into_par_iter().map(|s| all(Some(s))).chain(rayon::iter::once(last)).collect()
 }
 
-/// Returns the sources of all kernels, for all primes.
+/// Returns the sources of all shipped kernels of this module, for all known primes r^k + 1.
 #[must_use]
 pub fn sources() -> Vec<Source> {
     let digits = || PRIMES.iter().map(Form::digits);

@@ -1,4 +1,4 @@
-//! Products by chirps in Z/pZ.
+//! Products of elements of Z/pZ by chirps ω^(n²).
 
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
@@ -15,12 +15,14 @@ use crate::gpu::layout::limb_major;
 const THREADS: usize = 128;
 const MOST_GROUP: usize = 4;
 
-/// Which elements are multiplied, for each i; see `small_product.cu`.
+/// The kind of a product: which element of a and which element of b are multiplied for output i
+/// (see `small_product.cu`). In chirps, n = i mod N and ω is the root of unity of order 2N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
-    /// The product a_i·b_(i mod N).
+    /// The product of element i of a and element i mod N of b.
     Plain,
-    /// The product a_(−i mod N)·b_(i mod N), with −i mod N within each vector of a.
+    /// The product of element −i mod N of a vector of a and element i mod N of b. The vector of a
+    /// is that which contains element i.
     Turned,
     /// The chirp ω^(n²), as a product of two powers of ω.
     Chirp,
@@ -37,7 +39,7 @@ pub(super) fn source(digits: usize) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// The kernels that multiply elements; the digits of each vector are limb-major.
+/// The kernels that multiply elements of vectors whose digits are limb-major.
 #[derive(Debug)]
 pub(super) struct Product {
     kernel: Kernel,
@@ -53,13 +55,14 @@ impl Product {
         Ok(Self { kernel, carry: Carry::new(device, Carries::Products, radix, &[])?, digits, log2 })
     }
 
-    /// Returns the number of words for the sums of `count` elements.
+    /// Returns the number of words of working memory that [`Self::run`] needs for the sums of
+    /// `count` products.
     pub(super) fn sums(&self, count: usize) -> usize {
         3 * self.digits * count
     }
 
-    /// Computes `count` products into `out`. `low` is the number of bits of an exponent that the
-    /// lower table of powers covers.
+    /// Computes `count` products of the kind `which`, and writes them to `out`. For chirps, a and b
+    /// are tables of powers: a has ω^(i·2^low), and b has ω^i for i < 2^low.
     ///
     /// # Panics
     /// If a or b has too few elements, or the memory for sums or results is too small.
@@ -104,8 +107,8 @@ impl Product {
     }
 }
 
-/// Tables of powers of ω = ω(m + 1), from which the device computes all others: ω^(i·2^low), and
-/// ω^i for i < 2^low.
+/// Tables of powers of the root of unity ω of order 2N. `high` has the powers ω^(i·2^low), and
+/// `below` has ω^i for i < 2^low. The device computes all other powers as products of two of these.
 #[derive(Debug)]
 pub(super) struct Powers {
     pub(super) high: Buffer<u64>,
@@ -122,7 +125,8 @@ impl Powers {
     }
 }
 
-/// Returns the two tables; `None` if the field lacks the root.
+/// Returns the tables `high` and `below` of [`Powers`]; `None` if the field has no root of unity of
+/// order 2N.
 fn tables<const K: usize>(field: &Gfn<K>, log2: u32, low: u32) -> Option<[Vec<u64>; 2]> {
     let table = |log2: u32, count: usize| {
         let (root, mut power) = (field.root_of_unity(log2)?, field.one());

@@ -1,4 +1,4 @@
-//! Projection: maps integers to their residues.
+//! Projection: maps integers to their residues modulo small primes.
 
 use rayon::prelude::*;
 use warpint_arith::f50::F50;
@@ -9,14 +9,15 @@ use warpint_device::{
 use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
-/// The number of primes of a block. The next two constants are the number of integers of a thread
-/// and the number of threads of a block.
+/// The number of primes of a block.
 const GROUP: usize = 8;
+/// The number of integers of a thread.
 const NUMBERS: usize = 2;
+/// The number of threads of a block.
 const THREADS: usize = 128;
 
-/// The kernel that computes residues of integers Σ_j x_j·B^j with a fixed number of digits x_j in
-/// radix B.
+/// The kernel that computes the residues of integers Σ_j x_j·B^j modulo small primes, for a fixed
+/// radix B and a fixed number of digits x_j.
 #[derive(Debug)]
 pub(super) struct Projection {
     kernel: Kernel,
@@ -36,7 +37,8 @@ pub(super) fn source(digits: usize) -> Source {
 }
 
 impl Projection {
-    /// Plans the projection of digits in radix `radix`; 0 stands for 2^64.
+    /// Plans the projection of integers of `digits` digits in radix `radix`. A radix of 2^64 is
+    /// passed as 0.
     pub(super) fn new(
         device: &Device,
         fields: &[F50],
@@ -54,11 +56,12 @@ impl Projection {
         })
     }
 
-    /// Computes the residues of `count` ≥ 1 integers, in the layout of the plan. Digit j of integer i
-    /// is at j·count + i.
+    /// Computes the residues of `count` ≥ 1 integers, in the layout of [`Ntt50`]. Digit j of
+    /// integer i is at j·count + i of `digits`.
     ///
     /// # Panics
-    /// If there are fewer digits, or the plan has no memory for so many residues.
+    /// If `digits` is too short for `count` integers, `residues` does not have the size of `ntt`,
+    /// or `count` is 0 or exceeds the stride of `ntt`.
     pub(super) fn run(
         &self,
         ntt: &Ntt50,
@@ -89,7 +92,8 @@ impl Projection {
     }
 }
 
-/// Returns B^j·2^(22t) mod p as h·2^25 + l, for every digit j, every prime p of a group and t < 3.
+/// Returns the pairs (h, l) with h·2^25 + l = B^j·2^(22t) mod p, for each digit j, each prime p of
+/// a group and t < 3, where B is the radix.
 fn factors(group: &[F50], radix: u64, digits: usize) -> Vec<[f64; 2]> {
     let scale = f64::from(1 << 25);
     let mut table = vec![[0.0; 2]; digits * GROUP * 3];

@@ -1,8 +1,10 @@
-//! Numbers in the radix of a form, processed word by word: for constants.
+//! Slow arithmetic on numbers in the radix of a form, digit by digit, for the computation of
+//! constants.
 
 use warpint_arith::gfn::Form;
 
-/// The ring Z/pZ, p = r^k + 1, whose elements are k digits in radix r, each at most r.
+/// The ring Z/pZ, p = r^k + 1. An element has k digits below r, or it is r^k, with the digits 0, …,
+/// 0, r.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Radix {
     pub(super) r: u64,
@@ -21,7 +23,7 @@ impl Radix {
         digits
     }
 
-    /// Replaces x by x·w.
+    /// Replaces x by x·w mod p.
     pub(super) fn multiply(self, x: &mut [u64], w: u64) {
         let r = u128::from(self.r);
         let mut carry = 0;
@@ -32,7 +34,8 @@ impl Radix {
         self.subtract(x, carry as i128);
     }
 
-    /// Replaces x by Σ x_i·r^i − c with canonical digits; the final carry is included by r^k = −1.
+    /// Replaces x by Σ x_i·r^i − c mod p, with canonical digits. The carry from the highest digit
+    /// is subtracted at the lowest digit, because r^k = −1.
     fn subtract(self, x: &mut [u64], c: i128) {
         let r = i128::from(self.r);
         let mut c = c;
@@ -50,7 +53,7 @@ impl Radix {
         }
     }
 
-    /// Replaces x by −x.
+    /// Replaces x by −x mod p.
     pub(super) fn negate(self, x: &mut [u64]) {
         let r = i128::from(self.r);
         let mut carry = 0;
@@ -61,7 +64,7 @@ impl Radix {
         self.subtract(x, carry);
     }
 
-    /// Replaces x by x/2. This requires that p is odd and r even.
+    /// Replaces x by x/2 mod p. Requires that r is even, so that p is odd.
     pub(super) fn halve(self, x: &mut [u64]) {
         let mut carry = x[0] % 2;
         // (x + 1 + r^k)/2.
@@ -73,8 +76,8 @@ impl Radix {
         }
     }
 
-    /// Returns the constants with which `small_carry.cu` divides: r, then r·2^s ≥ 2^63, then
-    /// ⌊(2^128 − 1)/(r·2^s)⌋ − 2^64; and s.
+    /// Returns the constants with which `small_carry.cu` divides by r: [r, r·2^s, ⌊(2^128 −
+    /// 1)/(r·2^s)⌋ − 2^64] and s, where 2^63 ≤ r·2^s < 2^64.
     pub(super) fn constants(self) -> ([u64; 3], u32) {
         let shift = self.r.leading_zeros();
         let normal = self.r << shift;
@@ -86,7 +89,7 @@ impl Radix {
 mod tests {
     use super::*;
 
-    /// All elements of the field of (2^3 − 2)^2 + 1 = 37.
+    /// Tests all elements of the field of (2^3 − 2)^2 + 1 = 37.
     #[test]
     fn small_field() {
         let radix = Radix::new(Form::minus(3, 1, 2).unwrap());

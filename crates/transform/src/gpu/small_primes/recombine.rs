@@ -1,4 +1,4 @@
-//! Recombination: maps residues to integers, and propagates carries.
+//! Recombination: maps residues modulo small primes to integers, and propagates carries.
 
 use warpint_arith::f50::F50;
 use warpint_device::{
@@ -12,19 +12,20 @@ use crate::gpu::f50::Ntt50;
 const THREADS: usize = 128;
 const MOST_GROUP: usize = 8;
 
-/// The kind of sums that are made canonical.
+/// The kind of the sums of columns from which canonical digits are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carries {
     /// Sums of two words, which are reduced mod r^k + 1.
     Recombined,
     /// Sums of three words, which are reduced mod r^k + 1.
     Products,
-    /// Sums of two words, which represent integers less than M.
+    /// Sums of two words, which represent integers. They are reduced below M, the product of the
+    /// small primes.
     Integers,
 }
 
 impl Carries {
-    /// Returns the number of words of a sum.
+    /// Returns the number of 64-bit words of a sum.
     fn words(self) -> usize {
         if self == Self::Products { 3 } else { 2 }
     }
@@ -47,7 +48,7 @@ pub(super) fn carry_source(carries: Carries) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// The kernel that computes canonical digits from sums of columns.
+/// The kernel that computes the canonical digits of integers from the sums for each digit.
 #[derive(Debug)]
 pub(super) struct Carry {
     kernel: Kernel,
@@ -57,11 +58,12 @@ pub(super) struct Carry {
 }
 
 impl Carry {
-    /// Plans the carries of one kind of sums. `modulus` has the words of M, as many as there are
-    /// digits; it is empty for sums mod r^k + 1.
+    /// Plans the carries of one kind of sums. For [`Carries::Integers`], `modulus` is M, the
+    /// product of the small primes, in words of 64 bits, one for each digit. For the other kinds it
+    /// is empty.
     ///
     /// # Panics
-    /// If M has fewer words.
+    /// If `carries` is [`Carries::Integers`] and `modulus` has fewer words than there are digits.
     pub(super) fn new(
         device: &Device,
         carries: Carries,
@@ -75,10 +77,11 @@ impl Carry {
         Ok(Self { kernel, carries, radix, modulus: device.upload(modulus)? })
     }
 
-    /// Writes digit j of integer i to j·count + i, from word w of its sum at (w·digits + j)·count + i.
+    /// Computes the digits of `count` integers. Word w of the sum for digit j of integer i is read
+    /// from (w·digits + j)·count + i, and the digit is written to j·count + i of `out`.
     ///
     /// # Panics
-    /// If there are fewer sums, or the memory for the digits is too small.
+    /// If `sums` or `out` is too short for `count` integers.
     pub(super) fn run(
         &self,
         sums: &Buffer<u64>,
@@ -106,7 +109,8 @@ impl Carry {
     }
 }
 
-/// The kernel that computes sums of columns from residues.
+/// The kernel that computes the sum for each digit of an integer from its residues (see
+/// `small_columns.cu`).
 #[derive(Debug)]
 pub(super) struct Columns {
     kernel: Kernel,
@@ -116,14 +120,17 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Plans sums for `digits` digits. The quotient q is the floor of Σ_s y_s/p_s plus `offset`.
+    /// Plans the sums for integers of `digits` digits. The quotient q of an integer x is the larger
+    /// of 0 and ⌊Σ_s y_s/p_s + `offset`⌋. The residues that the kernel reads are y_s = x·(M/p_s)^−1
+    /// mod p_s for the primes p_s, where M is their product.
     pub(super) fn new(device: &Device, digits: usize, offset: f64) -> Result<Self, DeviceError> {
         let group = digits.min(MOST_GROUP);
         let kernel = device.program(&columns_source(group))?.kernel("columns", 0)?;
         Ok(Self { kernel, digits, group, offset })
     }
 
-    /// Uploads `numbers`, which are the digits of all M/p_s and then of −M, in the kernel's layout.
+    /// Uploads the constants to the device in the kernel's layout. `numbers` contains the digits of
+    /// M/p_s for each prime p_s, and then the digits of −M, where M is the product of the primes.
     pub(super) fn constants(
         &self,
         device: &Device,
@@ -139,11 +146,12 @@ impl Columns {
         device.upload(&table)
     }
 
-    /// Computes two words of the sum for each digit of `count` ≥ 1 integers, in the layout that
-    /// [`Carry::run`] reads.
+    /// Computes the sum, of two words, for each digit of `count` ≥ 1 integers. The layout of `sums`
+    /// is that which [`Carry::run`] reads.
     ///
     /// # Panics
-    /// If there are fewer residues or constants, or the memory for the sums is too small.
+    /// If `residues`, `constants` or `sums` is too short, or `count` is 0 or exceeds the stride of
+    /// `ntt`.
     pub(super) fn run(
         &self,
         ntt: &Ntt50,
@@ -173,13 +181,14 @@ impl Columns {
             Arg::U32(self.digits as u32),
             Arg::F64(self.offset),
         ];
-        // SAFETY: the buffers have a stride of residues for each prime, a group's constants for each
-        // block, and memory for two words of each sum.
+        // SAFETY: the buffers have a stride of residues for each prime, a group's constants for
+        // each block, and memory for two words of each sum.
         unsafe { self.kernel.launch(launch, &args) }
     }
 }
 
-/// Returns (M/p_s)^−1·scale mod p_s for all s, as factors; `scale` depends on the prime.
+/// Returns (M/p_s)^−1·scale(p_s) mod p_s for each prime p_s, where M is the product of all p_s. The
+/// numbers are in the form of [`warpint_arith::f50::Factor::constants`].
 pub(super) fn cofactors(fields: &[F50], scale: impl Fn(F50) -> f64) -> Vec<[f64; 2]> {
     let one = |(s, &field): (usize, &F50)| {
         let others = fields.iter().enumerate().filter(|&(t, _)| t != s);

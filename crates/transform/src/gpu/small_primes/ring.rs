@@ -1,4 +1,4 @@
-//! The transform over the product of rings Z/p_0Z, …, Z/p_(S−1)Z.
+//! Transforms over Z/MZ, where M is a product of small primes.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,13 +15,14 @@ use super::steps::{self, Step, StepTimes, Stepped};
 use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
-/// Transforms over Z/MZ, where M = p_0·…·p_(S−1) is the product of the fewest 50-bit primes that
-/// exceeds r^k + 1. Chen et al. 2018 compare this with a transform over the field, as an equivalent
-/// amount of work. The steps are projection, S transforms, and recombination; nothing is reduced mod
-/// r^k + 1.
+/// A plan of transforms over Z/MZ, where M = p_0·…·p_(S−1) is the product of the fewest 50-bit
+/// primes that exceeds r^k + 1. Chen et al. 2018 compare such a transform with a transform over the
+/// field Z/(r^k + 1)Z, as an equivalent amount of work. The steps are projection, S transforms, and
+/// recombination. Nothing is reduced modulo r^k + 1.
 ///
-/// Elements are integers below M of W words, limb-major: word d of element i is at d·count + i,
-/// count = [`elements`](Self::elements). Spectra are in the order of [`ntt`](Self::ntt).
+/// An element is an integer below M of W words. Vectors are limb-major: word d of element i is at
+/// d·count + i, where count = [`elements`](Self::elements). Spectra are in the order of
+/// [`ntt`](Self::ntt).
 #[derive(Debug)]
 pub struct RingTransform {
     device: Device,
@@ -33,20 +34,21 @@ pub struct RingTransform {
     constants: Buffer<u64>,
     there: Buffer<[f64; 2]>,
     back: Buffer<[f64; 2]>,
-    /// The memory for residues and sums. It is locked by the thread that launches steps, until all
-    /// are launched.
+    /// The memory for residues and for sums. A thread that launches the steps of a transform locks
+    /// it until all steps are launched.
     work: Mutex<(Buffer<f64>, Buffer<u64>)>,
 }
 
-/// The offset that is added to a sum of quotients before its floor is taken. The error of such a
-/// sum is below 2^−36, so the floor is never too large.
+/// The offset that is added to a sum Σ_s y_s/p_s before it is rounded down. The error of the
+/// computed sum is below 2^−36, so the result is never too large.
 const OFFSET: f64 = -1.0 / (1 << 20) as f64;
 
 impl RingTransform {
-    /// Plans transforms for elements of the size of a form's, 2^log2 points and `batch` vectors.
+    /// Plans transforms of `batch` vectors of 2^log2 points. The modulus M is the product of the
+    /// fewest small primes for which M exceeds the number r^k + 1 of `form`.
     ///
     /// # Errors
-    /// As for [`Ntt50::new`]; the device has not enough memory.
+    /// [`Ntt50::new`] returns an error, or the device has not enough memory.
     pub fn new(
         device: &Device,
         form: Form,
@@ -101,26 +103,28 @@ impl RingTransform {
         })
     }
 
-    /// Returns the W words of M, little-endian.
+    /// Returns the modulus M in W words of 64 bits, the lowest first.
     #[must_use]
     pub fn modulus(&self) -> &[u64] {
         &self.modulus
     }
 
-    /// Returns the number of elements of a buffer: those of the batch, padded to [`Ntt50::stride`].
+    /// Returns the number of elements of a buffer, [`Ntt50::stride`]. Elements beyond those of the
+    /// batch are padding.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.ntt.stride()
     }
 
-    /// Returns the transforms modulo the primes.
+    /// Returns the plan of the transforms modulo the small primes.
     #[must_use]
     pub fn ntt(&self) -> &Ntt50 {
         &self.ntt
     }
 
-    /// Computes out ← X_i = Σ_j x_j·ω^(ij), modulo each prime with its own ω(m). `data` may be the
-    /// [`Cells`] of `out`.
+    /// Computes the transforms X_i = Σ_j x_j·ω^(ij) mod M of the vectors x of `data`, and writes
+    /// them to `out`. Modulo each prime, ω is the root of unity that [`Ntt50`] uses for this prime.
+    /// `data` may be the [`Cells`] of `out`.
     ///
     /// # Errors
     /// A buffer has the wrong length, or the device fails.
@@ -132,10 +136,11 @@ impl RingTransform {
         steps::run(self, false, data.into(), out.into())
     }
 
-    /// Computes out ← x, the inverse transform of `data`.
+    /// Computes the inverse transforms of the spectra in `data`, and writes them to `out`. `data`
+    /// may be the [`Cells`] of `out`.
     ///
     /// # Errors
-    /// As for [`Self::transform`].
+    /// Returns the errors of [`Self::transform`].
     pub fn inverse<'a>(
         &self,
         data: impl Into<View<'a, u64>>,
@@ -147,7 +152,7 @@ impl RingTransform {
     /// Runs [`Self::transform`], and returns the time of each step by the device's clock.
     ///
     /// # Errors
-    /// As for [`Self::transform`].
+    /// Returns the errors of [`Self::transform`].
     pub fn times<'a>(
         &self,
         data: impl Into<View<'a, u64>>,

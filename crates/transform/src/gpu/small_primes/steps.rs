@@ -1,4 +1,4 @@
-//! Transforms in steps whose times can be measured.
+//! The steps of a transform, and the measurement of their times.
 
 use std::sync::MutexGuard;
 use std::time::Duration;
@@ -8,29 +8,29 @@ use warpint_device::{Cells, Device, DeviceError, View};
 use super::error::SmallPrimesError;
 use crate::gpu::f50::Ntt50Error;
 
-/// A step of a transform.
+/// A step of a transform by small primes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Multiplies elements x_j by chirps c_j, before the transforms.
+    /// The products of the elements x_j by chirps c_j, before the transforms.
     ChirpBefore,
-    /// Maps elements to residues.
+    /// The computation of residues from elements.
     Projection,
-    /// Transforms modulo the small primes, and products with fixed spectra.
+    /// The transforms modulo the small primes, and the products with fixed spectra.
     Transforms,
-    /// Maps residues to elements.
+    /// The computation of elements from residues.
     Recombination,
-    /// Multiplies by chirps c_i, after the transforms.
+    /// The products by chirps c_i, after the transforms.
     ChirpAfter,
 }
 
-/// The device time of each step.
+/// The time of each step of a transform by the device's clock.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StepTimes {
     /// The time of both products by chirps.
     pub chirps: Duration,
     /// The time of mapping elements to residues.
     pub projection: Duration,
-    /// Transforms modulo the small primes, and products with fixed spectra.
+    /// The time of transforms modulo the small primes, and of products with fixed spectra.
     pub transforms: Duration,
     /// The time of mapping residues to elements.
     pub recombination: Duration,
@@ -51,16 +51,16 @@ impl StepTimes {
         all
     }
 
-    /// Returns the sum of all steps.
+    /// Returns the sum of the times of all steps.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.chirps + self.projection + self.transforms + self.recombination
     }
 }
 
-/// A transform that consists of steps.
+/// A plan of transforms that consist of steps.
 pub(super) trait Stepped {
-    /// The working memory: results of steps that later steps read.
+    /// The type of the working memory: the results of steps, which later steps read.
     type Work;
 
     /// The steps of a transform, in order.
@@ -71,7 +71,7 @@ pub(super) trait Stepped {
     /// Locks the working memory for one transform, until all its steps are launched.
     fn work(&self) -> MutexGuard<'_, Self::Work>;
 
-    /// Returns an error unless `data` and `out` both have the length of the plan's batches.
+    /// Returns an error unless the lengths of `data` and of `out` are those of a batch of the plan.
     fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError>;
 
     fn step(
@@ -83,7 +83,8 @@ pub(super) trait Stepped {
     ) -> Result<(), SmallPrimesError>;
 }
 
-/// Computes out ← the transform of `data`, or its inverse.
+/// Computes the transforms of the vectors in `data`, or the inverse transforms if `inverse` is
+/// true, and writes them to `out`.
 pub(super) fn run<P: Stepped>(
     plan: &P,
     inverse: bool,
@@ -95,8 +96,8 @@ pub(super) fn run<P: Stepped>(
     P::STEPS.iter().try_for_each(|&step| plan.step(step, inverse, (data, out), work))
 }
 
-/// Does the same as `run` for a forward transform, and returns the time of each step by the
-/// device's clock.
+/// Computes the transforms of the vectors in `data`, writes them to `out`, and returns the time of
+/// each step by the device's clock.
 pub(super) fn times<P: Stepped>(
     plan: &P,
     data: View<'_, u64>,
@@ -108,7 +109,7 @@ pub(super) fn times<P: Stepped>(
     Ok(StepTimes::new(P::STEPS, &plan.device().times(P::STEPS.len(), run)?))
 }
 
-/// Converts an error of a measured step to a device error.
+/// Converts the error of a step to a [`DeviceError`].
 fn device_error(error: SmallPrimesError) -> DeviceError {
     match error {
         SmallPrimesError::Device(error) | SmallPrimesError::Ntt(Ntt50Error::Device(error)) => error,

@@ -12,7 +12,7 @@ use super::*;
 use crate::definition;
 use crate::gpu::layout::{element_major, limb_major};
 
-/// Elements with long carries, then random ones.
+/// Returns elements whose sums and products have long carries, followed by random elements.
 fn elements<const K: usize>(form: Form, count: usize, seed: u64) -> Vec<[u64; K]> {
     let r = form.radix();
     let rng = &mut ChaCha8Rng::seed_from_u64(seed);
@@ -44,7 +44,8 @@ fn download<const K: usize>(x: &Buffer<u64>) -> Vec<[u64; K]> {
     words.as_chunks::<K>().0.to_vec()
 }
 
-/// Vectors of elements; the first vectors consist of elements with the longest carries.
+/// Returns `batch` vectors of n elements. The first vectors consist of elements with the longest
+/// carries.
 fn vectors<const K: usize>(form: Form, n: usize, batch: usize, seed: u64) -> Vec<[u64; K]> {
     let r = form.radix();
     let mut top = [0; K];
@@ -132,7 +133,8 @@ fn transforms() {
     check_transform::<32>(PRIMES[4], 1, 4);
 }
 
-/// Radices so small that carries go around several times: p = 6² + 1 and 10² + 1.
+/// Tests p = 6² + 1 and p = 10² + 1. Their radices are so small that carries pass the highest digit
+/// several times.
 #[test]
 fn small_radices() {
     check_convolution::<2>(Form::minus(3, 1, 2).unwrap(), 3, 40);
@@ -235,7 +237,7 @@ fn what_is_refused() {
     ));
 }
 
-/// Buffers too small for a kernel are refused before a launch.
+/// Tests that buffers that are too small for a kernel are refused before it is launched.
 #[test]
 fn memory_that_is_too_short_is_refused_before_a_launch() {
     let device = Device::simulator().unwrap();

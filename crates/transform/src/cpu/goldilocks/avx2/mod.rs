@@ -1,8 +1,8 @@
 //! Four field elements in an AVX2 register.
 //!
-//! AVX2 compares 64-bit numbers as signed only. So a canonical x is stored as x' = x + 2^63 mod 2^64:
-//! the signed order of x' is the unsigned order of x, and flips of the sign bit are merged into
-//! constants that are added anyway. Factors and integers are stored without this offset.
+//! AVX2 compares 64-bit numbers as signed only. So a canonical x is stored as x' = x + 2^63 mod
+//! 2^64: the signed order of x' is the unsigned order of x, and flips of the sign bit are merged
+//! into constants that are added anyway. Factors and integers are stored without this offset.
 
 pub mod vector;
 
@@ -13,17 +13,18 @@ use vector::{
 };
 use warpint_arith::goldilocks::{EPSILON, Q};
 
-/// Four elements, each with 2^63 added.
+/// Four canonical elements of the field. Each element x is stored as x + 2^63 mod 2^64.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Four(pub U64x4);
 
-/// Four 64-bit numbers without offset.
+/// Four 64-bit numbers, stored as they are, without the offset 2^63 of [`Four`].
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Plain(pub U64x4);
 
-/// Returns a − b, with 2^63 added, for canonical a with 2^63 added and b < 2^63 without.
+/// Returns a − b mod [`Q`] in each lane, for a canonical a and b < 2^63. a and the result are
+/// stored with 2^63 added, b is stored without this offset.
 #[inline(always)]
 fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     // After a borrow the difference is larger than a; a − b + q is a − b − ε.
@@ -31,11 +32,12 @@ fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     minus(difference, shift_right(greater(difference, a), 32))
 }
 
-/// Reduces l + 2^64·h, a product below 2^64·q, to a canonical number with 2^63 added.
+/// Returns low + 2^64·high mod [`Q`] in each lane, a canonical number stored with 2^63 added.
+/// Requires low + 2^64·high < 2^64·q.
 #[inline(always)]
 fn reduce(low: U64x4, high: U64x4) -> U64x4 {
-    // As in `goldilocks::reduce`; with 2^63 added, a result increased by a borrow and decreased by a
-    // carry reveals them.
+    // As in `goldilocks::reduce`; with 2^63 added, a result increased by a borrow and decreased by
+    // a carry reveals them.
     let low = flip_sign(low);
     let difference = minus(low, shift_right(high, 32));
     let borrow = shift_right(greater(difference, low), 32);
@@ -45,7 +47,8 @@ fn reduce(low: U64x4, high: U64x4) -> U64x4 {
     canonical(plus(sum, carry))
 }
 
-/// Returns a·b mod q, canonical and with 2^63 added, for a and b without it.
+/// Returns a·b mod [`Q`] in each lane. The result is canonical and stored with 2^63 added; a and b
+/// are stored without this offset.
 #[inline(always)]
 fn product(a: U64x4, b: U64x4) -> U64x4 {
     let (a_high, b_high) = (shift_right(a, 32), shift_right(b, 32));
@@ -139,8 +142,8 @@ impl Lanes for Four {
             let low = canonical(flip_sign(shift_left(x, k)));
             add_plain(low, minus(shift_left(h, 32), h))
         } else if k <= 64 {
-            // The low word is a multiple of 2^32 and so at most q − 1; the high word h = h1·2^32 + h0
-            // amounts to h0·2^32 − (h0 + h1).
+            // The low word is a multiple of 2^32 and so at most q − 1; the high word h = h1·2^32 +
+            // h0 amounts to h0·2^32 − (h0 + h1).
             let low = if k == 64 { x.splat(0) } else { shift_left(x, k) };
             let h = if k == 64 { x } else { shift_right(x, 64 - k) };
             let sum = add_plain(flip_sign(low), shift_left(h, 32));

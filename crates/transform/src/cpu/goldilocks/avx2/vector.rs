@@ -1,26 +1,29 @@
 //! Four 64-bit numbers in an AVX2 register.
 //!
-//! Every function executes AVX2 instructions and is safe to call. Each takes an [`Avx2`], or a
-//! [`U64x4`], which only an [`Avx2`] makes; [`Avx2::detect`] returns one only if the processor has the
-//! instructions. Both are free: an [`Avx2`] has no size, and a [`U64x4`] is the register.
+//! Every function executes AVX2 instructions and is safe to call. It takes an [`Avx2`] as a proof
+//! that the processor has these instructions, or a [`U64x4`], which cannot be made without such a
+//! proof. Only [`Avx2::detect`] makes the first proof. The proofs cost nothing: an [`Avx2`] has no
+//! size, and a [`U64x4`] is the register.
 
 use core::arch::x86_64::*;
 
 use warpint_arith::goldilocks::{EPSILON, Q};
 
-/// 2^63, the offset of the lanes of [`Four`](super::Four).
+/// 2^63, the offset with which the elements of [`Four`](super::Four) are stored.
 pub const SIGN: u64 = 1 << 63;
 
 /// A proof that this processor has AVX2.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2(());
 
-/// Four 64-bit numbers; its existence also proves AVX2.
+/// Four 64-bit numbers in an AVX2 register. A value of this type is also a proof that this
+/// processor has AVX2.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct U64x4(__m256i);
 
-/// Calls an intrinsic whose only requirement is its instruction set.
+/// Calls an intrinsic that is safe on every processor with AVX2. The caller must have an [`Avx2`]
+/// or a [`U64x4`].
 macro_rules! simd {
     ($($call:tt)*) => {
         // SAFETY: the caller has an `Avx2` or a `U64x4`, so the processor has AVX2.
@@ -35,17 +38,17 @@ impl Avx2 {
         is_x86_feature_detected!("avx2").then_some(Self(()))
     }
 
-    /// Returns a register with the same number in every lane.
+    /// Returns a register with x in every lane.
     #[inline(always)]
     #[must_use]
     pub fn splat(self, x: u64) -> U64x4 {
         U64x4(simd!(_mm256_set1_epi64x(x as i64)))
     }
 
-    /// Loads four numbers.
+    /// Loads the four numbers of the slice x.
     ///
     /// # Panics
-    /// If the slice does not have exactly four.
+    /// If the slice does not have exactly four entries.
     #[inline(always)]
     #[must_use]
     pub fn load(self, x: &[u64]) -> U64x4 {
@@ -57,7 +60,7 @@ impl Avx2 {
     /// Loads four signed numbers, each as its residue mod 2^64.
     ///
     /// # Panics
-    /// If the slice does not have exactly four.
+    /// If the slice does not have exactly four entries.
     #[inline(always)]
     #[must_use]
     pub fn load_signed(self, x: &[i64]) -> U64x4 {
@@ -66,11 +69,11 @@ impl Avx2 {
         U64x4(unsafe { _mm256_loadu_si256(x.as_ptr().cast()) })
     }
 
-    /// Loads four signed numbers of 32 bits; returns their absolute values, and their residues mod
-    /// 2^64.
+    /// Loads four signed numbers of 32 bits. Returns the vector of their absolute values and the
+    /// vector of their residues mod 2^64.
     ///
     /// # Panics
-    /// If the slice does not have exactly four.
+    /// If the slice does not have exactly four entries.
     #[inline(always)]
     #[must_use]
     pub fn load_short(self, x: &[i32]) -> [U64x4; 2] {
@@ -83,21 +86,21 @@ impl Avx2 {
 }
 
 impl U64x4 {
-    /// Returns the proof of AVX2 that this register represents.
+    /// Returns a proof that this processor has AVX2. This register could not exist otherwise.
     #[inline(always)]
     #[must_use]
     pub fn avx2(self) -> Avx2 {
         Avx2(())
     }
 
-    /// Returns a new register with the same number in every lane.
+    /// Returns a new register with x in every lane.
     #[inline(always)]
     #[must_use]
     pub fn splat(self, x: u64) -> Self {
         self.avx2().splat(x)
     }
 
-    /// Stores the four numbers.
+    /// Writes the four numbers to the slice `out`.
     ///
     /// # Panics
     /// If the slice does not have exactly four entries.
@@ -108,7 +111,7 @@ impl U64x4 {
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
     }
 
-    /// Stores the four numbers as signed ones.
+    /// Stores the four numbers, interpreted as signed in two's complement.
     ///
     /// # Panics
     /// If the slice does not have exactly four entries.
@@ -119,7 +122,8 @@ impl U64x4 {
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
     }
 
-    /// Stores the low halves of the four numbers.
+    /// Stores the low 32 bits of each of the four numbers, interpreted as signed in two's
+    /// complement.
     ///
     /// # Panics
     /// If the slice does not have exactly four entries.
@@ -137,14 +141,14 @@ impl U64x4 {
     }
 }
 
-/// Returns a + b mod 2^64.
+/// Returns a + b mod 2^64 in each lane.
 #[inline(always)]
 #[must_use]
 pub fn plus(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_add_epi64(a.0, b.0)))
 }
 
-/// Returns a − b mod 2^64.
+/// Returns a − b mod 2^64 in each lane.
 #[inline(always)]
 #[must_use]
 pub fn minus(a: U64x4, b: U64x4) -> U64x4 {
@@ -158,83 +162,88 @@ pub fn and(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_and_si256(a.0, b.0)))
 }
 
-/// Returns a + 2^63 mod 2^64.
+/// Returns a + 2^63 mod 2^64 in each lane: flips the top bits.
 #[inline(always)]
 #[must_use]
 pub fn flip_sign(a: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_xor_si256(a.0, a.splat(SIGN).0)))
 }
 
-/// Returns all ones in lanes where a > b as signed numbers, and zero in the others.
+/// Compares the lanes of a and b as signed numbers. Returns all ones in each lane where a > b, and
+/// zero in each other lane.
 #[inline(always)]
 #[must_use]
 pub fn greater(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_cmpgt_epi64(a.0, b.0)))
 }
 
-/// Returns `yes` in lanes where the mask is all ones, and `no` in lanes where it is zero.
+/// Returns the number of `yes` in each lane where the mask is all ones, and that of `no` in each
+/// lane where the mask is zero.
 #[inline(always)]
 #[must_use]
 pub fn choose(mask: U64x4, yes: U64x4, no: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_blendv_epi8(no.0, yes.0, mask.0)))
 }
 
-/// Does the same as [`choose`], for two constants.
+/// Returns the constant `yes` in each lane where the mask is all ones, and `no` in each lane where
+/// the mask is zero.
 #[inline(always)]
 #[must_use]
 pub fn choose_of(mask: U64x4, yes: u64, no: u64) -> U64x4 {
     choose(mask, mask.splat(yes), mask.splat(no))
 }
 
-/// Returns the low half of a and the high half of b in each lane.
+/// Returns in each lane the low 32 bits of a and the high 32 bits of b.
 #[inline(always)]
 pub(super) fn halves(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_blend_epi32::<0b1010_1010>(a.0, b.0)))
 }
 
-/// Returns the product of the low halves of a and b in each lane.
+/// Returns in each lane the 64-bit product of the low 32 bits of a and the low 32 bits of b.
 #[inline(always)]
 #[must_use]
 pub fn mul_low(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_mul_epu32(a.0, b.0)))
 }
 
-/// Returns a·2^k mod 2^64 for k in 0..64.
+/// Returns a·2^k mod 2^64 in each lane, for k in 0..64.
 #[inline(always)]
 #[must_use]
 pub fn shift_left(a: U64x4, k: u32) -> U64x4 {
     U64x4(simd!(_mm256_sll_epi64(a.0, _mm_cvtsi32_si128(k as i32))))
 }
 
-/// Returns ⌊a/2^k⌋ of unsigned a for k in 0..64.
+/// Returns ⌊a/2^k⌋ in each lane, for unsigned a and k in 0..64.
 #[inline(always)]
 #[must_use]
 pub fn shift_right(a: U64x4, k: u32) -> U64x4 {
     U64x4(simd!(_mm256_srl_epi64(a.0, _mm_cvtsi32_si128(k as i32))))
 }
 
-/// Returns a·2^k mod 2^64 in each lane, with k in 0..64 from the same lane.
+/// Returns a·2^k mod 2^64 in each lane, where k is the number in the same lane of `k`, in 0..64.
 #[inline(always)]
 #[must_use]
 pub fn shift_left_each(a: U64x4, k: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_sllv_epi64(a.0, k.0)))
 }
 
-/// Returns ⌊a/2^k⌋ of unsigned a in each lane, with k in 0..64 from the same lane.
+/// Returns ⌊a/2^k⌋ in each lane, for unsigned a, where k is the number in the same lane of `k`, in
+/// 0..64.
 #[inline(always)]
 #[must_use]
 pub fn shift_right_each(a: U64x4, k: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_srlv_epi64(a.0, k.0)))
 }
 
-/// Reduces lazy numbers to canonical ones, both with 2^63 added.
+/// Returns x mod [`Q`] in each lane, for any 64-bit x. x and the result are stored with 2^63 added.
 #[inline(always)]
 pub(super) fn canonical(x: U64x4) -> U64x4 {
     // x − q is x + ε.
     plus(x, shift_right(greater(x, x.splat((Q - 1) ^ SIGN)), 32))
 }
 
-/// Returns a + b, with 2^63 added, for canonical a with 2^63 added and canonical b without.
+/// Returns a + b mod [`Q`] in each lane, for canonical a and b. a and the result are stored with
+/// 2^63 added, b is stored without this offset.
 #[inline(always)]
 #[must_use]
 pub fn add_plain(a: U64x4, b: U64x4) -> U64x4 {
@@ -242,7 +251,7 @@ pub fn add_plain(a: U64x4, b: U64x4) -> U64x4 {
     plus(plus(a, b), choose_of(below_q, 0, EPSILON))
 }
 
-/// Transposes the matrix whose rows are given.
+/// Returns the columns of the 4×4 matrix whose rows are a, b, c and d.
 #[inline(always)]
 #[must_use]
 pub fn transposed([a, b, c, d]: [U64x4; 4]) -> [U64x4; 4] {

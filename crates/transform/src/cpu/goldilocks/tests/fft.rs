@@ -4,7 +4,7 @@ use super::super::fft::Fft;
 use super::super::lanes::Lanes;
 use warpint_arith::goldilocks as field;
 
-/// X_k = Σ_j x_j·ω_n^(jk).
+/// Returns the transform X_k = Σ_j x_j·ω_n^(jk) of n = `x.len()` points by Horner's rule.
 fn naive(x: &[u64]) -> Vec<u64> {
     let n = x.len() as u64;
     let omega = field::root_of_unity(n).unwrap();

@@ -1,4 +1,4 @@
-//! Compares four lanes with one.
+//! Compares operations on four lanes with the operations of the field.
 
 #![cfg(target_arch = "x86_64")]
 
@@ -18,7 +18,7 @@ fn unpack(x: Four) -> [u64; 4] {
     out
 }
 
-/// Applies a function to each lane separately.
+/// Applies f to the numbers in lane i of all N vectors, for each i.
 fn each<const N: usize>(x: [[u64; 4]; N], f: impl Fn([u64; N]) -> u64) -> [u64; 4] {
     core::array::from_fn(|i| f(x.map(|v| v[i])))
 }

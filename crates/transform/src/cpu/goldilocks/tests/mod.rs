@@ -1,4 +1,4 @@
-//! Compares every part with its slow, obvious version.
+//! Compares transforms and lanes with slow, obvious computations.
 
 mod fft;
 mod lanes;
