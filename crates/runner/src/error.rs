@@ -68,7 +68,8 @@ pub enum RunError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The results file cannot be used: its path names something else, or it cannot be written.
+    /// The path of the results file names something that cannot be a results file, such as a
+    /// directory.
     #[error(transparent)]
     Results(#[from] ResultsError),
     /// The result is stored, but could not be written to the results file.

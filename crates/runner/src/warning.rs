@@ -80,8 +80,8 @@ pub enum Warning {
         /// The reason, as text.
         reason: String,
     },
-    /// The first run of the verification of a proof had a computation error; the verification was
-    /// repeated.
+    /// The first run of the verification of a proof made an error, which a second run revealed. The
+    /// machine computes unreliably.
     ProofRunErred {
         /// The exponent p of M_p.
         exponent: u32,

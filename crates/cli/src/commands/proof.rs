@@ -1,4 +1,4 @@
-//! `warpint proof verify FILE`
+//! The command `warpint proof verify FILE`: the verification of a proof file.
 
 use warpint::runner::proofs::verify_file;
 

@@ -1,4 +1,4 @@
-//! Evidence that lets others trust a result: shifts, proofs, cofactors, second engines,
+//! Tests of the data by which others can check a result: shifts, proofs, cofactors, second engines,
 //! certifications.
 
 use std::fs;

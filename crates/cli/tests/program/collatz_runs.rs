@@ -1,5 +1,5 @@
-//! `collatz verify` and `collatz merge`: units that are done, stopped, killed, shared, damaged and
-//! merged.
+//! Tests of `warpint collatz verify` and `warpint collatz merge`: units that are done, stopped,
+//! killed, shared, damaged and merged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn units(dir: &Path) -> Vec<PathBuf> {
     units.map(|name| dir.join(name)).collect()
 }
 
-/// Changes the text of a unit, and its digest to match.
+/// Replaces a text in a unit file, and updates its digest.
 fn change(file: &Path, from: &str, to: &str) {
     let text = fs::read_to_string(file).unwrap();
     let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
@@ -395,10 +395,10 @@ fn what_is_in_the_place_of_a_lock_is_named_and_files_of_others_stay() {
     assert_eq!(left.collect::<Vec<_>>(), others);
 }
 
-/// A few seconds of work: 128 units.
+/// The command of a run that takes a few seconds and consists of 128 units.
 const LONG: &str = "collatz verify --below 2^24 --unit-bits 17 --method plain --json";
 
-/// Starts it, and waits for its first files.
+/// Starts [`LONG`], and waits for its first files.
 fn start(dir: &Path) -> Child {
     let child = command(dir, LONG.split(' '))
         .stdout(Stdio::piped())

@@ -1,5 +1,5 @@
-//! `work`: a worktodo.txt is worked through, each result once, and nothing else
-//! in it is touched.
+//! Tests of `warpint work`: each assignment of a worktodo.txt is done, each result is recorded
+//! once, and other lines are not changed.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::common::{Ran, command, in_time, warpint};
 
 const AID: &str = "FEEE9DCD59A0855711265C1165C4C693";
 
-/// `warpint work` in `DIR/work`, with what worktodo.txt is to hold.
+/// Writes `lines` to `worktodo.txt` in the folder `work`, and runs `warpint work` there.
 fn work(dir: &Path, lines: &str, options: &str) -> Ran {
     fs::create_dir_all(dir.join("work")).unwrap();
     fs::write(dir.join("work/worktodo.txt"), lines).unwrap();

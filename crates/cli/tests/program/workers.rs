@@ -1,4 +1,4 @@
-//! `work`: a worker that waits, and several on one directory.
+//! Tests of `warpint work` with a worker that waits, and with several workers in one directory.
 
 use std::fs;
 use std::path::Path;

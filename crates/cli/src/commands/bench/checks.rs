@@ -1,4 +1,4 @@
-//! `warpint bench checks [P]`: the cost of checks and checkpoints in a test.
+//! The command `warpint bench checks [P]`: the cost of checks and checkpoints in a test.
 
 use warpint::mersenne::{DeviceChoice, Plan, PlanRequest, TunedTimes, engine_at};
 use warpint_bench::BenchError;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the error with its times formatted as in all other output.
+/// Converts an error. The times in its message are formatted as in other output of the program.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::TooShort { exponent, time } = e else { return e.into() };
     let (time, shortest) = (units::elapsed(time), units::elapsed(SHORTEST));
