@@ -96,7 +96,7 @@ impl Chart {
         COLOURS[place % COLOURS.len()]
     }
 
-    /// Returns the stroke attributes of a line.
+    /// Returns the SVG attributes of a line: its colour, width and dash pattern.
     fn stroke(&self, line: &Line) -> String {
         let colour = self.colour(line);
         if !line.dashed {
@@ -137,7 +137,7 @@ impl Axis {
     }
 
     /// Returns the values of the ticks: 1, 2 and 5 times the powers of 10, or only the powers if
-    /// the axis spans many.
+    /// the axis spans more than four of them.
     fn ticks(&self) -> Vec<f64> {
         let wide = self.to / self.from > 1e4;
         let steps: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };

@@ -17,13 +17,14 @@ use warpint_progress::Watch;
 
 use crate::BenchError;
 
-/// The bound of the numbers of an interval, the same as in runs.
+/// The largest end of an interval. The numbers that `warpint collatz verify` supports have the same
+/// bound.
 const END: u128 = 1 << 127;
 
 /// The duration of a timing of delays.
 const DELAYS: Duration = Duration::from_secs(2);
 
-/// The parameters of a benchmark.
+/// The parameters of a benchmark of Collatz verification.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The method; `None` selects the fastest for the device or the CPU.
@@ -197,13 +198,14 @@ enum Set {
 /// needs for `region`.
 fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
     match region {
-        // Every number of the residue of all ones is walked; if they are few, on the CPU.
+        // Every number of the residue class of all ones is walked. Few numbers are walked on the
+        // CPU.
         Region::Class { bits, low_bits, .. } if verifier.method() == Method::Table => {
             let low_bits = low_bits.max(bits.saturating_sub(20).min(MOST_SIEVE_BITS));
             let most = if verifier.place() == "cpu" { 20 } else { 30 };
             Region::class(bits.min(low_bits + most), low_bits, (1 << low_bits) - 1)
         }
-        // The sieve does not kill that residue.
+        // The sieve does not exclude the residue of all ones.
         Region::Class { bits, low_bits, .. } => {
             let low_bits = low_bits.max(bits.saturating_sub(20));
             Region::class(bits, low_bits, (1 << low_bits) - 1)
@@ -345,7 +347,7 @@ pub struct Row {
     pub unresolved: Vec<String>,
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of Collatz verification and delays.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// The measurements of verification.

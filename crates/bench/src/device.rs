@@ -13,7 +13,7 @@ use crate::is_simulator;
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Reached {
-    /// The device: `cuda:0`.
+    /// The identifier of the device, such as `cuda:0`.
     pub device: String,
     /// The name of the GPU model, or that of the simulator.
     pub name: String,

@@ -39,14 +39,13 @@ pub enum BenchError {
     /// No Collatz verifier could be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The table cannot be tuned on the device or the CPU.
+    /// The device or the CPU has no table of this name whose size could be tuned.
     #[error("this place has no {table}")]
     NoTable {
         /// The name of the table: `sieve`, `table` or `delays`.
         table: &'static str,
     },
-    /// The device could not compute so many delays that their numbers do not fit into its list for
-    /// the CPU.
+    /// The device leaves more delays to the CPU than its list of such numbers can hold.
     #[error("too many numbers are left to the CPU")]
     LeftToCpu,
     /// The requested prime field does not exist.
@@ -64,7 +63,7 @@ pub enum BenchError {
     /// A transform modulo small primes failed on a device.
     #[error(transparent)]
     SmallPrimes(SmallPrimesError),
-    /// A row could not be measured.
+    /// A row of a benchmark could not be measured.
     #[error("{row}")]
     Row {
         /// A description of the row.
@@ -87,7 +86,7 @@ pub enum BenchError {
         /// The number of bytes of one operand of the whole batch.
         bytes: u64,
     },
-    /// An object with which a row was measured is missing.
+    /// An object that the measurement of a row needs is missing, which is an internal error.
     #[error("the {what} of the row is missing")]
     Missing {
         /// A description of the object.

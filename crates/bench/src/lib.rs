@@ -52,7 +52,7 @@ fn is_simulator(device: &Device) -> bool {
     device.info().id == DeviceId::Sim.to_string()
 }
 
-/// Returns how the price was obtained by which a method was chosen: `measured` or `estimate`.
+/// Returns the kind of price by which a method was chosen: `measured` or `estimate`.
 fn chosen_by(choice: Choice) -> &'static str {
     if choice.measured { "measured" } else { "estimate" }
 }

@@ -119,7 +119,7 @@ impl Observer for Console {
     }
 
     fn result(&self, report: &Report) -> Result<(), Undelivered> {
-        // The message about stopping is a note too.
+        // As text, the report of a stop was already printed as a note.
         if matches!(report, Report::Stopped(_)) && !self.json {
             return Ok(());
         }

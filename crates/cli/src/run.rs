@@ -36,7 +36,8 @@ pub(crate) fn resolve_for_any(request: &PlanRequest) -> anyhow::Result<PlanReque
     resolve(request, Exponent::new(p)?)
 }
 
-/// Returns all GPUs of this machine, usable or not, or an error if none exists.
+/// Returns the identifiers of all GPUs of this machine, including those that cannot be used. If
+/// there is no GPU, returns an error.
 pub(crate) fn all_gpus() -> Result<Vec<DeviceId>, DeviceError> {
     let list = Device::list();
     if list.devices.is_empty() {

@@ -26,7 +26,7 @@ pub enum RunError {
     /// The number is not the exponent of a Mersenne number that can be tested.
     #[error(transparent)]
     Exponent(#[from] ExponentError),
-    /// A number is not a known factor of M_p.
+    /// The numbers that were given as known factors of M_p = 2^p − 1 are not its factors.
     #[error(transparent)]
     Factor(#[from] FactorError),
     /// No plan is possible for the request.
@@ -38,7 +38,7 @@ pub enum RunError {
          computed by {engine}: choose another engine for one of them"
     )]
     SameEngine {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The name of the engine.
         engine: &'static str,
@@ -46,7 +46,7 @@ pub enum RunError {
     /// The test was finished before, but its stored result lacks something that the job requests.
     #[error("M{exponent} was tested before without {lacks}: --restart tests it again")]
     TestedWithout {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// A description of what the stored result lacks.
         lacks: &'static str,
@@ -108,7 +108,7 @@ pub enum RunError {
          (nothing is lost); if no proof is requested, it gives the result"
     )]
     NotProven {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The underlying error.
         source: MakeError,
@@ -164,7 +164,7 @@ pub enum RunError {
     /// A certification asks for more squarings than a test of its exponent has.
     #[error("a certification of M{exponent} has at most {exponent} squarings, not {squarings}")]
     TooManySquarings {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The requested number of squarings.
         squarings: u64,

@@ -14,7 +14,7 @@ use crate::report::StopReport;
 pub enum Note {
     /// A transform length is being chosen, which takes seconds.
     ChoosingLength {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The kind of the test.
         kind: TestKind,
@@ -28,7 +28,7 @@ pub enum Note {
     },
     /// The residues for the proof need disk space in a directory.
     ProofRoom {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The power of the proof.
         power: u32,
@@ -39,7 +39,7 @@ pub enum Note {
     },
     /// The test was finished before, and its result is stored.
     FinishedBefore {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the stored result.
         path: PathBuf,
@@ -49,14 +49,14 @@ pub enum Note {
     },
     /// The stored result of a test without an assignment is used for this assignment.
     FinishedWithout {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the stored result.
         path: PathBuf,
     },
     /// A stored result exists, but cannot be used for this assignment.
     NotThisResult {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the stored result.
         path: PathBuf,
@@ -67,7 +67,7 @@ pub enum Note {
     Stopped(StopReport),
     /// The proof has been written.
     ProofMade {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The power of the proof.
         power: u32,
@@ -76,7 +76,7 @@ pub enum Note {
     },
     /// The start residue of a finished certification has been removed.
     StartRemoved {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the file.
         path: PathBuf,

@@ -14,7 +14,7 @@ use crate::work::{Tally, Watch};
 /// The reason why a report could not be delivered.
 pub type Undelivered = Box<dyn Error + Send + Sync>;
 
-/// An event while a job, a worker or the verification of a proof runs.
+/// An event that occurs while a job, a worker or the verification of a proof runs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunEvent<'a> {
@@ -28,7 +28,7 @@ pub enum RunEvent<'a> {
     Saves(bool),
     /// A test of M_p starts.
     TestBegins {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
     },
     /// The test reports an event.
@@ -39,7 +39,7 @@ pub enum RunEvent<'a> {
     TestEnds,
     /// Building or verifying a proof for M_p starts.
     ProofBegins {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The stage that starts: building or verification.
         stage: ProofStage,

@@ -11,7 +11,7 @@ pub enum Warning {
     OfPlan(String),
     /// The stored result is damaged or belongs to another test. Its file was renamed.
     UnsoundResult {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The new path of the file.
         aside: PathBuf,
@@ -20,7 +20,7 @@ pub enum Warning {
     },
     /// It will not be possible to write the result of the test to the results file.
     NotRecordable {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The reason, as text.
         reason: String,
@@ -31,21 +31,21 @@ pub enum Warning {
     Undelivered(String),
     /// Checkpoints or residues of a finished test could not be removed.
     NotCleared {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The reason, as text.
         reason: String,
     },
     /// A checkpoint of a finished test is damaged.
     BadCheckpoint {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// A line of text that names the checkpoint and says how it is damaged.
         line: String,
     },
     /// Another file has the name that the proof of the test will have.
     ProofInTheWay {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the other file.
         path: PathBuf,
@@ -53,7 +53,7 @@ pub enum Warning {
     /// Residues that the proof needs, of iterations before the one at which the test resumes, are
     /// missing.
     ResiduesMissing {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The iteration at which the test resumes.
         iteration: u64,
@@ -66,7 +66,7 @@ pub enum Warning {
     },
     /// The proof has a lower power than requested.
     LowerPower {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The power of the proof.
         power: u32,
@@ -75,7 +75,7 @@ pub enum Warning {
     },
     /// No proof was made, and none can be made later.
     NoProof {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The reason, as text.
         reason: String,
@@ -83,7 +83,7 @@ pub enum Warning {
     /// The first run of the verification of a proof made an error, which a second run revealed. The
     /// machine computes unreliably.
     ProofRunErred {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
     },
     /// The log cannot be written.
@@ -122,7 +122,7 @@ pub enum Warning {
     },
     /// The start residue of a finished certification could not be removed.
     StartStays {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The reason, as text.
         reason: String,

@@ -35,7 +35,7 @@ const LABELS: Labels = Labels {
     marker: |name, bits, ns| format!("{name} of {bits:.0} bits: {ns:.4} ns"),
 };
 
-/// The parameters of a benchmark.
+/// The parameters of a benchmark of operations on batches.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The operations, in the order in which they are measured. Only quotients are moved to the
@@ -66,7 +66,7 @@ pub enum Methods {
 /// The reason why a requested benchmark is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// The given method supports none of the usual widths.
+    /// The given method supports none of the default widths.
     #[error("nothing to measure: the method supports none of the usual widths on this device")]
     Nothing,
     /// A method was given for the CPU, which has no choice of methods.
@@ -119,14 +119,14 @@ fn others(possible: &[Method]) -> String {
     if names.is_empty() { String::new() } else { format!(": the methods are {}", names.join(", ")) }
 }
 
-/// A batch that is smaller than usual because memory is short.
+/// A batch that is smaller than the default because memory is short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fewer {
     /// The count of numbers in the batch.
     pub count: u64,
     /// The width of the numbers, in bits.
     pub bits: usize,
-    /// The count of numbers that would be usual.
+    /// The default count of numbers.
     pub wanted: u64,
 }
 
@@ -151,7 +151,7 @@ impl Rows {
         Ok(Self { works, fewer })
     }
 
-    /// Returns the batches that are smaller than usual because memory is short.
+    /// Returns the batches that are smaller than the default because memory is short.
     #[must_use]
     pub fn fewer(&self) -> &[Fewer] {
         &self.fewer
@@ -201,7 +201,8 @@ trait Place: fmt::Debug {
     /// Prepares the work, performs it once and waits for its end. On a device, returns the time by
     /// the host's clock, which includes compiling kernels; `None` on the CPU.
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError>;
-    /// Returns the limbs of the result of instance i, the remainder after the quotient or root.
+    /// Returns the limbs of the result of instance i. The limbs of a remainder follow those of the
+    /// quotient or root.
     fn result(&self, work: &Work, i: usize) -> Result<Vec<u32>, BenchError>;
     /// Performs the prepared work several more times, and returns the time of each run.
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError>;
@@ -215,7 +216,7 @@ trait Place: fmt::Debug {
     fn choice(&self, work: &Work) -> Result<Option<Choice>, BenchError>;
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of operations on batches.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {

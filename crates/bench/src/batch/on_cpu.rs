@@ -1,4 +1,4 @@
-//! Batches on the CPU, on all its threads.
+//! Measures operations on batches on the CPU, with all its threads.
 
 use std::time::{Duration, Instant};
 

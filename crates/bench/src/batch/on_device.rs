@@ -1,4 +1,4 @@
-//! Batches on a device.
+//! Measures operations on batches on a device.
 
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> V
 pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
     let shared_memory = device.info().shared_memory_per_block;
     match operation {
-        // Each is compared with the other.
+        // The results of each of the two operations are compared with those of the other.
         Operation::Listed(Listed::Gcd) | Operation::GcdByDivision => {
             Gcd::new(limbs, limbs, shared_memory).is_some()
         }
@@ -155,7 +155,7 @@ impl Place for OnDevice {
             let moduli = device.upload(&operands.moduli(work))?;
             self.moduli = Some((moduli, device.alloc(work.count)?));
         }
-        // Otherwise results of another row could pass for this one's.
+        // Otherwise the results of an earlier row could be taken for those of this row.
         self.out.clear()?;
         self.remainders.clear()?;
         self.gpu.device().synchronize()?;
@@ -180,7 +180,7 @@ impl Place for OnDevice {
         if let Some(euclid) = &mut self.euclid {
             return euclid.times();
         }
-        // One more run before them lets the host submit ahead.
+        // A run before the timed runs keeps the device busy while the host submits these.
         self.submit(work)?;
         let device = self.gpu.device().clone();
         Ok(device.times(self.runs, |_| self.submit(work))?)

@@ -3,10 +3,10 @@
 use warpint_integer::{Operation as Listed, Role};
 use warpint_natural::limbs;
 
-/// An operation on batches of n-bit numbers that is measured.
+/// An operation on n-bit numbers that can be measured on batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// An operation of the library.
+    /// An operation of the list of `warpint-integer`.
     Listed(Listed),
     /// [`Listed::Gcd`] by Euclid's algorithm, one division per step. Zeros among the operands are
     /// replaced by ones.
@@ -14,7 +14,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All operations: those of the library's list, then [`Self::GcdByDivision`].
+    /// All operations: those of the list of `warpint-integer`, then [`Self::GcdByDivision`].
     pub const ALL: [Self; Listed::ALL.len() + 1] = {
         let mut all = [Self::GcdByDivision; Listed::ALL.len() + 1];
         let mut i = 0;
@@ -49,7 +49,7 @@ impl Operation {
         }
     }
 
-    /// Returns the name of the operation that users see.
+    /// Returns the operation's name in options and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -145,7 +145,7 @@ impl Operation {
         [halves(&result, limbs), halves(&rest, self.remainder_limbs(a.len()))].concat()
     }
 
-    /// Returns the operation of the library that has the same results.
+    /// Returns the operation of the list of `warpint-integer` that has the same results.
     fn listed(self) -> Listed {
         match self {
             Self::Listed(listed) => listed,

@@ -16,8 +16,8 @@ const BY_DIVISION: usize = 128;
 /// The default widths, in limbs, on the simulator, which computes them in seconds.
 const ON_SIMULATOR: [usize; 2] = [2, 16];
 
-/// Returns the rows for a device. Adds to `fewer` the batches that are smaller than usual because
-/// memory is short.
+/// Returns the rows for a device. Adds to `fewer` the batches that are smaller than the default
+/// because memory is short.
 ///
 /// # Errors
 /// A method does not support a requested width, or the numbers do not fit in memory.

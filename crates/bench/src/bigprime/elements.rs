@@ -9,10 +9,11 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
 use warpint_transform::definition;
 
-/// The time on all cores for computing several outputs of a row by definition.
+/// The time limit, on all cores, for computing the outputs of a row that are compared with the
+/// definition.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The longest time on all cores for computing a single output of a row, if [`PATIENCE`] does not
-/// suffice for it.
+/// The time limit, on all cores, for computing a single output of a row for which [`PATIENCE`] does
+/// not suffice.
 const MOST_PATIENCE: Duration = Duration::from_secs(4);
 /// The largest number of outputs of a row that are computed by definition.
 const OUTPUTS: usize = 3;

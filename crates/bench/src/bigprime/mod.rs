@@ -61,7 +61,7 @@ impl Way {
     /// All choices of methods.
     pub const ALL: [Self; 3] = [Self::Big, Self::Small, Self::Both];
 
-    /// Returns the name of the choice that users see.
+    /// Returns the name of the choice in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ pub enum RequestError {
         form: Form,
         /// log2 of the requested number of elements.
         log2: u32,
-        /// log2 of the largest number of elements that the field has a transform for.
+        /// log2 of the number of elements of the field's longest transform.
         most: u32,
     },
     /// The number is not a prime.
@@ -143,11 +143,11 @@ pub struct Request {
 
 impl Request {
     /// Creates a request for transforms over the fields of `primes`; an empty slice selects all
-    /// [`PRIMES`]. They have 2^l elements for each l of `lengths`; an empty iterator selects the
-    /// default lengths of the device or the CPU. `way` is the method; `None` selects all methods
-    /// that the device or the CPU supports. A time is the median of `runs` runs; `None` selects 15,
-    /// or 3 for transforms that take long. A number that is not one of [`PRIMES`] is proven to be a
-    /// prime, which takes time.
+    /// [`PRIMES`]. The transforms have 2^l elements for each l of `lengths`; an empty iterator
+    /// selects the default lengths of the device or the CPU. `way` is the method; `None` selects
+    /// all methods that the device or the CPU supports. A time is the median of `runs` runs; `None`
+    /// selects 15, or 3 for transforms that take long. A number that is not one of [`PRIMES`] is
+    /// proven to be a prime, which takes time.
     ///
     /// # Errors
     /// One of the numbers is not a prime, or its field has no root of unity for one of the lengths.
@@ -227,14 +227,14 @@ pub struct Case {
     pub log2: u32,
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of transforms over big prime fields.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
     /// The device or CPU on which the benchmark ran.
     #[serde(flatten)]
     pub machine: Machine,
-    /// The rows, by prime and then by length.
+    /// The rows, prime by prime, and for each prime length by length.
     pub rows: Vec<Row>,
     /// The faster method at each length, for each prime. Empty unless both methods were measured.
     pub crossovers: Vec<Crossover>,

@@ -1,4 +1,4 @@
-//! Transforms on a device.
+//! Measures transforms over big prime fields on a device.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -62,7 +62,7 @@ impl OnDevice {
         let mut times = || -> Result<_, DeviceError> {
             let [once] = self.device.times(1, &mut submit)?[..] else { return Ok(vec![]) };
             let usual = if !self.is_real || once >= LONG { 3 } else { 15 };
-            // One more run before them lets the host submit ahead.
+            // A run before the timed runs keeps the device busy while the host submits these.
             submit(0)?;
             self.device.times(self.runs.unwrap_or(usual), &mut submit)
         };

@@ -31,7 +31,7 @@ const WARM_UP: u64 = 4_000;
 const BARE_LAP: Duration = Duration::from_secs(1);
 const BARE_LAPS: usize = 10;
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of the cost of checks.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
@@ -43,7 +43,7 @@ pub struct Measured {
     pub device: &'static str,
     /// The transform length, in words.
     pub fft_length: usize,
-    /// The number of squarings of the test without checkpoints.
+    /// The number of timed squarings of the test without checkpoints.
     pub squarings: u64,
     /// The mean time of a bare squaring before the test, and that after the test, in µs.
     pub bare_us: [f64; 2],

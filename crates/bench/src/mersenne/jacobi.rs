@@ -12,7 +12,7 @@ const EXPONENTS: [u64; 4] = [1_257_787, 6_972_593, 20_996_011, 82_589_933];
 /// The duration for which a short computation is repeated; the fastest run counts.
 const EACH: Duration = Duration::from_secs(1);
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of Jacobi symbols.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// The name of the processor.
@@ -34,7 +34,7 @@ pub struct Row {
     pub seconds: f64,
 }
 
-/// Returns the default exponents.
+/// Returns the default exponents of a benchmark of Jacobi symbols.
 #[must_use]
 pub fn usual_exponents() -> Vec<Exponent> {
     EXPONENTS.into_iter().filter_map(|p| Exponent::new(p).ok()).collect()

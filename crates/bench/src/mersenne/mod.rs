@@ -45,7 +45,7 @@ pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
 /// fastest plan of every engine that supports p on the requested device or the CPU.
 ///
 /// # Errors
-/// No such plan exists; the device cannot be used.
+/// No plan for p fits the request, or the device cannot be used.
 pub fn plans(
     p: Exponent,
     request: &PlanRequest,

@@ -12,7 +12,7 @@ use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::micros;
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of squarings on the CPU.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// The name of the processor.

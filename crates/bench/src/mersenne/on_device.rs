@@ -9,7 +9,7 @@ use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::{is_simulator, micros};
 
-/// The number of timed squarings.
+/// The numbers of laps and of squarings by which plans are timed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Laps {
     /// The number of laps of each plan. The plans take turns, lap by lap.
@@ -30,7 +30,7 @@ impl Laps {
     }
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of squarings on a device.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
@@ -92,11 +92,13 @@ pub struct Row {
     pub us_fastest_lap: f64,
     /// The mean time of a squaring in the slowest lap, in µs.
     pub us_slowest_lap: f64,
-    /// The number of bytes that both kernels of a squaring read and write.
+    /// The number of bytes that the two kernels of a squaring read and write; `None` if the engine
+    /// does not state it.
     pub traffic_bytes: Option<u64>,
-    /// The size in bytes of the copy whose rate applies to the traffic.
+    /// The size in bytes of the buffer of the copy whose rate is used for `traffic_floor_us`.
     pub traffic_at_copy_bytes: Option<u64>,
-    /// The time of the memory traffic of a squaring at the rate of that copy, in µs.
+    /// The time of the memory traffic of a squaring at the rate of a copy of
+    /// `traffic_at_copy_bytes` bytes, in µs.
     pub traffic_floor_us: Option<f64>,
     /// A lower bound on the number of FP64 instructions of a squaring.
     pub fp64_instructions: Option<f64>,
@@ -129,8 +131,8 @@ pub struct Kernel {
 #[derive(Debug)]
 pub struct Bench {
     laps: Laps,
-    /// The number of squarings by which kernels are timed. The kernels of the second half are
-    /// timed.
+    /// The number of squarings that are run to time the kernels one by one. Only the launches of
+    /// the second half are timed.
     by_kernel: u64,
     rates: Rates,
     measured: Measured,

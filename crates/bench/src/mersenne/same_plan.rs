@@ -24,7 +24,7 @@ fn default_points(id: DeviceId) -> Vec<usize> {
     logs.map(|log| 1 << log).collect()
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of squarings by both kinds of points.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {

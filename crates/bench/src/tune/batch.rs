@@ -75,11 +75,12 @@ pub struct Rung {
     pub method: String,
     /// The time of a product of the widest factors, in ns.
     pub ns_per_product: f64,
-    /// How the price was obtained by which the method was chosen: `measured` or `estimate`.
+    /// The kind of price by which the method was chosen: `measured` or `estimate`.
     pub chosen_by: &'static str,
 }
 
-/// Tuning in progress: measures prices of products on a device, and stores each at once.
+/// Tuning in progress: measures prices of products on a device, and stores each price as soon as it
+/// is measured.
 #[derive(Debug)]
 pub struct Tuner {
     gpu: Gpu,

@@ -15,13 +15,15 @@ use warpint_progress::Watch;
 use super::Storing;
 use crate::BenchError;
 
-/// The duration of a timing for which the count of numbers is chosen.
+/// The intended duration of a timing. The count of numbers is chosen so that a timing takes about
+/// this long.
 const GOAL: Duration = Duration::from_secs(1);
 
-/// The number of timings of a size that is not far from the fastest. The least time counts.
+/// The number of timings of a size, of which the least counts. A size that is much slower than the
+/// fastest is timed only once.
 const TIMES: usize = 3;
 
-/// The ratio of a size's time to that of the fastest size above which it is not timed again.
+/// A size is not timed again if its time exceeds that of the fastest size by more than this factor.
 const NEAR: f64 = 1.1;
 
 /// log2 of the largest count of numbers to time.
@@ -321,7 +323,7 @@ pub struct Report {
 pub struct Row {
     /// The name of the table: `sieve`, `table` or `delays`.
     pub what: &'static str,
-    /// The size in the notation of the option for it, such as `step=12`.
+    /// The size as text, such as `step=12`.
     pub size: String,
     /// The count of numbers timed, such as `2^30`; absent if the timing failed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -23,7 +23,7 @@ const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_6
 /// The default exponents without a GPU. The measurement of the largest takes seconds.
 const EXPONENTS_ON_CPU: [u64; 3] = [216_091, 1_257_787, 6_972_593];
 
-/// All measurements of a tuning.
+/// All measurements of a tuning of squarings.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tuned {
     /// Whether a stop was requested before every plan was timed.
@@ -62,7 +62,7 @@ impl Tuned {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// The exponent, engine, place and length of the plan.
+    /// The exponent, engine, device and length of the plan.
     #[serde(flatten)]
     pub plan: Planned,
     /// The name of the GPU model or processor.
@@ -79,8 +79,8 @@ pub struct Row {
     pub best: bool,
     /// Whether the time of the plan was stored as the fastest of its engine and length.
     pub stored: bool,
-    /// Whether the plan is the fastest of those for its exponent. Always false if lengths were
-    /// tuned without a budget.
+    /// Whether the plan is the fastest of those for its exponent. Always false if a range of
+    /// lengths was tuned instead of exponents.
     pub fastest: bool,
 }
 

@@ -19,16 +19,16 @@ const SHORTLY: Duration = Duration::from_millis(50);
 /// The duration of the second timing, which only the best plans get.
 const AGAIN: Duration = Duration::from_millis(300);
 
-/// The number of plans whose kernels are compiled at a time. For that their engines are built, and
-/// the largest engines take a gigabyte each on the device.
+/// The number of plans whose kernels are compiled at a time. To compile kernels, engines are built,
+/// and the largest engines take a gigabyte each on the device.
 pub(super) const AHEAD: usize = 8;
 
 /// The largest ratio of a variant's time to the fastest of its length at which the variant is timed
 /// again.
 pub(super) const NEAR: f64 = 1.1;
 
-/// The ratio of the best time of a length to the best time of all lengths from which on the length
-/// is not searched further. Variants of one length differ by a smaller ratio.
+/// A length is not searched further if its best time is this many times the best time of all
+/// lengths, or more. The times of variants of one length differ by a smaller factor.
 const SLOW: f64 = 1.5;
 
 /// The share of the budget for first timings. The rest is for second timings of the best plans.
@@ -146,7 +146,7 @@ mod tests {
     struct Fake {
         micros: Vec<u64>,
         seconds: u64,
-        /// The stop is requested after this many seconds.
+        /// The time in seconds at which a stop is requested.
         stop: u64,
         timed: Vec<usize>,
         prepared: Vec<usize>,

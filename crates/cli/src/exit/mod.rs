@@ -72,8 +72,8 @@ impl fmt::Display for BadRequest {
 
 impl std::error::Error for BadRequest {}
 
-/// The error that a check failed, described in one line. The program did its work and found
-/// something wrong.
+/// The error of a failed check, described in one line. The program did its work and found something
+/// wrong.
 #[derive(Debug)]
 pub(crate) struct Finding(pub(crate) String);
 
@@ -85,7 +85,7 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// The error that standard output cannot be written.
+/// The error of a failed write to standard output.
 #[derive(Debug)]
 pub(crate) struct OutputError(pub(crate) io::Error);
 

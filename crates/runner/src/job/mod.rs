@@ -53,7 +53,7 @@ pub struct Job<'a> {
     pub verify_with: Option<PlanRequest>,
     /// The path of the directory for checkpoints, stored results and the results file.
     pub dir: &'a Path,
-    /// The path of the results file; `None` for that of the directory.
+    /// The path of the results file; `None` selects the results file of [`Job::dir`].
     pub results: Option<&'a Path>,
     /// The time between checkpoints.
     pub checkpoint_interval: Duration,
@@ -81,7 +81,7 @@ pub struct Order<'a> {
 /// A job in progress.
 struct Run<'a> {
     job: &'a Job<'a>,
-    /// The exponent p of M_p.
+    /// The exponent p of M_p = 2^p − 1.
     exponent: u32,
     reporter: Reporter,
     stop: &'a StopToken,
@@ -95,7 +95,7 @@ struct Plans {
     second: Option<Plan>,
 }
 
-/// Returns a random shift for a test of M_p, from 0 to p − 1.
+/// Returns a random shift, from 0 to p − 1 bits, for a test of 2^p − 1.
 #[must_use]
 pub fn random_shift(p: u32) -> u32 {
     // The keys of `RandomState` are random numbers from the operating system.

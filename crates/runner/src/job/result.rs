@@ -95,7 +95,8 @@ impl Run<'_> {
         Ok(delivered)
     }
 
-    /// Stores a result. If the disk is full, the residues of its proof are removed to make room.
+    /// Stores a result. If the disk is full, removes the residues that the test has saved for its
+    /// proof, and tries again.
     fn keep(&self, report: &TestReport) -> Result<(), RunError> {
         match self.stored.keep(report) {
             Err(StoredError::Write { source, .. }) if is_want_of_room(&source) => {

@@ -41,7 +41,7 @@ pub enum MakeError {
 }
 
 impl MakeError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which decides the exit code of the program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -286,7 +286,7 @@ impl TestReport {
         self.shift_count
     }
 
-    /// Returns the exponent p of M_p.
+    /// Returns the exponent p of M_p = 2^p − 1.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use warpint_files::{FileError, Folder, Lock};
 
-/// A lock of the operating system on an empty file, on a worker number or on an exponent. The
-/// operating system releases the lock when the process ends, even if it crashes. The file is not
-/// removed.
+/// The claim of a process on a worker number or on an exponent: a lock of the operating system on
+/// an empty file. The operating system releases the lock when the process ends, even if it crashes.
+/// The file is not removed.
 #[derive(Debug)]
 pub struct Claim {
     _lock: Lock,

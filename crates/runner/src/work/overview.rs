@@ -17,7 +17,7 @@ pub struct Overview {
     /// All workers that have run in the directory, in the order of their numbers. A worker whose
     /// process ended without updating its status has [`State::Killed`].
     pub workers: Vec<WorkerStatus>,
-    /// The number of lines in `worktodo.txt`, the list of all workers.
+    /// The numbers of lines in `worktodo.txt`, the list of all workers.
     pub lines: ListStatus,
     /// The numbers of lines in the lists `worktodo-N.txt`, each of which is for one worker.
     #[serde(rename = "own-lists", skip_serializing_if = "Vec::is_empty")]

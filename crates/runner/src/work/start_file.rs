@@ -76,7 +76,7 @@ impl StartFile {
         Self { dir: dir.to_owned(), path: dir.join(format!("M{p}.cert")), p }
     }
 
-    /// Reads the start residue.
+    /// Reads the start residue from the file.
     ///
     /// # Errors
     /// Returns any [`StartFileError`] except [`StartFileError::Remove`].
@@ -181,7 +181,7 @@ impl StartFile {
 
 /// Returns whether a list has a certification of M_p. True if the list cannot be read.
 fn asks_for_cert(list: &Path, p: u32) -> bool {
-    /// The size in bytes above which a file is not a list.
+    /// The largest size of a list in bytes. A larger file counts as one that cannot be read.
     const MOST_BYTES: u64 = 16 << 20;
     let Ok(bytes) = given::read(list, MOST_BYTES) else { return true };
     let of_p = |line: &[u8]| {

@@ -57,7 +57,7 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TestStatus {
-    /// The exponent p of M_p.
+    /// The exponent p of M_p = 2^p − 1.
     pub exponent: u32,
     /// The work type in the terms of GIMPS: `PRP-3`, `LL` or `Cert`.
     pub worktype: String,
@@ -88,10 +88,11 @@ pub struct TestStatus {
     /// The recent mean time of an iteration, in µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub us_per_iteration: Option<f64>,
-    /// The estimated time until the test, or the proof once it is being built, is done, in seconds.
+    /// The estimated remaining time in seconds: of the test or, while the proof is being built, of
+    /// the proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eta_seconds: Option<u64>,
-    /// The iteration of the last checkpoint.
+    /// The iteration of the last checkpoint; absent if none was saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<u64>,
     /// The last iteration whose state a Gerbicz–Li check has verified.
@@ -142,7 +143,7 @@ impl WorkerStatus {
     /// the old or the new content.
     ///
     /// # Errors
-    /// Returns errors of the disk.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         let path = Self::path(dir, self.worker);
         let mut text = serde_json::to_string(self)?;

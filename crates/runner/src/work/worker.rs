@@ -15,8 +15,8 @@ use crate::RunError;
 use crate::error::with_causes;
 use crate::observer::{Observer, Reporter};
 
-/// The number of attempts to claim the worker number. A single one might fail because a process
-/// that lists the workers locks the file for an instant.
+/// The number of attempts to claim the worker number. A single attempt might fail, because a
+/// process that lists the workers locks the file for an instant.
 const CLAIM_TRIES: u32 = 20;
 
 /// The settings of a worker that does the assignments in the lists of a directory. [`Worker::new`]
@@ -108,7 +108,7 @@ impl Worker {
     /// same number, or if the observer could not deliver the tally.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Ended, RunError> {
         gimps::check_results_path(ResultsFile::Own(&results_path(&self.dir, self.number)))?;
-        // The same applies to paths that cannot be lists: a folder, a FIFO.
+        // Paths that cannot be lists, such as a folder or a FIFO, are refused before any work, too.
         let lists = self.lists(stop);
         for list in &lists {
             list.read()?;

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     let request = PlanRequest { threads: Some(threads), ..args.arithmetic.plan_request(None) };
     let p = match args.exponent {
         Some(p) => p,
-        // The larger exponent decides the place.
+        // The default exponent of the CPU decides which device `auto` selects.
         None => usual_exponent(&PlanRequest { device: DeviceChoice::Auto, ..request })?,
     };
     let request = resolve(&request, p)?;

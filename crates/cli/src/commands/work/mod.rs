@@ -95,7 +95,7 @@ fn add(args: &WorkArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The result of `--add`.
+/// The report of `--add`: the number of lines that were added, and the list.
 #[derive(Serialize)]
 struct Added {
     added: usize,

@@ -111,7 +111,7 @@ impl Report {
             unresolved: outcome.unresolved.iter().map(ToString::to_string).collect(),
             complete: outcome.complete,
             reason: outcome.broken.clone(),
-            // As far as known.
+            // It is known only if all numbers below `to` were processed.
             has_zero: from == 0 && outcome.numbers == to,
             outcome,
         }
