@@ -86,7 +86,8 @@ mod tests {
             ("prp -7", "error: '-7' is not a whole number"),
             ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
             ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, word, fp64, goldilocks"),
-            // Tests have the simulator; a program built as usual does not.
+            // The program has the simulator when it is built for tests, but not when it is built as
+            // usual.
             (
                 "prp 7 --device gpu",
                 "error: --device: 'gpu' is none of auto, cpu, cuda, cuda:N, sim",

@@ -44,7 +44,8 @@ impl Signals {
                 platform::end_by(signal);
             }
             first.get_or_insert_with(Instant::now);
-            // Before the token, so that whoever sees the token finds the signal.
+            // The signal is stored before the token is set, so that whoever sees the token set
+            // finds the signal.
             let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
             stop.stop();
         })?;

@@ -28,13 +28,13 @@ pub struct StoredResult {
 pub enum Loaded {
     /// The file does not exist.
     Nothing,
-    /// The file is sound and contains this report.
+    /// The file is undamaged and contains this report of the test.
     Sound(Box<TestReport>),
     /// The file belongs to another test or is damaged, and has been renamed.
     Bad {
         /// The new path of the file.
         aside: PathBuf,
-        /// The reason why the file is not sound.
+        /// The reason why the file cannot be used, such as damage.
         reason: String,
     },
 }
@@ -51,12 +51,12 @@ pub enum StoredError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The file is not sound and cannot be renamed.
+    /// The file is damaged or belongs to another test, and cannot be renamed.
     #[error("{} is not sound ({reason}) and cannot be set aside", path.display())]
     SetAside {
         /// The path of the file.
         path: PathBuf,
-        /// The reason why the file is not sound.
+        /// The reason why the file cannot be used, such as damage.
         reason: &'static str,
         /// The reason why the file cannot be renamed.
         source: io::Error,
@@ -115,7 +115,8 @@ impl StoredResult {
         &self.path
     }
 
-    /// Reads the stored result. If the file is not sound, adds `.bad` to its name.
+    /// Reads the stored result. If the file is damaged or belongs to another test, adds `.bad` to
+    /// its name.
     ///
     /// # Errors
     /// Returns [`StoredError::Read`] or [`StoredError::SetAside`].
@@ -189,7 +190,7 @@ pub(crate) struct StoredCertification {
 }
 
 /// Returns the stored results of all finished certifications of a number whose checkpoints are in
-/// `dir`. Files that cannot be read or are not sound are ignored.
+/// `dir`. Files that cannot be read or are damaged are ignored.
 pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     let folder = Folder::not_linked(dir);
     let Ok(entries) = folder.list() else { return vec![] };

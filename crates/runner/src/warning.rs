@@ -15,7 +15,7 @@ pub enum Warning {
         exponent: u32,
         /// The new path of the file.
         aside: PathBuf,
-        /// The reason why the file is not sound.
+        /// The reason why the file cannot be used, such as damage.
         reason: String,
     },
     /// It will not be possible to write the result of the test to the results file.

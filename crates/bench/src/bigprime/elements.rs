@@ -116,9 +116,9 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// Returns the indices of the outputs to compare with the definition: up to [`OUTPUTS`]
-    /// outputs, as far as they take [`PATIENCE`] at most. If even one takes longer, returns one
-    /// that takes less than [`MOST_PATIENCE`], or none.
+    /// Returns the indices of the outputs to compare with the definition. There are at most
+    /// [`OUTPUTS`], and no more than can be computed within [`PATIENCE`]. If a single output takes
+    /// longer than that, but less than [`MOST_PATIENCE`], there is one; otherwise none.
     pub(super) fn looked_at<const K: usize>(&self, field: &Gfn<K>) -> Vec<usize> {
         const TRIES: u32 = 64;
         let begin = Instant::now();

@@ -194,11 +194,12 @@ mod tests {
 
     #[test]
     fn first_variants_come_first_and_slow_lengths_no_further() {
-        // Three lengths of three variants; the last length is slow, whatever its variants do.
+        // Three lengths with three variants each. The first variant of the last length is so slow
+        // that its other variants are not timed.
         let lengths = [0, 0, 0, 1, 1, 1, 2, 2, 2];
         let mut fake = Fake::new(&[100, 90, 120, 110, 140, 85, 300, 1, 1]);
         let found = search(&lengths, minute(), &mut fake);
-        // By rank; then the best of each length again, the fastest first.
+        // First timings by rank; then second timings of the best variants, the fastest first.
         assert_eq!(fake.timed, [0, 3, 6, 1, 4, 2, 5, 5, 1]);
         assert_eq!(found.time(5), Some(Duration::from_micros(85)));
         assert_eq!((found.time(7), found.ended_early), (None, false));
@@ -222,7 +223,8 @@ mod tests {
             let found = search(&lengths, Some(Duration::from_secs(budget)), &mut fake);
             assert!(found.ended_early);
             assert_eq!(fake.seconds, budget.max(1), "{:?}", fake.timed);
-            // The first of all lengths, and a quarter for second timings.
+            // The first variants of all lengths are timed first, and a quarter of the budget is for
+            // second timings.
             let again = fake.timed.len() - found.times.iter().flatten().count();
             assert_eq!(again as u64, budget / 4);
             if budget >= 20 {

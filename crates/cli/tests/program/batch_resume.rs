@@ -97,7 +97,7 @@ fn killed_at_any_time_it_goes_on_to_the_same_bytes() {
         assert!(kills > 2, "{kills} kills");
         let (json, expected) = (ran.json(), expected.json());
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        // Except after a kill between the moves of the two files.
+        // After a kill between the moves of the two files, the run begins anew.
         let is_moved = ran.err.contains(".partial is not as it was left: ");
         assert!(is_moved || json["resumed-from"] == before, "{ran:?}");
         for field in ["count", "done", "malformed", "checked", "seed", "written-bytes"] {
@@ -129,7 +129,7 @@ fn ctrl_c_keeps_what_is_done_and_the_same_command_goes_on() {
         ["a.txt", "b.txt", "r.txt", "r.txt.partial", "r.txt.partial.json"]
     );
     assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "old");
-    // With other pieces, and other names of the same files.
+    // The run resumes with another size of pieces, and with other names of the same files.
     let ran = whole(dir.path(), "mul ./a.txt b.txt -o ./r.txt --chunk 1000 --threads 1 --json");
     assert_eq!((ran.code, &ran.json()["resumed-from"]), (Some(2), &done.into()));
     whole(dir.path(), "mul a.txt b.txt -o whole.txt");
@@ -268,7 +268,7 @@ fn two_processes_do_not_write_one_file() {
     while done(dir.path(), "r.txt") == 0 && first.try_wait().unwrap().is_none() {
         assert!(started.elapsed() < Duration::from_secs(60), "nothing is written");
     }
-    // It does not finish in the meantime.
+    // The first process is paused, so that it does not finish in the meantime.
     let id = first.id().to_string();
     assert!(Command::new("kill").args(["-s", "STOP", &id]).status().unwrap().success());
     for line in ["sqr a.txt -o r.txt", "sqr a.txt -o r.txt --restart", "add 2 3 -o ./r.txt"] {

@@ -119,7 +119,7 @@ fn a_result_told_again_clears_away_what_its_test_was_killed_over() {
 #[test]
 fn residues_that_cannot_be_written_cost_power_and_no_more() {
     let dir = tempfile::tempdir().unwrap();
-    // That of x_2424, ⌈p/4⌉, is only in proofs of power 2 and more.
+    // The residue of iteration ⌈p/4⌉ = 2423 is only in proofs of power 2 and more.
     let in_the_way = dir.path().join("w/M9689/proof/0000002423.residue");
     fs::create_dir_all(&in_the_way).unwrap();
     let ran = warpint(dir.path(), "prp 9689 --no-tf --proof=3 --dir w --json");
@@ -166,7 +166,7 @@ fn a_result_that_cannot_be_kept_is_worth_more_than_residues() {
 #[test]
 fn residues_make_room_for_those_of_lower_powers_and_for_the_proof() {
     let dir = tempfile::tempdir().unwrap();
-    // Full once. That of ⌈p/2⌉ is in every proof.
+    // The disk is full once. The residue of iteration ⌈p/2⌉ is in every proof.
     let disk = "full:0000004845.residue:1,full:M9689-2.proof:1";
     let ran = on_disk(disk, dir.path(), "prp 9689 --no-tf --proof=3 --dir w --json");
     assert_eq!(ran.code, Some(0), "{ran:?}");

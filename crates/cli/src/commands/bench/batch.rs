@@ -49,8 +49,8 @@ pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Converts an error. For an invalid request the message names the option to change; for a lack of
-/// memory it states the memory needed.
+/// Converts an error of the benchmark into the error that the program prints. For an invalid
+/// request it names the option to change; for a lack of memory it states the memory needed.
 fn in_words(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::Batch(e) => e,

@@ -63,7 +63,8 @@ pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Converts the error of an invalid request. The message names the option to change.
+/// Converts the error of an invalid request into the error that the program prints, which names the
+/// option to change.
 fn by_option(e: RequestError) -> BadRequest {
     BadRequest(match e {
         RequestError::TooLong { .. } => format!("--lengths: {e}"),

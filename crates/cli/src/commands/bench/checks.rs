@@ -43,7 +43,8 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Converts an error. The times in its message are formatted as in other output of the program.
+/// Converts an error of the benchmark into the error that the program prints, with times formatted
+/// as in its other output.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::TooShort { exponent, time } = e else { return e.into() };
     let (time, shortest) = (units::elapsed(time), units::elapsed(SHORTEST));

@@ -28,8 +28,8 @@ pub(super) fn run(args: &BenchArgs, points: &[usize]) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Converts an error. The number of points in its message is formatted as on the command line, such
-/// as `64K`.
+/// Converts an error of the benchmark into the error that the program prints, with the number of
+/// points formatted as on the command line, such as `64K`.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::NoCommonPlan { points, place } = e else { return e.into() };
     let n = units::words(points);

@@ -78,7 +78,8 @@ fn delay_row(args: &CollatzBenchArgs, from: u128, tuned: &TunedSizes) -> anyhow:
     Ok(row?)
 }
 
-/// Converts an error. For an invalid request the message names the option to change.
+/// Converts an error of the benchmark into the error that the program prints. For an invalid
+/// request it names the option to change.
 fn explained(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::CollatzRequest(e) => e,

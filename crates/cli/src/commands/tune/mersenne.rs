@@ -98,8 +98,8 @@ fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
     exponents.into_iter().map(plans).collect()
 }
 
-/// Converts an error. The lengths in its message are formatted as on the command line, such as
-/// `64K`.
+/// Converts an error of tuning into the error that the program prints, with lengths formatted as on
+/// the command line, such as `64K`.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::NoLengths { lengths, place } = e else { return e.into() };
     let (from, to) = (units::words(*lengths.start()), units::words(*lengths.end()));
