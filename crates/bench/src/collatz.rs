@@ -98,11 +98,12 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a benchmark: opens the method, and draws the classes. An error in the tuned sizes,
-    /// or of a GPU that cannot be used, becomes a warning in `tuned`.
+    /// Creates a benchmark: prepares the method of verification, and draws the residue classes at
+    /// random. If the tuned sizes cannot be read or a GPU cannot be used, the error becomes a
+    /// warning in `tuned`.
     ///
     /// # Errors
-    /// The request is impossible ([`RequestError`]), the method cannot be opened, or a region is
+    /// The request is impossible ([`RequestError`]), the method cannot be prepared, or a region is
     /// not valid.
     pub fn new(request: Request, tuned: &'a TunedSizes) -> Result<Self, BenchError> {
         let units = units(&request, tuned)?;
@@ -135,7 +136,7 @@ impl<'a> Bench<'a> {
     /// Verifies all regions, and returns the rows; `None` if `watch` requested a stop.
     ///
     /// # Errors
-    /// The method cannot be opened, or the device fails.
+    /// The method cannot be prepared, or the device fails.
     pub fn measure(&self, watch: &dyn Watch) -> Result<Option<Vec<Row>>, BenchError> {
         let mut rows = vec![];
         for Work { set, regions, bits } in &self.works {

@@ -30,7 +30,7 @@ pub enum Loaded {
     Nothing,
     /// The file is undamaged and contains this report of the test.
     Sound(Box<TestReport>),
-    /// The file belongs to another test or is damaged, and has been renamed.
+    /// The file is damaged or belongs to another test, and has been renamed.
     Bad {
         /// The new path of the file.
         aside: PathBuf,
