@@ -1,5 +1,5 @@
-//! A chart of times against sizes, as SVG: both axes logarithmic, one line with markers per engine
-//! or operation, floors as dashed lines.
+//! A chart of times against sizes, as SVG. Both axes are logarithmic. Each engine or operation has
+//! a line with markers; floors are dashed lines.
 //!
 //! The chart has no background, and all colours have medium lightness, so that it is readable on
 //! white and on black.
@@ -8,13 +8,15 @@ use std::fmt::{self, Display, Write};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 540.0;
-/// The positions of the frame's sides: left, right, top, bottom. The legend is to its right.
+/// The positions of the frame's left, right, top and bottom edges, in pixels. The legend is to the
+/// right of the frame.
 const FRAME: [f64; 4] = [76.0, 690.0, 52.0, 476.0];
 const GREY: &str = "#808080";
 /// The colours of lines: blue, orange, green, violet, red, teal, olive, pink.
 const COLOURS: [&str; 8] =
     ["#3d85d6", "#d9731a", "#2e9e6b", "#9a63d1", "#d64545", "#2a9da8", "#8f8a24", "#d0609f"];
-/// The distance between lines of the legend, if the height suffices.
+/// The distance between lines of the legend, in pixels. It is reduced if the chart is not high
+/// enough for all lines.
 const LEGEND: f64 = 24.0;
 /// The dash patterns of an engine's first and second dashed line.
 const DASHES: [&str; 2] = ["9 5", "2 4"];
@@ -22,11 +24,12 @@ const DASHES: [&str; 2] = ["9 5", "2 4"];
 /// The labels of a chart.
 #[derive(Debug, Clone, Copy)]
 pub struct Labels {
-    /// The title, which names the measured quantity; the place is added to it.
+    /// The title, which names the measured quantity. The name of the device or CPU is appended.
     pub title: &'static str,
-    /// The labels of the axis of sizes and of the axis of times.
+    /// The label of the axis of sizes, then that of the axis of times.
     pub axes: [&'static str; 2],
-    /// A function that formats the text of a marker from the line's name, the size and the time.
+    /// A function that formats the text of a marker from the name of the line, the size and the
+    /// time.
     pub marker: fn(&str, f64, f64) -> String,
 }
 
@@ -47,23 +50,25 @@ struct Line {
 }
 
 impl Chart {
-    /// Creates a chart without lines, for measurements at a place.
+    /// Creates a chart without lines. `place` is the name of the device or CPU in the title.
     #[must_use]
     pub fn new(labels: &'static Labels, place: &str) -> Self {
         Self { labels, place: place.to_owned(), lines: vec![] }
     }
 
-    /// Adds a point of an engine's own line. Sizes and times that are not above 0 are skipped.
+    /// Adds a point with a marker to the line of an engine or operation. A point is ignored if its
+    /// size or time is not finite and above 0.
     pub fn mark(&mut self, engine: &str, size: f64, time: f64) {
         self.add(engine, engine, false, (size, time));
     }
 
-    /// Adds a point of a dashed line in the colour of an engine.
+    /// Adds a point to the dashed line `name`, which has the colour of `engine`. A point is ignored
+    /// if its size or time is not finite and above 0.
     pub fn dash(&mut self, engine: &str, name: &str, size: f64, time: f64) {
         self.add(engine, name, true, (size, time));
     }
 
-    /// Adds a point to a line. Points without a logarithm are skipped.
+    /// Adds a point to a line. A point is ignored if one of its coordinates has no logarithm.
     fn add(&mut self, engine: &str, name: &str, dashed: bool, point: (f64, f64)) {
         let has_log = |x: f64| x.is_finite() && x > 0.0;
         if !has_log(point.0) || !has_log(point.1) {
@@ -91,7 +96,7 @@ impl Chart {
         COLOURS[place % COLOURS.len()]
     }
 
-    /// Returns the stroke attributes of a line.
+    /// Returns the SVG attributes of a line: its colour, width and dash pattern.
     fn stroke(&self, line: &Line) -> String {
         let colour = self.colour(line);
         if !line.dashed {
@@ -104,7 +109,7 @@ impl Chart {
     }
 }
 
-/// A logarithmic axis: a range of values, drawn between two pixels.
+/// A logarithmic axis: a range of values, and the positions in pixels of its two ends.
 struct Axis {
     from: f64,
     to: f64,
@@ -112,7 +117,8 @@ struct Axis {
 }
 
 impl Axis {
-    /// Creates an axis that covers all values, with a margin on either side and at least two ticks.
+    /// Creates an axis that covers all values, with a margin at each end. It has at least two
+    /// ticks.
     fn new(values: impl Iterator<Item = f64>, pixels: (f64, f64)) -> Self {
         const ROOM: f64 = 1.3;
         /// The least ratio of the ends of an axis. It is the square of 5/2, the largest ratio of
@@ -131,7 +137,7 @@ impl Axis {
     }
 
     /// Returns the values of the ticks: 1, 2 and 5 times the powers of 10, or only the powers if
-    /// the axis spans many.
+    /// the axis spans more than four of them.
     fn ticks(&self) -> Vec<f64> {
         let wide = self.to / self.from > 1e4;
         let steps: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -143,7 +149,7 @@ impl Axis {
     }
 }
 
-/// Formats a number as `500`, `20K`, `5M`: decimal, as exponents are.
+/// Formats a number as `500`, `20K` or `5M`, with K = 1,000 and M = 1,000,000.
 fn short(x: f64) -> String {
     match x {
         x if x >= 1e9 => format!("{:.0}G", x / 1e9),
@@ -159,7 +165,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Writes a text at a position; `style` has more attributes.
+/// Writes an SVG text element at a position; `style` consists of further attributes.
 fn text(f: &mut impl Write, (x, y): (f64, f64), style: &str, text: &str) -> fmt::Result {
     writeln!(f, "<text x=\"{x:.1}\" y=\"{y:.1}\" {style}>{}</text>", escaped(text))
 }
@@ -242,7 +248,7 @@ mod tests {
         chart
     }
 
-    /// Returns all elements of a name.
+    /// Returns all SVG elements with a given tag name.
     fn all<'a>(svg: &'a Document<'a>, name: &str) -> Vec<roxmltree::Node<'a, 'a>> {
         svg.descendants()
             .filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", name)))

@@ -1,4 +1,4 @@
-//! The rate of verification, and the rate of delays.
+//! The rate at which the Collatz conjecture is verified, and the rate at which delays are computed.
 
 use std::time::{Duration, Instant};
 
@@ -17,47 +17,48 @@ use warpint_progress::Watch;
 
 use crate::BenchError;
 
-/// The bound below which verified numbers are, as in runs.
+/// The largest end of an interval. The numbers that `warpint collatz verify` supports have the same
+/// bound.
 const END: u128 = 1 << 127;
 
-/// How long delays are timed.
+/// The duration of a timing of delays.
 const DELAYS: Duration = Duration::from_secs(2);
 
-/// The parameters of a benchmark.
+/// The parameters of a benchmark of Collatz verification.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The method; `None` selects the fastest of the place.
+    /// The method; `None` selects the fastest for the device or the CPU.
     pub method: Option<Method>,
-    /// The place that verifies; of several devices the first is used.
+    /// The device, or the CPU, on which to verify. Of several devices only the first is used.
     pub places: Places,
-    /// The sizes of tables; `None` selects the tuned size of a table.
+    /// The sizes of tables. For a size that is `None`, the tuned size is used.
     pub sizes: Sizes,
-    /// log2 of the bound below which the numbers of classes are, from 20 to 84.
+    /// log2 of the bound of the numbers in residue classes, from 20 to 84.
     pub below_bits: u32,
-    /// The number of residue classes, drawn at random, most of which a sieve kills at once; 0 for
-    /// none.
+    /// The number of residue classes to verify, which are drawn at random; 0 for none. The sieve
+    /// excludes most of them at once.
     pub classes: u32,
-    /// log2 of the count of numbers of a class; `None` selects classes that take a few seconds in
-    /// all.
+    /// log2 of the count of numbers in a class. `None` selects a count with which all classes
+    /// together take a few seconds.
     pub class_bits: Option<u32>,
     /// The seed of the classes.
     pub seed: u64,
-    /// log2 of the count of numbers of an interval; `None` selects an interval that takes a few
-    /// seconds, 0 none.
+    /// log2 of the count of numbers in an interval. `None` selects a count that takes a few
+    /// seconds; 0 means that no interval is verified.
     pub interval_bits: Option<u32>,
-    /// The start of the interval, rounded down to a multiple of its length.
+    /// The start of the interval, which is rounded down to a multiple of the interval's length.
     pub from: u128,
 }
 
-/// Why a benchmark is impossible.
+/// The reason why a requested benchmark is impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// A size was given that the measured method does not use.
     #[error("the size {} applies only to the method {}", what.name(), method.name())]
     OtherMethod {
-        /// The thing whose size was given.
+        /// The table whose size was given.
         what: Tunable,
-        /// The method that uses it.
+        /// The method that uses this table.
         method: Method,
     },
     /// The classes have more low bits than the table method supports.
@@ -67,7 +68,8 @@ pub enum RequestError {
     LowBits {
         /// The number of low bits of the classes.
         low_bits: u32,
-        /// The least `class_bits` that the method supports below the same bound.
+        /// The least [`Request::class_bits`] that the method supports with the requested
+        /// `below_bits`.
         least_class_bits: u32,
     },
     /// The numbers of the interval exceed 2^127.
@@ -80,15 +82,15 @@ pub enum RequestError {
     },
 }
 
-/// Regions whose verification is timed, one after the other.
+/// The regions of one row. Their verification, one after the other, is timed.
 struct Work {
     set: Set,
     regions: Vec<Region>,
-    /// log2 of the count of numbers in all regions.
+    /// log2 of the count of numbers in all regions together, rounded down.
     bits: u32,
 }
 
-/// A benchmark whose regions are known.
+/// A benchmark whose regions have been chosen.
 pub struct Bench<'a> {
     request: Request,
     tuned: &'a TunedSizes,
@@ -96,12 +98,13 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a benchmark: opens the method, and draws the classes. Errors in tuned sizes, or of a
-    /// GPU, become warnings in `tuned`.
+    /// Creates a benchmark: prepares the method of verification, and draws the residue classes at
+    /// random. If the tuned sizes cannot be read or a GPU cannot be used, the error becomes a
+    /// warning in `tuned`.
     ///
     /// # Errors
-    /// The request is impossible ([`RequestError`]), the method cannot be opened, or bounds do not
-    /// fit.
+    /// The request is impossible ([`RequestError`]), the method cannot be prepared, or a region is
+    /// not valid.
     pub fn new(request: Request, tuned: &'a TunedSizes) -> Result<Self, BenchError> {
         let units = units(&request, tuned)?;
         let class_bits = request.class_bits.unwrap_or(units.class).min(request.below_bits);
@@ -130,10 +133,10 @@ impl<'a> Bench<'a> {
         Ok(Self { request, tuned, works })
     }
 
-    /// Verifies all regions, and returns the rows; `None` if `watch` stopped it.
+    /// Verifies all regions, and returns the rows; `None` if `watch` requested a stop.
     ///
     /// # Errors
-    /// The method cannot be opened, or the device fails.
+    /// The method cannot be prepared, or the device fails.
     pub fn measure(&self, watch: &dyn Watch) -> Result<Option<Vec<Row>>, BenchError> {
         let mut rows = vec![];
         for Work { set, regions, bits } in &self.works {
@@ -151,8 +154,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The method, and the log2 of the sizes of classes and of intervals, chosen so that each takes a
-/// few seconds.
+/// The method, and log2 of the counts of numbers in a class and in an interval. With these counts
+/// all classes together, and the interval, take a few seconds each.
 struct Units {
     method: Option<Method>,
     class: u32,
@@ -186,23 +189,24 @@ fn classes(args: &Request, class_bits: u32) -> Result<Vec<Region>, CollatzError>
     drawn.collect()
 }
 
-/// The numbers verified for a row.
+/// The set of numbers that is verified for a row.
 enum Set {
     Classes { count: u32, below_bits: u32 },
     Interval { from: u128 },
 }
 
-/// Returns a region of few numbers for which a verifier prepares everything that it needs for
-/// `region`.
+/// Returns a region of few numbers. To verify it, the verifier must prepare everything that it
+/// needs for `region`.
 fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
     match region {
-        // Every number of the residue of all ones is walked; if they are few, on the CPU.
+        // Every number of the residue class of all ones is walked. Few numbers are walked on the
+        // CPU.
         Region::Class { bits, low_bits, .. } if verifier.method() == Method::Table => {
             let low_bits = low_bits.max(bits.saturating_sub(20).min(MOST_SIEVE_BITS));
             let most = if verifier.place() == "cpu" { 20 } else { 30 };
             Region::class(bits.min(low_bits + most), low_bits, (1 << low_bits) - 1)
         }
-        // The sieve does not kill that residue.
+        // The sieve does not exclude the residue of all ones.
         Region::Class { bits, low_bits, .. } => {
             let low_bits = low_bits.max(bits.saturating_sub(20));
             Region::class(bits, low_bits, (1 << low_bits) - 1)
@@ -212,8 +216,8 @@ fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError
     }
 }
 
-/// Times the verification of regions. Before, verifies a region of few numbers, for which kernels
-/// are compiled and vectors computed.
+/// Times the verification of regions; `None` if `watch` requested a stop. Before the timing it
+/// verifies a region of few numbers, so that kernels are compiled and vectors computed.
 fn row(
     set: &Set,
     regions: &[Region],
@@ -261,7 +265,8 @@ fn row(
     }))
 }
 
-/// Times delays from a number on for two seconds, with the tuned shape of a device, or on the CPU.
+/// Computes the delays of the numbers from `from` on for two seconds, and returns the rate. A
+/// device uses the tuned shape of its kernel. Without a device the CPU computes.
 ///
 /// # Errors
 /// The numbers are too large, or the device fails.
@@ -289,14 +294,14 @@ pub fn delays(
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DelayRow {
-    /// What was computed: `delays from 2^40`.
+    /// A description of the computation, such as `delays from 2^40`.
     pub what: String,
-    /// The shape of the kernel on devices.
+    /// The shape of the kernel; `None` on the CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<String>,
-    /// The place: `cpu`, or a device such as `cuda:0`.
+    /// The identifier of the device, such as `cuda:0`, or `cpu`.
     pub place: String,
-    /// The count of numbers.
+    /// The count of numbers whose delays were computed.
     pub numbers: String,
     /// The sum of all delays.
     pub sum: String,
@@ -313,37 +318,37 @@ pub struct DelayRow {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// What was verified: `2^40 from 2^70`.
+    /// A description of the numbers that were verified, such as `2^40 from 2^70`.
     pub what: String,
-    /// The method's name.
+    /// The name of the method.
     pub method: &'static str,
     /// The parameters on which the checksum depends besides the method and its version, such as
     /// `d=32`.
     pub parameters: String,
-    /// The place: `cpu`, or a device such as `cuda:0`.
+    /// The identifier of the device, such as `cuda:0`, or `cpu`.
     pub place: String,
-    /// The count of numbers, walked or excluded by a sieve.
+    /// The count of numbers verified: those walked and those excluded by the sieve.
     pub numbers: String,
     /// The elapsed time, in seconds.
     pub seconds: f64,
     /// The count of numbers per second.
     pub per_second: f64,
-    /// The count of numbers walked.
+    /// The count of numbers walked, that is, those whose Collatz paths were computed.
     pub walked: u64,
-    /// The share of the numbers walked in all numbers, from 0 to 1.
+    /// The share of the numbers that were walked, from 0 to 1.
     pub walked_share: f64,
     /// The count of numbers walked per second.
     pub walked_per_second: f64,
     /// The preparation time in seconds, including compilation of kernels and computation of
     /// vectors.
     pub prepared_seconds: f64,
-    /// The checksum of the walk, in hexadecimal.
+    /// The checksum over the walked numbers, in hexadecimal.
     pub checksum: String,
-    /// The numbers whose walk did not come below its start.
+    /// The numbers whose paths did not come below their starts within the limit of steps.
     pub unresolved: Vec<String>,
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of Collatz verification and delays.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// The measurements of verification.

@@ -1,25 +1,25 @@
-//! Fields that begin the results of several benchmarks.
+//! The fields that several benchmarks have in common.
 
 use serde::Serialize;
 use warpint_device::{CPU, DeviceInfo, cpu_name};
 use warpint_mersenne::Plan;
 
-/// The processor that computed.
+/// The device or CPU on which a benchmark ran.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Machine {
-    /// The place: `cpu`, or a device such as `cuda:0`.
+    /// The identifier of the device, such as `cuda:0`, or `cpu`.
     pub device: String,
-    /// The name of the product.
+    /// The name of the GPU model or processor.
     pub name: String,
-    /// The version of the driver; `None` on the CPU.
+    /// The version of the driver; empty on the simulator, `None` on the CPU.
     pub driver: Option<String>,
     /// The number of threads on the CPU; `None` on a device.
     pub threads: Option<usize>,
 }
 
 impl Machine {
-    /// Describes a device, or the CPU with all threads of its pool.
+    /// Describes a device; if `info` is `None`, the CPU with all threads of rayon's pool.
     pub(crate) fn of(info: Option<&DeviceInfo>) -> Self {
         match info {
             Some(info) => Self {
@@ -46,7 +46,7 @@ pub struct Planned {
     pub exponent: u32,
     /// The name of the engine family.
     pub engine: &'static str,
-    /// The place: `cpu`, `cuda:0`.
+    /// The place where the engine computes: `cpu`, or a device such as `cuda:0`.
     pub device: &'static str,
     /// The transform length, in words.
     pub fft_length: usize,

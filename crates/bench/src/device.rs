@@ -1,5 +1,5 @@
-//! The rates that a device reaches: products and transforms in registers, memory, kernels in a
-//! graph, FP64.
+//! The rates that a device reaches: products and transforms in registers, copies in memory,
+//! launches of kernels in a graph, floating-point operations.
 
 use serde::Serialize;
 use warpint_device::{
@@ -9,29 +9,30 @@ use warpint_device::{
 
 use crate::is_simulator;
 
-/// The rates of a device, in the units that are printed.
+/// The measured rates of a device, in the units that are printed.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Reached {
-    /// The device: `cuda:0`.
+    /// The identifier of the device, such as `cuda:0`.
     pub device: String,
-    /// The name of the product.
+    /// The name of the GPU model, or that of the simulator.
     pub name: String,
     /// The version of the driver; empty on the simulator.
     pub driver: String,
     /// The number of multiprocessors.
     pub multiprocessors: u32,
-    /// The rate of products a·b mod 2^64 − 2^32 + 1, in registers.
+    /// The rate of products a·b mod 2^64 − 2^32 + 1 of operands in registers.
     pub products: Field,
-    /// The rates of transforms in registers, in points times levels.
+    /// The rates of transforms of points in registers. An operation is one point on one of the
+    /// log2(n) levels of a transform of n points.
     pub transforms: Vec<Transform>,
-    /// The rates of copies of several sizes.
+    /// The rates of copies, one per size of the buffers.
     pub copies: Vec<Copy>,
     /// The time from one kernel of a graph to the next, for empty kernels, in µs.
     pub kernel_period_us: f64,
-    /// The number of FP64 multiply-adds per second.
+    /// The number of fused multiply-adds in FP64 per second.
     pub fp64_fma_per_second: f64,
-    /// The number of FP32 multiply-adds per second.
+    /// The number of fused multiply-adds in FP32 per second.
     pub fp32_fma_per_second: f64,
 }
 
@@ -47,25 +48,26 @@ pub struct Field {
     pub clock_ghz: f64,
 }
 
-/// The rate of transforms of one size.
+/// The rate of transforms modulo 2^64 − 2^32 + 1 of one size.
 #[derive(Debug, Clone, Serialize)]
 pub struct Transform {
     /// The number of points of a transform.
     pub points: u32,
-    /// The rate, in points times levels.
+    /// The rate. An operation is one point on one of the log2(n) levels of a transform of n points.
     #[serde(flatten)]
     pub rate: Field,
 }
 
-/// The rates of copies, in bytes read and written.
+/// The rates of a kernel that reads each element, adds 1 and writes the result, for buffers of one
+/// size. Bytes read and bytes written both count.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Copy {
-    /// The number of bytes copied.
+    /// The size of a buffer, in bytes.
     pub bytes: u64,
-    /// The rate in place, in 10^9 bytes per second.
+    /// The rate if the results replace the elements that were read, in 10^9 bytes per second.
     pub in_place_gb_per_second: f64,
-    /// The rate between buffers, in 10^9 bytes per second.
+    /// The rate from one buffer to another and back, in 10^9 bytes per second.
     pub between_gb_per_second: f64,
 }
 
@@ -89,7 +91,7 @@ impl Reached {
         Ok(Self::new(device.info(), &rates(device, effort)?))
     }
 
-    /// Converts measured rates to these units.
+    /// Converts the measured rates of a device to the units of this struct.
     #[must_use]
     pub fn new(info: &DeviceInfo, rates: &Rates) -> Self {
         let transform =

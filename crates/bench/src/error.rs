@@ -20,125 +20,126 @@ use warpint_transform::gpu::small_primes::SmallPrimesError;
 use crate::mersenne::checks::SHORTEST;
 use crate::{batch, bigprime, collatz};
 
-/// Why a measurement is impossible, or what was found wrong in one.
+/// The reason why a measurement is impossible, or the error that a measurement found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// An impossible benchmark of batches.
+    /// The requested benchmark of batches is impossible.
     #[error(transparent)]
     Batch(#[from] batch::RequestError),
-    /// An impossible benchmark of transforms over big prime fields.
+    /// The requested benchmark of transforms over big prime fields is impossible.
     #[error(transparent)]
     Bigprime(#[from] bigprime::RequestError),
-    /// An impossible benchmark of verification.
+    /// The requested benchmark of Collatz verification is impossible.
     #[error(transparent)]
     CollatzRequest(#[from] collatz::RequestError),
-    /// Numbers that cannot be verified, or delays that cannot be computed.
+    /// Numbers could not be verified, or delays could not be computed.
     #[error(transparent)]
     Collatz(#[from] CollatzError),
-    /// No verifier could be opened.
+    /// No Collatz verifier could be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The place has no table of this name.
+    /// The device or the CPU has no table of this name whose size could be tuned.
     #[error("this place has no {table}")]
     NoTable {
         /// The name of the table: `sieve`, `table` or `delays`.
         table: &'static str,
     },
-    /// The device leaves more delays to the CPU than it can list.
+    /// The device leaves more delays to the CPU than its list of such numbers can hold.
     #[error("too many numbers are left to the CPU")]
     LeftToCpu,
-    /// A field that does not exist.
+    /// The requested prime field does not exist.
     #[error(transparent)]
     Field(#[from] NoField),
-    /// A transform that the CPU does not support.
+    /// The CPU does not support a transform.
     #[error(transparent)]
     Transform(#[from] NoTransform),
-    /// Arguments that do not fit a transform on the CPU.
+    /// The arguments do not fit a transform on the CPU.
     #[error(transparent)]
     Argument(#[from] WrongArgument),
-    /// An error of a transform in a big prime field on a device.
+    /// A transform over a big prime field failed on a device.
     #[error(transparent)]
     GfnFft(GfnFftError),
-    /// An error of a transform modulo small primes.
+    /// A transform modulo small primes failed on a device.
     #[error(transparent)]
     SmallPrimes(SmallPrimesError),
-    /// A row that could not be measured.
+    /// A row of a benchmark could not be measured.
     #[error("{row}")]
     Row {
-        /// The row, in words.
+        /// A description of the row.
         row: String,
         /// The underlying error.
         source: Box<BenchError>,
     },
-    /// A wrong result of a device, or of a batch.
+    /// A device or an operation on a batch computed a wrong result.
     #[error("{0}")]
     Wrong(String),
-    /// A wrong transform on the CPU.
+    /// A transform on the CPU has a wrong result.
     #[error("{0}")]
     WrongOnCpu(String),
-    /// Too little memory on the host for a vector.
+    /// The host has too little memory for a vector.
     #[error("the host has too little memory for a vector")]
     NoMemory,
-    /// Too little memory on the host for operands.
+    /// The host has too little memory for the operands.
     #[error("not enough memory for operands of {bytes} bytes")]
     NoMemoryForOperands {
-        /// The bytes of one operand.
+        /// The number of bytes of one operand of the whole batch.
         bytes: u64,
     },
-    /// A missing object with which a row was measured.
+    /// An object that the measurement of a row needs is missing, which is an internal error.
     #[error("the {what} of the row is missing")]
     Missing {
-        /// The object, in words.
+        /// A description of the object.
         what: &'static str,
     },
-    /// A batch without a result for an instance.
+    /// A batch has no result for an instance.
     #[error("instance {instance} has no result")]
     NoResult {
         /// The index of the instance.
         instance: usize,
     },
-    /// A device without a method for a width.
+    /// The device has no method for products of a width.
     #[error("no method of this device multiplies {bits} bits")]
     NoMethod {
         /// The width, in bits.
         bits: u32,
     },
-    /// An error of a batch.
+    /// An operation on a batch failed.
     #[error(transparent)]
     Integer(#[from] IntegerError),
     /// The checkpoints of a test cannot be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A device that is missing or has failed.
+    /// A device is missing or has failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// An engine that is missing or has failed.
+    /// An engine is missing or has failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A plan that does not exist.
+    /// No plan fits the request.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A test that failed.
+    /// A test failed.
     #[error(transparent)]
     Test(#[from] TestError),
-    /// A store of tuned values that cannot be used.
+    /// The store of tuned values cannot be used.
     #[error(transparent)]
     Tuning(#[from] TuningError),
-    /// No engine of a place has a length in a range.
+    /// No engine of the device or the CPU has a transform length in the requested range.
     #[error("no engine has a length from {} to {} words on {place}", lengths.start(), lengths.end())]
     NoLengths {
         /// The range of lengths, in words.
         lengths: RangeInclusive<usize>,
-        /// The name of the place.
+        /// The name of the device, or `cpu`.
         place: String,
     },
-    /// The engines fp64 and goldilocks have no common plan with the same factorisation.
+    /// The engines fp64 and goldilocks have no factorisation of this transform in common.
     #[error("fp64 and goldilocks have no common plan of {points} points on {place}")]
     NoCommonPlan {
-        /// The number of points of a transform, which are complex numbers or integers.
+        /// The number of points of the transform, which are complex numbers for fp64 and integers
+        /// for goldilocks.
         points: usize,
-        /// The name of the place.
+        /// The name of the device, or `cpu`.
         place: String,
     },
     /// A whole test takes less than [`SHORTEST`].
@@ -149,16 +150,16 @@ pub enum BenchError {
     TooShort {
         /// The exponent p of 2^p − 1.
         exponent: u32,
-        /// The time of the test.
+        /// The estimated time of the test.
         time: Duration,
     },
-    /// A test that ended before any part of it could be timed.
+    /// A test ended before any of its squarings could be timed.
     #[error("the test was too short to be timed")]
     NotTimed,
-    /// A failure of the thread that times a test.
+    /// The thread that times a test failed.
     #[error("the clock of the benchmark failed")]
     Clock,
-    /// A directory that cannot be created for the folder of a benchmark.
+    /// The directory for the folder of a benchmark could not be created.
     #[error("cannot make the directory {}", path.display())]
     Directory {
         /// The path of the directory.
@@ -166,7 +167,7 @@ pub enum BenchError {
         /// The underlying error.
         source: io::Error,
     },
-    /// A folder of a benchmark that cannot be created.
+    /// The folder of a benchmark could not be created.
     #[error("cannot make the folder {}", path.display())]
     Folder {
         /// The path of the folder.
@@ -177,7 +178,7 @@ pub enum BenchError {
 }
 
 impl BenchError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which decides the exit code of the program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -218,7 +219,7 @@ impl BenchError {
 }
 
 impl BenchError {
-    /// Returns the error with the row in which it occurred.
+    /// Wraps the error in a [`Self::Row`] that names the row in which it occurred.
     pub(crate) fn in_row(self, row: String) -> Self {
         Self::Row { row, source: Box::new(self) }
     }

@@ -8,13 +8,13 @@
 //! * [`device`]: the rates that a device reaches for products, memory and kernels;
 //! * [`tune`]: the search for the fastest plan, method or table, which is stored for later runs;
 //! * [`stress`]: squarings whose results are all checked, to test whether hardware is reliable;
-//! * [`columns`]: fields that begin the results of several benchmarks;
-//! * [`chart`]: times against sizes, as SVG.
+//! * [`columns`]: the fields that several benchmarks have in common;
+//! * [`chart`]: charts of times against sizes, as SVG documents.
 //!
-//! Measurements are plain structs that serialise; their units are in the field names or in the
-//! docs. A benchmark of several rows lists them first and measures one at a time, so that callers
-//! can show each row as soon as it is known. This crate prints nothing, and opens only files that
-//! its docs name.
+//! Measurements are plain structs that implement `Serialize`. Their units are in the names of the
+//! fields or in the docs. A benchmark of several rows lists them first and measures one at a time,
+//! so that callers can show each row as soon as it is known. This crate prints nothing, and opens
+//! only files that its docs name.
 
 pub mod batch;
 pub mod bigprime;
@@ -35,7 +35,8 @@ use warpint_mersenne::{DeviceChoice, DeviceId, Exponent, PlanRequest};
 
 pub use error::BenchError;
 
-/// Returns exponents of several sizes, for a request whose device is decided.
+/// Returns the exponents of a list for a request whose device is already chosen: `on_gpu` for a
+/// GPU, `on_cpu` for the CPU, two short ones for the simulator.
 fn exponents_for(request: &PlanRequest, on_cpu: &[u64], on_gpu: &[u64]) -> Vec<Exponent> {
     const ON_SIMULATOR: [u64; 2] = [1_279, 9_941];
     let list = match request.device {
@@ -51,7 +52,7 @@ fn is_simulator(device: &Device) -> bool {
     device.info().id == DeviceId::Sim.to_string()
 }
 
-/// Returns the basis of a choice: `measured` or `estimate`.
+/// Returns the kind of price by which a method was chosen: `measured` or `estimate`.
 fn chosen_by(choice: Choice) -> &'static str {
     if choice.measured { "measured" } else { "estimate" }
 }

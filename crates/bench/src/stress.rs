@@ -13,37 +13,39 @@ use crate::exponents_for;
 /// its memory bus.
 const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
 
-/// The default exponents on the CPU, at which a lap takes a few seconds.
+/// The default exponents on the CPU. A lap, after which a residue is compared, takes a few seconds
+/// there.
 const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
 
-/// The report of a run.
+/// The report of a stress test.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Report {
-    /// The place: `cpu`, `cuda:0`.
+    /// The place where the engines computed: `cpu`, or a device such as `cuda:0`.
     pub device: &'static str,
-    /// The name of the product.
+    /// The name of the GPU model or processor; empty if it is unknown.
     pub device_name: String,
     /// The exponent, engine and length of each plan.
     pub plans: Vec<Work>,
     /// The elapsed time in seconds.
     pub seconds: f64,
-    /// The number of squarings, without those of the checks.
+    /// The number of squarings, not counting those that the checks need.
     pub squarings: u64,
     /// The number of Gerbicz checks.
     pub checks: u64,
-    /// The number of residues that were compared with known ones.
+    /// The number of residues that were compared with known residues.
     pub residues_compared: u64,
     /// The number of checks that failed and of residues that differed.
     pub mismatches: u64,
-    /// Descriptions of mismatches, one line each; the first 100.
+    /// The descriptions of the first 100 mismatches, one line each.
     pub failures: Vec<String>,
-    /// The extremes of the device's sensors; absent without sensors.
+    /// The lowest and highest readings of the device's sensors; `None` for a device without
+    /// sensors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensors: Option<SensorExtremes>,
 }
 
-/// The largest number of lines of mismatches in a report.
+/// The largest number of mismatches that a report describes.
 const MOST_LINES: usize = 100;
 
 /// The exponent, engine and length of one plan.
@@ -58,33 +60,33 @@ pub struct Work {
     pub fft_length: usize,
 }
 
-/// Events of a run.
+/// An event of a stress test, reported while it runs.
 #[derive(Debug)]
 pub enum News<'a> {
     /// A block of squarings is done.
     Block {
         /// The plan by which the block was computed.
         plan: &'a Plan,
-        /// The time since the start.
+        /// The time since the start of the stress test.
         time: Duration,
         /// The totals so far.
         tally: Tally,
-        /// The last reading of the device's sensors, at most a second old.
+        /// The last reading of the device's sensors, at most a second old; `None` without sensors.
         reading: Option<&'a Telemetry>,
     },
-    /// A mismatch, in one line.
+    /// A check failed, or a residue differs; described in one line.
     Mismatch(&'a str),
 }
 
-/// Returns default exponents of several sizes, for a place that is decided.
+/// Returns the default exponents for a request whose device is already chosen, in ascending order.
 #[must_use]
 pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &EXPONENTS_ON_CPU, &EXPONENTS)
 }
 
-/// Squares by the plans in turns until `done` returns true; it is called after every block with the
-/// time since the start. Returns the report, even if an engine fails, which ends the run; its error
-/// is the second value. All plans are of one place.
+/// Squares by the plans in turns until `done` returns true. `done` is called after every block of
+/// squarings with the time since the start. Returns the report, and the error of an engine if one
+/// failed, which also ends the run. All plans must be for the same device, or for the CPU.
 pub fn run(
     plans: &[Plan],
     done: &dyn Fn(Duration) -> bool,

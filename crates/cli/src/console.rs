@@ -1,4 +1,5 @@
-//! Output of a run: reports, notes, warnings and progress on standard output and standard error.
+//! Output of a job or worker: reports on standard output; notes, warnings and progress on standard
+//! error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,17 +13,18 @@ use crate::proof_view;
 use crate::report::{notice, put, report_line};
 use crate::signals::Signals;
 
-/// An observer that prints events. When quiet, it prints only results and problems.
+/// An observer that prints events. If it is quiet, it prints only results and problems.
 pub(crate) struct Console {
     quiet: bool,
     json: bool,
     signals: Signals,
     view: Mutex<View>,
-    /// Whether a worker's results could not be printed; the files contain them too.
+    /// Whether a warning was printed that results of a worker process cannot be printed. It is
+    /// printed once, because the results are also in the results files.
     silenced: AtomicBool,
 }
 
-/// The view of the current work, which is removed while lines are printed.
+/// The view that shows the progress of the current work.
 enum View {
     Nothing,
     Test(progress::View),
@@ -30,8 +32,7 @@ enum View {
 }
 
 impl Console {
-    /// Installs the signal handler, and returns the console and the token that a request to stop
-    /// sets.
+    /// Installs the signal handler. Returns the console, and the token that a request to stop sets.
     pub(crate) fn install(
         quiet: bool,
         json: bool,
@@ -46,7 +47,7 @@ impl Console {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prints a line on standard error, with the bar removed meanwhile.
+    /// Prints a line on standard error. A progress bar is removed while the line is printed.
     fn line(&self, line: &str) {
         match &*self.view() {
             View::Nothing => notice(line),
@@ -118,7 +119,7 @@ impl Observer for Console {
     }
 
     fn result(&self, report: &Report) -> Result<(), Undelivered> {
-        // The message about stopping is a note too.
+        // As text, the report of a stop was already printed as a note.
         if matches!(report, Report::Stopped(_)) && !self.json {
             return Ok(());
         }

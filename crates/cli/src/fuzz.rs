@@ -1,6 +1,6 @@
-//! Malformed command lines: nothing panics.
+//! Fuzz tests of the parsers of the command line: malformed input must not cause a panic.
 //!
-//! 10,000 cases per test, or as many as `PROPTEST_CASES` says.
+//! Each test runs 10,000 cases, or the number in the environment variable `PROPTEST_CASES`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn cases() -> ProptestConfig {
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// Returns a strategy for numbers, texts similar to numbers, and arbitrary text.
+/// Returns a strategy that generates numbers, texts similar to numbers, and arbitrary texts.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[-+]?[0-9]{0,24}[kKmMG.e]{0,2}[0-9]{0,3}",
@@ -27,7 +27,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Returns a strategy for a word of a command line.
+/// Returns a strategy that generates a word of a command line.
 fn word() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "prp",

@@ -2,8 +2,9 @@
 
 use warpint::mersenne::{PlanError, PlanRequest};
 
-/// Returns an error, with the nearest usable lengths added if it is about the length of a request
-/// whose place is decided.
+/// Converts an error of a plan into the error that the program prints. If the requested length
+/// cannot be used, the error names the nearest lengths that can. The device of the request must be
+/// chosen already.
 pub(crate) fn explain(error: PlanError, request: &PlanRequest) -> anyhow::Error {
     error.of_request(request).into()
 }

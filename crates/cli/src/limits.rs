@@ -1,7 +1,7 @@
-//! Limits that the shell sets (`ulimit`).
+//! Resource limits that the shell sets for the process (`ulimit`).
 
-/// Turns a write beyond the limit on file size (`ulimit -f`) into an error of that write, EFBIG,
-/// like that of a full disk, instead of a SIGXFSZ that ends the process.
+/// Ensures that a write beyond the limit on file sizes (`ulimit -f`) fails with the error EFBIG,
+/// which is handled like a full disk. Otherwise the signal SIGXFSZ would end the process.
 pub(crate) fn bear_the_file_size() {
     #[cfg(unix)]
     {

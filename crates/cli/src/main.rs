@@ -1,4 +1,4 @@
-//! The program `warpint`: arguments → options → work → report.
+//! The command-line program `warpint`: parses arguments, runs the command, and prints its report.
 
 mod args;
 mod commands;

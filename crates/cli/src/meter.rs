@@ -1,4 +1,4 @@
-//! Progress of long work on standard error: a bar on a terminal, lines elsewhere.
+//! The progress of long work on standard error: a bar on a terminal, otherwise a line now and then.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -8,28 +8,29 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::report::notice;
 
-/// The interval between lines where there is no terminal.
+/// The interval between lines of progress if standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The possible widths of a bar in columns, without brackets and the blank after them; the longest
-/// that fits next to the text is used.
+/// The possible widths of a bar in columns, without its brackets and the blank after them. The
+/// widest bar that fits next to the text is used.
 const BARS: [usize; 2] = [24, 8];
 
-/// The width assumed for a terminal that does not report it.
+/// The width in columns that is assumed for a terminal that does not report its width.
 const USUAL_WIDTH: usize = 80;
 
-/// A view of progress: a bar on a terminal, lines elsewhere. Lines begin with the name of the work.
+/// A display of progress: a bar on a terminal, otherwise lines that begin with the name of the
+/// work.
 pub(crate) struct Meter {
     name: String,
-    /// The bar; `None` without a terminal, or when silent.
+    /// The bar; `None` if standard error is not a terminal, or if the meter is silent.
     bar: Option<ProgressBar>,
     silent: bool,
     last_line: Instant,
 }
 
 impl Meter {
-    /// Creates a meter for the work `name`, which is empty or ends in a space. A silent meter still
-    /// prints with [`say`](Self::say).
+    /// Creates a meter. `name` is the name of the work, which is empty or ends in a space. A silent
+    /// meter shows no progress, but [`say`](Self::say) still prints.
     pub(crate) fn new(name: String, silent: bool) -> Self {
         let bar = (!silent && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -42,9 +43,9 @@ impl Meter {
         Self { name, bar, silent, last_line: Instant::now() }
     }
 
-    /// Shows the progress, if the last update is long enough ago; `total` is `None` for work
-    /// without an end. If a line is too long for the terminal, parts between commas are dropped,
-    /// the last one first.
+    /// Shows the progress `line`, unless the last update is too recent. `total` is `None` for work
+    /// without an end. If the line is too long for the terminal, its last parts are dropped, where
+    /// commas separate the parts.
     pub(crate) fn show(
         &mut self,
         done: u64,
@@ -67,7 +68,7 @@ impl Meter {
         self.suspend(|| notice(&line));
     }
 
-    /// Runs `print` with the bar removed meanwhile.
+    /// Runs `print`, and removes the bar while it runs.
     pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -83,8 +84,9 @@ impl Meter {
     }
 }
 
-/// Returns a bar and a text in less than `width` columns: the last column stays empty, because some
-/// terminals wrap there. The bar is as long as the whole text leaves room for, or absent.
+/// Returns a line of a bar and a text. It has less than `width` columns, because some terminals
+/// wrap a line that fills the last column. The bar is the widest of [`BARS`] that fits beside the
+/// whole text; if none fits, the line has no bar.
 fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
     let room = width.saturating_sub(1);
     let length = line.chars().count();
@@ -99,7 +101,8 @@ fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
     }
 }
 
-/// Returns as many parts of a text as fit in `room` columns; truncates the first one if necessary.
+/// Returns the first parts of a text, where commas separate the parts: as many as fit in `room`
+/// columns. If not even the first part fits, it is truncated.
 fn shortened(line: &str, room: usize) -> String {
     let mut rest = line;
     while rest.chars().count() > room {

@@ -1,4 +1,4 @@
-//! Errors in the command line.
+//! The reports of errors in the command line.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::{self, Exit, OutputError};
 use crate::report;
 
-/// Prints the error that clap found, or the requested help, and returns the exit code. A bad value
-/// is reported in one line of our own; other errors of the grammar are printed by clap.
+/// Prints the error that clap found, or the requested help, and returns the exit code. An invalid
+/// value is reported in one line of this program's own wording; clap prints all other errors.
 pub(crate) fn report(error: &clap::Error) -> Exit {
     let args: Vec<_> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
     let printed = match bad_value(error).or_else(|| detached_power(error, &args)) {
@@ -58,8 +58,8 @@ fn bad_value(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Returns an explanation for `--proof 5`, where the 5 is parsed as another exponent, or as one
-/// exponent too many.
+/// Returns an explanation of the error for a command line such as `prp 216091 --proof 5`, in which
+/// clap takes the 5 for a second exponent. `None` for other errors.
 fn detached_power(error: &clap::Error, args: &[String]) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
@@ -86,7 +86,8 @@ mod tests {
             ("prp -7", "error: '-7' is not a whole number"),
             ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
             ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, word, fp64, goldilocks"),
-            // Tests have the simulator; a program built as usual does not.
+            // The program has the simulator when it is built for tests, but not when it is built as
+            // usual.
             (
                 "prp 7 --device gpu",
                 "error: --device: 'gpu' is none of auto, cpu, cuda, cuda:N, sim",

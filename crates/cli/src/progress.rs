@@ -1,5 +1,5 @@
-//! Progress of a running test on standard error: a bar on a terminal, lines elsewhere. When quiet,
-//! only problems are shown.
+//! The progress of a running test on standard error: a bar on a terminal, otherwise a line now and
+//! then. If the user requested `--quiet`, only problems are shown.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use warpint::mersenne::{Event, RoundOff, progress_line};
 
 use crate::meter::Meter;
 
-/// The interval between reports of a disk that stays full.
+/// The interval between reports that checkpoints still cannot be saved.
 const SAVE_FAILED_EVERY: Duration = Duration::from_secs(600);
 
-/// The view of a test of M_p.
+/// The display of the progress and events of a test of M_p.
 pub(crate) struct View {
     meter: Meter,
     news: News,
@@ -49,12 +49,12 @@ impl View {
         }
     }
 
-    /// Runs `print` with the view removed meanwhile.
+    /// Runs `print`, and removes the bar while it runs.
     pub(crate) fn suspend(&self, print: impl FnOnce()) {
         self.meter.suspend(print);
     }
 
-    /// Removes the view.
+    /// Removes the bar.
     pub(crate) fn end(&self) {
         self.meter.end();
     }
@@ -81,7 +81,7 @@ impl View {
 struct News {
     /// Whether only problems are printed.
     quiet: bool,
-    /// The time of the last report of a failed save.
+    /// The time of the last report that a checkpoint could not be saved.
     save_failed: Option<Instant>,
 }
 

@@ -1,11 +1,11 @@
-//! Progress of work on a proof.
+//! The progress of building or verifying a proof on standard error.
 
 use std::time::{Duration, Instant};
 
 use crate::meter::Meter;
 use crate::units;
 
-/// A view of the work on a proof: a bar on a terminal, lines elsewhere.
+/// The display of the progress of a proof: a bar on a terminal, otherwise a line now and then.
 pub(crate) struct View {
     meter: Meter,
     what: &'static str,
@@ -26,7 +26,7 @@ impl View {
         });
     }
 
-    /// Runs `print` with the view removed meanwhile.
+    /// Runs `print`, and removes the bar while it runs.
     pub(crate) fn suspend(&self, print: impl FnOnce()) {
         self.meter.suspend(print);
     }

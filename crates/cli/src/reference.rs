@@ -1,4 +1,5 @@
-//! The page `docs/reference/commands.md`: the help of every command as Markdown.
+//! Generates the page `docs/reference/commands.md`, which is the help of every command as Markdown,
+//! and tests that the page is up to date.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -19,7 +20,7 @@ const HEAD: &str = "\
 prints the version.
 ";
 
-/// The largest number of characters of a line, if blanks allow a break.
+/// The largest number of characters of a line of the page. Only a single word may be longer.
 const WIDTH: usize = 110;
 
 /// Returns the text of the page: all commands with their subcommands, except hidden ones.
@@ -35,7 +36,7 @@ fn page() -> String {
     page
 }
 
-/// Returns a command and all commands below it.
+/// Returns a command and all its subcommands, directly or indirectly below it, without hidden ones.
 fn shown(command: &Command) -> Vec<&Command> {
     std::iter::once(command).chain(below(command).into_iter().flat_map(shown)).collect()
 }
@@ -57,8 +58,8 @@ fn link(name: &str) -> String {
     format!("[`{name}`](#{})", name.replace(' ', "-"))
 }
 
-/// Writes the sections of a command and of those below it. Options shared with its siblings are
-/// described with the parent.
+/// Writes the sections of a command and of its subcommands. Options that all subcommands of
+/// `parent` have are described in the section of `parent` only.
 fn describe(command: &Command, level: usize, parent: Option<&Command>, page: &mut String) {
     write!(page, "\n{} `{}`\n\n", "#".repeat(level), name(command)).unwrap();
     let about = plain(command.get_long_about().or(command.get_about()));
@@ -99,7 +100,8 @@ fn options(command: &Command) -> Vec<String> {
     all.filter(own).map(item).collect()
 }
 
-/// Returns the options that all subcommands share, if they are too many to repeat.
+/// Returns the options that all subcommands of a command have, or an empty list if there are few
+/// enough to repeat them in each section.
 fn common_options(command: &Command) -> Vec<String> {
     const FEW: usize = 5;
     let below = below(command);
@@ -109,12 +111,13 @@ fn common_options(command: &Command) -> Vec<String> {
     if below.len() > 1 && common.len() > FEW { common } else { vec![] }
 }
 
-/// Returns a text with the full stop that clap removes.
+/// Returns a text with a full stop at the end, which clap removes from help.
 fn full_stop(text: String) -> String {
     if text.ends_with(['.', '?', '!', ':']) { text } else { text + "." }
 }
 
-/// Formats an item: its syntax, its meaning, and the possible values that clap lists.
+/// Formats the list item of an argument or option: its syntax, its meaning, and the possible values
+/// that clap lists.
 fn item(arg: &Arg) -> String {
     let values: Vec<_> =
         arg.get_value_names().unwrap_or_default().iter().map(|n| format!("<{n}>")).collect();
@@ -152,8 +155,9 @@ fn item(arg: &Arg) -> String {
     item
 }
 
-/// Formats the help after the options: titles, indented lines and prose. Indented lines that begin
-/// with `$` and a command show its output, which the tests of the book compare.
+/// Formats the help text that follows the options: titles, indented lines and prose. Indented lines
+/// that begin with `$` and a command are followed by its output, which the tests of the book
+/// compare.
 fn after(text: &str) -> String {
     let mut page = String::new();
     for part in
@@ -179,7 +183,8 @@ fn after(text: &str) -> String {
     page
 }
 
-/// Formats paragraphs, within an item or outside.
+/// Formats paragraphs. The first line begins with `first`, the others with `indent`, as list items
+/// need.
 fn paragraphs(text: &str, first: &str, indent: &str) -> String {
     let mut page = String::new();
     for (index, paragraph) in text.split("\n\n").enumerate() {
@@ -193,7 +198,8 @@ fn paragraphs(text: &str, first: &str, indent: &str) -> String {
     page
 }
 
-/// Wraps one paragraph, so that no line begins with a Markdown mark.
+/// Wraps one paragraph. No line begins with a word that Markdown would take for the start of a
+/// list, heading or quotation.
 fn filled(text: &str, first: &str, indent: &str) -> String {
     let mut lines: Vec<String> = vec![];
     for word in words(text) {
@@ -216,15 +222,16 @@ fn filled(text: &str, first: &str, indent: &str) -> String {
     page
 }
 
-/// Returns whether a word is, or begins, a Markdown mark at the start of a line.
+/// Returns whether Markdown would take a word at the start of a line for the start of a list,
+/// heading, table or quotation.
 fn is_mark(word: &str) -> bool {
     let numbered = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = numbered.len() < word.len() && matches!(numbered, "." | ")");
     number || word.chars().all(|c| "-+*=#:|".contains(c)) || word.starts_with(['>', '|'])
 }
 
-/// Splits help into words, and escapes what Markdown would parse as a tag or as emphasis. Code
-/// between backticks is one word.
+/// Splits help text into words, and escapes characters that Markdown would parse as tags or
+/// emphasis. Code between backticks is a single word.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut in_code = false;

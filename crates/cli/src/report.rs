@@ -20,19 +20,20 @@ pub(crate) fn report_line(
     Ok(if json { serde_json::to_string(report)? } else { report.to_string() })
 }
 
-/// Writes to standard output; the error names it.
+/// Writes to standard output. An error says that standard output cannot be written.
 pub(crate) fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
     Ok(put(bytes)?)
 }
 
-/// Writes to standard output; the error has the type of standard output's errors.
+/// Writes to standard output. An error has the type [`OutputError`], from which the exit code
+/// follows.
 pub(crate) fn put(bytes: &[u8]) -> Result<(), OutputError> {
     let mut out = io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(OutputError)
 }
 
-/// Writes a line to standard error. Failures are ignored: if nobody reads standard error, a test
-/// must not end because of that.
+/// Writes a line to standard error. Failures are ignored, so that a test does not end because
+/// nobody reads standard error.
 pub(crate) fn notice(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

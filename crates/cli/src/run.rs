@@ -1,4 +1,4 @@
-//! The single test of `prp` and `ll`, and the choice of its place.
+//! Runs the test of `warpint prp` and `warpint ll`, and chooses the device for a request.
 
 use warpint::device::{Device, DeviceError};
 use warpint::mersenne::{DeviceChoice, DeviceId, Exponent, PlanRequest};
@@ -19,7 +19,8 @@ pub(crate) fn one(job: &Job<'_>, args: &TestArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// Returns the request with the place chosen; reports a GPU that exists but cannot be used.
+/// Returns a request with its device chosen for an exponent. Prints a warning if a GPU exists but
+/// cannot be used.
 pub(crate) fn resolve(request: &PlanRequest, exponent: Exponent) -> anyhow::Result<PlanRequest> {
     let resolved = request.resolved(exponent).map_err(|e| lengths::explain(e, request))?;
     if let Some(warning) = resolved.warning {
@@ -28,14 +29,15 @@ pub(crate) fn resolve(request: &PlanRequest, exponent: Exponent) -> anyhow::Resu
     Ok(resolved.request)
 }
 
-/// Returns the request with the place chosen for work on several exponents: a place that is usable
-/// for an exponent worth a GPU is usable for the rest.
+/// Returns a request with its device chosen for work that is not tied to one exponent. The device
+/// is chosen as for an exponent that is large enough for a GPU.
 pub(crate) fn resolve_for_any(request: &PlanRequest) -> anyhow::Result<PlanRequest> {
     let p = if request.device == DeviceChoice::On(DeviceId::Sim) { 9_941 } else { 216_091 };
     resolve(request, Exponent::new(p)?)
 }
 
-/// Returns all GPUs of this machine, usable or not, or an error if none exists.
+/// Returns the identifiers of all GPUs of this machine, including those that cannot be used. If
+/// there is no GPU, returns an error.
 pub(crate) fn all_gpus() -> Result<Vec<DeviceId>, DeviceError> {
     let list = Device::list();
     if list.devices.is_empty() {

@@ -1,4 +1,4 @@
-//! Requests to stop: Ctrl-C, SIGTERM and SIGHUP, and the resulting end of the process.
+//! Requests to stop by Ctrl-C (SIGINT), SIGTERM or SIGHUP, and the end of the process after them.
 
 use std::io::Write;
 use std::process::ExitStatus;
@@ -10,19 +10,20 @@ use warpint::mersenne::StopToken;
 
 use crate::exit::Exit;
 
-/// The time after a signal within which a second one belongs to the same request: `timeout`, for
-/// example, signals a process and then its whole group.
+/// The time after a signal within which a second signal counts as the same request. The command
+/// `timeout`, for example, sends a signal to a process and then to its whole process group.
 const ONE_REQUEST: Duration = Duration::from_millis(500);
 
-/// The number of the first signal that this process received; 0 before any.
+/// The number of the first signal that requested a stop; 0 if there was none.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
 /// The handler of requests to stop. At first a request ends the program at once, because nothing
-/// needs saving. After [`Signals::save_first`] the first request asks the command to save and
-/// return; a second one, at least half a second later, ends the program at once.
+/// needs saving. After [`Signals::save_first`] the first request only sets the stop token, so that
+/// the command saves its work and returns. A second request at least half a second later ends the
+/// program at once.
 ///
-/// In both cases the process is ended by the signal itself ([`end_as_asked`]), as if it had not
-/// caught it: a shell that runs a loop notices that, and ends the loop too. See
+/// In each case the process finally ends by the signal itself ([`end_as_asked`]), as if the process
+/// had not caught it. A shell that runs the program in a loop notices this and ends the loop, see
 /// <https://www.cons.org/cracauer/sigint.html>. On systems without signals (Windows), the exit code
 /// is that of [`Exit::Stopped`].
 #[derive(Clone)]
@@ -32,7 +33,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Installs the handler; called once per process.
+    /// Installs the handler. It must be called only once per process.
     pub(crate) fn install() -> anyhow::Result<Self> {
         let signals = Self { stop: StopToken::new(), saves: Arc::default() };
         let (stop, saves) = (signals.stop.clone(), Arc::clone(&signals.saves));
@@ -43,20 +44,21 @@ impl Signals {
                 platform::end_by(signal);
             }
             first.get_or_insert_with(Instant::now);
-            // Before the token, so that whoever sees the token finds the signal.
+            // The signal is stored before the token is set, so that whoever sees the token set
+            // finds the signal.
             let _ = FIRST.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst);
             stop.stop();
         })?;
         Ok(signals)
     }
 
-    /// Returns the token that a request sets, if it does not end the program.
+    /// Returns the token that a request to stop sets if it does not end the program at once.
     pub(crate) fn token(&self) -> &StopToken {
         &self.stop
     }
 
-    /// Lets requests from now on, until [`Self::save_first`], end the program at once; returns the
-    /// token. Earlier requests stay in effect.
+    /// From now on, until [`Self::save_first`] is called, a request to stop ends the program at
+    /// once. A token that an earlier request has set remains set. Returns the token.
     pub(crate) fn leave_at_once(&self) -> &StopToken {
         self.saves.store(false, Ordering::SeqCst);
         &self.stop
@@ -69,12 +71,12 @@ impl Signals {
     }
 }
 
-/// Ends the process by the signal that requested the stop, if any. This is the last call of `main`,
-/// when all files are closed.
+/// Ends the process by the signal that requested a stop. Returns if no signal did. This is the last
+/// call of `main`, when all files are closed.
 ///
-/// Work that was completed in spite of the request ([`Exit::Done`]) ends in the same way, because
-/// the request also applies to a loop around the program. A finding, an error or bad input keeps
-/// its exit code.
+/// If the work was completed in spite of the request ([`Exit::Done`]), the process also ends by the
+/// signal, because the request also applies to a shell's loop around the program. After a negative
+/// finding, an error or bad input, the function returns, so that the exit code is kept.
 pub(crate) fn end_as_asked(exit: Exit) {
     let signal = FIRST.load(Ordering::SeqCst);
     if signal != 0 && matches!(exit, Exit::Done | Exit::Stopped) {
@@ -84,13 +86,14 @@ pub(crate) fn end_as_asked(exit: Exit) {
     }
 }
 
-/// Returns the signal that asked this process to stop, if any.
+/// Returns the first signal that requested this process to stop; `None` if there was none.
 #[cfg(unix)]
 pub(crate) fn asked_by() -> Option<rustix::process::Signal> {
     rustix::process::Signal::from_named_raw(FIRST.load(Ordering::SeqCst))
 }
 
-/// Returns whether a process was ended by a signal that requests a stop.
+/// Returns whether a process was ended by SIGINT, SIGTERM or SIGHUP; always false on systems
+/// without signals.
 pub(crate) fn is_request(status: ExitStatus) -> bool {
     platform::is_request(status)
 }
@@ -114,7 +117,7 @@ mod platform {
         status.signal().is_some_and(|signal| REQUESTS.contains(&signal))
     }
 
-    /// Calls `act` with the number of each signal, in its own thread.
+    /// Starts a thread that calls `act` with the number of each signal that requests a stop.
     pub(super) fn on_request(mut act: impl FnMut(i32) + Send + 'static) -> anyhow::Result<()> {
         let mut signals =
             Signals::new(REQUESTS).context("cannot put the signal handler in place")?;
@@ -143,7 +146,7 @@ mod platform {
         false
     }
 
-    /// Calls `act` at each Ctrl-C, in its own thread.
+    /// Installs a handler of Ctrl-C, which calls `act` with 0 in a thread of its own.
     pub(super) fn on_request(mut act: impl FnMut(i32) + Send + 'static) -> anyhow::Result<()> {
         // No signal: the process ends by its exit code.
         Ok(ctrlc::set_handler(move || act(0))?)

@@ -1,4 +1,4 @@
-//! Progress of the steps of a measurement on standard error.
+//! The progress of a measurement on standard error, step by step.
 
 use std::fmt::Display;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,11 +8,12 @@ use warpint::progress::Watch;
 
 use crate::meter::Meter;
 
-/// A watch on a measurement that shows each step of work as it begins, and passes on requests to
-/// stop.
+/// The [`Watch`] of a measurement: shows each step as it begins, and tells the measurement of
+/// requests to stop.
 pub(crate) struct Steps<'a> {
     stop: &'a StopToken,
-    /// A function that formats the progress from the number of steps done and that of all steps.
+    /// A function that formats the progress from the number of steps done and the number of all
+    /// steps.
     counted: fn(u64, u64) -> String,
     meter: Mutex<Meter>,
 }

@@ -1,10 +1,10 @@
-//! Threads of the CPU.
+//! The number of CPU threads.
 
 use anyhow::Context;
 use rayon::ThreadPoolBuilder;
 
-/// Sets the number of CPU threads for parallel work; the default is one per core. Called once per
-/// process, before any such work.
+/// Sets the number of CPU threads for parallel work; `None` keeps the default of one per core. It
+/// must be called at most once per process, before any parallel work.
 pub(crate) fn set(threads: Option<usize>) -> anyhow::Result<()> {
     let Some(threads) = threads else { return Ok(()) };
     let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();

@@ -1,4 +1,4 @@
-//! Quantities in readable form, and parsers for them.
+//! Parsers and formats of quantities in readable form.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -7,7 +7,7 @@ pub(crate) use warpint::progress::units::{
     bytes, clock, count, count_words, elapsed, memory, words,
 };
 
-/// Parses a number of words as [`words`] formats it.
+/// Parses a number of words such as `393216`, `384K` or `4M`, as [`words`] formats it.
 pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(['k', 'K', 'm', 'M']);
     let unit = match text.get(digits.len()..) {
@@ -26,7 +26,7 @@ pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses a range of lengths, both ends included: `64K..36M`.
+/// Parses a range of lengths in words such as `64K..36M`, which includes its ends.
 pub(crate) fn parse_word_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let ends =
         text.split_once("..").ok_or_else(|| format!("'{text}' is not a range: give 64K..36M"))?;
@@ -34,7 +34,8 @@ pub(crate) fn parse_word_range(text: &str) -> Result<RangeInclusive<usize>, Stri
     if range.is_empty() { Err(format!("'{text}' ends before it begins")) } else { Ok(range) }
 }
 
-/// Parses a time interval in seconds, decimals allowed, at most a day.
+/// Parses a time interval in seconds, which may have decimals. It must be above 0 and at most a
+/// day.
 pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     const DAY: Duration = Duration::from_secs(86_400);
     text.parse()

@@ -1,4 +1,4 @@
-//! Errors of runs.
+//! Errors of jobs, workers and verifications of proofs.
 
 use std::error::Error;
 use std::io;
@@ -15,18 +15,18 @@ use crate::proofs::MakeError;
 use crate::stored::StoredError;
 use crate::work::{MOST_WORKERS, StartFileError};
 
-/// Why a job, a worker or a verification ended without the requested result. Checkpoints and
-/// results on disk are kept.
+/// The reason why a job, a worker or the verification of a proof ended without the requested
+/// result. Checkpoints and results on disk are kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// An assignment asks for a test of M_2, to which no test applies.
     #[error("M2 = 3 is prime: no test applies to it, and no result is recorded")]
     NoTestOfM2,
-    /// The number is not an exponent of a test.
+    /// The number is not the exponent of a Mersenne number that can be tested.
     #[error(transparent)]
     Exponent(#[from] ExponentError),
-    /// A number is not a known factor of M_p.
+    /// The numbers that were given as known factors of M_p = 2^p − 1 are not its factors.
     #[error(transparent)]
     Factor(#[from] FactorError),
     /// No plan is possible for the request.
@@ -38,17 +38,17 @@ pub enum RunError {
          computed by {engine}: choose another engine for one of them"
     )]
     SameEngine {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The name of the engine.
         engine: &'static str,
     },
-    /// The stored result lacks something that this job requests.
+    /// The test was finished before, but its stored result lacks something that the job requests.
     #[error("M{exponent} was tested before without {lacks}: --restart tests it again")]
     TestedWithout {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
-        /// What the stored result lacks, in words.
+        /// A description of what the stored result lacks.
         lacks: &'static str,
     },
     /// The checkpoints cannot be used.
@@ -68,10 +68,11 @@ pub enum RunError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The path of the results file cannot be a results file.
+    /// The path of the results file names something that cannot be a results file, such as a
+    /// directory.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// The result could not be recorded. It is stored.
+    /// The result is stored, but could not be written to the results file.
     #[error(
         "{source}; the result is kept in {}, and the same command will try again",
         stored.display()
@@ -82,13 +83,13 @@ pub enum RunError {
         /// The underlying error.
         source: ResultsError,
     },
-    /// The factor could not be recorded.
+    /// The factor could not be written to the results file.
     #[error("the factor is printed, but not recorded")]
     FactorNotRecorded {
         /// The underlying error.
         source: ResultsError,
     },
-    /// The result could not be stored.
+    /// The result could not be stored beside the checkpoints.
     #[error(
         "{}; the result is {}, and existing checkpoints are kept: the same command finishes the \
          test again",
@@ -96,7 +97,7 @@ pub enum RunError {
         if *recorded { "recorded" } else { "printed only" }
     )]
     NotKept {
-        /// Whether the result is in the results file.
+        /// Whether the result was written to the results file.
         recorded: bool,
         /// The underlying error.
         source: Box<RunError>,
@@ -107,15 +108,15 @@ pub enum RunError {
          (nothing is lost); if no proof is requested, it gives the result"
     )]
     NotProven {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The underlying error.
         source: MakeError,
     },
-    /// The observer could not deliver a report. The report is nevertheless stored and recorded.
+    /// The observer could not deliver a report. The result is nevertheless stored and recorded.
     #[error("{0}")]
     Undelivered(#[source] Undelivered),
-    /// A directory cannot be made.
+    /// A directory cannot be created.
     #[error("cannot make the directory {}", path.display())]
     Directory {
         /// The path of the directory.
@@ -131,15 +132,15 @@ pub enum RunError {
         /// The underlying error.
         source: io::Error,
     },
-    /// A proof file cannot be read, or a proof cannot be put in its place.
+    /// A proof file cannot be read or written.
     #[error(transparent)]
     ProofFile(#[from] ProofFileError),
-    /// The file has the form of a proof, but not its content.
+    /// The file has the format of a proof file, but its content is not a proof.
     #[error("{} is not a proof file", path.display())]
     NotAProof {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why the content is not a proof.
         source: ProofError,
     },
     /// A proof could not be verified.
@@ -154,21 +155,22 @@ pub enum RunError {
         /// The underlying error.
         source: WorkFileError,
     },
-    /// A line to be added to a list is not an assignment for this program, for the reason given.
+    /// A line to be added to a list is not an assignment for this program. The string says why.
     #[error("{0}")]
     NoAssignment(String),
-    /// The start residue of a certification cannot be used.
+    /// The file with the start residue of a certification cannot be used.
     #[error(transparent)]
     StartFile(#[from] StartFileError),
-    /// A certification asks for more squarings than a test has.
+    /// A certification asks for more squarings than a test of its exponent has.
     #[error("a certification of M{exponent} has at most {exponent} squarings, not {squarings}")]
     TooManySquarings {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The requested number of squarings.
         squarings: u64,
     },
-    /// The directory of an exponent cannot be made, or its claim cannot be taken.
+    /// The directory `M<p>` of an exponent cannot be created, or the lock file in it cannot be
+    /// used.
     #[error("cannot use {}", path.display())]
     Claim {
         /// The path of the directory.
@@ -176,15 +178,15 @@ pub enum RunError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The claim of a worker's number cannot be taken.
+    /// The lock file of a worker's number cannot be used.
     #[error("cannot use the lock {}", path.display())]
     WorkerLock {
-        /// The path of the claim's file.
+        /// The path of the lock file.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
     },
-    /// Another process is the worker of this number.
+    /// Another process works in the directory with the same worker number.
     #[error(
         "worker {worker} is already at work in {}: give this worker another number",
         dir.display()
@@ -195,16 +197,16 @@ pub enum RunError {
         /// The path of the directory.
         dir: PathBuf,
     },
-    /// More workers were requested than there are numbers.
+    /// More workers were requested than worker numbers exist ([`MOST_WORKERS`]).
     #[error("{workers} workers are too many: at most {MOST_WORKERS} are possible")]
     TooManyWorkers {
-        /// The number of workers.
+        /// The requested number of workers.
         workers: usize,
     },
 }
 
 impl RunError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which decides the exit code of the program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -241,7 +243,8 @@ impl RunError {
     }
 }
 
-/// Formats an error and its causes in one line, each once: some messages already quote their cause.
+/// Formats an error and its causes in one line. A cause that an earlier message already quotes is
+/// left out.
 #[must_use]
 pub fn one_line(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
@@ -260,7 +263,7 @@ pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
     causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Iterates over the error, its cause, the cause of that, and so on.
+/// Iterates over the error, its cause, the cause of the cause, and so on.
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     let mut next = Some(error);
     std::iter::from_fn(move || {

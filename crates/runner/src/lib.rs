@@ -1,20 +1,20 @@
-//! Tests of Mersenne numbers from a request to a recorded result, and workers on lists of
+//! Runs tests of Mersenne numbers from a request to a recorded result, and workers that do lists of
 //! assignments.
 //!
 //! * [`Job`]: one PRP or Lucas–Lehmer test, or a certification, with checkpoints, a stored result,
 //!   a proof, and a line in the results file.
-//! * [`work::Worker`]: does the assignments of a `worktodo.txt`, one after the other.
+//! * [`work::Worker`]: a worker that does the assignments of a `worktodo.txt`, one after the other.
 //!   [`work::Crew`] runs several workers, each as a process of its own, and [`work::Overview`]
-//!   reports what they do.
+//!   reports the states of the workers and the remaining work.
 //! * [`proofs::ProofWork`] builds proof files, [`proofs::verify_file`] verifies them.
 //! * [`Report`], [`stored::StoredResult`]: the printed and stored forms of a result.
 //!
-//! This crate does not print. An [`Observer`] receives what happens as [`RunEvent`]s, whose notes
-//! and warnings format themselves as text; a worker also writes them to its log. A stop is
-//! requested with a [`StopToken`](warpint_progress::StopToken).
+//! This crate does not print. An [`Observer`] receives a [`RunEvent`] for whatever happens. Notes
+//! and warnings are events that implement `Display`; a worker also writes them to its log. A stop
+//! is requested with a [`StopToken`](warpint_progress::StopToken).
 //!
-//! `warpint-mersenne` computes, `warpint-gimps` implements the file formats shared with other
-//! programs, and this crate combines the two.
+//! The crate `warpint-mersenne` computes, and `warpint-gimps` implements the file formats that
+//! GIMPS programs share. This crate combines the two.
 
 mod error;
 mod job;

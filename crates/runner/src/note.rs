@@ -1,4 +1,4 @@
-//! Notes on a run that may interest the user, as lines of text.
+//! Notes that may interest the user while a job or worker runs, as lines of text.
 
 use std::fmt::{self, Display};
 use std::path::PathBuf;
@@ -8,13 +8,13 @@ use warpint_progress::units;
 
 use crate::report::StopReport;
 
-/// A note; `Display` writes it as one line.
+/// A note that may interest the user. `Display` writes it as one line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Note {
     /// A transform length is being chosen, which takes seconds.
     ChoosingLength {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The kind of the test.
         kind: TestKind,
@@ -26,9 +26,9 @@ pub enum Note {
         /// The kind of the test.
         kind: TestKind,
     },
-    /// A note on the disk space that the residues for a proof need.
+    /// The residues for the proof need disk space in a directory.
     ProofRoom {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The power of the proof.
         power: u32,
@@ -37,36 +37,37 @@ pub enum Note {
         /// The path of the directory of the residues.
         dir: PathBuf,
     },
-    /// The result was stored before.
+    /// The test was finished before, and its result is stored.
     FinishedBefore {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the stored result.
         path: PathBuf,
-        /// Whether the user can request a repetition, which is false for a job for an assignment.
+        /// Whether the user can request that the test is repeated. This is false for a job with an
+        /// assignment.
         repeatable: bool,
     },
-    /// A result that was stored before, without an assignment, is used for this assignment.
+    /// The stored result of a test without an assignment is used for this assignment.
     FinishedWithout {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the stored result.
         path: PathBuf,
     },
-    /// A result was stored before, but cannot be used for this assignment.
+    /// A stored result exists, but cannot be used for this assignment.
     NotThisResult {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the stored result.
         path: PathBuf,
-        /// Why it cannot be used.
+        /// The reason why the result cannot be used.
         reason: &'static str,
     },
-    /// The test stopped on request.
+    /// The test was stopped on request.
     Stopped(StopReport),
     /// The proof has been written.
     ProofMade {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The power of the proof.
         power: u32,
@@ -75,23 +76,26 @@ pub enum Note {
     },
     /// The start residue of a finished certification has been removed.
     StartRemoved {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the file.
         path: PathBuf,
     },
-    /// Lines were moved from a file of additions to its list.
+    /// Lines were moved from a file of additions, such as `worktodo.add`, to its list of
+    /// assignments.
     MovedOver {
         /// The number of lines.
         lines: usize,
         /// The name of the file of additions.
         from: String,
     },
-    /// The lock of a list was taken over from a dead process, as the text says.
+    /// The lock of a list of assignments was taken over from a process that no longer exists. The
+    /// string is the note.
     LockTakenOver(String),
-    /// No work is left.
+    /// The worker has no work left.
     NoWorkLeft {
-        /// The lists, and the numbers of their lines by outcome, as text.
+        /// A text that names the lists and says how many of their lines were done, failed or were
+        /// left.
         summary: String,
         /// Whether the worker waits for more work.
         waits: bool,
@@ -144,7 +148,7 @@ impl Display for Note {
     }
 }
 
-/// Writes a plan: `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2
+/// Writes a plan as `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2
 /// threads`, or `M82589933, PRP-3: engine goldilocks on cuda:0, 4M words (…), 2048x2048/4x4`.
 fn planned(f: &mut fmt::Formatter<'_>, plan: &Plan, kind: TestKind) -> fmt::Result {
     write!(

@@ -1,4 +1,4 @@
-//! The interface by which a run reports what happens, without printing.
+//! The interface through which a job or worker reports events. It does not print them.
 
 use std::error::Error;
 use std::fmt;
@@ -11,10 +11,10 @@ use crate::report::Report;
 use crate::warning::Warning;
 use crate::work::{Tally, Watch};
 
-/// Why a report could not be delivered.
+/// The reason why a report could not be delivered.
 pub type Undelivered = Box<dyn Error + Send + Sync>;
 
-/// Something that happens in a run.
+/// An event that occurs while a job, a worker or the verification of a proof runs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunEvent<'a> {
@@ -22,13 +22,13 @@ pub enum RunEvent<'a> {
     Note(&'a Note),
     /// A warning of something that the user should know.
     Warning(&'a Warning),
-    /// Whether stopping would save anything. After `true` the run obeys its stop token and ends in
-    /// order. After `false`, and before the first of these events, nothing is lost if the process
-    /// ends at once, and the run may be slow to notice the token.
+    /// Whether the run has unsaved work. After `Saves(true)` the run obeys its stop token: it saves
+    /// its work and ends. After `Saves(false)`, and before the first `Saves` event, nothing is lost
+    /// if the process ends at once, and the run may be slow to notice the token.
     Saves(bool),
     /// A test of M_p starts.
     TestBegins {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
     },
     /// The test reports an event.
@@ -39,25 +39,24 @@ pub enum RunEvent<'a> {
     TestEnds,
     /// Building or verifying a proof for M_p starts.
     ProofBegins {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
-        /// Whether the proof is built or verified.
+        /// The stage that starts: building or verification.
         stage: ProofStage,
     },
     /// Building or verifying a proof has progressed.
     Proof {
-        /// The share that is done, from 0 to 1.
+        /// The share of the stage that is done, from 0 to 1.
         share: f64,
     },
-    /// Building or verifying has ended, with or without success.
+    /// Building or verifying a proof has ended, with or without success.
     ProofEnds,
-    /// A worker that runs as a process of its own has written a line of results, passed on with its
-    /// line ending.
+    /// A worker that runs as a process of its own has written a line to its standard output.
     WorkerOutput {
         /// The text of the line.
         line: &'a str,
     },
-    /// A worker that runs as a process of its own has written a line of messages.
+    /// A worker that runs as a process of its own has written a line to its standard error.
     WorkerMessage {
         /// The worker's name, such as `worker 1 (cuda:1)`.
         worker: &'a str,
@@ -66,26 +65,27 @@ pub enum RunEvent<'a> {
     },
 }
 
-/// The stage of a proof.
+/// The stage of work on a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofStage {
-    /// The proof is built from the residues of its test.
+    /// The proof is built from the residues that its test has saved.
     Built,
     /// The proof is verified.
     Verified,
 }
 
-/// A receiver of the events of a run. Events come from several threads, one at a time from each
-/// test.
+/// A receiver of the events of a job, a worker or the verification of a proof. Events come from
+/// several threads, but the events of one test come one after the other.
 ///
 /// A closure that takes an event is an observer: `Arc::new(|event: &RunEvent<'_>| …)`.
 pub trait Observer: Send + Sync {
-    /// Receives an event. The run waits for the return, except that a test does not wait for its
-    /// own events.
+    /// Receives an event. The run waits until this function returns, except for the events of a
+    /// test, which come from a thread of their own.
     fn event(&self, event: &RunEvent<'_>);
 
-    /// Receives the report of a job: a result, after it is stored and before it is recorded; that
-    /// the job stopped; or a residue that is not stored.
+    /// Receives the report of a job: the result of a test, after it is stored and before it is
+    /// recorded; an interim residue, which is not stored; a factor; or the report that the job was
+    /// stopped.
     ///
     /// # Errors
     /// Returns the reason why the report cannot be delivered. The run records the result
@@ -96,7 +96,7 @@ pub trait Observer: Send + Sync {
         Ok(())
     }
 
-    /// Receives the tally of a worker that has no work left.
+    /// Receives the counts of finished and other lines from a worker that has no work left.
     ///
     /// # Errors
     /// Returns the reason why the tally cannot be delivered. The worker ends with this error.
@@ -120,7 +120,7 @@ impl Observer for Unobserved {
     fn event(&self, _: &RunEvent<'_>) {}
 }
 
-/// An observer and, for an assignment, the log and the status of its worker.
+/// An observer and, for a job with an assignment, the log and the status file of the worker.
 #[derive(Clone)]
 pub(crate) struct Reporter {
     pub(crate) observer: Arc<dyn Observer>,

@@ -1,4 +1,4 @@
-//! The choice of the place and the plan of a test.
+//! The choice of the device or CPU and of the plan of a test.
 
 use warpint_mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
 
@@ -6,7 +6,9 @@ use crate::RunError;
 use crate::observer::{Observer, RunEvent};
 use crate::warning::Warning;
 
-/// Returns the request with the place decided; warns of a GPU that exists but cannot be used.
+/// Returns the request with its device chosen: a request with
+/// [`DeviceChoice::Auto`](warpint_mersenne::DeviceChoice::Auto) is given a GPU or the CPU. Sends a
+/// warning if a GPU exists but cannot be used.
 pub(crate) fn resolved(
     request: &PlanRequest,
     exponent: Exponent,
@@ -19,8 +21,9 @@ pub(crate) fn resolved(
     Ok(resolved.request)
 }
 
-/// Returns the fastest plan of a test, and the plan of the second engine that recomputes it. The
-/// engines must differ, because an engine that makes an error may make it twice.
+/// Returns the fastest plan for the first engine of a test, and that for the second engine, which
+/// recomputes the test. The engines must differ, because an engine that makes an error may make the
+/// same error again.
 pub(crate) fn two_plans(
     exponent: Exponent,
     [first, second]: [&PlanRequest; 2],

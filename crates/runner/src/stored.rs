@@ -1,7 +1,7 @@
-//! The result of a finished test, stored beside its checkpoints.
+//! The result of a finished test, stored in a file beside its checkpoints.
 //!
-//! It is written before the results file, and before the checkpoints are removed. So at every
-//! instant the result or a checkpoint is on disk.
+//! The file is written before the results file, and before the checkpoints are removed. Therefore
+//! the result or a checkpoint is on disk at every instant.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,9 +12,9 @@ use warpint_mersenne::{TestKind, TestSpec};
 
 use crate::report::TestReport;
 
-/// The file `DIR/M<p>/<slug>-result.json`, with the content `{"sha256":"<64 hexadecimal
-/// digits>","result":<the report>}`. The digest is that of the report's text as it appears in the
-/// file.
+/// The file `DIR/M<p>/<slug>-result.json`, where the slug names the kind of the test. Its content
+/// is `{"sha256":"<64 hexadecimal digits>","result":<the report>}`. The digest is that of the text
+/// of the report as it appears in the file.
 #[derive(Debug)]
 pub struct StoredResult {
     path: PathBuf,
@@ -23,23 +23,23 @@ pub struct StoredResult {
     known_factors: Vec<String>,
 }
 
-/// What loading a stored result found.
+/// The outcome of loading a stored result.
 #[derive(Debug)]
 pub enum Loaded {
     /// The file does not exist.
     Nothing,
-    /// The file contains this report.
+    /// The file is undamaged and contains this report of the test.
     Sound(Box<TestReport>),
-    /// The file belongs to another test or is damaged, and has been renamed.
+    /// The file is damaged or belongs to another test, and has been renamed.
     Bad {
         /// The new path of the file.
         aside: PathBuf,
-        /// What is wrong with the file.
+        /// The reason why the file cannot be used, such as damage.
         reason: String,
     },
 }
 
-/// Why a stored result cannot be read, written or removed.
+/// The reason why a stored result cannot be read, written or removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoredError {
@@ -51,14 +51,14 @@ pub enum StoredError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The file is not sound and cannot be renamed.
+    /// The file is damaged or belongs to another test, and cannot be renamed.
     #[error("{} is not sound ({reason}) and cannot be set aside", path.display())]
     SetAside {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong with the file.
+        /// The reason why the file cannot be used, such as damage.
         reason: &'static str,
-        /// Why it cannot be renamed.
+        /// The reason why the file cannot be renamed.
         source: io::Error,
     },
     /// The file cannot be written. An older file is unchanged.
@@ -80,7 +80,7 @@ pub enum StoredError {
 }
 
 impl StoredError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which decides the exit code of the program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -93,9 +93,9 @@ impl StoredError {
 }
 
 impl StoredResult {
-    /// Returns the stored result of a test whose checkpoints are in `dir`. Tests with known factors
-    /// have separate files for each set of factors: `prp-cofactor-<16 hexadecimal
-    /// digits>-result.json`.
+    /// Returns the file of the stored result of a test whose checkpoints are in `dir`; does not
+    /// read it. Tests with known factors have a separate file for each set of factors,
+    /// `prp-cofactor-<16 hexadecimal digits>-result.json`.
     #[must_use]
     pub fn new(dir: &Path, spec: &TestSpec) -> Self {
         let (kind, exponent) = (spec.kind, spec.exponent.get());
@@ -109,13 +109,14 @@ impl StoredResult {
         Self { path, kind, exponent, known_factors }
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the file of the stored result.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads the stored result. Renames a file that is not sound to `….bad`.
+    /// Reads the stored result. If the file is damaged or belongs to another test, adds `.bad` to
+    /// its name.
     ///
     /// # Errors
     /// Returns [`StoredError::Read`] or [`StoredError::SetAside`].
@@ -152,7 +153,7 @@ impl StoredResult {
         Ok(Loaded::Bad { aside, reason: reason.into() })
     }
 
-    /// Stores a report: writes and syncs a new file, which then replaces the old one.
+    /// Stores a report: writes a new file and syncs it to disk, then replaces the old file by it.
     ///
     /// # Errors
     /// Returns [`StoredError::Write`].
@@ -165,7 +166,7 @@ impl StoredResult {
             .map_err(|e| failed(e.in_message_of(&self.path)))
     }
 
-    /// Removes the file if it exists.
+    /// Removes the file of the stored result if it exists.
     ///
     /// # Errors
     /// Returns [`StoredError::Remove`].
@@ -188,8 +189,8 @@ pub(crate) struct StoredCertification {
     pub(crate) squarings: u64,
 }
 
-/// Returns all finished certifications of a number whose checkpoints are in `dir`. Unsound files
-/// are left out.
+/// Returns the stored results of all finished certifications of a number whose checkpoints are in
+/// `dir`. Files that cannot be read or are damaged are ignored.
 pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     let folder = Folder::not_linked(dir);
     let Ok(entries) = folder.list() else { return vec![] };
@@ -204,13 +205,14 @@ pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     entries.into_iter().filter_map(|entry| of(folder.file(entry.name))).collect()
 }
 
-/// Returns the content of a file, up to a size that no report exceeds.
+/// Returns the content of a file. A file that is larger than any report is an error.
 fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     const MOST: u64 = 1 << 20;
     place(path).and_then(|(folder, name)| folder.read(name, MOST))
 }
 
-/// Returns the directory of a test, which must not be a symbolic link, and the file's name in it.
+/// Splits the path of a stored result into the directory, which must not be a symbolic link, and
+/// the name of the file.
 fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     let (_, name) = Folder::of(path)?;
     Ok((Folder::not_linked(path.parent().unwrap_or(path)), name))
@@ -308,8 +310,8 @@ mod tests {
         assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
     }
 
-    /// Returns 1,000 cases, since each waits for a disk; a tenth of `PROPTEST_CASES` if that is
-    /// set.
+    /// Returns a tenth of the usual number of cases, 10,000 or `PROPTEST_CASES`, because each case
+    /// waits for a disk.
     fn cases() -> ProptestConfig {
         let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
         ProptestConfig::with_cases(given.unwrap_or(10_000u32).div_ceil(10))

@@ -1,62 +1,63 @@
-//! Warnings of a run, as lines of text.
+//! Warnings while a job or worker runs, as lines of text.
 
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 
-/// A warning; `Display` writes it as one line. The run continues after it.
+/// A warning, after which the job or worker continues. `Display` writes it as one line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Warning {
-    /// An existing GPU is not used, or stored times cannot be read, as the text says.
+    /// An existing GPU is not used, or stored times cannot be read. The string is the warning.
     OfPlan(String),
-    /// The stored result is damaged or belongs to another test.
+    /// The stored result is damaged or belongs to another test. Its file was renamed.
     UnsoundResult {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The new path of the file.
         aside: PathBuf,
-        /// What is wrong with the file.
+        /// The reason why the file cannot be used, such as damage.
         reason: String,
     },
-    /// The result cannot be written to the results file.
+    /// It will not be possible to write the result of the test to the results file.
     NotRecordable {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The reason, as text.
         reason: String,
-        /// The path where the result will be stored.
+        /// The path of the file in which the result will be stored.
         stored: PathBuf,
     },
-    /// The result of an assignment could not be delivered, for the reason given.
+    /// The result of an assignment could not be delivered. The string says why.
     Undelivered(String),
     /// Checkpoints or residues of a finished test could not be removed.
     NotCleared {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The reason, as text.
         reason: String,
     },
     /// A checkpoint of a finished test is damaged.
     BadCheckpoint {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
-        /// A line of text that says which checkpoint it is and what is wrong with it.
+        /// A line of text that names the checkpoint and says how it is damaged.
         line: String,
     },
-    /// Another file has the name of the future proof.
+    /// Another file has the name that the proof of the test will have.
     ProofInTheWay {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
-        /// The path of the file.
+        /// The path of the other file.
         path: PathBuf,
     },
-    /// Residues from before the iteration at which a test resumes are missing.
+    /// Residues that the proof needs, of iterations before the one at which the test resumes, are
+    /// missing.
     ResiduesMissing {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The iteration at which the test resumes.
         iteration: u64,
-        /// The largest possible power of the proof; 0 if no proof is possible.
+        /// The largest power that a proof can still have; 0 if no proof is possible.
         power: u32,
         /// The requested power of the proof.
         wanted: u32,
@@ -65,7 +66,7 @@ pub enum Warning {
     },
     /// The proof has a lower power than requested.
     LowerPower {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The power of the proof.
         power: u32,
@@ -74,14 +75,15 @@ pub enum Warning {
     },
     /// No proof was made, and none can be made later.
     NoProof {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The reason, as text.
         reason: String,
     },
-    /// The first run of the verification of a proof made an error.
+    /// The first run of the verification of a proof made an error, which a second run revealed. The
+    /// machine computes unreliably.
     ProofRunErred {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
     },
     /// The log cannot be written.
@@ -91,7 +93,8 @@ pub enum Warning {
         /// The reason, as text.
         reason: String,
     },
-    /// Additions to a list cannot be moved to it.
+    /// The lines of a file of additions, such as `worktodo.add`, cannot be moved to the list of
+    /// assignments.
     AdditionsStay {
         /// The name of the file of additions.
         file: String,
@@ -100,26 +103,26 @@ pub enum Warning {
     },
     /// A line of a list is not an assignment for this program.
     NotOurs {
-        /// The name of the list and the number of the line, as text.
+        /// The path of the list and the number of the line, such as `worktodo.txt, line 3`.
         place: String,
         /// The reason, as text.
         reason: String,
     },
     /// An assignment failed; its line is kept.
     Failed {
-        /// The name of the list and the number of the line, as text.
+        /// The path of the list and the number of the line, such as `worktodo.txt, line 3`.
         place: String,
         /// The reason, as text.
         reason: String,
     },
     /// The line of a finished assignment has already been removed from its list.
     LineGone {
-        /// The name of the list and the number of the line, as text.
+        /// The path of the list and the number of the line, such as `worktodo.txt, line 3`.
         place: String,
     },
     /// The start residue of a finished certification could not be removed.
     StartStays {
-        /// The exponent p of M_p.
+        /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The reason, as text.
         reason: String,
@@ -128,12 +131,13 @@ pub enum Warning {
     WorkerFailed {
         /// The worker's name, such as `worker 1 (cuda:1)`.
         worker: String,
-        /// How the worker failed, as text.
+        /// A text that says how the worker failed.
         how: String,
     },
 }
 
-/// Formats what becomes of a proof of power `wanted` if only `power` can be reached.
+/// Formats a clause that says that a proof of power `wanted` will have power `power` instead, or
+/// cannot be made if `power` is 0.
 pub(crate) fn prospect(power: u32, wanted: u32) -> String {
     match power {
         0 => "no proof can be made".into(),

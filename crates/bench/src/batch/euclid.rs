@@ -1,5 +1,5 @@
-//! Greatest common divisors by Euclid's algorithm, with one remainder of the whole batch per step:
-//! the cost of greatest common divisors by division alone.
+//! Greatest common divisors by Euclid's algorithm. Each step computes one remainder for every
+//! instance of the batch. This measures the cost of greatest common divisors by division alone.
 
 use std::time::{Duration, Instant};
 
@@ -12,22 +12,23 @@ use crate::BenchError;
 /// The number of timed runs, each of which takes about a thousand divisions.
 const RUNS: usize = 3;
 
-/// The number of steps between two tests whether all numbers are done.
+/// The number of steps from one test whether all instances are done to the next.
 const STRIDE: usize = 8;
 
-/// Two batches of numbers from 1 up whose greatest common divisors are computed, and the memory for
-/// remainders.
+/// Two batches of positive numbers a and b, whose greatest common divisors are computed, and the
+/// memory for remainders.
 ///
-/// r_0 = a, r_1 = b, and r_(k+1) ≡ r_(k−1) mod r_k with 1 ≤ r_(k+1) ≤ r_k. A number that is done,
-/// r_k = gcd(a, b), stays unchanged while others continue. With s_k = r_k − 1 a step is s_(k+1) =
-/// s_(k−1) mod (s_k + 1), a sum and a remainder. The longest of many n-bit numbers takes about
-/// 0.6·n steps.
+/// The algorithm computes r_0 = a, r_1 = b, and r_(k+1) ≡ r_(k−1) mod r_k with 1 ≤ r_(k+1) ≤ r_k.
+/// An instance is done when r_k = gcd(a, b); its r_k then stays unchanged while other instances
+/// continue. The batches hold s_k = r_k − 1, so that a step is a sum and a remainder: s_(k+1) =
+/// s_(k−1) mod (s_k + 1). In a large batch of n-bit numbers, the slowest instance takes about 0.6·n
+/// steps.
 #[derive(Debug)]
 pub(super) struct Euclid {
     a: UintBatch,
     b: UintBatch,
     one: UintBatch,
-    /// The batches of s_(k−1), s_k and s_(k+1).
+    /// The batches of s_(k−1), s_k and s_(k+1), where s_k is remainder k less 1.
     rests: [UintBatch; 3],
     divisors: UintBatch,
     zero_divisors: Flags,
@@ -35,7 +36,7 @@ pub(super) struct Euclid {
 }
 
 impl Euclid {
-    /// Creates the batches from the operands of a row, with zeros replaced by ones.
+    /// Creates the batches from the operands of a row. Zeros are replaced by ones.
     pub(super) fn new(
         executor: &Executor,
         work: &Work,
@@ -61,7 +62,7 @@ impl Euclid {
         })
     }
 
-    /// Computes all greatest common divisors.
+    /// Computes the greatest common divisors of all instances.
     pub(super) fn run(&mut self) -> Result<(), BenchError> {
         let Self { a, b, one, rests, divisors, zero_divisors, divisors_found } = self;
         let [x, y, _] = rests;
@@ -81,7 +82,7 @@ impl Euclid {
         }
     }
 
-    /// Compares the results with those of `gcd`.
+    /// Compares the results with those of [`UintBatch::gcd`].
     ///
     /// # Errors
     /// The results differ, or an operation fails.
@@ -103,8 +104,8 @@ impl Euclid {
         found.ok_or(BenchError::NoResult { instance: i })
     }
 
-    /// Times several runs by the host's clock, and returns the times. Each run ends with a read of
-    /// the numbers.
+    /// Times several runs by the host's clock, and returns the times. Each run ends with a test
+    /// whether all instances are done, for which the host waits.
     pub(super) fn times(&mut self) -> Result<Vec<Duration>, BenchError> {
         let run = |_| {
             let begin = Instant::now();

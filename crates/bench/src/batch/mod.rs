@@ -1,8 +1,8 @@
-//! Operations on batches of integers, compared with a floor: a copy of as many bytes as are read
-//! and written.
+//! Operations on batches of integers, compared with a floor: the time of a copy that reads and
+//! writes as many bytes as the operation.
 //!
-//! Operands and results stay in the memory of the place. Some results of a first run are also
-//! computed limb by limb; a difference is an error.
+//! Operands and results stay in the memory of the device or host that computes. Some results of a
+//! first run are also computed limb by limb on the CPU; a difference is an error.
 
 mod euclid;
 mod on_cpu;
@@ -35,25 +35,26 @@ const LABELS: Labels = Labels {
     marker: |name, bits, ns| format!("{name} of {bits:.0} bits: {ns:.4} ns"),
 };
 
-/// The parameters of a benchmark.
+/// The parameters of a benchmark of operations on batches.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The operations to measure, in this order, except that quotients come last, because they are
-    /// compared with products.
+    /// The operations, in the order in which they are measured. Only quotients are moved to the
+    /// end, because they are compared with products.
     pub operations: Vec<Operation>,
-    /// The widths of operands. An empty list selects the supported powers of 2 from 64 to 262,144
-    /// bits.
+    /// The widths of operands. An empty list selects those powers of 2 from 64 to 262,144 bits that
+    /// the operation supports.
     pub bits: Vec<Width>,
-    /// The count of numbers in a batch. `None` selects as many as fill 256 MiB, on the CPU 16 MiB,
-    /// and fit in free memory.
+    /// The count of numbers in a batch. `None` selects a count whose numbers fill 256 MiB on a GPU,
+    /// or 16 MiB on the CPU. It selects a smaller one for operations that compute much, and if
+    /// memory is short.
     pub count: Option<usize>,
     /// The method of products on a device; `None` leaves the choice to the library.
     pub method: Option<Methods>,
-    /// The seed of the operands; `None` selects a random one.
+    /// The seed of the operands; `None` selects a random seed.
     pub seed: Option<u32>,
 }
 
-/// A choice of methods for products.
+/// The methods for products that are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Methods {
     /// Each method that supports the operands is measured.
@@ -62,13 +63,13 @@ pub enum Methods {
     One(Method),
 }
 
-/// Why a benchmark is impossible.
+/// The reason why a requested benchmark is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// The given method supports none of the usual widths.
+    /// The given method supports none of the default widths.
     #[error("nothing to measure: the method supports none of the usual widths on this device")]
     Nothing,
-    /// A method was given for the CPU.
+    /// A method was given for the CPU, which has no choice of methods.
     #[error("a method can only be chosen on a device: the CPU has one for each width")]
     MethodOnCpu,
     /// The numbers are too wide for an operation on the device.
@@ -81,10 +82,10 @@ pub enum RequestError {
         /// The name of the device.
         device: String,
     },
-    /// The given method does not support a width, or no method does.
+    /// The given method does not support a width, or no method of the device supports it.
     #[error("{} {} of {bits} bits on {device}{}", who(asked.as_ref()), operation.name(), others(possible))]
     Method {
-        /// The method that was given, if any.
+        /// The method that was given; `None` if none was.
         asked: Option<Method>,
         /// The operation.
         operation: Operation,
@@ -92,7 +93,7 @@ pub enum RequestError {
         bits: usize,
         /// The name of the device.
         device: String,
-        /// The methods that support the width.
+        /// The methods of the device that support the width.
         possible: Vec<Method>,
     },
     /// The numbers do not fit in memory.
@@ -102,9 +103,9 @@ pub enum RequestError {
         count: u64,
         /// The width of the numbers, in bits.
         bits: usize,
-        /// The largest number of bytes of operands and results.
+        /// The number of bytes of the operands and of the longest results.
         bytes: u64,
-        /// The number of bytes that are free on the device.
+        /// The number of bytes that are free on the device; `None` on the CPU.
         free: Option<u64>,
     },
 }
@@ -118,18 +119,18 @@ fn others(possible: &[Method]) -> String {
     if names.is_empty() { String::new() } else { format!(": the methods are {}", names.join(", ")) }
 }
 
-/// A batch smaller than usual, because memory is short.
+/// A batch that is smaller than the default because memory is short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fewer {
     /// The count of numbers in the batch.
     pub count: u64,
     /// The width of the numbers, in bits.
     pub bits: usize,
-    /// The usual count of numbers.
+    /// The default count of numbers.
     pub wanted: u64,
 }
 
-/// The rows to be measured at a place.
+/// The rows to be measured on a device or on the CPU.
 #[derive(Debug)]
 pub struct Rows {
     works: Vec<Work>,
@@ -137,7 +138,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Derives the rows of a request on a device, or on the CPU.
+    /// Derives the rows of a request on a device, or on the CPU if `gpu` is `None`.
     ///
     /// # Errors
     /// The request is impossible ([`RequestError`]), or the device failed.
@@ -150,20 +151,20 @@ impl Rows {
         Ok(Self { works, fewer })
     }
 
-    /// Returns the batches that are smaller than usual.
+    /// Returns the batches that are smaller than the default because memory is short.
     #[must_use]
     pub fn fewer(&self) -> &[Fewer] {
         &self.fewer
     }
 }
 
-/// A row to be measured.
+/// The operation, width, batch size and method of a row to be measured.
 #[derive(Debug, Clone, Copy)]
 struct Work {
     operation: Operation,
-    /// The number of limbs of an operand, of 32 bits each.
+    /// The number of 32-bit limbs of an operand.
     limbs: usize,
-    /// The count of numbers, at least one.
+    /// The count of numbers in the batch, at least 1.
     count: usize,
     /// The method of products; `None` leaves the choice to the library.
     method: Option<Method>,
@@ -174,15 +175,15 @@ impl Work {
         32 * self.limbs as u32
     }
 
-    /// Returns the work of a product of numbers of the dividend's width, with which a quotient is
-    /// compared; `None` for other operations.
+    /// If this is the work of a quotient, returns the work of the product with which it is
+    /// compared, whose factors are as wide as the dividend. `None` for other operations.
     fn product(&self) -> Option<Self> {
         let of = Operation::Listed;
         let product = Self { operation: of(Listed::Multiply), method: None, ..*self };
         (self.operation == of(Listed::Divide)).then_some(product)
     }
 
-    /// Returns the number of bytes that are read and written.
+    /// Returns the number of bytes that the operation reads and writes for the whole batch.
     fn bytes(&self) -> u64 {
         self.operation.bytes(self.limbs) * self.count as u64
     }
@@ -195,40 +196,43 @@ impl fmt::Display for Work {
     }
 }
 
-/// The place where batches are computed.
+/// The device or CPU that computes batches.
 trait Place: fmt::Debug {
-    /// Prepares the work, performs it once and waits. Returns the time by the host's clock if a
-    /// kernel is compiled for it.
+    /// Prepares the work, performs it once and waits for its end. On a device, returns the time by
+    /// the host's clock, which includes compiling kernels; `None` on the CPU.
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError>;
-    /// Returns the limbs of an instance's result.
+    /// Returns the limbs of the result of instance i. The limbs of a remainder follow those of the
+    /// quotient or root.
     fn result(&self, work: &Work, i: usize) -> Result<Vec<u32>, BenchError>;
-    /// Performs the work several more times, and returns the times.
+    /// Performs the prepared work several more times, and returns the time of each run.
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError>;
-    /// Returns the number of bytes read and written per second by copies of about `bytes` bytes.
+    /// Returns the rate of copies that read and write about `bytes` bytes in all, in bytes read and
+    /// written per second.
     fn copy_rate(&mut self, bytes: u64) -> f64;
-    /// Returns whether some method supports a product.
+    /// Returns whether some method supports a product of this width.
     fn can(&self, work: &Work) -> bool;
-    /// Returns the library's choice for a product, if several methods exist and none was given.
+    /// Returns the method that the library chooses for a product; `None` if a method was given, or
+    /// if the operation has no choice of methods.
     fn choice(&self, work: &Work) -> Result<Option<Choice>, BenchError>;
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of operations on batches.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// The processor that computed.
+    /// The device or CPU on which the benchmark ran.
     #[serde(flatten)]
     pub machine: Machine,
     /// The seed of the operands.
     pub seed: u32,
-    /// The rows, in the order of the request.
+    /// The rows, in the order of the requested operations, but with quotients last.
     pub rows: Vec<Row>,
 }
 
-/// A benchmark in progress: a request at a place, with its operands.
+/// A benchmark in progress on a device or on the CPU, with its operands.
 #[derive(Debug)]
 pub struct Bench {
-    /// The remaining rows, the next one last.
+    /// The rows still to be measured, in reverse order.
     left: Vec<Work>,
     operands: Operands,
     place: Box<dyn Place>,
@@ -236,8 +240,9 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Creates a benchmark: draws the operands and moves them to the device, or to the CPU, which
-    /// uses all its threads. The place is that of the rows.
+    /// Creates a benchmark: draws the operands, and moves them to the device. Without a device, all
+    /// threads of the CPU compute. `gpu` must be the device for which the rows were derived, or
+    /// `None` if they were derived for the CPU.
     ///
     /// # Errors
     /// There is no memory for the operands, or the device failed.
@@ -284,8 +289,9 @@ impl Bench {
 }
 
 impl Measured {
-    /// Returns the time of a product in nanoseconds: that of the fastest row of its width, or a new
-    /// measurement. `None` if the place has no method for it.
+    /// Returns the time of a product in nanoseconds. If rows with products of this width exist, it
+    /// is that of the fastest; otherwise it is measured now. `None` if no method supports the
+    /// width.
     fn product_ns(
         &self,
         product: &Work,
@@ -303,7 +309,8 @@ impl Measured {
         Ok(Some(row.map_err(|e| e.in_row(product.to_string()))?.ns_per_operation))
     }
 
-    /// Draws one line per operation, or per method of each operation.
+    /// Draws a chart of times against widths: one line per operation, or, if `by_method` is true,
+    /// one per operation and method.
     #[must_use]
     pub fn chart(&self, by_method: bool) -> Chart {
         let mut chart = Chart::new(&LABELS, &self.machine.name);
@@ -336,7 +343,7 @@ fn measure(work: &Work, operands: &Operands, place: &mut dyn Place) -> Result<Ro
     Ok(Row::new(work, first, times, place.copy_rate(work.bytes())))
 }
 
-/// Returns the median; of an even number of times, the longer of the middle two.
+/// Returns the median of the times. For an even number of times it is the longer of the middle two.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

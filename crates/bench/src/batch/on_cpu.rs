@@ -1,4 +1,4 @@
-//! Batches on the CPU, on all its threads.
+//! Measures operations on batches on the CPU, with all its threads.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::BenchError;
 /// The number of timed runs.
 const RUNS: usize = 5;
 
-/// The batches of a row.
+/// The CPU, with the batches of the row that is being measured.
 #[derive(Debug, Default)]
 pub(super) struct OnCpu {
     row: Option<Batches>,
@@ -26,10 +26,10 @@ struct Batches {
     a: UintBatch,
     b: UintBatch,
     out: UintBatch,
-    /// The remainders of divisions and roots.
+    /// The remainders of divisions and square roots.
     remainders: UintBatch,
     zero_divisors: Flags,
-    /// The moduli of a modular operation.
+    /// The moduli of a modular operation; `None` for other operations.
     moduli: Option<UintBatch>,
 }
 
@@ -125,8 +125,8 @@ impl Place for OnCpu {
         }
     }
 
-    /// Returns the rate of the fastest copy, by all threads, from one half of as many bytes to the
-    /// other: other load on the machine slows some of the copies.
+    /// Copies one half of `bytes` bytes to the other half with all threads, several times. Returns
+    /// the rate of the fastest copy, because other load on the machine slows some of the copies.
     fn copy_rate(&mut self, bytes: u64) -> f64 {
         const STRETCH: usize = 1 << 15;
         const COPIES: usize = 10;

@@ -1,4 +1,4 @@
-//! Batches on a device.
+//! Measures operations on batches on a device.
 
 use std::time::{Duration, Instant};
 
@@ -20,9 +20,10 @@ pub(super) struct OnDevice {
     a: Buffer<u32>,
     b: Buffer<u32>,
     out: Buffer<u32>,
-    /// The remainders of divisions and roots.
+    /// The remainders of divisions and square roots.
     remainders: Buffer<u32>,
-    /// The moduli and flags of a modular operation.
+    /// The moduli of a modular operation, and the flags that it writes for instances without a
+    /// result; `None` for other operations.
     moduli: Option<(Buffer<u32>, Buffer<u8>)>,
     euclid: Option<Euclid>,
     copies: Vec<CopyRate>,
@@ -30,13 +31,13 @@ pub(super) struct OnDevice {
     runs: usize,
 }
 
-/// Returns the number of bytes that can be allocated on a device: the free memory, minus what its
-/// kernels may need.
+/// Returns the number of bytes that a benchmark may allocate on a device: 15/16 of the free memory.
+/// The rest is left to the kernels.
 pub(super) fn room(device: &Device) -> Result<u64, DeviceError> {
     Ok(device.memory()?.0 / 16 * 15)
 }
 
-/// Returns the methods for products of numbers of `limbs` limbs, or for squares.
+/// Returns the methods that support a product, or a square, of numbers of `limbs` limbs.
 pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> Vec<Method> {
     let b_limbs = operation.is_of_two().then_some(limbs);
     Method::possible(limbs, b_limbs, device.info().shared_memory_per_block).collect()
@@ -47,7 +48,7 @@ pub(super) fn possible(device: &Device, operation: Operation, limbs: usize) -> V
 pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
     let shared_memory = device.info().shared_memory_per_block;
     match operation {
-        // Each is compared with the other.
+        // The results of each of the two operations are compared with those of the other.
         Operation::Listed(Listed::Gcd) | Operation::GcdByDivision => {
             Gcd::new(limbs, limbs, shared_memory).is_some()
         }
@@ -57,7 +58,7 @@ pub(super) fn can(device: &Device, operation: Operation, limbs: usize) -> bool {
 }
 
 impl OnDevice {
-    /// Creates the place: uploads the operands, and allocates memory for results and remainders.
+    /// Uploads the operands to the device, and allocates memory for results and remainders.
     pub(super) fn new(
         gpu: Gpu,
         operands: &Operands,
@@ -81,7 +82,7 @@ impl OnDevice {
         })
     }
 
-    /// Submits all instances once.
+    /// Submits the operation once for all instances, without waiting for its end.
     fn submit(&mut self, work: &Work) -> Result<(), DeviceError> {
         match work.operation {
             Operation::Listed(listed) => self.submit_listed(listed, work),
@@ -154,7 +155,7 @@ impl Place for OnDevice {
             let moduli = device.upload(&operands.moduli(work))?;
             self.moduli = Some((moduli, device.alloc(work.count)?));
         }
-        // Otherwise results of another row could pass for this one's.
+        // Otherwise the results of an earlier row could be taken for those of this row.
         self.out.clear()?;
         self.remainders.clear()?;
         self.gpu.device().synchronize()?;
@@ -179,14 +180,14 @@ impl Place for OnDevice {
         if let Some(euclid) = &mut self.euclid {
             return euclid.times();
         }
-        // One more run before them lets the host submit ahead.
+        // A run before the timed runs keeps the device busy while the host submits these.
         self.submit(work)?;
         let device = self.gpu.device().clone();
         Ok(device.times(self.runs, |_| self.submit(work))?)
     }
 
-    /// Returns the rate of a copy between buffers that touches about as many bytes: memory that
-    /// fits in a cache is faster.
+    /// Returns the rate of the copy between buffers that reads and writes nearly `bytes` bytes. The
+    /// size matters because memory that fits in a cache is faster.
     fn copy_rate(&mut self, bytes: u64) -> f64 {
         let apart = |copy: &CopyRate| (2.0 * copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
         let nearest = self.copies.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));

@@ -1,4 +1,4 @@
-//! The operands, and the check of results.
+//! The operands of a benchmark of batches, and the check of results.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,21 +7,23 @@ use rayon::prelude::*;
 use super::Work;
 use crate::BenchError;
 
-/// The limbs from which every row takes its two operands: each row uses as many as it needs from
-/// the front.
+/// The limbs of the two operands of every row. A row uses the first limbs of each vector, as many
+/// as it needs.
 #[derive(Debug)]
 pub(super) struct Operands {
     seed: u32,
     pub(super) a: Vec<u32>,
-    /// The limbs of the second operand; empty if no operation has two operands.
+    /// The limbs of the second operand; empty if no operation has a second operand.
     pub(super) b: Vec<u32>,
 }
 
-/// The number of limbs of a stretch. Each stretch is drawn from a random stream of its own.
+/// The number of limbs that are drawn from one random stream. Consecutive stretches of this length
+/// have different streams, so that threads can draw them independently.
 const STRETCH: usize = 1 << 16;
 
 impl Operands {
-    /// Draws `limbs` limbs for each operand. A seed gives the same limbs on any number of threads.
+    /// Draws `limbs` limbs for the first operand and, if `two` is true, for the second. The limbs
+    /// depend only on the seed, not on the number of threads.
     pub(super) fn draw(seed: u32, limbs: usize, two: bool) -> Result<Self, BenchError> {
         let operand = |which: u64| -> Result<Vec<u32>, BenchError> {
             let mut drawn = vec![];
@@ -43,12 +45,14 @@ impl Operands {
         self.seed
     }
 
-    /// Returns the limbs of operand a or b of instance i.
+    /// Returns the limbs of instance i of an operand whose instances have `limbs` limbs each; empty
+    /// if the operand is too short.
     pub(super) fn instance(operand: &[u32], i: usize, limbs: usize) -> &[u32] {
         operand.get(i * limbs..(i + 1) * limbs).unwrap_or(&[])
     }
 
-    /// Returns the modulus of instance i, if the operation has one: drawn like an operand, but odd.
+    /// Returns the modulus of instance i, a random odd number; empty if the operation has no
+    /// modulus.
     fn modulus(&self, work: &Work, i: usize) -> Vec<u32> {
         let mut limbs = vec![0; if work.operation.is_modular() { work.limbs } else { 0 }];
         stream(self.seed, 1 << 63 | i as u64).fill(&mut limbs[..]);
@@ -58,13 +62,13 @@ impl Operands {
         limbs
     }
 
-    /// Returns all moduli.
+    /// Returns the moduli of all instances, one after the other.
     pub(super) fn moduli(&self, work: &Work) -> Vec<u32> {
         (0..work.count).into_par_iter().flat_map_iter(|i| self.modulus(work, i)).collect()
     }
 
-    /// Returns the instances whose results are compared: the first three, the last, and four random
-    /// ones.
+    /// Returns the indices of the instances whose results are compared: the first three, the last,
+    /// and four random ones.
     fn looked_at(&self, work: &Work) -> Vec<usize> {
         let mut rng = stream(self.seed, u64::MAX - work.limbs as u64);
         let drawn = (0..4).map(|_| (rng.next_u64() % work.count as u64) as usize);
@@ -75,7 +79,8 @@ impl Operands {
         all
     }
 
-    /// Compares some results with those computed limb by limb.
+    /// Compares the results of some instances with results computed limb by limb on the CPU.
+    /// `result` returns the result of an instance.
     ///
     /// # Errors
     /// A result differs from the expected one, or `result` fails.

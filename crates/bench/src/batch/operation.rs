@@ -1,19 +1,20 @@
-//! The operands, results and expected values of an operation.
+//! The operations of the benchmark of batches: their operands, results and expected values.
 
 use warpint_integer::{Operation as Listed, Role};
 use warpint_natural::limbs;
 
-/// An operation on numbers of n bits.
+/// An operation on n-bit numbers that can be measured on batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// An operation of the library.
+    /// An operation of the list of `warpint-integer`.
     Listed(Listed),
-    /// [`Listed::Gcd`] by divisions, of numbers from 1 up: zeros are replaced by ones.
+    /// [`Listed::Gcd`] by Euclid's algorithm, one division per step. Zeros among the operands are
+    /// replaced by ones.
     GcdByDivision,
 }
 
 impl Operation {
-    /// All operations: those of the library's list, then the others.
+    /// All operations: those of the list of `warpint-integer`, then [`Self::GcdByDivision`].
     pub const ALL: [Self; Listed::ALL.len() + 1] = {
         let mut all = [Self::GcdByDivision; Listed::ALL.len() + 1];
         let mut i = 0;
@@ -24,7 +25,8 @@ impl Operation {
         all
     };
 
-    /// Returns a short description: a formula in a, b, m and n if possible.
+    /// Returns a short description of the result, where possible as a formula in the operands a and
+    /// b, the modulus m and the width n of the operands in bits.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -47,7 +49,7 @@ impl Operation {
         }
     }
 
-    /// Returns the operation's name, for users.
+    /// Returns the operation's name in options and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -62,17 +64,19 @@ impl Operation {
         matches!(self, Self::Listed(Multiply | Square | MultiplyLow))
     }
 
-    /// Returns the role of operand b, if the operation has one. A modulus is operand m.
+    /// Returns the role of the second operand b; `None` if the operation has no second operand. A
+    /// modulus does not count as second operand.
     fn b(self) -> Option<Role> {
         self.listed().operands().get(1).copied().filter(|&role| role != Role::Modulus)
     }
 
-    /// Returns whether the operation has a second operand.
+    /// Returns whether the operation has a second operand b besides a modulus.
     pub(super) fn is_of_two(self) -> bool {
         self.b().is_some()
     }
 
-    /// Returns the number of limbs of b if a has `limbs` limbs.
+    /// Returns the number of limbs of the second operand if the first has `limbs` limbs; 0 if there
+    /// is no second operand.
     pub(super) fn b_limbs(self, limbs: usize) -> usize {
         match self.b() {
             None => 0,
@@ -86,8 +90,8 @@ impl Operation {
         self.listed().operands().contains(&Role::Modulus)
     }
 
-    /// Returns the approximate ratio of the operation's computation to its memory traffic. Batches
-    /// are smaller by this factor.
+    /// Returns the factor by which default batches of this operation are smaller. It is roughly
+    /// proportional to the ratio of computation to memory traffic.
     pub(super) fn weight(self) -> u64 {
         match self {
             Self::Listed(Listed::Gcd | Listed::Inverse | Listed::Power) => 8,
@@ -96,8 +100,8 @@ impl Operation {
         }
     }
 
-    /// Returns the number of limbs of a result (also of a quotient or root) for operands of `limbs`
-    /// limbs.
+    /// Returns the number of limbs of a result for operands of `limbs` limbs. The result of a
+    /// division is its quotient, that of a square root the root; their remainders are separate.
     pub(super) fn result_limbs(self, limbs: usize) -> usize {
         match self.listed() {
             Listed::Add | Listed::Subtract | Listed::MultiplyLow | Listed::Divide => limbs,
@@ -107,7 +111,8 @@ impl Operation {
         }
     }
 
-    /// Returns the number of limbs of a remainder.
+    /// Returns the number of limbs of the remainder for operands of `limbs` limbs; 0 if the
+    /// operation has none.
     pub(super) fn remainder_limbs(self, limbs: usize) -> usize {
         match self.listed() {
             Listed::Divide => self.b_limbs(limbs),
@@ -116,15 +121,16 @@ impl Operation {
         }
     }
 
-    /// Returns the number of bytes that are read and written per result.
+    /// Returns the number of bytes that the operation reads and writes per instance.
     pub(super) fn bytes(self, limbs: usize) -> u64 {
         let results = self.result_limbs(limbs) + self.remainder_limbs(limbs);
         let moduli = if self.is_modular() { limbs } else { 0 };
         4 * (limbs + self.b_limbs(limbs) + moduli + results) as u64
     }
 
-    /// Returns the expected result, computed limb by limb. A square and a root use only a; a
-    /// remainder follows its quotient or root; a modular operation is modulo m.
+    /// Returns the expected result, computed limb by limb. The remainder of a division or square
+    /// root follows the quotient or root. Operations of one operand use only a, and modular
+    /// operations use the modulus m.
     pub(super) fn expected(self, a: &[u32], b: &[u32], m: &[u32]) -> Vec<u32> {
         let limbs = self.result_limbs(a.len());
         let mut operands = [joined(a), joined(b), joined(m)];
@@ -139,7 +145,7 @@ impl Operation {
         [halves(&result, limbs), halves(&rest, self.remainder_limbs(a.len()))].concat()
     }
 
-    /// Returns the operation of the library with the same results.
+    /// Returns the operation of the list of `warpint-integer` that has the same results.
     fn listed(self) -> Listed {
         match self {
             Self::Listed(listed) => listed,
@@ -161,7 +167,8 @@ fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
     limbs.collect()
 }
 
-/// Returns the lowest `limbs` limbs of 32 bits of a number given by limbs of 64 bits.
+/// Converts a number from 64-bit limbs to 32-bit limbs. Returns its lowest `limbs` limbs, with
+/// zeros above a shorter number.
 fn halves(all: &[u64], limbs: usize) -> Vec<u32> {
     let halves = all.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
     halves.chain(std::iter::repeat(0)).take(limbs).collect()
@@ -172,8 +179,8 @@ fn from_one(x: Vec<u64>) -> Vec<u64> {
     if limbs::trimmed(&x).is_empty() { vec![1] } else { x }
 }
 
-/// Returns a number of 32-bit limbs as limbs of 64 bits. If the number of limbs is odd, the highest
-/// half is zero.
+/// Converts a number from 32-bit limbs to 64-bit limbs. If the number of 32-bit limbs is odd, the
+/// upper half of the last 64-bit limb is zero.
 fn joined(limbs: &[u32]) -> Vec<u64> {
     let high = |pair: &[u32]| pair.get(1).map_or(0, |&high| u64::from(high) << 32);
     limbs.chunks(2).map(|pair| u64::from(pair[0]) | high(pair)).collect()

@@ -1,4 +1,4 @@
-//! The measurement of an operation.
+//! The result of measuring one operation on batches.
 
 use std::time::Duration;
 
@@ -16,15 +16,17 @@ pub struct Row {
     pub bits: u32,
     /// The count of numbers in the batch.
     pub count: usize,
-    /// The method of products on a device.
+    /// The method, for products on a device; `None` for other operations and on the CPU.
     pub method: Option<String>,
-    /// `measured` or `estimate`: the kind of price by which the library chose the method.
+    /// The kind of price by which the library chose the method: `measured` or `estimate`. `None` if
+    /// the library had no choice.
     pub chosen_by: Option<&'static str>,
     /// The time of the median run, in ns per operation.
     pub ns_per_operation: f64,
-    /// For a quotient: the time of a product of numbers as wide as the dividend, in ns.
+    /// For a quotient: the time of a product of numbers as wide as the dividend, in ns. `None` for
+    /// other operations.
     pub product_ns: Option<f64>,
-    /// For a quotient: its time divided by that of the product.
+    /// For a quotient: its time divided by `product_ns`. `None` for other operations.
     pub times_a_product: Option<f64>,
     /// The time of the fastest run, in ns per operation.
     pub ns_fastest_run: f64,
@@ -36,24 +38,27 @@ pub struct Row {
     pub bytes_per_operation: u64,
     /// The rate of the bytes read and written, in 10^9 bytes per second.
     pub gb_per_second: f64,
-    /// The number of operations per second over the whole batch.
+    /// The number of operations per second, from the time of the median run.
     pub operations_per_second: f64,
-    /// The rate of products in 10^9 limb products per second, where a product of factors of m limbs
-    /// of 32 bits counts as m² (Raahauge, Marchioro and Løvenskjold 2025).
+    /// For products: the number of products of limbs per second, in units of 10^9. A product of two
+    /// factors of m 32-bit limbs counts as m² products of limbs (Raahauge, Marchioro and
+    /// Løvenskjold 2025). `None` for other operations.
     pub gu32ops_per_second: Option<f64>,
-    /// The rate of a copy of about as many bytes, read and written, in 10^9 bytes per second.
+    /// The rate of a copy that reads and writes about as many bytes as the batch, in 10^9 bytes
+    /// read and written per second.
     pub copy_gb_per_second: f64,
-    /// The time for the bytes of an operation at the rate of the copy, in ns.
+    /// The time in which a copy reads and writes as many bytes as an operation, in ns.
     pub floor_ns: f64,
-    /// The floor divided by the time, from 0 to 1.
+    /// The ratio `floor_ns` / `ns_per_operation`; 1 is the best possible.
     pub share_of_floor: f64,
-    /// On a device: the time of the first run by the host's clock, in seconds. That run compiles or
-    /// loads the kernel.
+    /// On a device: the time of the first run, which compiles or loads the kernel, by the host's
+    /// clock in seconds. `None` on the CPU.
     pub compile_s: Option<f64>,
 }
 
 impl Row {
-    /// Creates a row; `copy_rate` is in bytes per second.
+    /// Creates a row from the time of the first run and those of the timed runs. `copy_rate` is in
+    /// bytes read and written per second.
     pub(super) fn new(
         work: &Work,
         first: Option<Duration>,
@@ -91,7 +96,7 @@ impl Row {
         }
     }
 
-    /// Records the time of a product in the row, and compares the row's time with it.
+    /// Records the time of a product in the row, and its ratio to the time of the row's operation.
     pub(super) fn compare(&mut self, product_ns: Option<f64>) {
         self.product_ns = product_ns;
         self.times_a_product = product_ns.map(|product| self.ns_per_operation / product);

@@ -1,4 +1,4 @@
-//! The rows to be measured, and the count of numbers of each.
+//! The rows to be measured in a benchmark of batches, and the count of numbers of each.
 
 use warpint_device::Device;
 use warpint_integer::gpu::Method;
@@ -7,16 +7,17 @@ use super::operands::Operands;
 use super::{Fewer, Listed, Methods, Operation, Request, RequestError, Work, on_device};
 use crate::{BenchError, is_simulator};
 
-/// The exponents e of the usual widths, which are 2^e limbs of 32 bits: 64 to 262,144 bits.
+/// The exponents e of the default widths, which are 2^e limbs of 32 bits: 64 to 262,144 bits.
 const LIMBS: std::ops::RangeInclusive<u32> = 1..=13;
 
-/// The largest width, in limbs, at which common divisors are measured by division by default.
+/// The largest default width, in limbs, of greatest common divisors by division.
 const BY_DIVISION: usize = 128;
 
-/// The widths, in limbs, that the simulator computes in seconds.
+/// The default widths, in limbs, on the simulator, which computes them in seconds.
 const ON_SIMULATOR: [usize; 2] = [2, 16];
 
-/// Returns the rows for a device.
+/// Returns the rows for a device. Adds to `fewer` the batches that are smaller than the default
+/// because memory is short.
 ///
 /// # Errors
 /// A method does not support a requested width, or the numbers do not fit in memory.
@@ -56,7 +57,8 @@ pub(super) fn on_device(
 /// Returns the rows for the CPU.
 ///
 /// # Errors
-/// A method was given, although the CPU has no choice, or the numbers do not fit in memory.
+/// A method was given, although the CPU has no choice of methods, or the numbers do not fit in
+/// memory.
 pub(super) fn on_cpu(args: &Request) -> Result<Vec<Work>, RequestError> {
     if args.method.is_some() {
         return Err(RequestError::MethodOnCpu);
@@ -72,7 +74,7 @@ pub(super) fn on_cpu(args: &Request) -> Result<Vec<Work>, RequestError> {
     Ok(works)
 }
 
-/// Draws operands for all rows.
+/// Draws operands that are long enough for every row.
 ///
 /// # Errors
 /// There is not enough memory.
@@ -82,7 +84,8 @@ pub(super) fn operands(args: &Request, works: &[Work]) -> Result<Operands, Bench
     Operands::draw(args.seed.unwrap_or_else(rand::random), limbs, two)
 }
 
-/// Returns the largest number of result limbs of any row, including the products for comparison.
+/// Returns the largest number of limbs of the results of a batch, over all rows and the products
+/// with which quotients are compared.
 pub(super) fn result_limbs(works: &[Work]) -> usize {
     let of = |work: &Work| {
         let compared =
@@ -92,7 +95,7 @@ pub(super) fn result_limbs(works: &[Work]) -> usize {
     works.iter().map(of).max().unwrap_or(0)
 }
 
-/// Returns the largest number of remainder limbs of any row.
+/// Returns the largest number of limbs of the remainders of a batch, over all rows.
 pub(super) fn remainder_limbs(works: &[Work]) -> usize {
     let of = |work: &Work| work.count * work.operation.remainder_limbs(work.limbs);
     works.iter().map(of).max().unwrap_or(0)
@@ -121,7 +124,9 @@ fn widths(args: &Request, operation: Operation, defaults: &[usize]) -> Vec<usize
     args.bits.iter().map(|width| width.limbs()).collect()
 }
 
-/// Returns the methods of a row on a device; empty if the row is to be skipped.
+/// Returns the methods with which an operation is measured at a width, one row each. `None` stands
+/// for the choice of the library. Empty if a default width is to be skipped because the device does
+/// not support it.
 fn methods(
     args: &Request,
     device: &Device,
@@ -157,7 +162,9 @@ fn methods(
     Err(RequestError::Method { asked, operation, bits, device, possible })
 }
 
-/// Returns the count of numbers in a batch: as requested, or as many as fill `fill` bytes.
+/// Returns the count of numbers in a batch: the requested count, or by default the count that fills
+/// `fill` bytes. If the free memory, `room` bytes, is too short for the default, returns a smaller
+/// count and adds the batch to `fewer`. If it is too short for a requested count, returns an error.
 fn count(
     args: &Request,
     limbs: usize,

@@ -1,4 +1,4 @@
-//! The lengths at which each of the two methods is faster.
+//! The lengths at which the big-prime method or the small-primes method is faster.
 
 use std::fmt;
 
@@ -6,30 +6,30 @@ use serde::Serialize;
 
 use super::row::Row;
 
-/// Consecutive lengths at which the same method is faster.
+/// A range of measured lengths at which the same method is faster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Stretch {
-    /// The method: `big` or `small`.
+    /// The faster method: `big` or `small`.
     pub way: &'static str,
-    /// log2 of the first length.
+    /// log2 of the shortest length of the range.
     pub from: u32,
-    /// log2 of the last length.
+    /// log2 of the longest length of the range.
     pub to: u32,
 }
 
-/// Which method is faster at which lengths, for one prime.
+/// The faster method at each length, for one prime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Crossover {
-    /// The prime: `(2^63+2^34)^8+1`.
+    /// The prime in the notation of options, such as `(2^63+2^34)^8+1`.
     pub prime: String,
-    /// The stretches in the order of their lengths, with the faster method of each.
+    /// The ranges of lengths, each with its faster method, in ascending order.
     pub faster: Vec<Stretch>,
 }
 
-/// Returns the crossovers of each prime for which both methods were measured, in the order of the
-/// rows.
+/// Returns the faster methods for each prime for which both methods were measured. The primes are
+/// in the order of the rows.
 pub(super) fn crossovers(rows: &[Row]) -> Vec<Crossover> {
     let mut all: Vec<Crossover> = vec![];
     let mut rows: Vec<(usize, &Row, f64)> = rows
@@ -54,7 +54,7 @@ pub(super) fn crossovers(rows: &[Row]) -> Vec<Crossover> {
     all
 }
 
-/// Formats `(2^63+2^34)^8+1      small 2^10 … 2^13, big 2^14 … 2^22`.
+/// Formats a crossover as `(2^63+2^34)^8+1      small 2^10 … 2^13, big 2^14 … 2^22`.
 impl fmt::Display for Crossover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said: Vec<String> = self

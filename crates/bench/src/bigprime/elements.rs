@@ -1,4 +1,5 @@
-//! Elements for timing and checking transforms: each is computed from its index.
+//! Elements for timing and checking transforms. Each element is computed from its index, so that
+//! vectors need not be stored for a comparison.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -8,15 +9,18 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
 use warpint_transform::definition;
 
-/// The longest time for computing outputs of a row by definition, with all cores busy.
+/// The time limit, on all cores, for computing the outputs of a row that are compared with the
+/// definition.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The longest time for computing one output, for a row that would have none otherwise.
+/// The time limit, on all cores, for computing a single output of a row for which [`PATIENCE`] does
+/// not suffice.
 const MOST_PATIENCE: Duration = Duration::from_secs(4);
 /// The largest number of outputs of a row that are computed by definition.
 const OUTPUTS: usize = 3;
 
-/// A vector of elements, determined by the seed. Most digits are random; some elements are those at
-/// which digits carry or wrap: all digits r − 1, or the value r^k.
+/// A vector of elements of the field modulo r^k + 1, determined by a seed. An element has k digits
+/// in base r. Most elements have random digits. Of 64 elements, about one has all digits r − 1 and
+/// about one is r^k, values at which sums carry or wrap around.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Elements {
     seed: u64,
@@ -34,7 +38,7 @@ impl Elements {
         1 << self.log2
     }
 
-    /// Returns digit d of element j.
+    /// Returns digit d of element j, digit 0 being the lowest.
     fn digit(&self, j: usize, d: usize) -> u64 {
         match mixed(self.seed ^ j as u64) % 64 {
             0 => self.radix - 1,
@@ -49,17 +53,19 @@ impl Elements {
     }
 
     /// Returns word `at` of the vector in the layout of devices: digit d of element j is at d·N +
-    /// j.
+    /// j, where N is the number of elements.
     fn word(&self, at: usize) -> u64 {
         self.digit(at % self.len(), at >> self.log2)
     }
 
-    /// Returns the whole vector in the layout of devices; `None` if memory is too short.
+    /// Returns the whole vector in the layout of devices, all lowest digits first; `None` if memory
+    /// is too short.
     pub(super) fn words(&self) -> Option<Vec<u64>> {
         self.part(0..self.digits << self.log2)
     }
 
-    /// Returns some words of the vector in the layout of devices; `None` if memory is too short.
+    /// Returns a range of words of the vector in the layout of devices, all lowest digits first;
+    /// `None` if memory is too short.
     pub(super) fn part(&self, words: Range<usize>) -> Option<Vec<u64>> {
         const STRETCH: usize = 1 << 14;
         let mut all = vec![];
@@ -73,7 +79,7 @@ impl Elements {
         Some(all)
     }
 
-    /// Returns element j, with K digits.
+    /// Returns the K digits of element j, lowest first.
     pub(super) fn element<const K: usize>(&self, j: usize) -> [u64; K] {
         std::array::from_fn(|d| self.digit(j, d))
     }
@@ -110,8 +116,9 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// Returns the indices of the outputs to compare: as many as can be computed in about a second,
-    /// or none if a single one takes too long.
+    /// Returns the indices of the outputs to compare with the definition. There are at most
+    /// [`OUTPUTS`], and no more than can be computed within [`PATIENCE`]. If a single output takes
+    /// longer than that, but less than [`MOST_PATIENCE`], there is one; otherwise none.
     pub(super) fn looked_at<const K: usize>(&self, field: &Gfn<K>) -> Vec<usize> {
         const TRIES: u32 = 64;
         let begin = Instant::now();
@@ -133,8 +140,8 @@ impl Elements {
     }
 }
 
-/// Returns integers below a modulus, word d of integer j at d·count + j; `None` if memory is too
-/// short.
+/// Returns `count` pseudorandom integers below a modulus, whose words are given lowest first. Word
+/// d of integer j is at d·count + j. `None` if the modulus is 0 or memory is too short.
 pub(super) fn integers(modulus: &[u64], count: usize) -> Option<Vec<u64>> {
     let top = modulus.iter().rposition(|&word| word > 0)?;
     let mut all = vec![];
@@ -151,8 +158,9 @@ pub(super) fn integers(modulus: &[u64], count: usize) -> Option<Vec<u64>> {
     Some(all)
 }
 
-/// Returns the image of x under a permutation of the 64-bit numbers without visible order (Steele,
-/// Lea and Flood 2014, *Fast splittable pseudorandom number generators*, figure 16).
+/// Returns a pseudorandom 64-bit number that depends on x. The function is a permutation of the
+/// 64-bit numbers (Steele, Lea and Flood 2014, *Fast splittable pseudorandom number generators*,
+/// figure 16).
 fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

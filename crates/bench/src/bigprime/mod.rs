@@ -1,9 +1,10 @@
-//! Transforms and convolutions over big prime fields Z/pZ, p = r^k + 1, by two methods.
+//! Transforms and convolutions over big prime fields Z/pZ by two methods, where p = r^k + 1 is a
+//! generalised Fermat prime.
 //!
-//! The big-prime method computes in the field, whose roots of unity are powers of r. The
-//! small-primes method computes the same transform modulo many primes below 2^50; its outputs are
-//! equal, bit for bit. Outputs of both methods are compared with each other, some with the
-//! definition, and the result of the inverse transform with the input.
+//! The big-prime method computes in the field itself, in which the powers of r are roots of unity.
+//! The small-primes method computes the same transform modulo many primes below 2^50; its outputs
+//! are equal bit for bit. The outputs of the two methods are compared with each other, some outputs
+//! are compared with the definition, and the result of the inverse transform with the input.
 
 mod crossover;
 mod elements;
@@ -27,10 +28,10 @@ use crate::{BenchError, is_simulator};
 pub use self::crossover::{Crossover, Stretch};
 pub use self::row::{Big, Checked, Passes, Ring, Row, Small, Steps, Times};
 
-/// The seeds of a row's vectors.
+/// The seeds of the two vectors of a row.
 const SEEDS: [u64; 2] = [1, 2];
 
-/// The least w of the radices 2^w ± 2^u that devices support.
+/// The least exponent w of the radices 2^w ± 2^u that devices support.
 const LEAST_W_ON_DEVICES: u32 = 56;
 
 const TIMES: Labels = Labels {
@@ -45,7 +46,7 @@ const RATIOS: Labels = Labels {
     marker: |name, n, ratio| format!("{name}, 2^{:.0} elements: {ratio:.2}", n.log2()),
 };
 
-/// A choice of methods.
+/// The methods by which transforms are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// The big-prime method, which computes in the field itself.
@@ -60,7 +61,7 @@ impl Way {
     /// All choices of methods.
     pub const ALL: [Self; 3] = [Self::Big, Self::Small, Self::Both];
 
-    /// Returns the name of the choice, for users.
+    /// Returns the name of the choice in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,51 +82,51 @@ impl Way {
     }
 }
 
-/// The methods to measure.
+/// Whether the big-prime method and the small-primes method are to be measured.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     big: bool,
     small: bool,
 }
 
-/// Why a benchmark is impossible.
+/// The reason why a requested benchmark is impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// The field has no root of unity for the requested length.
     #[error("{form} has no transform of 2^{log2} elements: the longest has 2^{most}")]
     TooLong {
-        /// The form r^k + 1 of the prime.
+        /// The prime in the form r^k + 1.
         form: Form,
-        /// log2 of the requested length.
+        /// log2 of the requested number of elements.
         log2: u32,
-        /// log2 of the longest length.
+        /// log2 of the number of elements of the field's longest transform.
         most: u32,
     },
     /// The number is not a prime.
     #[error("{form} is not a prime, so no field of this size exists")]
     NotPrime {
-        /// The form r^k + 1 of the number.
+        /// The number in the form r^k + 1.
         form: Form,
     },
-    /// The field has no transform of the usual lengths.
+    /// The field has no transform of any default length.
     #[error(
         "{form} has transforms of at most 2^{most} elements, but the default lengths begin at 2^{from}"
     )]
     NoUsualLength {
-        /// The form r^k + 1 of the prime.
+        /// The prime in the form r^k + 1.
         form: Form,
-        /// log2 of the length of its longest transform.
+        /// log2 of the number of elements of the field's longest transform.
         most: u32,
-        /// log2 of the shortest usual length.
+        /// log2 of the shortest default length.
         from: u32,
     },
-    /// The CPU has only one method.
+    /// The small-primes method was requested on the CPU, which does not support it.
     #[error("the small-primes method is only supported on devices")]
     SmallOnCpu,
     /// The radix of the prime is too small for devices.
     #[error("{form}: devices support radices 2^w ± 2^u with w from {LEAST_W_ON_DEVICES} to 64")]
     Radix {
-        /// The form r^k + 1 of the prime.
+        /// The prime in the form r^k + 1.
         form: Form,
     },
 }
@@ -134,17 +135,19 @@ pub enum RequestError {
 #[derive(Debug, Clone)]
 pub struct Request {
     primes: Vec<Form>,
-    /// log2 of each length; an empty list selects the usual lengths.
+    /// log2 of each length; an empty list selects the default lengths.
     lengths: Vec<u32>,
     way: Option<Way>,
     runs: Option<usize>,
 }
 
 impl Request {
-    /// Creates a request for transforms over the fields of `primes` (empty: all [`PRIMES`]), with
-    /// 2^l elements for each l of `lengths` (empty: the usual ones of the place), by a given method
-    /// (`None`: those of the place). A time is the median of `runs`; `None` selects 15, or 3 for
-    /// transforms that take long. Primes that are not known are proven, which takes time.
+    /// Creates a request for transforms over the fields of `primes`; an empty slice selects all
+    /// [`PRIMES`]. The transforms have 2^l elements for each l of `lengths`; an empty iterator
+    /// selects the default lengths of the device or the CPU. `way` is the method; `None` selects
+    /// all methods that the device or the CPU supports. A time is the median of `runs` runs; `None`
+    /// selects 15, or 3 for transforms that take long. A number that is not one of [`PRIMES`] is
+    /// proven to be a prime, which takes time.
     ///
     /// # Errors
     /// One of the numbers is not a prime, or its field has no root of unity for one of the lengths.
@@ -179,7 +182,8 @@ impl Request {
         }
     }
 
-    /// Returns log2 of the usual lengths of a place for which all fields have roots.
+    /// Returns log2 of those default lengths of the device, or of the CPU, for which every field
+    /// has the roots of unity that the methods need.
     fn usual(&self, device: Option<&Device>, wanted: Wanted) -> Result<Vec<u32>, RequestError> {
         let (from, to) = match device {
             Some(device) if is_simulator(device) => (3, 4),
@@ -197,7 +201,7 @@ impl Request {
     }
 }
 
-/// Returns the elements in order, without repetitions.
+/// Returns the elements without repetitions, in the order of their first occurrences.
 fn once_each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     all.fold(vec![], |mut kept, one| {
         if !kept.contains(&one) {
@@ -207,36 +211,36 @@ fn once_each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// The place where transforms are computed.
+/// The device or CPU that computes transforms.
 trait Place: fmt::Debug {
-    /// Measures transforms over one prime, of one length, by the requested methods, and checks the
-    /// outputs.
+    /// Measures transforms of 2^`log2` elements over the field of one prime by the requested
+    /// methods, and checks the outputs.
     fn row(&mut self, form: Form, log2: u32, wanted: Wanted) -> Result<Row, BenchError>;
 }
 
-/// A row to be measured.
+/// The prime and the length of a row to be measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// The form r^k + 1 of the prime.
+    /// The prime in the form r^k + 1.
     pub form: Form,
     /// log2 of the number of elements of a transform.
     pub log2: u32,
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of transforms over big prime fields.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// The processor that computed.
+    /// The device or CPU on which the benchmark ran.
     #[serde(flatten)]
     pub machine: Machine,
-    /// The rows, by prime and then by length.
+    /// The rows, prime by prime, and for each prime length by length.
     pub rows: Vec<Row>,
-    /// The faster method by length, for each prime.
+    /// The faster method at each length, for each prime. Empty unless both methods were measured.
     pub crossovers: Vec<Crossover>,
 }
 
-/// A benchmark in progress: a request at a place.
+/// A benchmark in progress on a device or on the CPU.
 #[derive(Debug)]
 pub struct Bench {
     wanted: Wanted,
@@ -246,8 +250,8 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Creates a benchmark on a device, whose rates are measured first, or on all threads of the
-    /// CPU.
+    /// Creates a benchmark on a device, whose rates are measured first. Without a device, all
+    /// threads of the CPU compute.
     ///
     /// # Errors
     /// The request is impossible ([`RequestError`]), or the device failed or computed a wrong
@@ -278,7 +282,7 @@ impl Bench {
         self.cases.clone()
     }
 
-    /// Measures a row, and returns it.
+    /// Measures the row of a prime and a length, adds it to the measurements, and returns it.
     ///
     /// # Errors
     /// An output is wrong, or the device or the memory failed.
@@ -295,7 +299,7 @@ impl Bench {
         &self.measured
     }
 
-    /// Returns all measurements, with the crossovers.
+    /// Computes the crossovers, and returns all measurements with them.
     #[must_use]
     pub fn finish(mut self) -> Measured {
         self.measured.crossovers = crossovers(&self.measured.rows);
@@ -314,7 +318,8 @@ impl Measured {
         &self.rows[self.rows.len() - 1]
     }
 
-    /// Draws the ratio of both methods if both were measured, otherwise the times of one.
+    /// Draws a chart against the length: the ratio of the times of the two methods if both were
+    /// measured, otherwise the times of one method.
     #[must_use]
     pub fn chart(&self) -> Chart {
         let both = !self.crossovers.is_empty();

@@ -1,4 +1,4 @@
-//! Transforms on the CPU, on all its threads.
+//! Measures transforms over big prime fields on the CPU, with all its threads.
 
 use std::time::{Duration, Instant};
 

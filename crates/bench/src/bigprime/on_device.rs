@@ -1,4 +1,4 @@
-//! Transforms on a device.
+//! Measures transforms over big prime fields on a device.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use super::row::{Big, Passes, Ring, Row, Small, Steps, Times, Work};
 use super::{Place, SEEDS, Wanted};
 use crate::{BenchError, is_simulator};
 
-/// The number of words of vectors that are compared at a time.
+/// The number of words of a vector that are downloaded and compared at a time.
 const STRETCH: usize = 8 << 20;
 
-/// The times of a transform and its inverse.
+/// The outputs and the times of a transform and its inverse.
 struct Timed {
     out: Buffer<u64>,
     back: Buffer<u64>,
@@ -33,7 +33,7 @@ pub(super) struct OnDevice {
     device: Device,
     rates: Rates,
     runs: Option<usize>,
-    /// Whether times have a meaning, which they do not on the simulator.
+    /// Whether the device is real. On the simulator, times have no meaning.
     is_real: bool,
 }
 
@@ -44,7 +44,8 @@ impl OnDevice {
         Ok(Self { rates: rates(&device, effort)?, device, runs, is_real })
     }
 
-    /// Times several runs of work that was performed once before, and returns the times.
+    /// Times several runs of `work`, which must have been performed once before, so that kernels
+    /// are compiled.
     fn times<E: Into<BenchError>>(
         &self,
         mut work: impl FnMut() -> Result<(), E>,
@@ -61,7 +62,7 @@ impl OnDevice {
         let mut times = || -> Result<_, DeviceError> {
             let [once] = self.device.times(1, &mut submit)?[..] else { return Ok(vec![]) };
             let usual = if !self.is_real || once >= LONG { 3 } else { 15 };
-            // One more run before them lets the host submit ahead.
+            // A run before the timed runs keeps the device busy while the host submits these.
             submit(0)?;
             self.device.times(self.runs.unwrap_or(usual), &mut submit)
         };
@@ -77,8 +78,8 @@ impl OnDevice {
         Ok(self.device.upload(&words)?)
     }
 
-    /// Times a plan's transform and its inverse; compares all outputs with known ones, or some with
-    /// the definition, and the result of the inverse with the input.
+    /// Times the transform of a plan and its inverse. Compares all outputs with `known`, or some
+    /// with the definition if `known` is `None`. Compares the result of the inverse with the input.
     fn there_and_back<const K: usize, P: Plan<Vectors = Buffer<u64>>>(
         &self,
         plan: &P,
@@ -110,7 +111,8 @@ impl OnDevice {
         Ok(Timed { out, back, looked_at, transform, inverse })
     }
 
-    /// Times the transform and the convolution of the big-prime method; returns its outputs.
+    /// Times the transform and the convolution of the big-prime method. Returns the outputs of the
+    /// transform and of the convolution.
     fn big<const K: usize>(
         &self,
         field: &Gfn<K>,
@@ -149,8 +151,8 @@ impl OnDevice {
         Ok([out, back])
     }
 
-    /// Times the small-primes method, and compares its outputs with those of the other, or some
-    /// with the definition.
+    /// Times the small-primes method. Compares its outputs with `big`, the outputs of the big-prime
+    /// method, or some of them with the definition if `big` is `None`.
     fn small<const K: usize>(
         &self,
         field: &Gfn<K>,
@@ -184,7 +186,7 @@ impl OnDevice {
         Ok(())
     }
 
-    /// Times the transform over as many small primes as hold the bits of an element.
+    /// Times the transform modulo the product of just enough small primes to represent an element.
     fn ring(&self, form: Form, log2: u32) -> Result<Ring, BenchError> {
         let plan = RingTransform::new(&self.device, form, log2, 1)?;
         let start = integers(plan.modulus(), plan.elements()).ok_or(BenchError::NoMemory)?;
@@ -217,7 +219,8 @@ impl Place for OnDevice {
     }
 }
 
-/// Records in the row that memory is too short for a method.
+/// Handles a lack of device memory: records in the row that the method `way` could not be measured,
+/// and returns `None`. Other results and errors are returned unchanged.
 fn no_room<T>(
     done: Result<T, BenchError>,
     way: &str,
@@ -236,7 +239,7 @@ fn no_room<T>(
     }
 }
 
-/// Compares element i of a vector with its expected value.
+/// Compares element i of a vector with its expected digits.
 fn compare_element(
     vector: &Buffer<u64>,
     i: usize,
@@ -255,7 +258,7 @@ fn compare_element(
     Ok(())
 }
 
-/// Compares a vector with its expected value, part by part.
+/// Compares the words of a vector with the expected words, range by range.
 fn compare_vectors(
     found: &Buffer<u64>,
     what: &str,
@@ -276,7 +279,7 @@ fn compare_vectors(
     Ok(())
 }
 
-/// Compares the outputs of both methods.
+/// Compares the outputs of the small-primes method with those of the big-prime method.
 fn same(small: &Buffer<u64>, big: &Buffer<u64>, what: &str) -> Result<(), BenchError> {
     let what = format!("{what} by small primes, compared with the other,");
     compare_vectors(small, &what, |part| Ok(big.download_part(part)?))

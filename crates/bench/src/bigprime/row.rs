@@ -1,4 +1,4 @@
-//! The measurement of a prime and a length.
+//! The results of measuring transforms over the field of one prime, of one length.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::micros;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Times {
-    /// The median time; of an even number of runs, the longer of the middle two.
+    /// The median time, in µs. For an even number of runs it is the longer of the middle two.
     pub us: f64,
     /// The time of the fastest run, in µs.
     pub us_fastest_run: f64,
@@ -46,44 +46,46 @@ pub struct Big {
     pub transform: Times,
     /// The times of the inverse transform.
     pub inverse: Times,
-    /// The times of the cyclic convolution of two vectors.
+    /// The times of a cyclic convolution of two vectors of elements.
     pub convolution: Times,
-    /// The components of the passes; `None` on the CPU.
+    /// The components of the time of the passes; `None` on the CPU.
     pub passes: Option<Passes>,
 }
 
-/// The components of the time of a device's passes.
+/// The components of the time of the passes of a transform on a device, and its floors.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Passes {
-    /// The number of passes.
+    /// The number of passes over the vector.
     pub count: usize,
-    /// The time of the passes without products by twiddles, in µs.
+    /// The time of the passes without their products by twiddle factors, in µs.
     pub butterflies_us: f64,
-    /// The time that the twiddles add, in µs.
+    /// The time that the products by twiddle factors add, in µs.
     pub twiddles_us: f64,
-    /// The share of the twiddles in the time of the transform, from 0 to 1.
+    /// The share of the time of the transform that the products by twiddle factors take, from 0 to
+    /// 1.
     pub twiddles_share: f64,
     /// The number of bytes read and written in all passes, including the tables of twiddles.
     pub bytes: u64,
-    /// The time for these bytes at the rate of a copy, in µs.
+    /// The time in which a copy reads and writes `bytes` bytes, in µs.
     pub memory_floor_us: f64,
-    /// The rate of a copy, in 10^9 bytes per second.
+    /// The rate of a copy, in 10^9 bytes read and written per second.
     pub copy_gb_per_second: f64,
-    /// The number of products of two digits; absent for primes of many digits, which need none.
+    /// The number of products of two digits; `None` for primes of many digits, whose transforms
+    /// need none.
     pub digit_products: Option<u64>,
-    /// The time for these products at the rate of products mod 2^64 − 2^32 + 1, in µs.
+    /// The time for `digit_products` products at the rate of products mod 2^64 − 2^32 + 1, in µs.
     pub arithmetic_floor_us: Option<f64>,
 }
 
-/// The work from which floors are computed.
+/// The counts of a transform on a device, and the rates of the device, from which floors are
+/// computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work {
     pub(super) passes: usize,
     pub(super) bytes: u64,
     pub(super) digit_products: Option<u64>,
-    /// The number of bytes read and written per second by a copy. The next field is the number of
-    /// products per second.
+    /// The number of bytes that a copy reads and writes per second.
     pub(super) copy_rate: f64,
     pub(super) product_rate: f64,
 }
@@ -105,14 +107,15 @@ impl Passes {
         }
     }
 
-    /// Returns the larger of the two floors, in µs.
+    /// Returns the larger of `memory_floor_us` and `arithmetic_floor_us`, in µs.
     #[must_use]
     pub fn floor_us(&self) -> f64 {
         self.memory_floor_us.max(self.arithmetic_floor_us.unwrap_or(0.0))
     }
 }
 
-/// The measurements of the small-primes method, which computes the same transform.
+/// The measurements of the small-primes method, which computes the same transform as the big-prime
+/// method.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Small {
@@ -120,18 +123,19 @@ pub struct Small {
     pub transform: Times,
     /// The times of the inverse transform.
     pub inverse: Times,
-    /// The times of the cyclic convolution of two vectors.
+    /// The times of a cyclic convolution of two vectors of elements.
     pub convolution: Times,
-    /// The number of small primes, enough for convolutions.
+    /// The number of small primes, which suffices for convolutions.
     pub primes: usize,
     /// The time of each step of the transform.
     pub steps: Steps,
-    /// The measurements of the transform with just enough small primes for an element.
+    /// The measurements of a transform with just enough small primes to represent an element.
     pub ring: Ring,
 }
 
-/// The measurements of a transform modulo the product of just enough small primes to hold an
-/// element. It is as much work as Chen et al. compare, but another transform.
+/// The measurements of a transform modulo the product of just enough small primes to represent an
+/// element. Chen et al. compare their method with this amount of work. Its outputs are not those of
+/// the transform over the field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Ring {
@@ -143,13 +147,13 @@ pub struct Ring {
     pub steps: Steps,
 }
 
-/// The time of each step of one run, in µs.
+/// The times of the steps of one transform by the small-primes method, in µs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Steps {
-    /// The time of the products by chirps.
+    /// The time of the products by chirps, which turn the transform into a convolution.
     pub chirps_us: f64,
-    /// The time of computing remainders modulo the small primes.
+    /// The time of computing the remainders of elements modulo the small primes.
     pub projection_us: f64,
     /// The time of the transforms modulo the small primes.
     pub transforms_us: f64,
@@ -168,16 +172,16 @@ impl Steps {
     }
 }
 
-/// The comparisons that were made, all successful.
+/// The comparisons that were made. All were successful.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
-    /// Whether all outputs of both methods, of the transform and of the convolution, were compared
-    /// digit by digit.
+    /// Whether all outputs of the two methods were compared with each other, digit by digit, for
+    /// the transform and for the convolution.
     pub equal: bool,
-    /// Whether the inverse transform was compared with its expected result.
+    /// Whether the result of the inverse transform was compared with the input of the transform.
     pub inverse: bool,
-    /// The number of outputs of the transform that were compared with the definition; if above 0,
-    /// one of the convolution was too.
+    /// The number of outputs of the transform that were compared with the definition. If it is not
+    /// 0, one output of the convolution was compared with the definition, too.
     pub outputs: usize,
 }
 
@@ -195,7 +199,7 @@ impl fmt::Display for Checked {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// The prime: `(2^63+2^34)^8+1`.
+    /// The prime in the notation of options, such as `(2^63+2^34)^8+1`.
     pub prime: String,
     /// The number k of digits of an element.
     pub digits: usize,
@@ -203,15 +207,18 @@ pub struct Row {
     pub bits: u32,
     /// log2 of the number of elements of a transform.
     pub log2: u32,
-    /// The big-prime method; absent if it was not requested, or is missing.
+    /// The measurements of the big-prime method; `None` if it was not requested or could not be
+    /// measured.
     pub big: Option<Big>,
-    /// The small-primes method; absent if it was not requested, or is missing.
+    /// The measurements of the small-primes method; `None` if it was not requested or could not be
+    /// measured.
     pub small: Option<Small>,
-    /// The time of the small-primes method divided by that of the big-prime method.
+    /// The time of a transform by the small-primes method divided by that by the big-prime method;
+    /// `None` unless both were measured.
     pub small_over_big: Option<f64>,
-    /// The comparisons that were made.
+    /// The comparisons of outputs that were made.
     pub checked: Checked,
-    /// The reasons why methods have no times.
+    /// For each requested method that could not be measured, a line that says why.
     pub missing: Vec<String>,
 }
 

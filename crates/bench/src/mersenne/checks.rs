@@ -1,7 +1,7 @@
 //! The cost of checks and checkpoints in a PRP test.
 //!
-//! The time per squaring of the test, with and without checkpoints, is compared with that of bare
-//! squarings before and after it.
+//! The time per squaring of the test, with and without checkpoints, is compared with the time of
+//! bare squarings, which are measured before and after the test.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -20,17 +20,18 @@ use crate::{BenchError, micros};
 
 const DEFAULT: u64 = 82_589_933;
 const DEFAULT_ON_CPU: u64 = 1_257_787;
-/// The least time of a whole test: a shorter one is dominated by its start, its end and the noise
-/// of the clock.
+/// The least duration of a whole test that is measured. The start, the end and the noise of the
+/// clock dominate the time of a shorter test.
 pub const SHORTEST: Duration = Duration::from_secs(10);
-/// The number of squarings of the test before the measurement, with products and a check.
+/// The number of squarings of a test that precedes the measurement and warms up the kernels of
+/// squarings, products and checks.
 const WARM_UP: u64 = 4_000;
-/// The time of a lap of bare squarings. Several laps before and after the test show how much their
-/// times vary.
+/// The duration of a lap of bare squarings. Several laps before and after the test show how much
+/// their times vary.
 const BARE_LAP: Duration = Duration::from_secs(1);
 const BARE_LAPS: usize = 10;
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of the cost of checks.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
@@ -38,13 +39,13 @@ pub struct Measured {
     pub exponent: u32,
     /// The name of the engine family.
     pub engine: &'static str,
-    /// The place: `cpu`, `cuda:0`.
+    /// The place where the engine computes: `cpu`, or a device such as `cuda:0`.
     pub device: &'static str,
     /// The transform length, in words.
     pub fft_length: usize,
-    /// The number of squarings of the test without checkpoints.
+    /// The number of timed squarings of the test without checkpoints.
     pub squarings: u64,
-    /// The times of a bare squaring before the test and after it, in µs.
+    /// The mean time of a bare squaring before the test, and that after the test, in µs.
     pub bare_us: [f64; 2],
     /// The time per squaring of a test without checkpoints, including its share of checks, in µs.
     pub checked_us: f64,
@@ -55,15 +56,15 @@ pub struct Measured {
     pub checks: usize,
     /// The number of checkpoints that were saved.
     pub checkpoints: usize,
-    /// By how much `checked_us` and `saved_us` exceed the mean time of bare squarings, in percent
-    /// of that mean. The second value is absent if no checkpoints were saved.
+    /// The amounts by which `checked_us` and `saved_us` exceed the mean time of bare squarings, in
+    /// percent of that mean. The second value is `None` if no checkpoint was saved.
     pub cost_percent: (f64, Option<f64>),
-    /// The spread of the laps of bare squarings, in percent of their mean.
+    /// The difference between the slowest and the fastest lap of bare squarings, in percent of
+    /// their mean.
     pub noise_percent: f64,
 }
 
-/// Returns the default exponent: a small one on the CPU. If the request does not fix a place, the
-/// place is that for the larger exponent.
+/// Returns the default exponent: 82,589,933 if the request names a device, and 1,257,787 otherwise.
 ///
 /// # Errors
 /// There are none, because the exponents are valid.
@@ -71,8 +72,9 @@ pub fn usual_exponent(request: &PlanRequest) -> Result<Exponent, ExponentError> 
     Exponent::new(if request.is_on_cpu() { DEFAULT_ON_CPU } else { DEFAULT })
 }
 
-/// Returns an error for a test too short to show the cost of its checks, judged by the time of some
-/// squarings, before minutes are spent on a measurement.
+/// Checks, before minutes are spent on a measurement, that the test of a plan is long enough to
+/// show the cost of its checks: it must take [`SHORTEST`] or more. Its time is estimated from that
+/// of some squarings.
 ///
 /// # Errors
 /// The test is too short ([`BenchError::TooShort`]), or the engine failed.
@@ -89,9 +91,9 @@ pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
     Err(BenchError::TooShort { exponent: p, time })
 }
 
-/// Measures the test of a plan until `checks` checks have passed, or to its end; `None` if `asked`
-/// stopped it. Checkpoints go to a new folder in `dir`, which is removed at the end; `dir` is
-/// created if necessary. This takes minutes.
+/// Measures the test of a plan until `checks` checks have passed or the test ends; returns `None`
+/// if `asked` requested a stop. Checkpoints are saved in a new folder in `dir`, which is removed at
+/// the end. `dir` is created if necessary. The measurement takes minutes.
 ///
 /// # Errors
 /// The test failed, its folder could not be created, or the test was too short to be timed.
@@ -105,7 +107,8 @@ pub fn measure(
     measure_in(plan, checks, scratch.path(), asked)
 }
 
-/// Measures with checkpoints in `dir`; `None` if `asked` stopped it.
+/// Measures the test of a plan with checkpoints in `dir`; returns `None` if `asked` requested a
+/// stop.
 fn measure_in(
     plan: Plan,
     checks: usize,
@@ -141,7 +144,8 @@ fn measure_in(
     }))
 }
 
-/// Runs a PRP test to some iteration, or until `checks` checks have passed and the state that they
+/// Runs a PRP test until iteration `iterations`, if given, or until `checks` checks have passed. If
+/// `store` is given, the test continues after the last check until the state that the check
 /// confirmed is on disk.
 fn run_test(
     plan: Plan,
@@ -175,7 +179,7 @@ fn run_test(
     Ok(times)
 }
 
-/// The times of a squaring without any checks.
+/// The times of a squaring in a run without checks.
 struct Bare {
     mean: Duration,
     /// The times of the fastest and of the slowest lap.
@@ -183,7 +187,7 @@ struct Bare {
     most: Duration,
 }
 
-/// Times bare squarings, and returns the times; `None` if `asked` stopped it.
+/// Times bare squarings, and returns the times; `None` if `asked` requested a stop.
 fn bare(plan: &Plan, asked: &StopToken) -> Result<Option<Bare>, EngineError> {
     let mut timer = plan.timer()?;
     timer.warm_up(200)?;
@@ -201,13 +205,13 @@ fn bare(plan: &Plan, asked: &StopToken) -> Result<Option<Bare>, EngineError> {
     Ok(Some(Bare { mean: timer.mean(), least, most }))
 }
 
-/// The times of a test, derived from its events.
+/// The start and the end of the timed squarings of a test, derived from its events.
 struct Times {
-    /// The number of squarings done at the first report of progress, and the time of that report:
-    /// the engine and its kernels are ready then.
+    /// The number of squarings done at the first report of progress, and the time of that report.
+    /// By then the engine and its kernels are ready.
     begun: Option<(u64, Instant)>,
-    /// The iteration of the last check, and the time when its state was on disk, or when the test
-    /// ended.
+    /// The iteration of the last check, and the time when the state that it confirmed was on disk.
+    /// For a test without checkpoints, the time of the next report of progress.
     ended: Option<(u64, Instant)>,
     checks: usize,
     checkpoints: usize,
@@ -222,8 +226,8 @@ impl Times {
         Ok((end.duration_since(begun).div_f64(squarings.max(1) as f64), squarings))
     }
 
-    /// Collects the times of a test; stops it by the first token once they suffice, or when the
-    /// second token requests it.
+    /// Collects the times of a test from its events. Sets the token `enough`, which stops the test,
+    /// when `checks` checks are timed or when the token `asked` is set.
     fn of(
         events: &mpsc::Receiver<Event>,
         checks: usize,

@@ -6,18 +6,18 @@ use serde::Serialize;
 use warpint_device::cpu_name;
 use warpint_mersenne::{Exponent, Residue, jacobi_of_ll};
 
-/// The default exponents, from very short symbols up to the largest Mersenne prime known in 2018.
+/// The default exponents, all of Mersenne primes, up to the largest known in 2018.
 const EXPONENTS: [u64; 4] = [1_257_787, 6_972_593, 20_996_011, 82_589_933];
 
-/// How long the computation of a short symbol is repeated; the fastest run counts.
+/// The duration for which a short computation is repeated; the fastest run counts.
 const EACH: Duration = Duration::from_secs(1);
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of Jacobi symbols.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// The name of the processor.
     pub cpu: String,
-    /// The number of threads per symbol.
+    /// The number of threads that compute a symbol.
     pub threads: usize,
     /// One row per exponent.
     pub rows: Vec<Row>,
@@ -28,13 +28,13 @@ pub struct Measured {
 pub struct Row {
     /// The exponent p of M_p = 2^p − 1.
     pub exponent: u32,
-    /// The Jacobi symbol (x − 2 | M_p) of the residue x.
+    /// The computed Jacobi symbol (x − 2 | M_p), where x is the residue.
     pub symbol: i8,
     /// The time of the fastest run within a second, or of one run if that is longer, in seconds.
     pub seconds: f64,
 }
 
-/// Returns the default exponents.
+/// Returns the default exponents of a benchmark of Jacobi symbols.
 #[must_use]
 pub fn usual_exponents() -> Vec<Exponent> {
     EXPONENTS.into_iter().filter_map(|p| Exponent::new(p).ok()).collect()
@@ -47,7 +47,8 @@ impl Measured {
         Self { cpu: cpu_name(), threads, rows: vec![] }
     }
 
-    /// Times the symbol of a residue of M_p, the same in every run; returns the new row.
+    /// Times the Jacobi symbol of a residue modulo M_p, and returns the new row. The residue is the
+    /// same in every run.
     pub fn measure(&mut self, p: Exponent) -> Row {
         let row = measure(p.get(), self.threads);
         self.rows.push(row.clone());
@@ -67,8 +68,9 @@ fn measure(p: u32, threads: usize) -> Row {
     Row { exponent: p, symbol, seconds: best.as_secs_f64() }
 }
 
-/// Returns a typical residue from the middle of a test, the same in every run: SplitMix64 (Steele,
-/// Lea and Flood 2014) from p.
+/// Returns a pseudorandom residue modulo 2^p − 1, as typical of the middle of a test. It consists
+/// of the outputs of SplitMix64 (Steele, Lea and Flood 2014) with seed p, so that it is the same in
+/// every run.
 fn drawn(p: u32) -> Residue {
     let mut state = u64::from(p);
     let limbs: Vec<u64> = (0..p.div_ceil(64))

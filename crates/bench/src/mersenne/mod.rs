@@ -1,10 +1,12 @@
 //! Squarings modulo 2^p − 1 with each engine, compared with a floor: the shortest possible time.
 //!
-//! * [`on_cpu`]: compared with a bare real FFT;
-//! * [`on_device`]: compared with memory traffic and arithmetic, at rates that are measured first;
-//! * [`same_plan`]: complex numbers against integers, in transforms with the same factorisation;
+//! * [`on_cpu`]: squarings on the CPU, compared with a bare real FFT;
+//! * [`on_device`]: squarings on a device, compared with the times for their memory traffic and
+//!   arithmetic at rates that are measured first;
+//! * [`same_plan`]: squarings by complex numbers and by integers, in transforms with the same
+//!   factorisation;
 //! * [`checks`]: the cost of checks and checkpoints in a PRP test;
-//! * [`jacobi`]: the check of a Lucas–Lehmer test.
+//! * [`jacobi`]: Jacobi symbols, the check of a Lucas–Lehmer test.
 
 pub mod checks;
 pub mod jacobi;
@@ -18,32 +20,32 @@ use warpint_mersenne::{Exponent, Plan, PlanError, PlanRequest, TunedTimes};
 use crate::chart::Labels;
 use crate::exponents_for;
 
-/// The default exponents on the CPU, from a small one to one whose transform exceeds the caches of
-/// a CPU. All are of Mersenne primes, as is customary in such benchmarks.
+/// The default exponents on the CPU. The transform of the last one exceeds the caches of a CPU. All
+/// are exponents of Mersenne primes, as is customary in benchmarks of squarings.
 const ON_CPU: [u64; 4] = [216_091, 1_257_787, 6_972_593, 20_996_011];
 
-/// The default exponents on a GPU. They are those of Mersenne primes too, except the last, the
-/// first one whose 2^p − 1 has more than 100,000,000 digits.
+/// The default exponents on a GPU. All are exponents of Mersenne primes except the last, which is
+/// the first prime p for which 2^p − 1 has 100,000,000 digits or more.
 const ON_GPU: [u64; 6] = [6_972_593, 43_112_609, 57_885_161, 82_589_933, 136_279_841, 332_192_831];
 
-/// The labels of charts of squarings.
+/// The labels of a chart of the times of squarings.
 pub(crate) const SQUARINGS: Labels = Labels {
     title: "Time of a squaring modulo 2^p − 1",
     axes: ["exponent p (bits)", "µs per squaring"],
     marker: |engine, p, micros| format!("M{p:.0} by {engine}: {micros:.2} µs"),
 };
 
-/// Returns the default exponents, for a place that is decided.
+/// Returns the default exponents for a request whose device is already chosen.
 #[must_use]
 pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &ON_CPU, &ON_GPU)
 }
 
-/// Returns the fastest plan of the requested engine, or of every engine of the place that supports
-/// p.
+/// Returns the fastest plan for p of the requested engine. If no engine is requested, returns the
+/// fastest plan of every engine that supports p on the requested device or the CPU.
 ///
 /// # Errors
-/// No such plan exists; the device cannot be used.
+/// No plan for p fits the request, or the device cannot be used.
 pub fn plans(
     p: Exponent,
     request: &PlanRequest,

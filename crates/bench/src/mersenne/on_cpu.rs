@@ -12,7 +12,7 @@ use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::micros;
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of squarings on the CPU.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// The name of the processor.
@@ -27,19 +27,20 @@ pub struct Measured {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// The exponent, engine, place and length of the plan.
+    /// The exponent, engine, place (`cpu`) and length of the plan.
     #[serde(flatten)]
     pub plan: Planned,
-    /// The mean number of bits of a word.
+    /// The mean number of bits of the exponent per word of the transform.
     pub bits_per_word: f64,
-    /// The plan's margin, in bits.
+    /// The margin of the plan: how far its expected rounding error is below its bound, in bits.
     pub margin_bits: f64,
     /// The time of a squaring, in µs: the least of four measurements.
     pub us_per_squaring: f64,
-    /// The time of a bare real FFT and its inverse on one thread, at the length that fp64 uses, in
-    /// µs.
+    /// The time of a bare real FFT and its inverse on one thread, at the transform length of fp64,
+    /// in µs; `None` if fp64 was not among the measured engines.
     pub fft_floor_us: Option<f64>,
-    /// The time of a squaring divided by that of the FFT and its inverse.
+    /// The time of a squaring divided by that of the FFT and its inverse; `None` if `fft_floor_us`
+    /// is.
     pub ratio_to_floor: Option<f64>,
 }
 
@@ -50,8 +51,9 @@ impl Measured {
         Self { cpu: cpu_name(), threads, rows: vec![] }
     }
 
-    /// Times plans of one exponent and the bare real FFT at fp64's length, in turns, so that a slow
-    /// moment of the machine affects all of them. Returns the new rows.
+    /// Times plans of one exponent, and the bare real FFT at the length of fp64, and returns the
+    /// new rows. The measurements take turns, so that a slow moment of the machine affects all of
+    /// them.
     ///
     /// # Errors
     /// An engine could not be built, or failed.
@@ -61,7 +63,7 @@ impl Measured {
         Ok(&self.rows[before..])
     }
 
-    /// Draws the times, and the floor of fp64, against the exponent.
+    /// Draws a chart of the times, and of the floor of fp64, against the exponent.
     #[must_use]
     pub fn chart(&self) -> Chart {
         let threads = if self.threads == 1 { "thread" } else { "threads" };

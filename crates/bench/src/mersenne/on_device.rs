@@ -9,17 +9,18 @@ use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::{is_simulator, micros};
 
-/// The number of timed squarings.
+/// The numbers of laps and of squarings by which plans are timed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Laps {
-    /// The number of laps of each plan, which take turns with those of other plans.
+    /// The number of laps of each plan. The plans take turns, lap by lap.
     pub(super) laps: u64,
-    /// The number of squarings of a lap; the same number is done before the first lap.
+    /// The number of squarings of a lap. As many squarings warm up each plan before the first lap.
     pub(super) squarings: u64,
 }
 
 impl Laps {
-    /// Runs all timers, lap by lap in turns.
+    /// Warms up all timers, then runs their laps in turns: the first lap of each, the second lap of
+    /// each, and so on.
     pub(super) fn run(self, timers: &mut [SquaringTimer]) -> Result<(), EngineError> {
         timers.iter_mut().try_for_each(|timer| timer.warm_up(self.squarings))?;
         for _ in 0..self.laps {
@@ -29,13 +30,13 @@ impl Laps {
     }
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of squarings on a device.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// The device: `cuda:0`.
+    /// The identifier of the device, such as `cuda:0`.
     pub device: String,
-    /// The name of the product.
+    /// The name of the GPU model, or that of the simulator.
     pub name: String,
     /// The version of the driver; empty on the simulator.
     pub driver: String,
@@ -49,22 +50,22 @@ pub struct Measured {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Reached {
-    /// The rates of copies in place, of several sizes.
+    /// The rates of copies in place, one per size of the buffer.
     pub copies: Vec<Copy>,
-    /// The number of FP64 multiply-adds per second.
+    /// The number of fused multiply-adds in FP64 per second.
     pub fp64_fma_per_second: f64,
-    /// The number of products mod 2^64 − 2^32 + 1 per second, in registers.
+    /// The number of products mod 2^64 − 2^32 + 1 of operands in registers per second.
     pub products_per_second: f64,
-    /// The rate of transforms in points times levels per second: of 16 or of 32 points, whichever
-    /// is faster.
+    /// The rate of transforms modulo 2^64 − 2^32 + 1 of 16 or of 32 points, whichever is faster. It
+    /// is in points times levels per second, where n points have log2(n) levels.
     pub points_levels_per_second: f64,
 }
 
-/// The rate of a copy in place.
+/// The rate of a kernel that reads each element of a buffer, adds 1 and writes the result back.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Copy {
-    /// The number of bytes copied.
+    /// The size of the buffer, in bytes.
     pub bytes: u64,
     /// The rate, in 10^9 bytes read and written per second.
     pub in_place_gb_per_second: f64,
@@ -74,60 +75,64 @@ pub struct Copy {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// The exponent, engine, place and length of the plan.
+    /// The exponent, engine, device and length of the plan.
     #[serde(flatten)]
     pub plan: Planned,
-    /// The variant of the engine; empty if only one exists.
+    /// The name of the engine's variant; empty if the engine has only one at this length.
     pub variant: String,
-    /// The mean number of bits of a word.
+    /// The mean number of bits of the exponent per word of the transform.
     pub bits_per_word: f64,
-    /// The plan's margin, in bits.
+    /// The margin of the plan: how far its expected rounding error is below its bound, in bits.
     pub margin_bits: f64,
     /// The number of timed squarings.
     pub squarings: u64,
     /// The mean time of the timed squarings, in µs.
     pub us_per_squaring: f64,
-    /// The mean time in the fastest lap, in µs.
+    /// The mean time of a squaring in the fastest lap, in µs.
     pub us_fastest_lap: f64,
-    /// The mean time in the slowest lap, in µs.
+    /// The mean time of a squaring in the slowest lap, in µs.
     pub us_slowest_lap: f64,
-    /// The number of bytes that both kernels of a squaring read and write.
+    /// The number of bytes that the two kernels of a squaring read and write; `None` if the engine
+    /// does not state it.
     pub traffic_bytes: Option<u64>,
-    /// The size in bytes of the copy whose rate applies to the traffic.
+    /// The size in bytes of the buffer of the copy whose rate is used for `traffic_floor_us`.
     pub traffic_at_copy_bytes: Option<u64>,
-    /// The time of the traffic at the rate of that copy, in µs.
+    /// The time of the memory traffic of a squaring at the rate of a copy of
+    /// `traffic_at_copy_bytes` bytes, in µs.
     pub traffic_floor_us: Option<f64>,
     /// A lower bound on the number of FP64 instructions of a squaring.
     pub fp64_instructions: Option<f64>,
     /// A lower bound on the number of products mod 2^64 − 2^32 + 1 of a squaring.
     pub products: Option<f64>,
-    /// A lower bound on the points times levels of a squaring.
+    /// A lower bound on the sum of points times levels over the transforms of a squaring.
     pub points_levels: Option<f64>,
-    /// The time of these operations at the measured rates, in µs.
+    /// The least time of the arithmetic of a squaring at the measured rates, in µs.
     pub arithmetic_floor_us: Option<f64>,
-    /// The time of a squaring divided by the larger floor.
+    /// The time of a squaring divided by the larger of `traffic_floor_us` and
+    /// `arithmetic_floor_us`.
     pub ratio_to_floor: Option<f64>,
-    /// The kernels, in the order of a squaring.
+    /// The kernels of a squaring, in the order in which they run.
     pub kernels: Vec<Kernel>,
 }
 
-/// The time of a kernel that is launched separately from the others.
+/// The time of one kernel of a squaring, measured with no other kernel running.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Kernel {
     /// The name of the kernel.
     pub kernel: &'static str,
-    /// The time of a launch, in µs.
+    /// The mean time of a launch, in µs.
     pub us: f64,
     /// The kernel's share in the time of all kernels, from 0 to 1.
     pub share: f64,
 }
 
-/// Squarings on one device, whose rates are known.
+/// A benchmark of squarings on one device, whose rates have been measured.
 #[derive(Debug)]
 pub struct Bench {
     laps: Laps,
-    /// The number of squarings for timing kernels; they are timed in one half of these.
+    /// The number of squarings that are run to time the kernels one by one. Only the launches of
+    /// the second half are timed.
     by_kernel: u64,
     rates: Rates,
     measured: Measured,
@@ -156,7 +161,7 @@ impl Bench {
         &self.measured
     }
 
-    /// Times plans of one exponent on this device, in turns. Returns the new rows.
+    /// Times plans of one exponent on the device, in turns, and returns the new rows.
     ///
     /// # Errors
     /// An engine could not be built, or failed.
@@ -204,7 +209,7 @@ impl Measured {
         }
     }
 
-    /// Draws the times and floors against the exponent.
+    /// Draws a chart of the times and floors against the exponent.
     #[must_use]
     pub fn chart(&self) -> Chart {
         let mut chart = Chart::new(&SQUARINGS, &self.name);

@@ -1,4 +1,5 @@
-//! Complex numbers against integers mod 2^64 − 2^32 + 1, in transforms with the same factorisation.
+//! Squarings by transforms of complex numbers and of integers mod 2^64 − 2^32 + 1, with the same
+//! factorisation of both transforms.
 
 use serde::Serialize;
 use warpint_device::device_model;
@@ -9,11 +10,12 @@ use warpint_mersenne::{
 use super::on_device::Laps;
 use crate::{BenchError, micros};
 
-/// The largest number of common plans per number of points; a plan takes a second to compile on a
-/// GPU.
+/// The largest number of factorisations that are measured per number of points. The kernels of a
+/// factorisation take a second to compile on a GPU.
 pub const MOST: usize = 4;
 
-/// Returns the usual numbers of points: 2^16 to 2^24 on a GPU.
+/// Returns the default numbers of points: the powers of two from 2^16 to 2^24 on a GPU, 2^8 and 2^9
+/// on the simulator.
 fn default_points(id: DeviceId) -> Vec<usize> {
     let logs = match id {
         DeviceId::Cuda(_) => 16..=24,
@@ -22,13 +24,13 @@ fn default_points(id: DeviceId) -> Vec<usize> {
     logs.map(|log| 1 << log).collect()
 }
 
-/// All measurements of a benchmark.
+/// All measurements of a benchmark of squarings by both kinds of points.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
-    /// The device: `cuda:0`.
+    /// The identifier of the device, such as `cuda:0`.
     pub device: String,
-    /// The name of the product.
+    /// The name of the GPU model, or that of the simulator.
     pub name: String,
     /// The version of the driver; empty on the simulator.
     pub driver: String,
@@ -37,7 +39,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Creates a benchmark without rows. The device must have been opened.
+    /// Creates a benchmark without rows. The device must have been opened; otherwise its name and
+    /// driver are empty.
     #[must_use]
     pub fn new(id: DeviceId) -> Self {
         let device = id.to_string();
@@ -46,19 +49,20 @@ impl Measured {
     }
 }
 
-/// The measurements of one factorisation of a transform, with both kinds of points.
+/// The measurements of one factorisation of a transform, with complex numbers and with integers as
+/// points.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// The number of points of a transform, which are complex numbers or integers.
+    /// The number of points of each transform.
     pub points: usize,
-    /// The factorisation of both transforms.
+    /// The factorisation of the transforms.
     pub plan: CommonPlan,
-    /// The measurements with complex numbers.
+    /// The measurements with complex numbers, by the engine fp64.
     pub fp64: Side,
-    /// The measurements with integers.
+    /// The measurements with integers, by the engine goldilocks.
     pub goldilocks: Side,
-    /// The time with integers divided by that with complex numbers.
+    /// The time of a squaring with integers divided by that with complex numbers.
     pub ratio: f64,
 }
 
@@ -66,7 +70,8 @@ pub struct Row {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct CommonPlan {
-    /// The name of the factorisation: `256x512 16.16/4.8.16`.
+    /// The name of the factorisation, such as `256x512 16.16/4.8.16`: rows, columns, then the
+    /// radices of columns and of rows.
     pub name: String,
     /// The number of rows of the matrix of points.
     pub rows: u32,
@@ -78,35 +83,36 @@ pub struct CommonPlan {
     pub row_radices: Vec<u32>,
 }
 
-/// The measurements for one kind of points.
+/// The measurements with complex numbers or with integers.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Side {
     /// The transform length, in words.
     pub fft_length: usize,
-    /// The variant of the engine.
+    /// The name of the engine's variant.
     pub variant: String,
-    /// The largest prime exponent that the length supports with margin.
+    /// The largest prime exponent that the transform length supports with the required margin.
     pub exponent: u32,
     /// The number of timed squarings.
     pub squarings: u64,
     /// The mean time of the timed squarings, in µs.
     pub us_per_squaring: f64,
-    /// The mean time in the fastest lap, in µs.
+    /// The mean time of a squaring in the fastest lap, in µs.
     pub us_fastest_lap: f64,
-    /// The mean time in the slowest lap, in µs.
+    /// The mean time of a squaring in the slowest lap, in µs.
     pub us_slowest_lap: f64,
     /// The time of a squaring in ns, divided by the exponent p, which is the number of bits of 2^p
     /// − 1.
     pub ns_per_bit: f64,
 }
 
-/// Returns the common plans of fp64 and goldilocks for these numbers of points; by default for the
-/// usual ones, as far as the device has enough shared memory.
+/// Returns pairs of plans of fp64 and goldilocks with a common factorisation, for each number of
+/// points in `points`. If `points` is empty, returns those for the default numbers of points that
+/// the shared memory of the device admits.
 ///
 /// # Errors
-/// There is no common plan for given points ([`BenchError::NoCommonPlan`]), or the device cannot be
-/// used.
+/// There is no common factorisation for one of `points` ([`BenchError::NoCommonPlan`]), or the
+/// device cannot be used.
 pub fn common(
     request: &PlanRequest,
     id: DeviceId,
@@ -125,7 +131,8 @@ pub fn common(
     Ok(found)
 }
 
-/// Returns plans of n complex points, which are 2n words, and of n integers.
+/// Returns pairs of plans with a common factorisation: one of n complex points, which are 2n words,
+/// and one of n integers.
 fn common_plans(request: &PlanRequest, n: usize) -> Result<Vec<Alike>, PlanError> {
     let families = request.families()?.0;
     let of = |name| families.iter().copied().find(|family| family.name() == name);
@@ -136,7 +143,7 @@ fn common_plans(request: &PlanRequest, n: usize) -> Result<Vec<Alike>, PlanError
 }
 
 impl Row {
-    /// Times both plans in turns, and returns the row.
+    /// Times the two plans in turns, and returns the row.
     ///
     /// # Errors
     /// An engine could not be built, or failed.

@@ -1,4 +1,4 @@
-//! A folder of a benchmark, on the disk that tests write to.
+//! A temporary folder for the checkpoints of a benchmark, in the directory where tests would write.
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use crate::BenchError;
 
-/// A new folder `DIR/bench-<16 hexadecimal digits>`, removed at the end.
+/// A new folder `DIR/bench-<16 hexadecimal digits>`, which is removed when the value is dropped.
 pub(super) struct Scratch {
     path: PathBuf,
-    /// The directory that contains the folder, if it was created together with it.
+    /// The directory that contains the folder, if it was created for the folder; otherwise `None`.
     made: Option<PathBuf>,
 }
 
 impl Scratch {
-    /// Creates the folder in a directory, and the directory if necessary. No other process uses the
-    /// folder: a benchmark never resumes from checkpoints of another.
+    /// Creates the folder in a directory, and the directory if necessary. The folder is always new,
+    /// so a benchmark never resumes from the checkpoints of another.
     pub(super) fn new(dir: &Path) -> Result<Self, BenchError> {
         let made = (!dir.exists()).then(|| dir.to_owned());
         fs::create_dir_all(dir)

@@ -1,4 +1,4 @@
-//! Tuning of products of integers in batches: the fastest method at each width.
+//! Tuning of products of integers in batches: the search for the fastest method at each width.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -15,51 +15,53 @@ use crate::{BenchError, chosen_by, is_simulator};
 /// The largest width that the simulator computes in seconds, in limbs.
 const ON_SIMULATOR: usize = 24;
 
-/// The number of kernels compiled at a time.
+/// The largest number of kernels that are compiled together before they are timed.
 const AHEAD: usize = 16;
 
-/// The results of tuning.
+/// The results of tuning products on a device.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tuned {
-    /// The device: `cuda:0`.
+    /// The identifier of the device, such as `cuda:0`.
     pub device: String,
-    /// The name of the product.
+    /// The name of the GPU model, or that of the simulator.
     pub name: String,
     /// The version of the driver; empty on the simulator.
     pub driver: String,
     /// The elapsed time in seconds.
     pub seconds: f64,
-    /// Whether a stop was requested before all was measured.
+    /// Whether a stop was requested before every method was measured.
     pub stopped: bool,
-    /// The measurements of this run, in order.
+    /// The measurements of this tuner, in the order in which they were made.
     pub rows: Vec<Row>,
-    /// The chosen methods by width, by all prices known now.
+    /// The method that is chosen at each width, according to all prices known at the end.
     pub ladder: Vec<Rung>,
 }
 
-/// The measurement of one method.
+/// The measurement of one method with one size.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
     /// The operation: `mul` or `sqr`.
     pub operation: &'static str,
-    /// The method, by its name.
+    /// The name of the method.
     pub method: String,
-    /// The number of limbs of the products of one thread, or of points of a transform.
+    /// The number of limbs of the products that one thread computes, or the number of points of a
+    /// transform.
     pub size: usize,
-    /// The width in bits of the factors that were multiplied, the widest ones of the step.
+    /// The width in bits of the factors that were multiplied: the largest for which this size is
+    /// used.
     pub bits: usize,
     /// The time of a product in ns; absent if the measurement failed.
     pub ns_per_product: Option<f64>,
-    /// The time of a product in ns as estimated by the formula.
+    /// The time of a product in ns as estimated by a formula before any measurement.
     pub estimated_ns: f64,
     /// The error, if the measurement failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// A range of widths for which one method is chosen.
+/// A range of widths for which the same method is chosen.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Rung {
@@ -69,15 +71,16 @@ pub struct Rung {
     pub from_bits: usize,
     /// The largest width of a factor, in bits.
     pub to_bits: usize,
-    /// The method, by its name.
+    /// The name of the method.
     pub method: String,
     /// The time of a product of the widest factors, in ns.
     pub ns_per_product: f64,
-    /// The basis of the choice: `measured` or `estimate`.
+    /// The kind of price by which the method was chosen: `measured` or `estimate`.
     pub chosen_by: &'static str,
 }
 
-/// Tuning in progress: measures prices of products on a device, and stores each at once.
+/// Tuning in progress: measures prices of products on a device, and stores each price as soon as it
+/// is measured.
 #[derive(Debug)]
 pub struct Tuner {
     gpu: Gpu,
@@ -85,7 +88,7 @@ pub struct Tuner {
     storing: Storing,
     prices: Prices,
     rows: Vec<Row>,
-    /// The warnings since they were last taken.
+    /// The warnings since the last call of `take_warnings`.
     warnings: Vec<String>,
     effort: Effort,
     /// The width of the widest factors, in limbs of 32 bits.
@@ -93,9 +96,9 @@ pub struct Tuner {
 }
 
 impl Tuner {
-    /// Creates a tuner with the stored prices, or with none if `again` is true and everything is
-    /// measured again. Tests whether prices can be stored. On the simulator, factors have at most
-    /// 768 bits.
+    /// Creates a tuner, and tests whether prices can be stored. The tuner begins with the stored
+    /// prices. If `again` is true, it begins without prices, so that everything is measured again.
+    /// On the simulator, factors have at most 768 bits.
     ///
     /// # Errors
     /// The store does not exist, or cannot be read.
@@ -118,7 +121,7 @@ impl Tuner {
         })
     }
 
-    /// Returns whether prices can be stored.
+    /// Returns whether prices can be stored, and if not, why.
     #[must_use]
     pub fn storing(&self) -> &Storing {
         &self.storing
@@ -130,17 +133,19 @@ impl Tuner {
         self.store.path()
     }
 
-    /// Returns the warnings since the last call, one line each.
+    /// Returns the warnings since the last call of this function, one line each.
     #[must_use]
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Measures every method that may be the fastest at some width by the prices known, until none
-    /// is left or `watch` requests a stop. Each method is a step of `watch`.
+    /// Measures every method that, according to the known prices, may be the fastest at some width.
+    /// Ends when no unmeasured method is left or `watch` requests a stop. Each method is reported
+    /// to `watch` as a step.
     ///
     /// # Errors
-    /// The device fails before the first measurement; later failures are recorded in the rows.
+    /// The device fails before the first measurement. Later failures are not errors: they are
+    /// recorded in the rows.
     pub fn measure(&mut self, watch: &dyn Watch) -> Result<Tuned, BenchError> {
         let begin = Instant::now();
         let info = self.gpu.device().info().clone();
@@ -170,14 +175,14 @@ impl Tuner {
         })
     }
 
-    /// Returns the steps still to be measured, without those that failed.
+    /// Returns the steps that are still to be measured, without the steps whose measurement failed.
     fn left(&self, steps: &[Step]) -> Vec<Step> {
         let tried = |way: &Algorithm| self.rows.iter().any(|row| row.is_of(way));
         let wanted = self.prices.wanted(steps, self.most).into_iter();
         wanted.filter(|step| !tried(&step.way)).collect()
     }
 
-    /// Measures a step and stores the price.
+    /// Measures a step, stores its price and adds a row. A failure becomes a warning.
     fn time(&mut self, timer: &mut ProductTimer, step: &Step, info: &DeviceInfo) {
         let time = timer.time(step);
         if let Ok(ns) = time {
@@ -209,8 +214,8 @@ impl Row {
     }
 }
 
-/// Returns the chosen methods for products of two factors of one width and for squares, from 32
-/// bits on.
+/// Returns the ranges of widths, from 32 bits to `most` limbs, in which one method is chosen: first
+/// for products of two factors of equal width, then for squares.
 fn ladder(gpu: &Gpu, steps: &[Step], most: usize) -> Vec<Rung> {
     let mut ladder: Vec<Rung> = vec![];
     for square in [false, true] {

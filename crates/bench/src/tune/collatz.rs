@@ -1,4 +1,4 @@
-//! Tuning of tables of the Collatz methods: the fastest sizes.
+//! Tuning of the tables of the Collatz methods: the search for their fastest sizes.
 
 use std::time::{Duration, Instant};
 
@@ -15,25 +15,27 @@ use warpint_progress::Watch;
 use super::Storing;
 use crate::BenchError;
 
-/// The intended duration of a timing.
+/// The intended duration of a timing. The count of numbers is chosen so that a timing takes about
+/// this long.
 const GOAL: Duration = Duration::from_secs(1);
 
-/// How often the fastest sizes are timed.
+/// The number of timings of a size, of which the least counts. A size that is much slower than the
+/// fastest is timed only once.
 const TIMES: usize = 3;
 
-/// Sizes within this factor of the fastest are timed again.
+/// A size is not timed again if its time exceeds that of the fastest size by more than this factor.
 const NEAR: f64 = 1.1;
 
 /// log2 of the largest count of numbers to time.
 const MOST_BITS: u32 = 56;
 
-/// The number at which the timed regions start.
+/// The first number of the regions whose verification is timed.
 const FROM: u128 = 1 << 70;
 
-/// The number at which the timed delays start.
+/// The first number whose delay is computed in a timing.
 const DELAYS_FROM: u128 = 1 << 40;
 
-/// Returns everything that has several sizes at a place.
+/// Returns the tables whose sizes can be tuned on a device, or on the CPU if `device` is `None`.
 #[must_use]
 pub fn tunable(device: Option<&Device>) -> Vec<Tunable> {
     let mut all = Vec::from(Tunable::ALL);
@@ -51,8 +53,8 @@ pub struct Tuner<'a> {
 }
 
 impl<'a> Tuner<'a> {
-    /// Creates a tuner that times 2^bits numbers; `None` selects as many as take a second. Tests
-    /// whether sizes can be stored, before any is measured.
+    /// Creates a tuner that times 2^`bits` numbers per size. If `bits` is `None`, it selects a
+    /// count that takes about a second. Tests whether sizes can be stored.
     ///
     /// # Errors
     /// The stored sizes cannot be read.
@@ -65,14 +67,14 @@ impl<'a> Tuner<'a> {
         Ok(Self { device, tuned, storing: Storing::new(tuned.check()), bits })
     }
 
-    /// Returns whether sizes can be stored.
+    /// Returns whether sizes can be stored, and if not, why.
     #[must_use]
     pub fn storing(&self) -> &Storing {
         &self.storing
     }
 
-    /// Times each size of these tables. Each size is a step of `watch`. The fastest size of a table
-    /// is stored once all its sizes were timed.
+    /// Times each size of the requested tables. Each size is reported to `watch` as a step. When
+    /// all sizes of a table have been timed, the fastest is stored, unless a result was wrong.
     pub fn measure(&mut self, asked: &[Tunable], watch: &dyn Watch) -> Report {
         let device = self.device;
         let all: u64 = asked.iter().map(|what| candidates(*what, device).len() as u64).sum();
@@ -112,11 +114,12 @@ struct Tuning<'a> {
     what: Tunable,
     device: Option<&'a Device>,
     watch: &'a dyn Watch,
-    /// log2 of the count of numbers timed, the same for all sizes.
+    /// log2 of the count of numbers timed, which is the same for all sizes of the table; `None`
+    /// until it is chosen.
     bits: Option<u32>,
-    /// The sum of the delays of these numbers.
+    /// The sum of the delays of the numbers timed; `None` until a size has computed it.
     sum: Option<u128>,
-    /// Whether a size gave a different result.
+    /// Whether two sizes gave different sums of delays, or a number was unresolved.
     is_wrong: bool,
     rows: Vec<(Size, Row)>,
 }
@@ -131,7 +134,7 @@ impl<'a> Tuning<'a> {
         Self { what, device, watch, bits, sum: None, is_wrong: false, rows: vec![] }
     }
 
-    /// Times a size; returns whether it was completed.
+    /// Times a size and adds its row. Returns false if the timing was stopped.
     fn measure(&mut self, size: Size) -> bool {
         let mut row = Row {
             what: self.what.name(),
@@ -153,8 +156,8 @@ impl<'a> Tuning<'a> {
         true
     }
 
-    /// Times a size; returns the number `bits` and the least time of 2^bits numbers, or `None` if
-    /// stopped.
+    /// Times a size. Returns log2 of the count of numbers timed, and the least time of several
+    /// timings; `None` if stopped.
     fn time(&mut self, size: Size) -> Result<Option<(u32, Duration)>, BenchError> {
         let (mut work, unit_bits) = self.open(size)?;
         let bits = match self.bits {
@@ -182,7 +185,8 @@ impl<'a> Tuning<'a> {
         Ok(least.map(|time| (bits, time)))
     }
 
-    /// Opens a size. Returns the work, and log2 of the first count of numbers to time.
+    /// Prepares the computation with tables of a size. Returns it with log2 of the count of numbers
+    /// at which the search for a count that takes [`GOAL`] begins.
     fn open(&self, size: Size) -> Result<(Work, u32), BenchError> {
         const FEWER: u32 = 10;
         let method = match (size, self.device) {
@@ -205,7 +209,8 @@ impl<'a> Tuning<'a> {
         Ok((Work::Verifier(verifier), unit_bits.saturating_sub(FEWER)))
     }
 
-    /// Returns log2 of the count of numbers that take about [`GOAL`]; `None` if stopped.
+    /// Returns log2 of a count of numbers that takes about [`GOAL`]; `None` if stopped. The search
+    /// begins at 2^`bits` numbers.
     fn bits_of_a_second(
         &mut self,
         work: &mut Work,
@@ -228,7 +233,7 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// Processes 2^bits numbers, and returns the time; `None` if stopped.
+    /// Processes 2^`bits` numbers once, and returns the time; `None` if stopped.
     fn once(&mut self, work: &mut Work, bits: u32) -> Result<Option<Duration>, BenchError> {
         let begin = Instant::now();
         match work {
@@ -267,7 +272,7 @@ impl<'a> Tuning<'a> {
         Ok(Some(begin.elapsed()))
     }
 
-    /// Stores the fastest size, if one exists and no result was wrong.
+    /// Stores the fastest size. Stores nothing if every timing failed or a result was wrong.
     fn store(&mut self, tuned: &TunedSizes) -> Result<(), TuningError> {
         if self.is_wrong {
             return Ok(());
@@ -284,7 +289,7 @@ impl<'a> Tuning<'a> {
     }
 }
 
-/// The work that is timed.
+/// The computation that is timed.
 enum Work {
     Verifier(Box<dyn Verifier>),
     Delays(Box<DelaysOnDevice>),
@@ -294,20 +299,21 @@ fn none_here(what: Tunable) -> BenchError {
     BenchError::NoTable { table: what.name() }
 }
 
-/// The results of tuning.
+/// The results of tuning Collatz tables.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Report {
-    /// The place: `cpu`, or a device such as `cuda:0`.
+    /// The identifier of the device, such as `cuda:0`, or `cpu`.
     pub device: String,
     /// The name of the GPU model or processor.
     pub name: String,
-    /// Whether a stop was requested before all was measured.
+    /// Whether a stop was requested before every size was timed.
     pub stopped: bool,
-    /// Whether sizes differ in their results, or numbers are unresolved: the machine is unreliable.
+    /// Whether two sizes gave different results, or a number was unresolved. The machine is then
+    /// unreliable.
     #[serde(skip)]
     pub is_wrong: bool,
-    /// One row per timed size.
+    /// One row per timed size, table by table.
     pub rows: Vec<Row>,
 }
 
@@ -317,9 +323,9 @@ pub struct Report {
 pub struct Row {
     /// The name of the table: `sieve`, `table` or `delays`.
     pub what: &'static str,
-    /// The size: `step=12`.
+    /// The size as text, such as `step=12`.
     pub size: String,
-    /// The count of numbers timed, `2^30`; absent if the timing failed.
+    /// The count of numbers timed, such as `2^30`; absent if the timing failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numbers: Option<String>,
     /// The count of numbers per second; absent if the timing failed.
@@ -327,7 +333,7 @@ pub struct Row {
     /// The error, if the timing failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether the size is the fastest and was stored.
+    /// Whether the size was stored as the fastest of its table.
     pub stored: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Tuning of squarings modulo 2^p − 1: engines, lengths and variants.
+//! Tuning of squarings modulo 2^p − 1: the search for the fastest engine, transform length and
+//! variant.
 
 use std::ops::RangeInclusive;
 use std::thread;
@@ -15,24 +16,25 @@ use super::search::{AHEAD, NEAR, Stopwatch, search};
 use crate::columns::Planned;
 use crate::{BenchError, exponents_for, micros};
 
-/// The default exponents with a GPU: one length of every size class, up to that of the largest
-/// current tests.
+/// The default exponents with a GPU. Their transform lengths range from short ones to those of the
+/// largest tests that are common today.
 const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_609, 82_589_933];
 
-/// The default exponents without a GPU, up to a measurement of seconds.
+/// The default exponents without a GPU. The measurement of the largest takes seconds.
 const EXPONENTS_ON_CPU: [u64; 3] = [216_091, 1_257_787, 6_972_593];
 
-/// All measurements of a tuning.
+/// All measurements of a tuning of squarings.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tuned {
-    /// Whether a stop was requested before all was measured.
+    /// Whether a stop was requested before every plan was timed.
     pub stopped: bool,
-    /// One row per timed plan, in the order of the plans.
+    /// One row per timed plan, in the order in which the plans were given.
     pub rows: Vec<Row>,
 }
 
 impl Tuned {
-    /// Returns the fastest plan of each length, in the form of the shipped tables ([`known`]).
+    /// Returns a table of the fastest plan of each engine and length, in the format of the tables
+    /// that are shipped with the program ([`known`]).
     #[must_use]
     pub fn table(&self) -> String {
         let name = self.rows.first().map_or("", |row| row.device_name.as_str());
@@ -60,12 +62,12 @@ impl Tuned {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// The exponent, engine, place and length of the plan.
+    /// The exponent, engine, device and length of the plan.
     #[serde(flatten)]
     pub plan: Planned,
-    /// The name of the product.
+    /// The name of the GPU model or processor.
     pub device_name: String,
-    /// The variant of an engine on a device; empty if only one exists.
+    /// The name of the engine's variant; empty if the engine has only one at this length.
     pub variant: String,
     /// The time of a squaring in µs; absent if the plan failed.
     pub us_per_squaring: Option<f64>,
@@ -75,22 +77,23 @@ pub struct Row {
     /// Whether the plan is the fastest of its engine and length.
     #[serde(skip)]
     pub best: bool,
-    /// Whether the plan was stored as the fastest of its engine and length.
+    /// Whether the time of the plan was stored as the fastest of its engine and length.
     pub stored: bool,
-    /// Whether the plan is the fastest for this exponent.
+    /// Whether the plan is the fastest of those for its exponent. Always false if a range of
+    /// lengths was tuned instead of exponents.
     pub fastest: bool,
 }
 
-/// The result of timing some plans.
+/// The result of one call of [`Tuner::time`].
 #[derive(Debug, Clone)]
 pub struct Timed {
-    /// One row per timed plan, in the order of the plans.
+    /// One row per timed plan, in the order in which the plans were given.
     pub rows: Vec<Row>,
-    /// Whether the budget was spent, or a stop requested, before all was timed.
+    /// Whether the budget was spent, or a stop was requested, before every plan was timed.
     pub ended_early: bool,
 }
 
-/// Tuning in progress: times squarings, and stores the fastest plan of each length.
+/// Tuning in progress: times squarings, and stores the fastest plan of each engine and length.
 #[derive(Debug)]
 pub struct Tuner {
     times: TunedTimes,
@@ -98,28 +101,29 @@ pub struct Tuner {
 }
 
 impl Tuner {
-    /// Creates a tuner. Tests whether times can be stored, before any is measured, and creates the
-    /// folder of the store if it does not exist.
+    /// Creates a tuner, and tests whether times can be stored. The test creates the folder of the
+    /// store if it does not exist.
     #[must_use]
     pub fn new(times: TunedTimes) -> Self {
         let storing = Storing::new(times.check());
         Self { times, storing }
     }
 
-    /// Returns whether times can be stored.
+    /// Returns whether times can be stored, and if not, why.
     #[must_use]
     pub fn storing(&self) -> &Storing {
         &self.storing
     }
 
-    /// Returns the warnings about the store since the last call, one line each.
+    /// Returns the warnings about the store since the last call of this function, one line each.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         self.times.take_warnings()
     }
 
-    /// Times plans and stores the fastest of each length: the plans of one exponent within a budget
-    /// of time, or those of some lengths without one. Each plan is a step of `watch`. At least one
+    /// Times plans, and stores the fastest plan of each engine and length. For the plans of one
+    /// exponent, `budget` limits the time of the search; for the plans of a range of lengths it is
+    /// `None`, and every plan is timed. Each plan is reported to `watch` as a step. At least one
     /// plan is timed, however small the budget is, unless a stop was requested.
     pub fn time(&mut self, plans: &[Plan], budget: Option<Duration>, watch: &dyn Watch) -> Timed {
         let of_length =
@@ -151,16 +155,18 @@ impl Tuner {
         Timed { rows, ended_early: found.ended_early }
     }
 
-    /// Stores a time; returns whether it was stored. The result of an incomplete search replaces no
-    /// better time.
+    /// Stores the time of a plan, and returns whether it was stored. If `is_whole` is false, some
+    /// plans of this engine and length were not timed; the time is then stored only if it is less
+    /// than the stored one.
     fn put(&mut self, plan: &Plan, time: Duration, is_whole: bool) -> bool {
         let is_better = || self.times.get(&plan.timing_key()).is_none_or(|known| time < known.time);
         (is_whole || is_better()) && self.storing.put(|| self.times.put(plan, time)).is_some()
     }
 }
 
-/// Returns, for each length, the fastest variant and those within a tenth of its time, and all
-/// plans that failed.
+/// Returns the rows of the leading plans: for each engine and length, the fastest variant and every
+/// variant whose time exceeds the fastest by at most a tenth. Includes the rows of all plans that
+/// failed.
 pub fn leading(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().filter(|row| {
         let same = |other: &&Row| {
@@ -174,14 +180,14 @@ pub fn leading(rows: &[Row]) -> impl Iterator<Item = &Row> {
     })
 }
 
-/// Returns the default exponents whose lengths are tuned, for a place that is decided.
+/// Returns the default exponents to tune for a request whose device is already chosen.
 #[must_use]
 pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &EXPONENTS_ON_CPU, &EXPONENTS)
 }
 
-/// Returns the plans of an exponent that are worth timing: for each length the `variants` most
-/// promising ones. Plans of one length are adjacent.
+/// Returns the plans of an exponent that are worth timing: for each engine and length, the
+/// `variants` most promising variants. Plans of one engine and length are adjacent.
 ///
 /// # Errors
 /// No plan fits the request.
@@ -193,11 +199,12 @@ pub fn plans_of_exponent(
     Ok(first_variants(Plan::candidates(p, request)?, variants))
 }
 
-/// Returns the plans of all lengths in a range of words, in groups of whole lengths: for each
-/// length the `variants` most promising ones.
+/// Returns the plans of all transform lengths in a range, which is in words: for each engine and
+/// length, the `variants` most promising variants. The plans are divided into groups; all plans of
+/// one engine and length are in the same group.
 ///
 /// # Errors
-/// There is no length in the range ([`BenchError::NoLengths`]), or the device cannot be used.
+/// No engine has a length in the range ([`BenchError::NoLengths`]), or the device cannot be used.
 pub fn plans_of_lengths(
     lengths: &RangeInclusive<usize>,
     request: &PlanRequest,
@@ -211,7 +218,8 @@ pub fn plans_of_lengths(
     Ok(whole_lengths(&plans))
 }
 
-/// Returns groups of whole lengths, each of [`AHEAD`] plans or more.
+/// Divides plans into groups. All plans of one engine and length are in the same group, and each
+/// group except the last has at least [`AHEAD`] plans.
 fn whole_lengths(plans: &[Plan]) -> Vec<Vec<Plan>> {
     let mut groups: Vec<Vec<Plan>> = vec![];
     for of_length in plans.chunk_by(|a, b| a.timing_key() == b.timing_key()) {
@@ -223,14 +231,15 @@ fn whole_lengths(plans: &[Plan]) -> Vec<Vec<Plan>> {
     groups
 }
 
-/// Returns the first variants of each length; those of one length are adjacent.
+/// Returns the first `most` variants of each engine and length. Plans of one engine and length must
+/// be adjacent.
 fn first_variants(plans: Vec<Plan>, most: usize) -> Vec<Plan> {
     let of_length = plans.chunk_by(|a, b| a.timing_key() == b.timing_key());
     of_length.flat_map(|plans| plans.iter().take(most).copied()).collect()
 }
 
-/// Compiles the kernels of some plans, several at a time, so that engines built later find them
-/// compiled. Failures are reported when the engine is built.
+/// Compiles the kernels of all given plans at once, so that engines built later find them compiled.
+/// Failures are ignored here; they occur again, and are reported, when the engine is built.
 fn compile_ahead(plans: &[Plan]) {
     // Squarings from the 100th on do not measure round-off and use separate kernels, so warm up
     // past that number.
@@ -242,7 +251,7 @@ fn compile_ahead(plans: &[Plan]) {
     });
 }
 
-/// The plans to time, and the clock.
+/// The plans to time, and the start of the search.
 struct Timing<'a> {
     plans: &'a [Plan],
     begin: Instant,

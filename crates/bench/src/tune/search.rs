@@ -1,44 +1,46 @@
-//! The order in which `tune` times plans, and the end of the search.
+//! The order in which `warpint tune` times plans, and when the search ends.
 //!
-//! 1. Variants are timed rank by rank: the most promising variant of every length first, then the
-//!    second ones, and so on.
-//! 2. With a budget, a length whose best time is at least [`SLOW`] times the fastest of all gets no
-//!    further variants, and the search ends when [`SEARCH`] of the budget is spent.
-//! 3. The variants within [`NEAR`] of the fastest of their length are timed again, for longer, the
-//!    fastest first, until the budget is spent.
+//! 1. Variants are timed rank by rank: first the most promising variant of every length, then the
+//!    second most promising of every length, and so on.
+//! 2. With a budget, no further variants of a length are timed if its best time is at least
+//!    [`SLOW`] times the best time of all lengths. This phase ends when the share [`SEARCH`] of the
+//!    budget is spent.
+//! 3. Variants whose time is at most [`NEAR`] times the fastest of their length are timed again,
+//!    for longer, the fastest first, until the budget is spent.
 //!
-//! The order depends only on the plans, their times and these rules; elapsed time decides only
-//! where it ends. At least one plan is timed, however small the budget is.
+//! The order depends only on the plans, their times and these rules. The elapsed time only decides
+//! when the search ends. At least one plan is timed, however small the budget is.
 
 use std::time::Duration;
 
 /// The duration of each plan's first timing.
 const SHORTLY: Duration = Duration::from_millis(50);
 
-/// The duration of the second timing of the best plans.
+/// The duration of the second timing, which only the best plans get.
 const AGAIN: Duration = Duration::from_millis(300);
 
-/// The number of engines built at a time. The largest engines take a gigabyte each on the device.
+/// The number of plans whose kernels are compiled at a time. To compile kernels, engines are built,
+/// and the largest engines take a gigabyte each on the device.
 pub(super) const AHEAD: usize = 8;
 
 /// The largest ratio of a variant's time to the fastest of its length at which the variant is timed
 /// again.
 pub(super) const NEAR: f64 = 1.1;
 
-/// The ratio of a length's best time to the fastest of all from which the length is not searched
-/// further: variants of a length differ by less.
+/// A length is not searched further if its best time is this many times the best time of all
+/// lengths, or more. The times of variants of one length differ by a smaller factor.
 const SLOW: f64 = 1.5;
 
-/// The share of a budget for the search; the rest is for timing the best again.
+/// The share of the budget for first timings. The rest is for second timings of the best plans.
 const SEARCH: f64 = 0.75;
 
-/// A clock that times plans, which are identified by their index in a list.
+/// A clock that times plans. A plan is identified by its index in a list.
 pub(super) trait Stopwatch {
-    /// Compiles the kernels of some plans, several at a time.
+    /// Compiles the kernels of the given plans at once.
     fn prepare(&mut self, plans: &[usize]);
-    /// Returns the time of a squaring, measured for the given duration.
+    /// Returns the time of a squaring by a plan, from a measurement that lasts about `each`.
     fn time(&mut self, plan: usize, each: Duration) -> Result<Duration, String>;
-    /// Returns the time since the start.
+    /// Returns the time since the start of the search.
     fn spent(&self) -> Duration;
     /// Returns whether a stop was requested.
     fn is_stopped(&self) -> bool;
@@ -46,26 +48,28 @@ pub(super) trait Stopwatch {
 
 /// The result of a search.
 pub(super) struct Found {
-    /// For each plan, the least time of a squaring, or the error; `None` if it was not timed.
+    /// For each plan, the least time of a squaring, or the error; `None` for a plan that was not
+    /// timed.
     pub(super) times: Vec<Option<Result<Duration, String>>>,
-    /// Whether the budget was spent, or a stop requested, before all was timed.
+    /// Whether the budget was spent, or a stop was requested, before every plan was timed.
     pub(super) ended_early: bool,
 }
 
 impl Found {
-    /// Returns the least time of a squaring by a plan.
+    /// Returns the least time of a squaring by a plan; `None` if the plan failed or was not timed.
     pub(super) fn time(&self, plan: usize) -> Option<Duration> {
         self.times.get(plan)?.as_ref()?.as_ref().ok().copied()
     }
 
-    /// Returns the least time of some plans.
+    /// Returns the least time of a squaring by any of the given plans; `None` if none has a time.
     fn least(&self, plans: impl Iterator<Item = usize>) -> Option<Duration> {
         plans.filter_map(|plan| self.time(plan)).min()
     }
 }
 
-/// Times plans, and returns the times. `lengths` identifies the engine and length of each plan by a
-/// number; plans of one length are in the order of their promise.
+/// Times plans, and returns the times. `lengths[i]` is a number that stands for the engine and
+/// length of plan i. Plans with the same number are in order, the most promising first. If `budget`
+/// is `None`, every plan is timed.
 pub(super) fn search(
     lengths: &[usize],
     budget: Option<Duration>,
@@ -138,11 +142,11 @@ pub(super) fn search(
 mod tests {
     use super::*;
 
-    /// Plans of known times, each of which takes a second to time.
+    /// A stopwatch whose plans have given times. A timing takes a second of its clock.
     struct Fake {
         micros: Vec<u64>,
         seconds: u64,
-        /// The stop is requested after this many seconds.
+        /// The time in seconds at which a stop is requested.
         stop: u64,
         timed: Vec<usize>,
         prepared: Vec<usize>,
@@ -190,11 +194,12 @@ mod tests {
 
     #[test]
     fn first_variants_come_first_and_slow_lengths_no_further() {
-        // Three lengths of three variants; the last length is slow, whatever its variants do.
+        // Three lengths with three variants each. The first variant of the last length is so slow
+        // that its other variants are not timed.
         let lengths = [0, 0, 0, 1, 1, 1, 2, 2, 2];
         let mut fake = Fake::new(&[100, 90, 120, 110, 140, 85, 300, 1, 1]);
         let found = search(&lengths, minute(), &mut fake);
-        // By rank; then the best of each length again, the fastest first.
+        // First timings by rank; then second timings of the best variants, the fastest first.
         assert_eq!(fake.timed, [0, 3, 6, 1, 4, 2, 5, 5, 1]);
         assert_eq!(found.time(5), Some(Duration::from_micros(85)));
         assert_eq!((found.time(7), found.ended_early), (None, false));
@@ -218,7 +223,8 @@ mod tests {
             let found = search(&lengths, Some(Duration::from_secs(budget)), &mut fake);
             assert!(found.ended_early);
             assert_eq!(fake.seconds, budget.max(1), "{:?}", fake.timed);
-            // The first of all lengths, and a quarter for second timings.
+            // The first variants of all lengths are timed first, and a quarter of the budget is for
+            // second timings.
             let again = fake.timed.len() - found.times.iter().flatten().count();
             assert_eq!(again as u64, budget / 4);
             if budget >= 20 {

@@ -1,32 +1,32 @@
-//! Storage of tuned values, as long as it works.
+//! Storage of tuned values, which ends at the first failure.
 
 use warpint_device::TuningError;
 
-/// Whether results can be stored: tested before anything is measured, and valid until the first
-/// failure.
+/// Whether the results of tuning can be stored. This is tested before anything is measured, and
+/// holds until storing fails for the first time.
 ///
-/// A failure does not end a measurement: its results are in the rows in any case. Nothing is stored
-/// after it.
+/// A failure does not end a measurement, whose results are returned in any case. After a failure
+/// nothing more is stored.
 #[derive(Debug)]
 pub struct Storing {
     failure: Option<TuningError>,
 }
 
 impl Storing {
-    /// Creates the state from the outcome of a test whether results can be stored.
+    /// Creates the state from `trial`, the outcome of a test whether results can be stored.
     #[must_use]
     pub fn new(trial: Result<(), TuningError>) -> Self {
         Self { failure: trial.err() }
     }
 
-    /// Returns why results are not stored; `None` as long as they are.
+    /// Returns the error because of which results are not stored; `None` if they are stored.
     #[must_use]
     pub fn failure(&self) -> Option<&TuningError> {
         self.failure.as_ref()
     }
 
-    /// Stores a result by `put`, unless storing failed before; returns the value of `put` if it was
-    /// stored.
+    /// Calls `put` to store a result, unless storing failed before. Returns the value of `put`, or
+    /// `None` if the result was not stored.
     pub(super) fn put<T>(&mut self, put: impl FnOnce() -> Result<T, TuningError>) -> Option<T> {
         if self.failure.is_some() {
             return None;

@@ -1,4 +1,4 @@
-//! Benchmarks and tuning without the program.
+//! Tests of benchmarks and tuning as a library, without the command-line program.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod rows;

@@ -1,4 +1,4 @@
-//! Rows of small benchmarks on the CPU, and requests that are refused.
+//! Tests of the rows of small benchmarks on the CPU, and of requests that are refused.
 
 use warpint_arith::gfn::PRIMES;
 use warpint_bench::batch::{self, Methods, Operation};

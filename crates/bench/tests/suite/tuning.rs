@@ -1,4 +1,4 @@
-//! Tuning into a store of its own.
+//! Tests of tuning with a temporary store.
 
 use std::fmt::Display;
 use std::sync::Mutex;
@@ -10,7 +10,8 @@ use warpint_device::{Device, DeviceChoice, TuningStore};
 use warpint_mersenne::{Exponent, PlanRequest, StopToken, StoredTimes, TunedTimes};
 use warpint_progress::Watch;
 
-/// The steps that were reported.
+/// A [`Watch`] that records the reported steps: how many were done, how many there are, and the
+/// description.
 #[derive(Default)]
 struct Heard(Mutex<Vec<(u64, u64, String)>>);
 

@@ -1,4 +1,4 @@
-//! How to compute and where: engine, device, threads.
+//! The arguments that choose engine, device and threads.
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -13,7 +13,7 @@ pub(crate) struct DeviceArgs {
     pub(crate) device: DeviceChoice,
 }
 
-/// How to compute, wherever that is.
+/// The arguments that choose the engine and the number of threads.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
     #[arg(
@@ -31,7 +31,7 @@ pub(crate) struct EngineArgs {
     pub(crate) threads: Option<usize>,
 }
 
-/// What every computation shares.
+/// The arguments that all commands of Mersenne numbers have in common: engine, threads and device.
 #[derive(Debug, Args)]
 pub(crate) struct ArithmeticArgs {
     #[command(flatten)]
@@ -42,33 +42,35 @@ pub(crate) struct ArithmeticArgs {
 }
 
 impl EngineArgs {
-    /// Returns a request for these engines on a device, at a length or at the fastest.
+    /// Returns a request for a plan on a device by the chosen engine. `length` is the transform
+    /// length in words; `None` selects the fastest.
     pub(crate) fn plan_request(&self, device: DeviceChoice, length: Option<usize>) -> PlanRequest {
         PlanRequest { engine: self.engine.0, device, length, threads: self.threads }
     }
 }
 
 impl ArithmeticArgs {
-    /// Returns a request for these arguments, at a length or at the fastest.
+    /// Returns a request for a plan on the chosen device by the chosen engine. `length` is the
+    /// transform length in words; `None` selects the fastest.
     pub(crate) fn plan_request(&self, length: Option<usize>) -> PlanRequest {
         self.how.plan_request(self.device.device, length)
     }
 }
 
-/// An engine family by name; `None` lets the plan choose.
+/// The name of an engine family; `None` lets the plan choose the family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EngineName(pub(crate) Option<&'static str>);
 
 const AUTO: &str = "auto";
 
-/// Accepts `auto` and the name of every family.
+/// Returns a parser that accepts `auto` and the names of all engine families.
 pub(super) fn engine_parser() -> impl TypedValueParser<Value = EngineName> {
     let families = engine::families().iter().map(|family| family.name());
     PossibleValuesParser::new([AUTO].into_iter().chain(families))
         .map(|name| EngineName(engine::family(&name).map(|family| family.name())))
 }
 
-/// Formats `The arithmetic: auto, word (P up to 63), fp64, …`.
+/// Returns the help of the option `--engine`: `The arithmetic: auto, word (P up to 63), fp64, …`.
 fn engine_help() -> String {
     const LARGEST: u32 = (1 << 31) - 1;
     let families = engine::families().iter().map(|family| {

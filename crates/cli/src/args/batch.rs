@@ -1,4 +1,4 @@
-//! `batch` and its operations.
+//! The arguments of `warpint batch` and its operations.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -91,7 +91,7 @@ Examples:
   $ warpint batch powm 3 2^61-2 2^61-1 -o - --quiet
   1";
 
-/// What is done to the numbers of files.
+/// The operation on the numbers of files.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Batch {
     /// a + b; in npy and raw files 32 bits wider than the wider operand.
@@ -191,7 +191,7 @@ pub(crate) struct PowerArgs {
     pub(crate) rest: BatchArgs,
 }
 
-/// Of operations that leave something.
+/// The arguments of operations that have a remainder.
 #[derive(Debug, Args)]
 pub(crate) struct SecondArgs {
     /// Write the remainders to this file. Its format is that of --out-format, else by the end of its
@@ -200,7 +200,7 @@ pub(crate) struct SecondArgs {
     pub(crate) rem: Option<PathBuf>,
 }
 
-/// What all operations share.
+/// The arguments that all operations have in common.
 #[derive(Debug, Args)]
 pub(crate) struct BatchArgs {
     /// Where the results go: a file, a pipe, a device such as /dev/null, or - for standard output. A file
@@ -274,7 +274,7 @@ pub(crate) struct BatchArgs {
     pub(crate) json: bool,
 }
 
-/// Parses a format by its name.
+/// Returns a parser of the names of formats.
 fn format() -> impl TypedValueParser<Value = Format> {
     let name = |format: Format| {
         PossibleValue::new(format.name()).help(match format {

@@ -1,4 +1,4 @@
-//! `bench` and its kinds.
+//! The arguments of `warpint bench` and its subcommands.
 
 use std::path::PathBuf;
 

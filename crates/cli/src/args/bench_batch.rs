@@ -1,4 +1,4 @@
-//! `bench batch`.
+//! The arguments of `warpint bench batch`.
 
 use std::path::PathBuf;
 
@@ -70,7 +70,7 @@ pub(crate) struct BenchBatchArgs {
     pub(crate) json: bool,
 }
 
-/// Formats `Operations: add (a + b mod 2^n), …`.
+/// Returns the help of the option `--op`, which lists all operations with their formulas.
 fn operations() -> String {
     let all =
         Operation::ALL.map(|operation| format!("{} ({})", operation.name(), operation.about()));

@@ -1,4 +1,4 @@
-//! `bench bigprime`.
+//! The arguments of `warpint bench bigprime`.
 
 use std::path::PathBuf;
 
@@ -62,14 +62,14 @@ pub(crate) struct BenchBigprimeArgs {
     pub(crate) json: bool,
 }
 
-/// Exponents of two, from the first to the last.
+/// A range of transform lengths, as exponents of two. It includes both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lengths {
     pub(crate) from: u32,
     pub(crate) to: u32,
 }
 
-/// log2 of the longest transform.
+/// log2 of the length of the longest transform that may be requested.
 const MOST: u32 = 30;
 
 fn lengths(text: &str) -> Result<Lengths, String> {

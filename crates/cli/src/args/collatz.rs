@@ -1,4 +1,4 @@
-//! `collatz`: its commands.
+//! The subcommands of `warpint collatz`.
 
 use clap::Subcommand;
 

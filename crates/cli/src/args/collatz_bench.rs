@@ -1,4 +1,4 @@
-//! `collatz bench`: its grammar and help.
+//! The arguments of `warpint collatz bench`, with their help.
 
 use clap::Args;
 use warpint::mersenne::DeviceChoice;

@@ -1,4 +1,4 @@
-//! Arguments of `collatz path` and `collatz delay`.
+//! The arguments of `warpint collatz path` and `warpint collatz delay`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `collatz verify` and `collatz merge`: their grammar and help.
+//! The arguments of `warpint collatz verify` and `warpint collatz merge`, with their help.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -130,7 +130,7 @@ pub(crate) struct MergeArgs {
 
 const AUTO: &str = "auto";
 
-/// A method; `None` selects the fastest.
+/// The method of verification; `None` selects the fastest for the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MethodChoice(pub(crate) Option<Method>);
 
@@ -140,12 +140,12 @@ pub(super) fn method() -> impl TypedValueParser<Value = MethodChoice> {
         .map(|name| MethodChoice(Method::ALL.into_iter().find(|method| method.name() == name)))
 }
 
-/// The place to compute, with all GPUs as a choice.
+/// The value of `--device` of commands that can use all GPUs at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
-    /// On all GPUs.
+    /// All GPUs of this machine.
     All,
-    /// In one place.
+    /// One GPU, the CPU, or the automatic choice between them.
     One(DeviceChoice),
 }
 

@@ -1,4 +1,5 @@
-//! `tune` and `stress`: what a machine does best, and whether it does it right.
+//! The arguments of `warpint tune`, `warpint selftest` and `warpint stress`, which measure and test
+//! a machine.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -51,7 +52,7 @@ pub(crate) struct TuneArgs {
     pub(crate) json: bool,
 }
 
-/// What else can be tuned.
+/// The subcommands of `warpint tune`. Without a subcommand it tunes transforms of Mersenne numbers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tune {
     /// Measure which method multiplies integers of each width fastest on a GPU, for batches.

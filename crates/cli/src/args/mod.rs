@@ -1,4 +1,4 @@
-//! The command line: its grammar, its help, and errors in values.
+//! The command line: its arguments, its help texts, and the parsers of values with their errors.
 
 mod arithmetic;
 mod batch;
@@ -199,7 +199,8 @@ pub(crate) enum Command {
     },
 }
 
-/// Parses one value of a list by its name; `about` is shown by completions.
+/// Returns a parser that accepts the name of one of the values `all`. Shell completions show
+/// `about` beside each name.
 fn named<T: Clone + Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,

@@ -1,4 +1,4 @@
-//! `proof verify`.
+//! The arguments of `warpint proof verify`.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub(crate) struct ProofVerifyArgs {
     pub(crate) json: bool,
 }
 
-/// Parses the power of a proof; larger powers are not supported.
+/// Parses the power of a proof, from 1 to [`LARGEST_POWER`].
 pub(super) fn proof_power(text: &str) -> Result<u32, String> {
     let power = text.parse().ok().filter(|power| (1..=LARGEST_POWER).contains(power));
     power.ok_or_else(|| format!("'{text}' is not a power from 1 to {LARGEST_POWER}"))

@@ -1,4 +1,4 @@
-//! `prp` and `ll`: what both share.
+//! The arguments that `warpint prp` and `warpint ll` have in common.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,7 +38,7 @@ Examples:
 
 Checkpoints are in DIR/M<P>/. Ctrl-C saves one and stops; the same command resumes the test.";
 
-/// What `prp` and `ll` share.
+/// The arguments that `warpint prp` and `warpint ll` have in common.
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
     /// The exponent: a prime below 2^31.
@@ -119,13 +119,15 @@ impl From<Start> for LlStart {
 }
 
 impl TestArgs {
-    /// Returns the test of the given kind.
+    /// Returns the specification of the test of the given kind. The shift is random unless it was
+    /// given.
     pub(crate) fn spec(&self, kind: TestKind) -> TestSpec {
         let shift = self.shift.unwrap_or_else(|| random_shift(self.exponent.get()));
         TestSpec { iterations: self.iterations, shift, ..TestSpec::new(kind, self.exponent) }
     }
 
-    /// Returns a job without assignment, proof or second engine.
+    /// Returns the job of a test with the given options, without assignment, proof or second
+    /// engine.
     pub(crate) fn job(&self, spec: TestSpec) -> Job<'_> {
         let mut job = Job::new(spec, &self.dir);
         job.request = self.plan_request();

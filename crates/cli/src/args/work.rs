@@ -1,4 +1,4 @@
-//! `work` and `status`: their grammar and help.
+//! The arguments of `warpint work` and `warpint status`, with their help.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -101,7 +101,7 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// Returns a request for these arguments on a device.
+    /// Returns a request for a plan on a device by the chosen engine and number of threads.
     pub(crate) fn plan_request(&self, device: DeviceChoice) -> PlanRequest {
         self.how.plan_request(device, None)
     }

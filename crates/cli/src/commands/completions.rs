@@ -1,4 +1,4 @@
-//! `warpint completions SHELL`
+//! The command `warpint completions SHELL`: prints a completion script for a shell.
 
 use clap::CommandFactory;
 

@@ -1,4 +1,4 @@
-//! `warpint devices`
+//! The command `warpint devices`: lists the GPUs, and what is missing to use them.
 
 use std::fmt::{self, Display};
 
@@ -19,13 +19,13 @@ pub(crate) fn run(json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The report on the devices of this machine, and on missing requirements.
+/// The report on the devices of this machine, and on requirements that are missing.
 #[derive(Debug, Serialize)]
 struct DevicesReport {
     devices: Vec<DeviceReport>,
-    /// The reasons why no other devices are listed.
+    /// The reasons why further devices cannot be listed, such as a missing driver.
     missing: Vec<String>,
-    /// The run-time compiler; absent if no device needs it.
+    /// The run-time compiler (NVRTC); absent if no device needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     nvrtc: Option<Compiler>,
 }
@@ -36,7 +36,7 @@ struct DeviceReport {
     id: String,
     name: String,
     memory_bytes: u64,
-    /// The number of free bytes of the device's memory; `null` if it is unknown.
+    /// The number of bytes of the device's memory that are free; `null` if it is unknown.
     free_bytes: Option<u64>,
     compute_capability: String,
     multiprocessors: u32,
@@ -44,14 +44,14 @@ struct DeviceReport {
     nvrtc: Compiler,
     /// The FP64 rate; `null` if it could not be measured.
     fp64: Option<Fp64>,
-    /// A reading of the sensors; absent without NVML, or if the device has no sensors.
+    /// A reading of the device's sensors; absent without NVML, or if the device has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     sensors: Option<Telemetry>,
-    /// Why the device cannot be used, or not be measured.
+    /// The reason why the device cannot be used or measured; `null` if it can.
     problem: Option<String>,
 }
 
-/// The run-time compiler, or how to install it.
+/// The version and path of the run-time compiler (NVRTC), or a text that says how to install it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Compiler {
@@ -68,7 +68,7 @@ struct Fp64 {
 }
 
 impl DeviceReport {
-    /// Returns the report on a device: what the driver reports, and what is measured.
+    /// Returns the report on a device: the data from its driver, and its measured FP64 rate.
     fn measured(info: &DeviceInfo) -> Self {
         let nvrtc = Compiler::of(Nvrtc::find(Some(info.compute_capability)));
         let mut report = Self::new(info, nvrtc);

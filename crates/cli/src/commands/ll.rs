@@ -1,4 +1,4 @@
-//! `warpint ll P`
+//! The command `warpint ll P`: a Lucas–Lehmer test.
 
 use warpint::mersenne::{PlanRequest, TestKind};
 

@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands of the program, one file or folder each.
 
 mod batch;
 mod bench;

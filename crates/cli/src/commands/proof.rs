@@ -1,4 +1,4 @@
-//! `warpint proof verify FILE`
+//! The command `warpint proof verify FILE`: the verification of a proof file.
 
 use warpint::runner::proofs::verify_file;
 
@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::report;
 
 pub(crate) fn verify(args: &ProofVerifyArgs) -> anyhow::Result<Exit> {
-    // Nothing needs saving: a signal ends it at once.
+    // Nothing needs saving, so that a signal ends the verification at once.
     let (console, stop) = Console::install(args.quiet, args.json)?;
     let request = args.arithmetic.plan_request(None);
     let Some(report) = verify_file(&args.file, &request, &*console, &stop)? else {

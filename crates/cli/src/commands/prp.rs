@@ -1,4 +1,4 @@
-//! `warpint prp P`
+//! The command `warpint prp P`: a PRP test, with a proof if requested.
 
 use warpint::mersenne::proof::{Points, power_for};
 use warpint::mersenne::{KnownFactors, TestKind, TestSpec};

@@ -1,4 +1,4 @@
-//! `warpint selftest [FILTER] [--device …]`
+//! The command `warpint selftest [FILTER] [--device …]`: tests the arithmetic of the program.
 
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
@@ -45,8 +45,8 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     tally.conclude(args, has_more)
 }
 
-/// Formats an estimate: `quick cases on cuda:0: about 60.0 s if no kernel is compiled yet;
-/// --thorough: about 11 min 0 s`.
+/// Formats the estimated duration of a run as `quick cases on cuda:0: about 60.0 s if no kernel is
+/// compiled yet; --thorough: about 11 min 0 s`.
 fn estimate(depth: Depth, place: DeviceChoice) -> String {
     let is_gpu = matches!(place, DeviceChoice::On(_));
     let about = |depth: Depth| format!("about {}", units::elapsed(depth.estimate(is_gpu)));
@@ -63,8 +63,8 @@ fn estimate(depth: Depth, place: DeviceChoice) -> String {
     }
 }
 
-/// Returns the families of the requested device; for `auto` those of the CPU and of a GPU that
-/// works.
+/// Returns the engine families of the requested device. For `auto`, returns the families of the CPU
+/// and those of a GPU that works.
 pub(super) fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::Result<Families> {
     let mut families =
         if device == DeviceChoice::Auto { families_on_cpu() } else { Families::new() };
@@ -74,15 +74,16 @@ pub(super) fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::R
     Ok(families)
 }
 
-/// The result of a case.
+/// The result of one case of the selftest.
 #[derive(Debug, Serialize)]
 pub(super) struct Case {
-    /// The engine or kind of number and its place: `fp64`, `batch@cuda:0`.
+    /// The engine or the kind of operation that is tested, with its device: `fp64`, `batch@cuda:0`.
     pub(super) suite: String,
     pub(super) case: String,
     pub(super) passed: bool,
     pub(super) seconds: f64,
-    /// Why the case failed, or how a fault was survived; may be empty.
+    /// The reason why the case failed, or a text that says how an injected fault was handled; may
+    /// be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) message: String,
 }
@@ -99,7 +100,7 @@ impl From<&CaseReport> for Case {
     }
 }
 
-/// Formats the case: `fp64::squares      1.2 s  ok`.
+/// Formats the case as `fp64::squares      1.2 s  ok`.
 impl Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = format!("{}::{}", self.suite, self.case);
@@ -111,7 +112,7 @@ impl Display for Case {
     }
 }
 
-/// The results of the cases so far; each is printed when its case is done.
+/// The results of the cases so far. The result of each case is printed when the case is done.
 pub(super) struct Tally {
     lines: bool,
     only_failures: bool,
@@ -119,7 +120,7 @@ pub(super) struct Tally {
     report: Report,
 }
 
-/// The results of all cases.
+/// The results of all cases, as JSON.
 #[derive(Serialize)]
 struct Report {
     seconds: f64,
@@ -135,7 +136,8 @@ impl Tally {
         Self { lines: !args.json, only_failures: args.quiet, begin, report }
     }
 
-    /// Prints and records a case. If the reader of standard output has gone, no more cases are run.
+    /// Prints and records the result of a case. If standard output cannot be written, ends the
+    /// process.
     pub(super) fn take(&mut self, case: Case) {
         if self.lines
             && !(self.only_failures && case.passed)
@@ -148,8 +150,8 @@ impl Tally {
         self.report.cases.push(case);
     }
 
-    /// Prints the last line, or the JSON object, and returns the exit code. `has_more` says whether
-    /// a thorough run has more cases.
+    /// Prints the last line, or the JSON object, and returns the exit code. `has_more` is true if a
+    /// run with `--thorough` has more cases.
     pub(super) fn conclude(mut self, args: &SelftestArgs, has_more: bool) -> anyhow::Result<Exit> {
         let Report { passed, failed, .. } = self.report;
         if passed + failed == 0 {

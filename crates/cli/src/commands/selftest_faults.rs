@@ -1,4 +1,5 @@
-//! `warpint selftest --faults [FILTER] [--device …]`
+//! The command `warpint selftest --faults [FILTER] [--device …]`: injects faults into tests whose
+//! answers are known.
 
 use anyhow::Context;
 use warpint::device::device_on;

@@ -1,4 +1,4 @@
-//! `warpint status [DIR]`: the state of the workers of a directory.
+//! The command `warpint status [DIR]`: the states of the workers of a directory.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -24,12 +24,13 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The overview of the workers of a directory, for printing.
+/// The overview of the workers and lists of a directory, with its text form.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct Status(Overview);
 
-/// The state of a list, printed as `DIR/worktodo.txt: 3 assignments left, 1 malformed`.
+/// The numbers of lines in a list, formatted as `DIR/worktodo.txt: 3 assignments left, 1
+/// malformed`.
 struct Left<'a>(&'a ListStatus);
 
 impl Display for Left<'_> {
@@ -60,7 +61,8 @@ impl Display for Status {
     }
 }
 
-/// Writes `worker 0 (process 7, since 2026-01-02 03:04:05 UTC): testing M216091, PRP-3, on cpu: …`.
+/// Writes the state of a worker as `worker 0 (process 7, since 2026-01-02 03:04:05 UTC): testing
+/// M216091, PRP-3, on cpu: …`.
 fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
     let WorkerStatus { worker: number, pid, since, updated, done, failed, .. } = worker;
     write!(f, "worker {number} (process {pid}, since {since} UTC): ")?;

@@ -1,4 +1,4 @@
-//! `warpint stress`
+//! The command `warpint stress`: checked squarings until the user stops them.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -61,8 +61,8 @@ fn plans(args: &StressArgs) -> anyhow::Result<Vec<Plan>> {
 #[derive(Serialize)]
 struct Line<'a>(&'a Report);
 
-/// Formats the report: `cuda:0 (NVIDIA H200): 1000000 squarings in 60.0 s, 100 checks and 90
-/// residues, no mismatch`.
+/// Formats the report as `cuda:0 (NVIDIA H200): 1000000 squarings in 60.0 s, 100 checks and 90
+/// residues compared, no mismatch`.
 impl Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let report = self.0;
@@ -86,8 +86,9 @@ impl Display for Line<'_> {
     }
 }
 
-/// Formats the progress: `no mismatch, 35.2 s, 700000 squarings, 70 checks, 61 °C, 1980 MHz,
-/// M216091 by fp64 on …`. The most important parts come first, for narrow terminals.
+/// Formats the progress as `no mismatch, 35.2 s, 700000 squarings, 70 checks, 61 °C, 1980 MHz,
+/// M216091 by fp64 on …`. The most important parts come first, because narrow terminals show only
+/// the beginning.
 fn progress_line(plan: &Plan, time: Duration, tally: Tally, reading: Option<&Telemetry>) -> String {
     let verdict = match tally.mismatches {
         0 => "no mismatch".to_owned(),

@@ -1,8 +1,9 @@
-//! The exit code of an error.
+//! The choice of the exit code of an error.
 //!
-//! Libraries classify their errors ([`ErrorKind`]), and the exit code follows from the kind. The
-//! outermost cause with a kind decides; errors of kind [`ErrorKind::Other`], and types that are not
-//! listed here, defer to their source. An error without any kind is [`Exit::Failed`].
+//! The crates of the project give each of their errors an [`ErrorKind`], from which the exit code
+//! follows. In a chain of causes, the outermost error whose kind has an exit code decides. Errors
+//! of kind [`ErrorKind::Other`], and types that are not listed in this file, are passed over. If no
+//! error of the chain has an exit code, it is [`Exit::Failed`].
 
 use std::error::Error;
 use std::io;
@@ -40,12 +41,12 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     of_error(error.as_ref())
 }
 
-/// Returns the exit code of an error of a library.
+/// Returns the exit code of an error of one of the project's crates.
 pub(crate) fn of_error(error: &(dyn Error + 'static)) -> Exit {
     Chain::new(error).find_map(class).unwrap_or(Failed)
 }
 
-/// Returns the class of one error in a chain; `None` if its cause decides.
+/// Returns the exit code that one error of a chain determines; `None` if its cause decides.
 fn class(cause: &(dyn Error + 'static)) -> Option<Exit> {
     match cause.downcast_ref::<io::Error>() {
         // It may contain an error of this program.
@@ -57,7 +58,7 @@ fn class(cause: &(dyn Error + 'static)) -> Option<Exit> {
     }
 }
 
-/// Returns the class of an error of the program's own types; `None` for other types.
+/// Returns the exit code of an error whose type this program defines; `None` for other types.
 fn own(cause: &(dyn Error + 'static)) -> Option<Exit> {
     match () {
         () if cause.is::<BadRequest>() || cause.is::<OutputError>() => Some(BadInput),
@@ -66,7 +67,7 @@ fn own(cause: &(dyn Error + 'static)) -> Option<Exit> {
     }
 }
 
-/// Returns the class of a kind of errors; `None` if the cause of the error decides.
+/// Returns the exit code of errors of a kind; `None` if the cause of an error decides.
 fn of_kind(kind: ErrorKind) -> Option<Exit> {
     match kind {
         ErrorKind::BadInput => Some(BadInput),
@@ -79,7 +80,8 @@ fn of_kind(kind: ErrorKind) -> Option<Exit> {
     }
 }
 
-/// Returns the kind of an error of a library; `None` for other types.
+/// Returns the kind of an error of one of the project's crates; `None` for types that are not
+/// listed.
 fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
     macro_rules! first_of {
         ($($error:ty),+ $(,)?) => {

@@ -1,4 +1,4 @@
-//! Exit codes, and errors as one line.
+//! Exit codes, and the formatting of errors as one line.
 
 mod class;
 mod pipe;
@@ -12,25 +12,28 @@ use warpint::batch::BatchError;
 
 pub(crate) use class::{of as class_of, of_error as class_of_error};
 
-/// The exit codes of the program, one table for all commands ([`CODES`]).
+/// The exit codes of the program. [`CODES`] is the table of their numbers, which applies to all
+/// commands.
 ///
-/// In order of gravity: of several failures the gravest determines the exit code.
+/// The variants are in order of gravity. If there are several failures, the gravest determines the
+/// exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// The work is done; prime or composite.
+    /// The work is done, whatever its result is.
     Done,
-    /// The user stopped the work before its end. If a signal requested it, the process ends by that
-    /// signal instead: see [`crate::signals`].
+    /// The user stopped the work before its end. If a signal requested the stop, the process ends
+    /// by that signal instead of this code: see [`crate::signals`].
     Stopped,
     /// The request is invalid, or its output cannot be written.
     BadInput,
     /// The disk, the device or the memory failed.
     Failed,
-    /// The work is done, and found an error in its subject.
+    /// The work is done, and its finding is negative: for example, a proof is wrong or a check
+    /// failed.
     Negative,
 }
 
-/// The table of exit codes in `warpint --help`.
+/// The table of exit codes that `warpint --help` prints.
 pub(crate) const CODES: &str = "\
 Exit codes:
   0  done: prime or composite, checked and right
@@ -69,8 +72,8 @@ impl fmt::Display for BadRequest {
 
 impl std::error::Error for BadRequest {}
 
-/// The error of a failed check, described in one line: the program did its work, and found an
-/// error.
+/// The error of a failed check, described in one line. The program did its work and found something
+/// wrong.
 #[derive(Debug)]
 pub(crate) struct Finding(pub(crate) String);
 
@@ -82,7 +85,7 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// The error that standard output cannot be written.
+/// The error of a failed write to standard output.
 #[derive(Debug)]
 pub(crate) struct OutputError(pub(crate) io::Error);
 
@@ -94,8 +97,8 @@ impl fmt::Display for OutputError {
 
 impl std::error::Error for OutputError {}
 
-/// Prints `error: …` in one line, and returns the exit code. If the reader of standard output has
-/// gone, ends the process silently, as other filters do.
+/// Prints an error as one line `error: …`, and returns its exit code. If the cause is that the
+/// reader of standard output has closed the pipe, ends the process silently, as other filters do.
 pub(crate) fn report(error: &anyhow::Error) -> Exit {
     if error.chain().any(is_broken_pipe) {
         pipe::end();
@@ -104,7 +107,8 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     class_of(error)
 }
 
-/// Returns whether the reader of standard output, or of a batch's results, has gone.
+/// Returns whether an error means that the reader of standard output, or of the results of a batch,
+/// has closed the pipe.
 fn is_broken_pipe(cause: &(dyn Error + 'static)) -> bool {
     let output = cause.downcast_ref::<OutputError>().map(|e| &e.0);
     let of_batch = || match cause.downcast_ref::<BatchError>() {
@@ -114,12 +118,14 @@ fn is_broken_pipe(cause: &(dyn Error + 'static)) -> bool {
     output.or_else(of_batch).is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Formats the error and its causes, each once, since some messages already contain their cause.
+/// Formats an error and its causes in one line. A cause that an earlier message already quotes is
+/// left out.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     one_line_of(error.as_ref())
 }
 
-/// Formats an error of a library and its causes, each once.
+/// Formats an error of one of the project's crates and its causes in one line. A cause that an
+/// earlier message already quotes is left out.
 pub(crate) fn one_line_of(error: &(dyn Error + 'static)) -> String {
     warpint::runner::one_line(error)
 }

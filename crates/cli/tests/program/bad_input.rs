@@ -1,4 +1,4 @@
-//! Invalid requests are refused in one line with exit code 2.
+//! Tests that invalid requests are refused in one line with exit code 2.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `batch`: every operation, from every format and to every format.
+//! Tests of `warpint batch`: every operation, with every format of operands and results.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,11 @@ use serde_json::Value;
 use crate::common::{Ran, warpint, with_input};
 
 const OPERATIONS: [&str; 5] = ["add", "sub", "mul", "mullo", "sqr"];
-/// File name extensions, one of each format.
+/// The extensions of file names, one for each format.
 const FORMATS: [&str; 4] = ["txt", "hex", "npy", "bin"];
 
-/// The expected result, for numbers of up to `bits` bits; `None` for a < b.
+/// Returns the expected result of an operation on numbers of up to `bits` bits; `None` for a
+/// difference with a < b.
 fn expected(operation: &str, a: &BigUint, b: &BigUint, bits: u32) -> Option<BigUint> {
     match operation {
         "add" => Some(a + b),
@@ -23,7 +24,7 @@ fn expected(operation: &str, a: &BigUint, b: &BigUint, bits: u32) -> Option<BigU
     }
 }
 
-/// Returns the limbs of a result of operands of `a` and `b` limbs.
+/// Returns the number of limbs of a result for operands of `a` and `b` limbs.
 fn result_limbs(operation: &str, a: usize, b: usize) -> usize {
     match operation {
         "add" => a.max(b) + 1,
@@ -33,7 +34,7 @@ fn result_limbs(operation: &str, a: usize, b: usize) -> usize {
     }
 }
 
-/// Writes numbers of `limbs` limbs of 32 bits in a format.
+/// Writes numbers of `limbs` 32-bit limbs to a file in a format.
 pub(crate) fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize) {
     let lines = |text: fn(&BigUint) -> String| -> Vec<u8> {
         numbers.iter().flat_map(|n| (text(n) + "\n").into_bytes()).collect()
@@ -60,7 +61,7 @@ pub(crate) fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize
     fs::write(path, file).unwrap();
 }
 
-/// Reads the numbers of a file of results of `limbs` limbs; `None` for a line `none`.
+/// Reads the results, of `limbs` limbs each, from a file; a line `none` is `None`.
 pub(crate) fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
     let file = fs::read(path).unwrap();
     let radix = if format == "hex" { 16 } else { 10 };
@@ -85,7 +86,8 @@ pub(crate) fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUin
     }
 }
 
-/// Returns numbers of up to `limbs` limbs, the hard ones first.
+/// Returns `count` numbers of up to `limbs` limbs: first special ones such as 0 and all ones, then
+/// random ones.
 pub(crate) fn numbers(count: usize, limbs: usize, seed: u64) -> Vec<BigUint> {
     let ones = (BigUint::from(1u8) << (32 * limbs)) - 1u8;
     let mut state = seed;
@@ -379,8 +381,8 @@ fn names_do_not_matter_where_formats_are_given() {
     assert_eq!(fs::read(dir.path().join("r.BIN")).unwrap(), [0xfe, 1, 0, 0, 0, 0, 0, 0]);
 }
 
-/// On a device all results are compared with their operands, unless that is switched off; on the
-/// CPU only if requested.
+/// Tests that results are compared with their operands on a device unless the user disables it, and
+/// on the CPU only if the user requests it.
 #[test]
 fn results_are_checked_by_identities_by_default_on_a_device() {
     let dir = tempfile::tempdir().unwrap();

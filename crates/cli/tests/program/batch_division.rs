@@ -1,4 +1,4 @@
-//! `batch`: division, common divisors, inverses, roots and powers.
+//! Tests of `warpint batch`: division, greatest common divisors, inverses, square roots and powers.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use crate::batch::{numbers, read, sound, write};
 use crate::common::warpint;
 
-/// The expected result and remainder; `None` if no result exists.
+/// Returns the expected result and remainder of an operation; `None` if no result exists.
 fn expected(operation: &str, [a, b, m]: [&BigUint; 3]) -> Option<(BigUint, BigUint)> {
     let zero = BigUint::ZERO;
     match operation {
@@ -29,7 +29,8 @@ fn expected(operation: &str, [a, b, m]: [&BigUint; 3]) -> Option<(BigUint, BigUi
     }
 }
 
-/// Returns the limbs of a result, and of its remainder.
+/// Returns the numbers of limbs of a result and of its remainder, for operands of the given numbers
+/// of limbs.
 fn limbs(operation: &str, [a, b, m]: [usize; 3]) -> (usize, usize) {
     match operation {
         "divrem" => (a, b),

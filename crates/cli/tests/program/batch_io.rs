@@ -1,4 +1,4 @@
-//! `batch`: sources of numbers, and destinations of results.
+//! Tests of `warpint batch`: the sources of numbers and the destinations of results.
 
 use std::fs;
 use std::process::Command;
@@ -129,7 +129,7 @@ fn numbers_of_the_command_line_are_operands() {
     }
 }
 
-/// a^e mod m, bit by bit.
+/// Returns a^e mod m, computed bit by bit.
 fn pow_mod(a: u64, mut e: u64, m: u64) -> u64 {
     let (mut power, mut result) = (a % m, 1);
     while e > 0 {

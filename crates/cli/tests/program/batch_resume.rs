@@ -1,4 +1,5 @@
-//! `batch`: the files of a stopped run, and resumption by the same command.
+//! Tests of `warpint batch`: the files that a stopped run leaves, and resumption by the same
+//! command.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +10,11 @@ use serde_json::Value;
 
 use crate::common::{Ran, WARPINT, command, end, signal, warpint};
 
-/// Pieces so small, and records so frequent, that a signal can arrive between two records.
+/// Options for pieces so small and records so frequent that a signal can arrive between two
+/// records.
 const SMALL: &str = "--chunk 3 --checkpoint-interval 0.001 --device cpu";
 
-/// Writes numbers of 600 to 6,000 bits, some invalid lines, and divisors.
+/// Writes operand files: numbers of 600 to 6,000 bits with some invalid lines, and divisors.
 fn write_operands(dir: &Path) {
     let line = |i: usize| match i {
         2 | 700 => "x".to_owned(),
@@ -31,7 +33,8 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the count of numbers done, by the state next to a file.
+/// Returns the count of numbers done according to `<out>.partial.json`; 0 if the file does not
+/// exist.
 fn done(dir: &Path, out: &str) -> u64 {
     let text = fs::read_to_string(dir.join(format!("{out}.partial.json"))).unwrap_or_default();
     let state: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -44,7 +47,8 @@ fn begin(dir: &Path, line: &str) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Sends a signal once more than this many additional numbers are done.
+/// Sends the signal `name` to a run once it has done more than `more` numbers, and waits for its
+/// end.
 fn stopped_at(dir: &Path, mut child: Child, out: &str, more: u64, name: &str) -> Ran {
     let begin = Instant::now();
     while done(dir, out) <= more && child.try_wait().unwrap().is_none() {
@@ -57,7 +61,7 @@ fn stopped_at(dir: &Path, mut child: Child, out: &str, more: u64, name: &str) ->
     end(child)
 }
 
-/// A run that Ctrl-C stopped in the middle.
+/// Starts a run, and stops it by Ctrl-C's signal after it has done its first numbers.
 fn stopped(dir: &Path, line: &str, out: &str) -> Ran {
     let ran = stopped_at(dir, begin(dir, line), out, 0, "INT");
     assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");
@@ -93,7 +97,7 @@ fn killed_at_any_time_it_goes_on_to_the_same_bytes() {
         assert!(kills > 2, "{kills} kills");
         let (json, expected) = (ran.json(), expected.json());
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        // Except after a kill between the moves of the two files.
+        // After a kill between the moves of the two files, the run begins anew.
         let is_moved = ran.err.contains(".partial is not as it was left: ");
         assert!(is_moved || json["resumed-from"] == before, "{ran:?}");
         for field in ["count", "done", "malformed", "checked", "seed", "written-bytes"] {
@@ -125,7 +129,7 @@ fn ctrl_c_keeps_what_is_done_and_the_same_command_goes_on() {
         ["a.txt", "b.txt", "r.txt", "r.txt.partial", "r.txt.partial.json"]
     );
     assert_eq!(fs::read_to_string(at("r.txt")).unwrap(), "old");
-    // With other pieces, and other names of the same files.
+    // The run resumes with another size of pieces, and with other names of the same files.
     let ran = whole(dir.path(), "mul ./a.txt b.txt -o ./r.txt --chunk 1000 --threads 1 --json");
     assert_eq!((ran.code, &ran.json()["resumed-from"]), (Some(2), &done.into()));
     whole(dir.path(), "mul a.txt b.txt -o whole.txt");
@@ -264,7 +268,7 @@ fn two_processes_do_not_write_one_file() {
     while done(dir.path(), "r.txt") == 0 && first.try_wait().unwrap().is_none() {
         assert!(started.elapsed() < Duration::from_secs(60), "nothing is written");
     }
-    // It does not finish in the meantime.
+    // The first process is paused, so that it does not finish in the meantime.
     let id = first.id().to_string();
     assert!(Command::new("kill").args(["-s", "STOP", &id]).status().unwrap().success());
     for line in ["sqr a.txt -o r.txt", "sqr a.txt -o r.txt --restart", "add 2 3 -o ./r.txt"] {

@@ -1,4 +1,5 @@
-//! `batch`: errors in files, lines and requests, and the files left afterwards.
+//! Tests of `warpint batch`: errors in files, lines and requests, and the files that exist
+//! afterwards.
 
 use std::fs;
 #[cfg(target_os = "linux")]

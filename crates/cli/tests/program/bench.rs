@@ -1,4 +1,4 @@
-//! `warpint bench mersenne` on the CPU and on the simulator, where times have no meaning.
+//! Tests of `warpint bench mersenne` on the CPU and on the simulator, where times have no meaning.
 
 use std::fs;
 
@@ -8,14 +8,14 @@ use serde_json::Value;
 use warpint::mersenne::DeviceId;
 use warpint::mersenne::engine::places;
 
-/// A number above zero.
+/// Returns the number in a field of a row, which must be above 0.
 fn positive(row: &Value, key: &str) -> f64 {
     let x = row[key].as_f64().unwrap_or_else(|| panic!("{key} of {row}"));
     assert!(x > 0.0, "{key} of {row}");
     x
 }
 
-/// The titles of all markers of a chart.
+/// Returns the titles of all markers of a chart.
 fn markers(path: &std::path::Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let svg = Document::parse(&text).unwrap();

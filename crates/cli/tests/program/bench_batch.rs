@@ -1,4 +1,4 @@
-//! `warpint bench batch` on the CPU and on the simulator, where times have no meaning.
+//! Tests of `warpint bench batch` on the CPU and on the simulator, where times have no meaning.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use crate::common::warpint;
 use roxmltree::Document;
 use serde_json::Value;
 
-/// A number above zero.
+/// Returns the number in a field of a row, which must be above 0.
 fn positive(row: &Value, key: &str) -> f64 {
     let x = row[key].as_f64().unwrap_or_else(|| panic!("{key} of {row}"));
     assert!(x > 0.0, "{key} of {row}");
@@ -75,8 +75,9 @@ fn each_operation_has_a_row_for_each_width() {
     assert!(text.contains("mullo of 96 bits: ") && text.contains("ns per operation"), "{text}");
 }
 
-/// Quotients next to products of their width, measured in a row of their own or only for the
-/// comparison; remainders and common divisors, one of each by division.
+/// Tests that a quotient is compared with a product of the same width, whether the product has a
+/// row of its own or is measured only for the comparison. Also tests greatest common divisors by
+/// division.
 #[test]
 fn quotients_are_compared_with_products() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `warpint bench bigprime` on the CPU and on the simulator, where times have no meaning.
+//! Tests of `warpint bench bigprime` on the CPU and on the simulator, where times have no meaning.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn rows(json: &Value) -> &[Value] {
     json["rows"].as_array().unwrap()
 }
 
-/// Checks the times of several runs.
+/// Checks that the times of `runs` runs are in order and above 0.
 fn check_times(times: &Value, runs: usize) -> f64 {
     let us = |key: &str| times[key].as_f64().unwrap_or_else(|| panic!("{key} of {times}"));
     assert!(us("us-fastest-run") <= us("us") && us("us") <= us("us-slowest-run"), "{times}");

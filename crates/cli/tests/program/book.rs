@@ -1,5 +1,5 @@
-//! Blocks of README.md and of the book with the info string `console`: their commands are run, and
-//! must print the lines below them.
+//! Tests of the code blocks with the info string `console` in README.md and in the book. Their
+//! commands are run, and must print the lines below them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use crate::common::WARPINT;
 /// The time limit of a command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A line of a block that stands for any number of lines.
+/// The lines of a block that stand for any number of lines of output.
 const GAPS: [&str; 2] = ["…", "..."];
 
 /// A command of a block, and its expected output.
 #[derive(Debug, PartialEq, Eq)]
 struct Step {
-    /// The line of the page, from 1.
+    /// The number of the command's line in the page, from 1.
     line: usize,
     command: String,
     expected: Vec<String>,
 }
 
-/// The commands of a page in order.
+/// Returns the commands of a page in order.
 fn steps(page: &str) -> Result<Vec<Step>, String> {
     let mut steps = vec![];
     // The lines of a block with their numbers.
@@ -57,7 +57,7 @@ fn steps(page: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// The commands of a block.
+/// Adds the commands of a block to `steps`.
 fn read_block(block: Option<Vec<(usize, String)>>, steps: &mut Vec<Step>) -> Result<(), String> {
     let mut begun = false;
     let mut goes_on = false;
@@ -81,7 +81,7 @@ fn read_block(block: Option<Vec<(usize, String)>>, steps: &mut Vec<Step>) -> Res
     Ok(())
 }
 
-/// Replacements for output that differs between runs and machines.
+/// Replacements for the parts of output that differ between runs and machines.
 struct Masks(Vec<(Regex, &'static str)>);
 
 impl Masks {
@@ -111,7 +111,8 @@ impl Masks {
     }
 }
 
-/// Returns whether lines are as expected; a gap matches any number of lines.
+/// Returns whether the lines of output are as expected. A gap ([`GAPS`]) matches any number of
+/// lines.
 fn agree(expected: &[String], got: &[String]) -> bool {
     match expected {
         [] => got.is_empty(),
@@ -122,7 +123,7 @@ fn agree(expected: &[String], got: &[String]) -> bool {
     }
 }
 
-/// Returns what a command prints on both outputs.
+/// Returns the text that a command prints on standard output and standard error.
 fn output(command: &str, folder: &Path) -> String {
     let path = folder.join("output");
     let file = File::create(&path).unwrap();
@@ -154,8 +155,8 @@ fn output(command: &str, folder: &Path) -> String {
     String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
 }
 
-/// Runs the commands of a page. The first mismatch is the failure, since later commands may depend
-/// on it.
+/// Runs the commands of a page and compares their output. Returns an error at the first difference,
+/// because later commands may depend on earlier ones.
 fn check(name: &Path, page: &str) -> Result<(), String> {
     let steps = steps(page).map_err(|wrong| format!("{}:{wrong}", name.display()))?;
     let folder = tempfile::tempdir().unwrap();

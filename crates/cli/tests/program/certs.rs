@@ -1,4 +1,4 @@
-//! `work`: certifications, each with its start residue.
+//! Tests of `warpint work` with certifications, each of which has a start residue.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use crate::common::{Ran, warpint};
 
 const AID: &str = "FEEE9DCD59A0855711265C1165C4C693";
 const OTHER: &str = "0123456789ABCDEF0123456789ABCDEF";
-/// M1279 is prime, so 3^(2^1279) ≡ 9; its hash from Python's hashlib.
+/// The SHA3-256 digest of the residue 3^(2^1279) ≡ 9 of M1279, which is prime; computed by Python's
+/// hashlib.
 const HASH: &str = "913CB83E1B12BA56F1B436D82F41FA45BA016F37D962CBC2FEF34DADB2445D3F";
 
 struct Site(tempfile::TempDir);
@@ -73,9 +74,9 @@ fn another_assignment_is_computed_anew() {
     let mut expected = vec![];
     for (aid, squarings, start, says) in [
         (AID, 1279, 3, ""),
-        // Another ID: the same work once more.
+        // Another assignment identifier: the same work is done once more.
         (OTHER, 1279, 3, "is that of another assignment, testing again"),
-        // Another count, another start.
+        // Another number of squarings, then another start residue.
         (OTHER, 1278, 3, ""),
         (OTHER, 1279, 4, ""),
     ] {
@@ -98,7 +99,7 @@ fn another_assignment_is_computed_anew() {
     assert_eq!(hashes[..2], [HASH; 2]);
     assert!(hashes[2..].iter().all(|&hash| hash != HASH) && hashes[2] != hashes[3]);
 
-    // Without its start residue no certification is answered, whatever is stored.
+    // Without its start residue no certification is done, even if a result is stored.
     let line = cert("00000000000000000000000000000001", 1279);
     let ran = site.work(&line);
     assert_eq!((ran.code, site.left()), (Some(2), line), "{ran:?}");
@@ -112,12 +113,12 @@ fn one_that_was_killed_behind_its_result_is_reported_once() {
     let line = format!("Cert={AID},1,2,1279,-1,1279\n");
     site.begin_with(3);
     assert_eq!(site.work(&line).code, Some(0));
-    // Killed before the line was removed.
+    // The process was killed before the line was removed.
     site.begin_with(3);
     let ran = site.work(&line);
     assert!(ran.code == Some(0) && ran.err.contains("finished before"), "{ran:?}");
     assert_eq!((site.left().as_str(), site.start().exists()), ("", false));
-    // Killed before its start was.
+    // The process was killed before the start residue was removed.
     site.begin_with(3);
     let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1 << 30);
     fs::File::options().write(true).open(site.start()).unwrap().set_modified(long_ago).unwrap();

@@ -1,4 +1,4 @@
-//! Evidence that lets others trust a result: shifts, proofs, cofactors, second engines,
+//! Tests of the data by which others can check a result: shifts, proofs, cofactors, second engines,
 //! certifications.
 
 use std::fs;
@@ -52,7 +52,7 @@ fn a_test_with_a_proof_leaves_one_that_is_right_and_nothing_else() {
     assert_eq!((&verified["md5"], &verified["status"]), (&proof["md5"], &"P".into()));
     assert_eq!(results(&dir.path().join("w"))[0]["proof"], proof);
     assert!(!dir.path().join("w/M9689/proof").exists());
-    // Reported again, with its proof, without computing.
+    // The result is reported again, with its proof, without computing.
     let again = warpint(dir.path(), "prp 9689 --proof --dir w --json -q");
     assert_eq!(again.json()["proof"], proof);
 
@@ -70,12 +70,13 @@ fn a_test_with_a_proof_leaves_one_that_is_right_and_nothing_else() {
 #[test]
 fn a_proof_needs_all_its_residues_or_has_a_lower_power() {
     let dir = tempfile::tempdir().unwrap();
-    // A part without a proof, then on with one.
+    // The test begins without a proof, and goes on with one.
     let first = warpint(dir.path(), "prp 9689 --iterations 1000 --dir w -q --no-tf");
     assert_eq!(first.code, Some(0), "{first:?}");
     let ran = warpint(dir.path(), "prp 9689 --proof=6 --dir w --json --no-tf");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    // An eighth of the test, 1212, is there, a sixteenth is not.
+    // The residue at an eighth of the test, iteration 1212, will be saved; that at a sixteenth is
+    // missing.
     let says = "residues from before iteration 1000 are missing: the proof will have power 3";
     assert!(ran.err.contains(says), "{}", ran.err);
     assert!(!ran.err.contains("the proof has power"), "told once: {}", ran.err);
@@ -92,7 +93,7 @@ fn a_test_that_cannot_get_a_proof_any_more_keeps_no_residues_for_one() {
         let dir = tempfile::tempdir().unwrap();
         let first = format!("prp 9689 --iterations {begun} --dir w -q --no-tf");
         assert_eq!(warpint(dir.path(), &first).code, Some(0));
-        // That of x_7268, ⌈p/2⌉ + ⌈p/4⌉, cannot be written.
+        // The residue of iteration 7268 = ⌈p/2⌉ + ⌈p/4⌉ cannot be written.
         fs::create_dir_all(dir.path().join("w/M9689/proof/0000007268.residue")).unwrap();
         let ran = warpint(dir.path(), "prp 9689 --proof --dir w --json --no-tf");
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -151,7 +152,7 @@ fn a_file_where_a_folder_for_the_proof_must_be_is_told_of_before_the_test() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
         let says = format!("{name} is not a folder, but a proof needs one there: move it away");
         assert!(ran.error().contains(&says), "{ran:?}");
-        // Nothing but it is said, and an assignment stays.
+        // Nothing else is printed, and the line of an assignment stays.
         let line = "PRP=N/A,1,2,4423,-1,70,0\n";
         fs::write(dir.path().join("w/worktodo.txt"), line).unwrap();
         let ran = warpint(dir.path(), "work w -q");
@@ -159,7 +160,7 @@ fn a_file_where_a_folder_for_the_proof_must_be_is_told_of_before_the_test() {
         assert!(ran.err.contains("worktodo.txt, line 1: ") && ran.err.contains(&says), "{ran:?}");
         assert_eq!(fs::read_to_string(dir.path().join("w/worktodo.txt")).unwrap(), line);
         assert_eq!(fs::read(file).unwrap(), b"mine");
-        // Not needed without a proof.
+        // The folder is not needed without a proof.
         let ran = warpint(dir.path(), "work w -q --no-proof");
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
@@ -235,7 +236,7 @@ fn a_second_engine_confirms_a_test() {
     let ran = warpint(dir.path(), "ll 4423 --verify-with goldilocks --dir w --json --no-tf");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!((&ran.json()["status"], &ran.json()["engine"]), (&"P".into(), &"fp64".into()));
-    // Both are named, for readers of either kind.
+    // Both engines are named in the text.
     let again = warpint(dir.path(), "ll 4423 --verify-with goldilocks --dir w --no-tf -q");
     assert!(
         again.out.contains(", fp64 ") && again.out.contains(", confirmed by engine goldilocks")

@@ -1,4 +1,4 @@
-//! `warpint collatz path` and `warpint collatz delay`.
+//! Tests of `warpint collatz path` and `warpint collatz delay`.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! `collatz merge`: recomputation, refused files, audits, and units that are cut differently.
+//! Tests of `warpint collatz merge`: recomputation, refused files, audits, and units of different
+//! sizes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,14 +30,14 @@ fn unit_of(file: &Path) -> serde_json::Value {
     serde_json::from_str::<serde_json::Value>(&text).unwrap()["unit"].take()
 }
 
-/// Writes a unit with a valid digest.
+/// Writes a unit file with a valid digest.
 fn forge(file: &Path, unit: &serde_json::Value) {
     let unit = unit.to_string();
     let digest: String = Sha256::digest(&unit).iter().map(|byte| format!("{byte:02x}")).collect();
     fs::write(file, format!("{{\"sha256\":\"{digest}\",\"unit\":{unit}}}\n")).unwrap();
 }
 
-/// A claim of 2^100 … 2^100 + 2^60 by a method, made by hand.
+/// Returns an invented unit: the claim that a method has verified 2^100 ≤ n < 2^100 + 2^60.
 fn claim(method: &str, parameters: &str, walked: u64, checksum: &str) -> serde_json::Value {
     let (from, to) = (1u128 << 100, (1u128 << 100) + (1 << 60));
     let sample = Sample::of(&Region::interval(from, to).unwrap());

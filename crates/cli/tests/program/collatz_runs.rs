@@ -1,5 +1,5 @@
-//! `collatz verify` and `collatz merge`: units that are done, stopped, killed, shared, damaged and
-//! merged.
+//! Tests of `warpint collatz verify` and `warpint collatz merge`: units that are done, stopped,
+//! killed, shared, damaged and merged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn units(dir: &Path) -> Vec<PathBuf> {
     units.map(|name| dir.join(name)).collect()
 }
 
-/// Changes the text of a unit, and its digest to match.
+/// Replaces a text in a unit file, and updates its digest.
 fn change(file: &Path, from: &str, to: &str) {
     let text = fs::read_to_string(file).unwrap();
     let unit = text.split_once("\"unit\":").unwrap().1.strip_suffix("}\n").unwrap();
@@ -242,7 +242,7 @@ fn disagreements_and_gaps_are_no_success() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.err.contains(": its sample has "), "{ran:?}");
     assert!(ran.out.contains("\n17 units in "), "{ran:?}");
-    // A unit that no longer fits its own place.
+    // A unit whose numbers contradict its region.
     change(file, "\"numbers\":\"1024\"", "\"numbers\":\"1023\"");
     let ran = warpint(dir.path(), both);
     assert!(ran.code == Some(2) && ran.err.contains("it contradicts itself"), "{ran:?}");
@@ -276,7 +276,7 @@ fn an_unresolved_number_is_loud_and_never_forgotten() {
     }
     let json = warpint(dir.path(), &format!("{line} --json")).json();
     assert_eq!((&json["status"], &json["unresolved"][0]), (&"unresolved".into(), &"27".into()));
-    // A merge checks this itself.
+    // A merge checks unresolved numbers itself.
     let ran = warpint(dir.path(), "collatz merge warpint-collatz");
     let says = "27 is listed as unresolved, but comes below its start after 59 steps of T";
     assert!(ran.code == Some(1) && ran.err.contains(says), "{ran:?}");
@@ -288,7 +288,8 @@ fn an_unresolved_number_of_a_unit_that_is_not_asked_for_is_as_loud() {
     let line = "collatz verify --below 2^12 --unit-bits 10 --method plain";
     verified(dir.path(), &format!("{line} --units 1..3"));
     change(&units(dir.path())[2], "\"unresolved\":[]", "\"unresolved\":[\"27\"]");
-    // Incomplete, then complete; by units and by parts.
+    // The range is first incomplete, then complete; units are selected by `--units` and by
+    // `--shard`.
     for part in ["--units 1", "--units 0", "--shard 3/4 --quiet", "--shard 0/4"] {
         let ran = warpint(dir.path(), &format!("{line} {part}"));
         assert_eq!(ran.code, Some(1), "{ran:?}");
@@ -395,10 +396,10 @@ fn what_is_in_the_place_of_a_lock_is_named_and_files_of_others_stay() {
     assert_eq!(left.collect::<Vec<_>>(), others);
 }
 
-/// A few seconds of work: 128 units.
+/// The command of a run that takes a few seconds and consists of 128 units.
 const LONG: &str = "collatz verify --below 2^24 --unit-bits 17 --method plain --json";
 
-/// Starts it, and waits for its first files.
+/// Starts [`LONG`], and waits for its first files.
 fn start(dir: &Path) -> Child {
     let child = command(dir, LONG.split(' '))
         .stdout(Stdio::piped())

@@ -1,4 +1,4 @@
-//! Running the program.
+//! Functions that run the program, which all tests use.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -10,19 +10,20 @@ use serde_json::Value;
 
 pub(crate) const WARPINT: &str = env!("CARGO_BIN_EXE_warpint");
 
-/// The outcome of a run.
+/// The outcome of a run of the program.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// `None` if a signal ended it.
+    /// The exit code; `None` if a signal ended the process.
     pub(crate) code: Option<i32>,
-    /// The signal that ended it.
+    /// The number of the signal that ended the process, if one did.
     pub(crate) signal: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
 impl Ran {
-    /// Returns whether it ended as a request to stop requires: by that signal.
+    /// Returns whether the process was ended by the signal of this name, which is written without
+    /// `SIG`.
     pub(crate) fn ended_by(&self, signal: &str) -> bool {
         let number = match signal {
             "HUP" => 1,
@@ -43,7 +44,7 @@ impl Ran {
         self.json()["res64"].as_str().unwrap().to_owned()
     }
 
-    /// Returns the only line on standard error, which is an error.
+    /// Returns the error message, which must be the only line on standard error, without `error: `.
     pub(crate) fn error(&self) -> &str {
         assert_eq!(self.err.lines().count(), 1, "{self:?}");
         self.err.trim_end().strip_prefix("error: ").unwrap()
@@ -72,7 +73,8 @@ fn signal_of(_: ExitStatus) -> Option<i32> {
     None
 }
 
-/// Builds `warpint <args>` with a working directory, and without stored timings of this user.
+/// Builds the command `warpint <args>` with a working directory. It does not use the stored timings
+/// of the user who runs the tests.
 pub(crate) fn command<A: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(WARPINT);
     // The variable would change the width of help.
@@ -81,7 +83,7 @@ pub(crate) fn command<A: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item 
     command
 }
 
-/// Runs `warpint <line>`, the line split at spaces.
+/// Runs `warpint <line>`, where spaces separate the arguments.
 pub(crate) fn warpint(dir: &Path, line: &str) -> Ran {
     command(dir, line.split(' ')).output().unwrap().into()
 }
@@ -96,7 +98,7 @@ pub(crate) fn with_input(dir: &Path, line: &str, input: &[u8]) -> Ran {
     child.wait_with_output().unwrap().into()
 }
 
-/// Runs a command that might wait forever or grow without bound.
+/// Runs a command with a time limit, because it might wait forever or use ever more memory.
 pub(crate) fn in_time(mut command: Command) -> Ran {
     const PATIENCE: Duration = Duration::from_secs(20);
     let begin = Instant::now();
@@ -117,7 +119,7 @@ pub(crate) fn spawn(dir: &Path, line: &str) -> Child {
     command(dir, line.split(' ')).stdout(piped()).stderr(piped()).spawn().unwrap()
 }
 
-/// Waits for at most a minute.
+/// Waits until `is_so` returns true. Panics after a minute.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
@@ -126,13 +128,14 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Sends a signal by its name without `SIG`.
+/// Sends a signal to a process. The name of the signal is written without `SIG`.
 pub(crate) fn signal(child: &Child, name: &str) {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
 }
 
-/// Waits until the program catches Ctrl-C's signal, which it does before it begins to work.
+/// Waits until the program has installed its handler of Ctrl-C, which it does before it begins to
+/// work.
 pub(crate) fn wait_for_handler(child: &mut Child) {
     let status = format!("/proc/{}/status", child.id());
     if !Path::new(&status).exists() {

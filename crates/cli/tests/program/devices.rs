@@ -1,11 +1,12 @@
-//! `warpint devices` on any machine: missing requirements are reported, and are not an error.
+//! Tests of `warpint devices`, on a machine with a GPU or without. Missing requirements are
+//! reported, and are not an error.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::common::{Ran, command};
 
-/// Builds `warpint devices <flags>` with a kernel cache of its own.
+/// Builds the command `warpint devices <flags>` with an empty kernel cache.
 fn devices(dir: &Path, flags: &[&str]) -> Command {
     let mut command = command(dir, ["devices"].iter().chain(flags));
     command.env("WARPINT_CACHE_DIR", dir.join("cache"));

@@ -1,4 +1,4 @@
-//! The locations and permissions of the program's files.
+//! Tests of the locations and permissions of the files that the program writes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::common::{Ran, WARPINT};
 
-/// Returns everything below a folder, with its mode.
+/// Returns the paths of all files and folders below a folder, with their modes.
 fn below(dir: &Path) -> Vec<(PathBuf, u32)> {
     let mut found = vec![];
     for entry in fs::read_dir(dir).unwrap() {
@@ -21,7 +21,8 @@ fn below(dir: &Path) -> Vec<(PathBuf, u32)> {
     found
 }
 
-/// A home, a folder for temporary files, a working directory and a DIR, side by side.
+/// A temporary folder that contains a home directory, a folder for temporary files, a working
+/// directory and the directory that `--dir` names.
 struct Places(tempfile::TempDir);
 
 impl Places {
@@ -37,7 +38,7 @@ impl Places {
         self.0.path().join(name)
     }
 
-    /// Runs `warpint LINE --dir DIR` by a shell with this umask.
+    /// Runs `warpint <line> --dir DIR` in a shell with the given umask.
     fn run(&self, umask: &str, line: &str) -> Ran {
         let ran = Command::new("sh")
             .args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\""), WARPINT])

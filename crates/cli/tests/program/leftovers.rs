@@ -1,4 +1,5 @@
-//! The files that a finished test removes, and those that it keeps for another test.
+//! Tests of the files that a finished test removes, and of the files that it keeps for another
+//! test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Ran, command, end, signal, warpint};
 
-/// Large enough to be interrupted: a test takes a second or two.
-/// 80567 = 2·1·40283 + 1 divides it: pow(2, 40283, 80567) == 1 in Python.
+/// An exponent that is large enough for an interruption: a test takes a second or two. 80567 =
+/// 2·1·40283 + 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
 const P: u32 = 40_283;
 
-/// The files below a directory, by name.
+/// Returns the files in a directory, sorted by name.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(dir) else { return vec![] };
     let mut files: Vec<_> = entries.map(|e| e.unwrap().path()).filter(|f| f.is_file()).collect();
@@ -36,7 +37,7 @@ fn residues(dir: &Path) -> Vec<PathBuf> {
     with_extension(&dir.join(format!("w/M{P}/proof")), &["residue"])
 }
 
-/// Begins a test of M_P with a proof, and interrupts it once residues exist.
+/// Starts a test of M_P with a proof, and interrupts it when residues for the proof exist.
 fn interrupt_one_with_a_proof(dir: &Path) {
     const PATIENCE: Duration = Duration::from_secs(60);
     let line = format!("prp {P} --no-tf --proof=6 --dir w --json --checkpoint-interval 0.05");
@@ -118,7 +119,7 @@ fn a_result_told_again_clears_away_what_its_test_was_killed_over() {
 #[test]
 fn residues_that_cannot_be_written_cost_power_and_no_more() {
     let dir = tempfile::tempdir().unwrap();
-    // That of x_2424, ⌈p/4⌉, is only in proofs of power 2 and more.
+    // The residue of iteration ⌈p/4⌉ = 2423 is only in proofs of power 2 and more.
     let in_the_way = dir.path().join("w/M9689/proof/0000002423.residue");
     fs::create_dir_all(&in_the_way).unwrap();
     let ran = warpint(dir.path(), "prp 9689 --no-tf --proof=3 --dir w --json");
@@ -134,7 +135,7 @@ fn residues_that_cannot_be_written_cost_power_and_no_more() {
     assert!(checkpoints_of(&dir.path().join("w/M9689")).is_empty());
 }
 
-/// Runs `warpint LINE` on a disk that fails.
+/// Runs `warpint <line>` with a simulated disk that fails as `disk` says.
 fn on_disk(disk: &str, dir: &Path, line: &str) -> Ran {
     command(dir, line.split(' ')).env("WARPINT_TEST_DISK", disk).output().unwrap().into()
 }
@@ -165,7 +166,7 @@ fn a_result_that_cannot_be_kept_is_worth_more_than_residues() {
 #[test]
 fn residues_make_room_for_those_of_lower_powers_and_for_the_proof() {
     let dir = tempfile::tempdir().unwrap();
-    // Full once. That of ⌈p/2⌉ is in every proof.
+    // The disk is full once. The residue of iteration ⌈p/2⌉ is in every proof.
     let disk = "full:0000004845.residue:1,full:M9689-2.proof:1";
     let ran = on_disk(disk, dir.path(), "prp 9689 --no-tf --proof=3 --dir w --json");
     assert_eq!(ran.code, Some(0), "{ran:?}");

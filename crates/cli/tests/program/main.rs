@@ -1,4 +1,5 @@
-//! The program as its users see it: arguments in; files, output and exit code out.
+//! Tests of the program as its users see it: its arguments, and the resulting files, output and
+//! exit code.
 
 #[cfg(test)]
 mod bad_input;

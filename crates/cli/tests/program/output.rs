@@ -1,11 +1,12 @@
-//! Standard output that is full, or that has no reader.
+//! Tests with a standard output that is full or has no reader.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 
 use super::common::{Ran, command, in_time};
 
-/// Every kind of report: help, text, JSON, a table that is printed line by line, a script.
+/// Command lines with every kind of output: help, text, JSON, a table that is printed line by line,
+/// a script.
 const REPORTS: [&str; 8] = [
     "--help",
     "prp --help",

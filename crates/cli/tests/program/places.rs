@@ -1,4 +1,4 @@
-//! `--device`, on machines with a GPU and without.
+//! Tests of the option `--device`, on a machine with a GPU or without.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `warpint proof verify`: right proofs, wrong proofs, and files that are not proofs.
+//! Tests of `warpint proof verify`: right proofs, wrong proofs, and files that are not proofs.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use warpint_selftest::vectors::proof_layout;
 
 use crate::common::{Ran, warpint};
 
-/// Writes the known proof of M_p, changed.
+/// Writes the known proof of M_p to a file after `change` has modified it.
 fn write(dir: &Path, p: u32, change: impl Fn(&mut Vec<u8>)) {
     let proofs = proof_layout().unwrap().proofs;
     let mut bytes = proofs.iter().find(|proof| proof.p == p).unwrap().file().unwrap();

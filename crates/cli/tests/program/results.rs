@@ -1,7 +1,7 @@
-//! Verdicts, and the files that store them.
+//! Tests of verdicts, and of the files that store them.
 //!
-//! Residues of composite M_p are from Python: `pow(3, M - 1, M)`, and the
-//! Lucas–Lehmer sequence in its integers.
+//! The expected residues of composite M_p were computed in Python: `pow(3, M - 1, M)`, and the
+//! Lucas–Lehmer sequence with Python's integers.
 
 use std::fs;
 use std::path::Path;

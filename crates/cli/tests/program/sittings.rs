@@ -1,5 +1,5 @@
-//! Tests that are stopped, killed, damaged or starved of disk, and go on to the
-//! same residue.
+//! Tests of the program in which a test of a Mersenne number is stopped or killed, or its disk
+//! fails or its files are damaged. The test must resume and give the same residue.
 use std::fs;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::common::{Ran, WARPINT, command, end, signal, wait_for_handler, wait_until, warpint};
 
-/// A test that takes some seconds.
+/// The exponent of a test that takes some seconds.
 const P: u32 = 86_243;
 
-/// Checkpoints of a test, newest first.
+/// Returns the checkpoints of a test, the newest first.
 fn checkpoints(dir: &Path, kind: &str) -> Vec<PathBuf> {
     let Ok(files) = fs::read_dir(dir.join(format!("warpint-work/M{P}"))) else { return vec![] };
     let mut files: Vec<_> = files
@@ -28,7 +28,7 @@ fn checkpoints(dir: &Path, kind: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Starts a test and waits for its `n`th checkpoint.
+/// Starts a test, and waits until it has saved `n` checkpoints.
 fn start(dir: &Path, kind: &str, n: usize) -> Child {
     let p = P.to_string();
     let mut child = command(dir, [kind, &p, "--no-tf", "--json", "--checkpoint-interval", "0.05"])
@@ -43,7 +43,7 @@ fn start(dir: &Path, kind: &str, n: usize) -> Child {
     child
 }
 
-/// Stops a test with Ctrl-C's signal; the iteration it stopped at.
+/// Starts a test, and stops it by Ctrl-C's signal. Returns the iteration at which it stopped.
 fn interrupted(dir: &Path, kind: &str, n: usize) -> u64 {
     let child = start(dir, kind, n);
     signal(&child, "INT");
@@ -55,7 +55,8 @@ fn interrupted(dir: &Path, kind: &str, n: usize) -> u64 {
     json["iterations"].as_u64().unwrap()
 }
 
-/// The residue after `k` iterations, and what was said on the way there.
+/// Runs a test up to iteration `k`, from its newest checkpoint if one exists. Returns the output,
+/// which has the residue.
 fn interim(dir: &Path, kind: &str, k: u64) -> Ran {
     let ran = warpint(dir, &format!("{kind} {P} --iterations {k} --json"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -63,7 +64,7 @@ fn interim(dir: &Path, kind: &str, k: u64) -> Ran {
     ran
 }
 
-/// The same, in one sitting.
+/// Returns the residue after `k` iterations of an uninterrupted test.
 fn reference(kind: &str, k: u64) -> String {
     let dir = tempfile::tempdir().unwrap();
     interim(dir.path(), kind, k).res64()
@@ -110,7 +111,8 @@ fn each_request_to_stop_saves_and_ends_the_process_by_its_own_signal() {
     }
 }
 
-/// A pipe that is full: whoever writes to it waits for a reader.
+/// Returns the two ends of a pipe that is full, so that a process that writes to it waits for a
+/// reader.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     const CAPACITY: usize = 65_536;
     let (reader, mut writer) = std::io::pipe().unwrap();

@@ -1,4 +1,5 @@
-//! Limits of files, directories that vanish, and what is no file where one is expected.
+//! Tests with limits on file sizes, with directories that disappear, and with links, folders and
+//! FIFOs in place of files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Ran, WARPINT, command, end, in_time, signal, spawn, wait_until, warpint};
 
-/// Large enough to lose its directory: a test takes a second or two.
-/// 80567 = 2·1·40283 + 1 divides it: pow(2, 40283, 80567) == 1 in Python.
+/// An exponent whose test takes a second or two, long enough to remove its directory meanwhile.
+/// 80567 = 2·1·40283 + 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
 const P: u32 = 40_283;
 
 fn fifo(at: &Path) {
@@ -25,7 +26,7 @@ fn has_checkpoints(folder: &Path) -> bool {
     })
 }
 
-/// `warpint LINE` by a shell with this limit of a file's size, in blocks of 512 or 1,024 bytes.
+/// Runs `warpint <line>` in a shell with a limit on file sizes, in blocks of 512 or 1,024 bytes.
 fn limited(dir: &Path, blocks: u32, line: &str) -> Ran {
     let mut command = Command::new("sh");
     command

@@ -1,4 +1,4 @@
-//! `warpint tune batch` on the simulator, whose times mean nothing.
+//! Tests of `warpint tune batch` on the simulator, where times have no meaning.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,8 @@ fn array<'a>(json: &'a Value, key: &str) -> &'a [Value] {
     json[key].as_array().unwrap_or_else(|| panic!("{key} of {json}"))
 }
 
-/// What the library takes for products of 512 bits, and by what.
+/// Runs a benchmark of products of 512 bits. Returns its output, the method that the library
+/// chooses, and the kind of price by which it chooses.
 fn taken(dir: &Path) -> (Ran, String, String) {
     let ran = warpint(dir, "bench batch --device sim --op mul --bits 512 --count 2 --json");
     assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -1,4 +1,5 @@
-//! `warpint tune collatz` over few numbers, whose times mean nothing, and what takes the sizes that it stores.
+//! Tests of `warpint tune collatz` over few numbers, whose times have no meaning, and of the
+//! commands that use the stored sizes.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ fn ran(dir: &Path, line: &str) -> Ran {
     ran
 }
 
-/// What and size of each row that is stored.
+/// Returns the table and the size of each row that was stored.
 fn stored(json: &Value) -> Vec<(String, String)> {
     let rows = json["rows"].as_array().unwrap().iter();
     let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
@@ -22,7 +23,7 @@ fn stored(json: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Puts other choices in the store.
+/// Replaces sizes in the store: each choice is the subject of an entry and the new size.
 fn choose(dir: &Path, choices: &[(&str, &str)]) {
     let path = dir.join("config/tuning.json");
     let mut store: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -35,7 +36,8 @@ fn choose(dir: &Path, choices: &[(&str, &str)]) {
     fs::write(path, store.to_string()).unwrap();
 }
 
-/// The parameters that a method has, and what was told.
+/// Returns the parameters of the method that `collatz bench` uses, and the messages on standard
+/// error.
 fn parameters(dir: &Path, how: &str) -> (String, String) {
     let line = format!("collatz bench --classes 0 --from 2^40 --interval-bits 14 --json {how}");
     let ran = warpint(dir, &line);

@@ -1,5 +1,5 @@
-//! `work`: a worktodo.txt is worked through, each result once, and nothing else
-//! in it is touched.
+//! Tests of `warpint work`: each assignment of a worktodo.txt is done, each result is recorded
+//! once, and other lines are not changed.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::common::{Ran, command, in_time, warpint};
 
 const AID: &str = "FEEE9DCD59A0855711265C1165C4C693";
 
-/// `warpint work` in `DIR/work`, with what worktodo.txt is to hold.
+/// Writes `lines` to `worktodo.txt` in the folder `work`, and runs `warpint work` there.
 fn work(dir: &Path, lines: &str, options: &str) -> Ran {
     fs::create_dir_all(dir.join("work")).unwrap();
     fs::write(dir.join("work/worktodo.txt"), lines).unwrap();
@@ -149,7 +149,7 @@ fn work_that_is_done_already_is_recorded_once_for_each_assignment() {
     assert_eq!(found.len(), 2);
     assert_eq!((&found[0]["aid"], &found[1]["aid"]), (&Value::Null, &AID.into()));
     assert_eq!(found[0]["timestamp"], found[1]["timestamp"]);
-    // Whoever finds it done reports it where it was reported, and as whose it was.
+    // Another worker that finds the test done reports it to the same file and for the same user.
     let ran = work(dir.path(), &line, " --worker 3 --user another");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(results(dir.path(), "results.txt").len(), 2);
@@ -165,7 +165,7 @@ fn a_double_check_is_no_copy_of_an_earlier_result() {
     let ran = work(dir.path(), &line, "");
     assert!(ran.err.contains("not an independent double-check, testing again"), "{ran:?}");
     assert!(ran.err.contains("M1277, PRP-3: engine "), "{ran:?}");
-    // Its own result is its own.
+    // The result of this double check counts for it.
     let ran = work(dir.path(), &line, "");
     assert!(ran.err.contains("finished before"), "{ran:?}");
     assert_eq!(results(dir.path(), "results.txt").len(), 2);

@@ -1,4 +1,4 @@
-//! `work`: a worker that waits, and several on one directory.
+//! Tests of `warpint work` with a worker that waits, and with several workers in one directory.
 
 use std::fs;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn a_worker_waits_for_lines_until_it_is_stopped() {
     signal(&child, "INT");
     let ran = end(child);
     assert!(ran.ended_by("INT"), "{ran:?}");
-    // Once each time that nothing is left.
+    // The message is printed each time that no work is left.
     assert_eq!(ran.err.matches("waiting for more").count(), 3, "{ran:?}");
     assert!(ran.err.contains("2 assignments done; waiting for more, until Ctrl-C"), "{ran:?}");
     assert_eq!(states(dir.path()), ["stopped"]);
@@ -84,7 +84,7 @@ fn a_worker_with_a_number_has_files_of_its_own() {
     assert_eq!(warpint(dir.path(), "work w --worker 0").code, Some(0));
     assert_eq!(results(dir.path(), "results-0.txt"), [61]);
     assert!(dir.path().join("w/warpint-0.log").exists());
-    // The only one of a directory has none.
+    // The only worker of a directory has no number.
     list(dir.path(), "worktodo.txt", "Test=107\n");
     list(dir.path(), "worktodo-0.txt", "Test=31\n");
     assert_eq!(warpint(dir.path(), "work w").code, Some(0));

@@ -1,5 +1,5 @@
-//! A test from its request to its report. Tests with and without an assignment differ in their
-//! [`Job`].
+//! Runs a test from its request to its report. A [`Job`] describes the test and says whether it is
+//! done for an assignment.
 
 mod relay;
 mod result;
@@ -28,29 +28,32 @@ use crate::stored::StoredResult;
 use crate::warning::Warning;
 use crate::work::{self, Watch};
 
-/// The exponent above which choosing a transform length takes seconds.
+/// The exponent above which the choice of a transform length takes seconds, so that a note
+/// announces it.
 const SLOW_TO_PLAN: u32 = 10_000_000;
 
-/// A reasonable limit of k for trial factoring, which takes about a tenth of a second at the
-/// largest exponents.
+/// A reasonable limit of k for the search for factors 2kp + 1 before a test. The search takes about
+/// a tenth of a second at the largest exponents.
 pub const TF_LIMIT: u64 = 2_000_000;
 
-/// A test to be run: what to compute, how, and where the result goes. [`Job::new`] sets defaults;
-/// the fields can then be changed.
+/// A test to be run: what is tested, with which engine and device, and where the result is written.
+/// [`Job::new`] sets defaults; the fields can then be changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Job<'a> {
-    /// What is tested, and how.
+    /// The kind, the exponent and the other parameters of the test.
     pub spec: TestSpec,
-    /// How and where to compute the test.
+    /// The requested device, engine, transform length and number of threads.
     pub request: PlanRequest,
-    /// For PRP: the power of the proof to be made, for which [`Points::new`] must return points.
+    /// For PRP: the power of the proof to be made; `None` for no proof. [`Points::new`] must return
+    /// points for it.
     pub proof: Option<u32>,
-    /// For Lucas–Lehmer: the request for a second engine, which recomputes the test.
+    /// For Lucas–Lehmer: the request for a second engine, which recomputes the test; `None` for a
+    /// single engine.
     pub verify_with: Option<PlanRequest>,
     /// The path of the directory for checkpoints, stored results and the results file.
     pub dir: &'a Path,
-    /// The path of a results file other than that of the directory.
+    /// The path of the results file; `None` selects the results file of [`Job::dir`].
     pub results: Option<&'a Path>,
     /// The time between checkpoints.
     pub checkpoint_interval: Duration,
@@ -59,26 +62,26 @@ pub struct Job<'a> {
     pub tf_limit: Option<u64>,
     /// Whether to discard the existing files of this test.
     pub restart: bool,
-    /// The assignment for which the test is done, if any.
+    /// The assignment for which the test is done; `None` for a test without an assignment.
     pub order: Option<Order<'a>>,
 }
 
-/// The parts of a job that come from an assignment.
+/// The data of a job that come from its assignment and from the worker.
 #[derive(Debug)]
 pub struct Order<'a> {
     /// The assignment and the user to whom the result is credited.
     pub credit: Credit,
-    /// Whether the assignment is a double check, for which an earlier result of this machine does
-    /// not count.
+    /// Whether the assignment is a double check. A result that this machine has stored before does
+    /// not count for it.
     pub double_check: bool,
-    /// The worker's log and status.
+    /// The log and the status file of the worker.
     pub watch: &'a Watch,
 }
 
 /// A job in progress.
 struct Run<'a> {
     job: &'a Job<'a>,
-    /// The exponent p of M_p.
+    /// The exponent p of M_p = 2^p − 1.
     exponent: u32,
     reporter: Reporter,
     stop: &'a StopToken,
@@ -86,13 +89,13 @@ struct Run<'a> {
     store: CheckpointStore,
 }
 
-/// The plan of a test, and the plan of a second engine.
+/// The plan of a test, and the plan of the second engine if one was requested.
 struct Plans {
     first: Plan,
     second: Option<Plan>,
 }
 
-/// Returns a random shift for a test of M_p, from 0 to p − 1.
+/// Returns a random shift, from 0 to p − 1 bits, for a test of 2^p − 1.
 #[must_use]
 pub fn random_shift(p: u32) -> u32 {
     // The keys of `RandomState` are random numbers from the operating system.
@@ -102,8 +105,8 @@ pub fn random_shift(p: u32) -> u32 {
 }
 
 impl<'a> Job<'a> {
-    /// Creates a job without an assignment, with checkpoints every 60 s and without proof, second
-    /// engine or trial factoring.
+    /// Creates a job with a checkpoint every 60 s. It has no assignment, proof, second engine or
+    /// search for factors.
     #[must_use]
     pub fn new(spec: TestSpec, dir: &'a Path) -> Self {
         Self {
@@ -120,8 +123,9 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Runs the test, from its newest checkpoint if one exists, until its result is stored and
-    /// recorded, or until `stop` is set. The files are:
+    /// Runs the test until its result is stored and recorded, or until `stop` is set. If a
+    /// checkpoint exists, the test resumes from the newest. The files, where `DIR` is [`Job::dir`],
+    /// are:
     ///
     /// | | |
     /// |---|---|
@@ -129,13 +133,13 @@ impl<'a> Job<'a> {
     /// | `DIR/results.txt` | a line of JSON for each result |
     /// | `DIR/proof/` | proofs |
     ///
-    /// A result is stored, delivered to the observer and recorded, in this order; then the
-    /// checkpoints are removed. If the process is killed in between, running the job again does the
-    /// rest.
+    /// A result is stored, delivered to the observer and recorded in the results file, in this
+    /// order; then the checkpoints are removed. If the process is killed in between, running the
+    /// job again does the remaining steps.
     ///
     /// # Errors
-    /// Returns [`RunError`]: for an impossible request, before any file is changed; for a test that
-    /// cannot continue; and for a result that could not be stored, delivered or recorded.
+    /// Returns [`RunError`] if the request is impossible, in which case no file is changed; if the
+    /// test cannot continue; or if the result could not be stored, delivered or recorded.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Report, RunError> {
         let (kind, exponent) = (self.spec.kind, self.spec.exponent);
         let p = exponent.get();
@@ -180,8 +184,9 @@ impl<'a> Job<'a> {
         run.compute(&request, both)
     }
 
-    /// Returns the path of the results file. The result of an assignment goes to its worker's file,
-    /// so that a worker that finds the test finished does not report it again.
+    /// Returns the path of the results file. Without a given path, the result of an assignment is
+    /// written to the file of the worker that did it, even if another worker finds the test
+    /// finished.
     fn results_path(&self, credit: Option<&Credit>) -> PathBuf {
         match self.results {
             Some(path) => path.to_owned(),
@@ -189,8 +194,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Opens the results file: the directory's file belongs to the program; another file is named
-    /// by the user.
+    /// Says to whom the results file belongs: to the program if it is the file of the directory, to
+    /// the user if [`Job::results`] names it.
     fn results_file<'p>(&self, path: &'p Path) -> ResultsFile<'p> {
         match self.results {
             Some(_) => ResultsFile::Given(path),
@@ -206,14 +211,15 @@ impl<'a> Job<'a> {
         self.order.as_ref().map(|order| order.watch)
     }
 
-    /// Returns whether the job asks for a verdict.
+    /// Returns whether the job runs the whole test, which gives a verdict, and not only its first
+    /// iterations.
     fn is_whole(&self) -> bool {
         let total = self.spec.kind.iterations(self.spec.exponent.get());
         self.spec.iterations.is_none_or(|k| k >= total)
     }
 
-    /// Returns a small factor of M_p. Does not look for one if an interim residue is requested,
-    /// which is wanted even if M_p has a factor, or if factors are known already.
+    /// Searches for a small factor of M_p, and returns it. Does not search if factors are already
+    /// known, or if an interim residue is requested, which the user wants even if M_p has a factor.
     fn small_factor(&self) -> Option<u64> {
         let wanted = self.spec.iterations.is_none() && self.spec.known_factors.is_empty();
         trial_factor(self.spec.exponent, self.tf_limit.filter(|_| wanted)?)
@@ -228,7 +234,8 @@ impl<'a> Job<'a> {
 }
 
 impl Run<'_> {
-    /// Handles a test that was finished before.
+    /// Delivers and records the stored result of a test that was finished before. Returns an error
+    /// if the job requests a proof or second engine that the result lacks.
     fn again(mut self, finished: TestReport, second: Option<Plan>) -> Result<Report, RunError> {
         let job = self.job;
         let report = Report::Test(Box::new(finished.clone()));
@@ -249,7 +256,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the test itself, and returns its report.
+    /// Computes the test, with its proof if one is requested, and returns the report.
     fn compute(
         mut self,
         request: &PlanRequest,
@@ -311,7 +318,8 @@ impl Run<'_> {
         Ok(plans)
     }
 
-    /// Handles a finished test: makes its proof, then stores and records the result.
+    /// Makes the proof of a finished test, then stores, delivers and records the result. An interim
+    /// residue is only delivered.
     fn finish_test(
         mut self,
         outcome: &Outcome,

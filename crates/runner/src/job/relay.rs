@@ -11,11 +11,11 @@ use super::Run;
 use crate::RunError;
 use crate::observer::{Reporter, RunEvent};
 
-/// The longest time between a stop request and the event that reports it.
+/// The interval at which the relay looks for a stop request while no event arrives.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 impl Run<'_> {
-    /// Runs the test to its end, or until it is stopped.
+    /// Runs the test until it ends or a stop is requested.
     pub(super) fn test(&mut self, plan: Plan, options: &RunOptions) -> Result<Finished, RunError> {
         let Self { job, exponent, reporter, stop, store, .. } = self;
         reporter.event(&RunEvent::TestBegins { exponent: *exponent });
@@ -35,7 +35,8 @@ impl Run<'_> {
     }
 }
 
-/// Passes events on until the sender is dropped.
+/// Passes events to the worker's log and to the observer until the sender is dropped. Reports the
+/// first stop request as an event.
 fn relay(events: &Receiver<Event>, stop: &StopToken, reporter: &Reporter) {
     let mut told = false;
     loop {

@@ -1,4 +1,4 @@
-//! The result of a test: loading, storing, delivering and recording it, and removing files that it
+//! Loads, stores, delivers and records the result of a test, and removes the files that the result
 //! makes obsolete.
 
 use std::fs;
@@ -18,8 +18,8 @@ use crate::stored::{Loaded, StoredError};
 use crate::warning::Warning;
 
 impl Reporter {
-    /// Delivers a report to the observer, and returns it. If delivery of an assignment's result
-    /// fails, the assignment still counts as done: the failure is only reported as a warning.
+    /// Delivers a report to the observer, and returns the report. If the delivery fails for a job
+    /// with an assignment, the assignment still counts as done, and the failure becomes a warning.
     pub(super) fn deliver(&self, report: Report) -> Result<Report, RunError> {
         let delivered = self.observer.result(&report);
         self.log(&report);
@@ -35,7 +35,8 @@ impl Reporter {
 }
 
 impl Run<'_> {
-    /// Loads the result of this test, if it was finished before.
+    /// Loads the stored result of this test. Returns `None` if there is none, or if the stored
+    /// result cannot be used for the assignment.
     pub(super) fn load(&mut self) -> Result<Option<TestReport>, RunError> {
         let (job, exponent) = (self.job, self.exponent);
         let path = self.stored.path().to_owned();
@@ -75,8 +76,9 @@ impl Run<'_> {
         }
     }
 
-    /// Stores, delivers and records a result. The order ensures that the result is on disk at every
-    /// instant and is shown even if the results file fails; the checkpoints are removed last.
+    /// Stores, delivers and records a result, and then removes the checkpoints. In this order the
+    /// result or a checkpoint is on disk at every instant, and the result is delivered even if the
+    /// results file cannot be written.
     pub(super) fn finish(&mut self, report: TestReport) -> Result<Report, RunError> {
         let kept = self.keep(&report);
         let cleared = if kept.is_ok() { self.remove_residues() } else { Ok(()) };
@@ -93,7 +95,8 @@ impl Run<'_> {
         Ok(delivered)
     }
 
-    /// Stores a result. If the disk is full, the residues of its proof are removed to make room.
+    /// Stores a result. If the disk is full, removes the residues that the test has saved for its
+    /// proof, and tries again.
     fn keep(&self, report: &TestReport) -> Result<(), RunError> {
         match self.stored.keep(report) {
             Err(StoredError::Write { source, .. }) if is_want_of_room(&source) => {
@@ -104,8 +107,8 @@ impl Run<'_> {
         }
     }
 
-    /// Removes the residues of the proof of a PRP test, including those of a test that was started
-    /// with a proof and finished without one. Other tests of the exponent do not use them.
+    /// Removes the residues that a PRP test has saved for its proof, even if the finished test made
+    /// no proof. Does nothing for other tests, which save no residues.
     fn remove_residues(&self) -> Result<(), RunError> {
         match self.job.spec.kind {
             TestKind::Prp => {
@@ -117,8 +120,8 @@ impl Run<'_> {
         }
     }
 
-    /// Warns before the test, not after it, that its result cannot be recorded. The result will be
-    /// stored in any case, so that the test need not wait.
+    /// Warns before the test if its result cannot be written to the results file. The test starts
+    /// nevertheless, because its result will be stored in any case.
     pub(super) fn try_results(&self) {
         let job = self.job;
         if let Err(e) = gimps::try_results_file(job.results_file(&job.results_path(job.credit()))) {
@@ -130,7 +133,8 @@ impl Run<'_> {
         }
     }
 
-    /// Ensures that the results file has the result; returns whether the result belongs there.
+    /// Writes the result to the results file if it is not there yet. Returns false if results of
+    /// this kind do not belong in the file.
     pub(super) fn record(&self, report: &TestReport) -> Result<bool, RunError> {
         let job = self.job;
         let Some(line) = report.result_line() else {
@@ -144,12 +148,12 @@ impl Run<'_> {
         }
     }
 
-    /// Removes what a finished test left if it was killed directly after storing its result: its
-    /// last state and, for a PRP test, the residues of its proof.
+    /// Removes the files that remain if a process was killed directly after it stored the result of
+    /// a test: the last checkpoint and, for a PRP test, the residues for its proof.
     ///
-    /// M_p and its cofactors share checkpoints, and all PRP tests of M_p share residues. A state of
-    /// an earlier iteration, or with another shift, belongs to a test that is still unfinished; it
-    /// is kept with all its files.
+    /// Tests of M_p and of its cofactors have the same checkpoint files, and all PRP tests of M_p
+    /// the same residue files. A checkpoint at an earlier iteration, or with another shift, belongs
+    /// to a test that is still unfinished. It is then kept with all files of that test.
     pub(super) fn clear_leftovers(&mut self, report: &TestReport) {
         let (exponent, kind) = (self.exponent, self.job.spec.kind);
         let newest = self.store.load_newest();
@@ -181,7 +185,7 @@ impl Run<'_> {
     }
 }
 
-/// Delivers and records a factor that makes the test unnecessary.
+/// Delivers a factor that makes the test unnecessary, and writes it to the results file.
 pub(super) fn finish_by_factor(
     factor: FactorReport,
     job: &Job<'_>,

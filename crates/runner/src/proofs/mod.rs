@@ -1,4 +1,5 @@
-//! The proof of a PRP test: the residues kept during the test, and the file made from them.
+//! The proof of a PRP test: the residues that are saved during the test, and the file that is built
+//! from them.
 
 mod verify;
 
@@ -21,7 +22,7 @@ pub use verify::verify_file;
 /// The name of the directory of proofs within a job's directory.
 pub(crate) const PROOFS: &str = "proof";
 
-/// Why no proof was made.
+/// The reason why no proof was made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MakeError {
@@ -34,13 +35,13 @@ pub enum MakeError {
     /// The proof cannot be written in the file format.
     #[error(transparent)]
     Format(#[from] ProofFormatError),
-    /// The file could not be put in its place.
+    /// The proof file could not be written.
     #[error(transparent)]
     File(#[from] ProofFileError),
 }
 
 impl MakeError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which decides the exit code of the program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -52,14 +53,15 @@ impl MakeError {
     }
 }
 
-/// The residues that a test keeps for its proof, and the place of the proof.
+/// The residues that a PRP test saves for its proof, and the directory of the proof.
 ///
-/// As a [`ResidueSink`] it keeps the residues of a test in `DIR/M<p>/…`. [`ProofWork::make`] builds
-/// the proof from them, `DIR/proof/M<p>-<power>.proof`.
+/// During the test this type is its [`ResidueSink`], which saves the residues in `DIR/M<p>/…`.
+/// After the test, [`ProofWork::make`] builds the proof `DIR/proof/M<p>-<power>.proof` from them.
 #[derive(Debug)]
 pub struct ProofWork {
     power: u32,
-    /// The largest power still possible, as last reported; 0 for none.
+    /// The largest power that the saved residues still allow, as last reported to the user; 0 if no
+    /// proof is possible.
     possible: Mutex<u32>,
     exponent: u32,
     residues: ResidueFolder,
@@ -69,8 +71,8 @@ pub struct ProofWork {
 
 impl ProofWork {
     /// Creates the proof work for M_p in a directory, for a power from 1 to
-    /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER). Returns `None` for an exponent
-    /// too small for the power.
+    /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER). Returns `None` if p is too small
+    /// for the power.
     #[must_use]
     pub fn new(dir: &Path, p: u32, power: u32, observer: Arc<dyn Observer>) -> Option<Self> {
         Self::reporting(dir, p, power, Reporter { observer, watch: None })
@@ -82,7 +84,8 @@ impl ProofWork {
         Some(Self { power, possible: Mutex::new(power), exponent: p, residues, proofs, reporter })
     }
 
-    /// Checks before the test whether its files can be put in their folders.
+    /// Checks that residues and proof can be written to their folders: nothing else may have the
+    /// name of a folder. It is to be called before the test.
     ///
     /// # Errors
     /// Returns [`ProofFileError::NotAFolder`].
@@ -90,7 +93,8 @@ impl ProofWork {
         [self.residues.dir(), &self.proofs].into_iter().try_for_each(check_proof_folder)
     }
 
-    /// Warns before the test, not after it, if another file has the name of the proof.
+    /// Warns if another file has the name of the future proof. It is to be called before the test,
+    /// so that the user can move the file in time.
     pub fn warn_of_what_is_in_the_way(&self, factors: &KnownFactors) {
         let (exponent, factors) = (self.exponent, factors.texts());
         if let Some(path) = ProofFile::in_the_way(&self.proofs, exponent, factors, self.power) {
@@ -98,7 +102,7 @@ impl ProofWork {
         }
     }
 
-    /// Returns a note on the disk space needed.
+    /// Returns a note on the disk space that the residues need.
     #[must_use]
     pub fn room(&self) -> Note {
         Note::ProofRoom {
@@ -109,13 +113,13 @@ impl ProofWork {
         }
     }
 
-    /// Builds the proof, with a lower power if residues are missing, verifies it and puts it in its
-    /// place; `None` if `stop` was set.
+    /// Builds the proof, verifies it and writes it to its file. If residues are missing, the proof
+    /// has a lower power. Returns `None` if `stop` was set.
     ///
     /// # Errors
-    /// Returns [`MakeError::GivenUp`] if another attempt would not succeed: no residues from which
-    /// a proof can be made are left, or the disk is full even without them. Other errors may be
-    /// temporary.
+    /// Returns [`MakeError::GivenUp`] if another attempt would not succeed, either because the
+    /// remaining residues do not suffice for a proof, or because the disk is full even without the
+    /// residues. Other errors may be temporary.
     pub fn make(
         &self,
         plan: Plan,
@@ -146,7 +150,8 @@ impl ProofWork {
         Ok(Some(ProofInfo::version_2(power, md5)))
     }
 
-    /// Builds and verifies the proof of the largest power that the residues allow.
+    /// Builds and verifies the proof of the largest power that the residues allow. Returns `None`
+    /// if `stop` was set.
     fn build(
         &self,
         plan: Plan,
@@ -175,8 +180,9 @@ impl ProofWork {
         built
     }
 
-    /// Writes a proof to its place, and returns where it is. The result must not wait for disk
-    /// space: residues are removed to make room for the proof, or the proof is given up.
+    /// Writes a proof to its file, and returns the file. If the disk is full, removes the residues
+    /// and tries again; if that fails, gives the proof up, so that the result of the test does not
+    /// wait for disk space.
     fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
         let factors = proof.factors().texts().to_vec();
         let file = ProofFile::new(self.exponent, factors, proof.residue_bytes())?;
@@ -193,8 +199,8 @@ impl ProofWork {
         self.possible.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lowers the largest possible power, or sets it to 0 if the power is too low to be useful.
-    /// Removes residues that the power does not need, which makes room for the others.
+    /// Lowers the largest possible power to `power`, or to 0 if `power` is too low to be useful.
+    /// Removes the residues that the new power does not need, which frees disk space.
     fn lower(&self, possible: &mut u32, power: u32) {
         *possible = if power < proof::least_power(self.power) { 0 } else { power };
         // A residue that cannot be removed only takes disk space.
@@ -210,8 +216,8 @@ pub(crate) fn is_want_of_room(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Returns the iterations at which residues are kept: all points except the last, at which the test
-/// ends.
+/// Returns the iterations whose residues are saved for a proof: all [`Points`] except the last, at
+/// which the test ends. `None` if p is too small for the power.
 fn points(p: u32, power: u32) -> Option<Vec<u64>> {
     Some(Points::new(p, power)?.iter().filter(|&k| k < u64::from(p)).collect())
 }
@@ -237,9 +243,10 @@ impl ResidueSink for ProofWork {
         points(p, power).unwrap_or_default()
     }
 
-    /// Keeps a residue. If the disk is full, residues of the highest power are removed to make room
-    /// for those of lower powers. An error is returned once for each change of the power; it says
-    /// which power is still possible.
+    /// Saves a residue. If that fails, for example because the disk is full, lowers the power of
+    /// the proof and removes the residues that only the higher power needs, until the residue can
+    /// be saved or is not needed. If the power was lowered, returns an error that says which power
+    /// is still possible.
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()> {
         let mut possible = self.possible();
         let mut trouble = None;

@@ -14,11 +14,11 @@ use crate::report::ProofReport;
 use crate::warning::Warning;
 
 /// Verifies a proof file with the fastest plan for a request, and returns the report; `None` if
-/// `stop` was set. Writes nothing.
+/// `stop` was set. Writes no files.
 ///
 /// # Errors
-/// Returns an error for a file that is not a proof or cannot be read, for a request without a plan,
-/// and those of [`proof::verify`]. A wrong proof is not an error: see [`ProofReport::is_valid`].
+/// Returns an error if the file cannot be read or is not a proof, if no plan fits the request, or
+/// if [`proof::verify`] fails. A wrong proof is not an error: see [`ProofReport::is_valid`].
 pub fn verify_file(
     path: &Path,
     request: &PlanRequest,

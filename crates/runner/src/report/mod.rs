@@ -1,4 +1,4 @@
-//! Reports of runs: one line of text (`Display`), or one JSON object (`Serialize`).
+//! Reports of jobs, as one line of text (`Display`) or one JSON object (`Serialize`).
 
 mod no_result;
 mod proof;
@@ -26,9 +26,9 @@ use crate::proofs::PROOFS;
 pub enum Report {
     /// The residue of a test, with a verdict if the test is finished.
     Test(Box<TestReport>),
-    /// A factor, which made the test unnecessary.
+    /// A factor of M_p, which made the test unnecessary.
     Factor(FactorReport),
-    /// No result: the job was stopped on request.
+    /// The job was stopped on request and has no result.
     Stopped(StopReport),
 }
 
@@ -44,13 +44,13 @@ impl Display for Report {
 
 /// The result of a test, with all fields that are printed and stored.
 ///
-/// `Deserialize` reads what `Serialize` wrote, also in earlier versions.
+/// `Deserialize` reads the output of `Serialize`, of this version and of earlier ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TestReport {
     status: Status,
     exponent: u32,
-    /// The work type as GIMPS names it: `PRP-3`, `LL` or `Cert`.
+    /// The work type in the terms of GIMPS: `PRP-3`, `LL` or `Cert`.
     worktype: String,
     /// For Lucas–Lehmer: the starting value, `4`, `10` or `2/3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub struct TestReport {
     /// The name of the engine; absent if no engine was needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     engine: Option<String>,
-    /// The device; absent on the CPU.
+    /// The device, such as `cuda:0`; absent on the CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     fft_length: usize,
@@ -74,21 +74,21 @@ pub struct TestReport {
     round_off: Option<RoundOff>,
     shift_count: u32,
     errors: Errors,
-    /// The computing time over all sittings, in seconds.
+    /// The computing time in seconds, summed over all runs of the program on this test.
     seconds: f64,
     program: Program,
     timestamp: String,
-    /// For PRP: the known factors of M_p in decimal digits. If there are any, the cofactor is
-    /// tested.
+    /// For PRP: the known factors of M_p in decimal digits. If the list is not empty, the cofactor
+    /// is tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     known_factors: Vec<String>,
     /// For PRP: the proof that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<ProofInfo>,
-    /// For Lucas–Lehmer: the second engine, which recomputed the test.
+    /// For Lucas–Lehmer: the name of the second engine, which recomputed the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     second_engine: Option<String>,
-    /// For certifications: the SHA3-256 of the residue.
+    /// For certifications: the SHA3-256 digest of the final residue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha3_hash: Option<String>,
     /// The assignment for which the test was done, if any.
@@ -100,32 +100,34 @@ pub struct TestReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Credit {
-    /// The keyword and the exponent of the assignment: `PRPDC 216091`.
+    /// The keyword and the exponent of the assignment, such as `PRPDC 216091`.
     pub assignment: String,
-    /// The id of the assignment: 32 hexadecimal digits.
+    /// The identifier of the assignment (AID), 32 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
-    /// The user's name on the server.
+    /// The user's name on the GIMPS server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// The name of the computer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computer: Option<String>,
-    /// The number of the worker whose results file has the result.
+    /// The number of the worker whose results file has the result; 0 for the only worker of a
+    /// directory.
     pub worker: u32,
-    /// Whether the name of that file contains the number even if it is 0.
+    /// Whether the name of the results file contains the worker's number even if the number is 0.
     #[serde(default)]
     pub numbered: bool,
 }
 
 impl Credit {
-    /// Returns the number in the name of the results file, if it contains one.
+    /// Returns the worker's number in the name of the results file; `None` if the name has no
+    /// number.
     #[must_use]
     pub fn results_number(&self) -> Option<u32> {
         (self.numbered || self.worker > 0).then_some(self.worker)
     }
 
-    /// Returns whether both credits are for the same assignment.
+    /// Returns whether the two credits are for the same assignment.
     fn is_for(&self, other: &Self) -> bool {
         (&self.assignment, &self.aid) == (&other.assignment, &other.aid)
     }
@@ -141,7 +143,7 @@ enum Status {
     /// The test is a certification, which has no verdict on the number.
     #[serde(rename = "certified")]
     Certified,
-    /// The test is not finished.
+    /// The test is not finished: the report has the residue of an earlier iteration.
     #[serde(rename = "interim")]
     Interim,
 }
@@ -151,8 +153,9 @@ struct RoundOff {
     max: f64,
     mean: f64,
     products: u64,
-    /// Z, the distance from the typical maximum error to ½, in units of the distribution's scale.
-    /// Absent after few products, and in reports of earlier versions.
+    /// Z: how far the typical maximum round-off of a product lies below ½, in units of the scale of
+    /// the distribution of these maxima. Absent after few products, and in reports of earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     z: Option<f64>,
 }
@@ -176,7 +179,7 @@ impl From<ErrorCounts> for Errors {
 }
 
 impl TestReport {
-    /// Creates the report of an outcome, with the present time.
+    /// Creates the report of the outcome of a test, with the current time.
     #[must_use]
     pub fn new(outcome: &Outcome) -> Self {
         Self {
@@ -216,8 +219,9 @@ impl TestReport {
         }
     }
 
-    /// Returns the report for M2 = 3, which is prime. Neither test applies to it (p = 2 is even,
-    /// 2/3 does not exist mod 3, and 3 = 0); by convention res64 is that of a prime.
+    /// Returns the report for M_2 = 3, which is prime. Neither test applies to it: p = 2 is even,
+    /// the base 3 of a PRP test is 0 modulo 3, and the start 2/3 of a Lucas–Lehmer test does not
+    /// exist modulo 3. By convention the report has the res64 of a prime.
     #[must_use]
     pub fn of_m2(kind: TestKind) -> Self {
         let prp = matches!(kind, TestKind::Prp);
@@ -247,7 +251,8 @@ impl TestReport {
         }
     }
 
-    /// Returns whether this is the report of the whole test `kind` of M_p with these known factors.
+    /// Returns whether this is the report of a whole test of M_p of this kind and with these known
+    /// factors.
     #[must_use]
     pub fn is_of(&self, kind: TestKind, p: u32, known_factors: &[String]) -> bool {
         self.exponent == p
@@ -257,19 +262,19 @@ impl TestReport {
             && self.is_final()
     }
 
-    /// Returns the report with the given credit.
+    /// Returns the report with its credit replaced.
     #[must_use]
     pub fn credited(self, credit: Option<Credit>) -> Self {
         Self { credit, ..self }
     }
 
-    /// Returns the report with the given proof.
+    /// Returns the report with a proof added.
     #[must_use]
     pub fn proven(self, proof: ProofInfo) -> Self {
         Self { proof: Some(proof), ..self }
     }
 
-    /// Returns the report with the given second engine.
+    /// Returns the report with the name of the second engine that recomputed the test, if any.
     #[must_use]
     pub fn doubled_by(self, engine: Option<&str>) -> Self {
         Self { second_engine: engine.map(str::to_owned), ..self }
@@ -281,20 +286,21 @@ impl TestReport {
         self.shift_count
     }
 
-    /// Returns p.
+    /// Returns the exponent p of M_p = 2^p − 1.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
 
-    /// Returns the number of squarings done.
+    /// Returns the number of iterations done.
     #[must_use]
     pub fn iterations(&self) -> u64 {
         self.iterations
     }
 
-    /// Returns whether M_p, or its cofactor if factors are known, is prime, or for PRP a probable
-    /// prime. `None` for a test that is not finished, and for a certification.
+    /// Returns whether the tested number is prime or, for PRP, a probable prime. The number is M_p,
+    /// or its cofactor if factors are known. `None` for a test that is not finished, and for a
+    /// certification.
     #[must_use]
     pub fn is_prime(&self) -> Option<bool> {
         match self.status {
@@ -316,7 +322,8 @@ impl TestReport {
         self.proof.is_some()
     }
 
-    /// Returns the path of the proof, if one was made, for a job in the directory `dir`.
+    /// Returns the path of the proof file, where `dir` is the directory of the job; `None` if no
+    /// proof was made.
     #[must_use]
     pub fn proof_path(&self, dir: &Path) -> Option<PathBuf> {
         let proof = self.proof.as_ref()?;
@@ -324,20 +331,21 @@ impl TestReport {
         Some(dir.join(PROOFS).join(name))
     }
 
-    /// Returns whether two engines computed the test and `engine` was one of them.
+    /// Returns whether two engines computed the test, and `engine` was one of them.
     #[must_use]
     pub fn is_doubled_with(&self, engine: &str) -> bool {
         let second = self.second_engine.as_deref();
         second.is_some() && [self.engine.as_deref(), second].contains(&Some(engine))
     }
 
-    /// Returns the assignment for which the test was done, if any.
+    /// Returns the assignment, user and computer to which the result is credited; `None` for a test
+    /// without an assignment.
     #[must_use]
     pub fn credit(&self) -> Option<&Credit> {
         self.credit.as_ref()
     }
 
-    /// Returns whether the test was done for exactly this assignment.
+    /// Returns whether the test was done for the assignment of `credit`.
     #[must_use]
     pub fn is_for(&self, credit: &Credit) -> bool {
         self.credit.as_ref().is_some_and(|own| own.is_for(credit))
@@ -349,8 +357,8 @@ impl TestReport {
         self.status != Status::Interim
     }
 
-    /// Returns the line for the results file. Interim residues have none. LL residues with a start
-    /// other than 4 have none either, because the line does not contain the start.
+    /// Returns the line for the results file. `None` for an interim residue, and for a Lucas–Lehmer
+    /// test with a start other than 4, because the line does not contain the start.
     #[must_use]
     pub fn result_line(&self) -> Option<ResultLine> {
         let status = match self.status {
@@ -388,7 +396,7 @@ impl TestReport {
     }
 }
 
-/// Returns whether results of such a test go into the results file.
+/// Returns whether the results of tests of this kind are written to the results file.
 pub(crate) fn is_recorded(kind: TestKind) -> bool {
     matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four) | TestKind::Cert(_))
 }

@@ -1,4 +1,5 @@
-//! Reports of tests that ended without a residue: because of a factor, or stopped by the user.
+//! Reports of tests that have no final residue, because a factor was found or the user stopped the
+//! test.
 
 use std::fmt::{self, Display};
 
@@ -8,7 +9,7 @@ use warpint_mersenne::TestKind;
 
 use super::Credit;
 
-/// A test that trial factoring made unnecessary.
+/// The report of a factor that made a test unnecessary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FactorReport {
     /// The text `F`: a factor was found.
@@ -16,7 +17,7 @@ pub struct FactorReport {
     exponent: u32,
     /// The work type `TF`, trial factoring.
     worktype: &'static str,
-    /// The factor in decimal digits, as it need not fit into a JSON number.
+    /// The factor in decimal digits, because it may not fit in a JSON number.
     factors: [String; 1],
     program: Program,
     timestamp: String,
@@ -39,7 +40,7 @@ impl FactorReport {
         }
     }
 
-    /// Returns the line for the results file.
+    /// Returns the line for the results file, with the assignment and the user of `credit`.
     #[must_use]
     pub fn result_line(&self, credit: Option<&Credit>) -> ResultLine {
         let [factor] = &self.factors;
@@ -61,7 +62,7 @@ impl Display for FactorReport {
     }
 }
 
-/// A test that the user stopped.
+/// The report of a test that the user stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StopReport {
     /// The text `stopped`.
@@ -74,8 +75,8 @@ pub struct StopReport {
 }
 
 impl StopReport {
-    /// Creates the report that a test of M_p stopped after `iterations` squarings. `saved` states
-    /// whether that state is on disk.
+    /// Creates the report that a test of M_p was stopped after `iterations` iterations. `saved` is
+    /// true if a checkpoint of this iteration is on disk.
     #[must_use]
     pub fn new(kind: TestKind, exponent: u32, iterations: u64, saved: bool) -> Self {
         let total = kind.iterations(exponent);

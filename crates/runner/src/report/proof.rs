@@ -11,7 +11,8 @@ use warpint_mersenne::Verdict;
 use warpint_mersenne::proof::{Proof, Verification};
 use warpint_progress::units;
 
-/// The result of a verification: the proof is right, or wrong for a stated reason.
+/// The result of the verification of a proof file: the proof is right, or it is wrong for a stated
+/// reason.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ProofReport {
@@ -26,14 +27,15 @@ pub struct ProofReport {
     /// the proof is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'static str>,
-    /// Why the proof is refused; absent if it is right.
+    /// The reason why the proof is refused; absent if it is right.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<Refused>,
-    /// The low 64 bits of the residue that the file claims, in hexadecimal digits.
+    /// The low 64 bits of the residue that the file claims as the result of the test, in
+    /// hexadecimal digits.
     res64: String,
     residue_type: u8,
     engine: &'static str,
-    /// The device; absent on the CPU.
+    /// The device, such as `cuda:0`; absent on the CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<&'static str>,
     fft_length: usize,
@@ -44,7 +46,7 @@ pub struct ProofReport {
     program: Program,
 }
 
-/// Why a proof is refused, as a code and as text.
+/// The reason why a proof is refused, as a code and as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refused {
     /// The code of the reason: one word.
@@ -94,7 +96,7 @@ impl ProofReport {
     }
 }
 
-/// Formats the report: `M216091 is a probable prime: the proof of power 8 is right, res64
+/// Formats the report as `M216091 is a probable prime: the proof of power 8 is right, res64
 /// 0000000000000001, md5 …`.
 impl Display for ProofReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! The printed, stored and recorded forms of a result.
+//! Tests of the printed, stored and recorded forms of a result.
 
 use std::time::Duration;
 

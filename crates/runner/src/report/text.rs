@@ -1,4 +1,4 @@
-//! A result as a line of text.
+//! The result of a test as one line of text.
 
 use std::fmt::{self, Display};
 use std::time::Duration;

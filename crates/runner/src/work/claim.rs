@@ -1,4 +1,5 @@
-//! Claims: only one worker at a time uses a number or works on an exponent.
+//! Claims: locks that ensure that only one worker at a time uses a worker number or works on an
+//! exponent.
 
 use std::ffi::OsStr;
 use std::io;
@@ -6,21 +7,22 @@ use std::path::{Path, PathBuf};
 
 use warpint_files::{FileError, Folder, Lock};
 
-/// A lock of the operating system on an empty file. The file stays; the lock is released when the
-/// process ends, however it ends.
+/// The claim of a process on a worker number or on an exponent: a lock of the operating system on
+/// an empty file. The operating system releases the lock when the process ends, even if it crashes.
+/// The file is not removed.
 #[derive(Debug)]
 pub struct Claim {
     _lock: Lock,
 }
 
-/// The name of the claim file of an exponent.
+/// The name of the lock file of an exponent in its directory `M<p>`.
 const OF_EXPONENT: &str = "claim";
 
 impl Claim {
-    /// Takes the claim; returns `None` if another process has it.
+    /// Locks the file; returns `None` if another process has locked it.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be made or locked.
+    /// Returns an error if the file cannot be created or locked.
     pub fn try_take(path: &Path) -> io::Result<Option<Self>> {
         let take = || {
             let (folder, name) = place(path)?;
@@ -30,27 +32,27 @@ impl Claim {
         Ok(lock.map(|lock| Self { _lock: lock }))
     }
 
-    /// Returns whether some process has the claim. Does not make the file.
+    /// Returns whether some process has locked the file. Does not create the file.
     #[must_use]
     pub fn is_taken(path: &Path) -> bool {
         place(path).is_ok_and(|(folder, name)| folder.is_locked(name))
     }
 
-    /// Returns the path of the claim file of a worker's number.
+    /// Returns the path of the lock file of a worker number.
     #[must_use]
     pub fn of_worker(dir: &Path, worker: u32) -> PathBuf {
         dir.join(format!("worker-{worker}.lock"))
     }
 
-    /// Returns the path of the claim file for all assignments of the exponent p.
+    /// Returns the path of the lock file for all assignments of the exponent p.
     #[must_use]
     pub fn of_exponent(dir: &Path, p: u32) -> PathBuf {
         dir.join(format!("M{p}")).join(OF_EXPONENT)
     }
 }
 
-/// Returns the directory of a claim, and the file's name in it. This program makes the directory of
-/// an exponent, which must not be a symbolic link.
+/// Splits the path of a lock file into its directory and its name. The directory of an exponent
+/// must not be a symbolic link, because this program creates it.
 fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     let (folder, name) = Folder::of(path)?;
     let own = name == OF_EXPONENT;

@@ -1,6 +1,6 @@
-//! Several workers on one directory, each a process of its own.
+//! Several workers in one directory, each as a process of its own.
 //!
-//! A process that crashes, for example because of a driver, therefore does not affect the others.
+//! If one process crashes, for example in the driver of its GPU, the other workers continue.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,40 +14,40 @@ use crate::RunError;
 use crate::observer::{Observer, RunEvent};
 use crate::warning::Warning;
 
-/// The longest delay after which the end of a worker, or a stop request, is noticed.
+/// The interval at which the ends of workers and stop requests are looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// The upper bound on worker numbers, exclusive.
+/// The largest number of workers in a directory. Worker numbers are less than this.
 pub const MOST_WORKERS: usize = 1000;
 
-/// A worker to be started.
+/// The number, device and threads of a worker to be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seat {
     /// The worker's number.
     pub worker: u32,
-    /// The place where the worker computes.
+    /// The device, or the CPU, on which the worker computes.
     pub device: DeviceChoice,
-    /// The number of threads on the CPU; `None` for all.
+    /// The number of threads on the CPU; `None` selects all.
     pub threads: Option<usize>,
 }
 
-/// Workers to be started as processes, each by a command that does the work of
+/// Workers to be started as processes. Each is started by a command that runs a
 /// [`Worker`](super::Worker).
 #[derive(Debug)]
 pub struct Crew {
-    /// The workers and their commands.
+    /// The workers, each with the command that starts it.
     pub commands: Vec<(Seat, Command)>,
-    /// A function that returns whether a process ended as expected; if it did not, a warning is
-    /// sent.
+    /// A function that returns whether a process ended as expected. If it returns false, a warning
+    /// is sent to the observer.
     pub is_orderly: fn(ExitStatus) -> bool,
-    /// A function that asks a process to stop. Ctrl-C on a terminal has already reached the
-    /// process, which must treat both as one request.
+    /// A function that asks a process to stop. If the user pressed Ctrl-C on a terminal, the
+    /// process has already received that request, and must treat the two as one.
     pub ask: fn(&Child),
 }
 
 impl Crew {
-    /// Starts the workers, passes on their output line by line, passes on `stop`, and waits until
-    /// all have ended. Returns how each ended; `None` for a worker that could not be started or
-    /// waited for.
+    /// Starts the workers, and waits until all have ended. Sends their output to the observer line
+    /// by line. If `stop` is set, asks them to stop. Returns how each worker ended; `None` for a
+    /// worker that could not be started or waited for.
     #[must_use]
     pub fn run(self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Vec<Option<ExitStatus>> {
         // The workers save their work; this process loses nothing, but waits for them.
@@ -74,8 +74,9 @@ impl Crew {
     }
 }
 
-/// Returns the workers to be started: `each` of them on every device, numbered 0, 1, …. If the
-/// threads of each worker are not given, workers on the CPU share its cores.
+/// Returns the workers to be started: `each` workers on every device, numbered 0, 1, …. If
+/// `threads`, the number of threads of each worker, is `None`, the workers on the CPU divide its
+/// `cores` cores among themselves.
 ///
 /// # Errors
 /// Returns [`RunError::TooManyWorkers`].
@@ -99,7 +100,7 @@ pub fn seats(
     Ok(each_device.enumerate().map(seat).collect())
 }
 
-/// A worker that was started.
+/// The process of a worker that was started.
 struct Running {
     /// The worker's name, such as `worker 1 (cuda:1)`.
     name: String,
@@ -112,7 +113,8 @@ struct Running {
 }
 
 impl Running {
-    /// Starts a worker. A worker that cannot be started counts as ended, with a warning.
+    /// Starts a worker. If it cannot be started, it counts as ended, and a warning is sent to the
+    /// observer.
     fn start(
         seat: Seat,
         command: &mut Command,
@@ -154,7 +156,8 @@ impl Running {
         self.observer.event(&RunEvent::Warning(&warning));
     }
 
-    /// Checks whether the process has ended; returns `Some` if it has not.
+    /// Checks whether the process has ended. Returns `Some` while it runs, and `None` once it has
+    /// ended.
     fn look(&mut self) -> Option<()> {
         let status = match self.child.as_mut()?.try_wait() {
             Ok(None) => return Some(()),
@@ -184,8 +187,8 @@ impl Running {
     }
 }
 
-/// Starts a thread that passes each line of `from`, with its line ending, to `to` until the output
-/// ends. Returns the thread.
+/// Starts a thread that calls `to` with each line of `from`, including the line ending, until the
+/// output ends. Returns the thread.
 fn pass(
     from: impl Read + Send + 'static,
     mut to: impl FnMut(&str) + Send + 'static,

@@ -1,4 +1,4 @@
-//! Adding lines to `DIR/worktodo.txt`.
+//! Adds lines to the list of assignments `DIR/worktodo.txt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,20 +26,20 @@ pub fn check_line(line: &str) -> Result<(), RunError> {
     Err(RunError::NoAssignment(refused))
 }
 
-/// What [`append`] has done.
+/// The outcome of [`append`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appended {
-    /// The path of the work list.
+    /// The path of the list.
     pub path: PathBuf,
-    /// The locks that were taken over from dead processes, as text.
+    /// A line of text for each lock that was taken over from a process that no longer exists.
     pub notices: Vec<String>,
 }
 
-/// Appends lines to the list of a directory: all of them or none. Makes the directory if it is
-/// missing.
+/// Appends lines to the list of a directory, either all of them or none. Creates the directory if
+/// it is missing.
 ///
 /// # Errors
-/// Returns an error if the directory cannot be made or the list cannot be written.
+/// Returns an error if the directory cannot be created or the list cannot be written.
 pub fn append(dir: &Path, lines: &[String]) -> Result<Appended, RunError> {
     fs::create_dir_all(dir)
         .map_err(|source| RunError::Directory { path: dir.to_owned(), source })?;

@@ -11,11 +11,13 @@ use crate::warning::Warning;
 
 /// The size in bytes at which a new file is started: 1 MB.
 const LONGEST: u64 = 1_000_000;
-/// The number of older files that are kept: `warpint.log.1` (the newest) … `.3`.
+/// The number of older files that are kept, from `warpint.log.1`, the newest, to `warpint.log.3`.
 const OLDER: u32 = 3;
 
-/// A log with lines `YYYY-MM-DD HH:MM:SS <where>: <what>`, in UTC. If the log cannot be written, a
-/// warning is sent once, and again only after writing has worked in between.
+/// The log of a worker. Its lines are `YYYY-MM-DD HH:MM:SS <where>: <action>`, with times in UTC.
+/// `<where>` is the device and number of the test, such as `cuda:0 M216091`, or the worker, such as
+/// `worker 0`, if no test is in progress. If the log cannot be written, a warning is sent to the
+/// observer once, and not again until writing has succeeded in between.
 pub(crate) struct Log {
     path: PathBuf,
     failing: bool,

@@ -1,9 +1,9 @@
 //! Workers that share a directory and its list of assignments.
 //!
-//! A worker takes the first line that it can do and that no other worker has taken ([`Claim`]),
-//! runs it as a [`Job`](crate::Job), removes the line, and continues. The table lists its files in
-//! the directory, for worker N of several. For the only worker, N is left out, except in its claim
-//! and status, where N is 0:
+//! A worker takes the first assignment that it can do and that no other worker has claimed
+//! ([`Claim`]), runs it as a [`Job`](crate::Job), removes its line from the list, and continues.
+//! The table lists the files in the directory for worker N of several. If a directory has only one
+//! worker, `-N` is left out of the names, except in `status-0.json` and `worker-0.lock`:
 //!
 //! | file | content |
 //! |---|---|
@@ -40,11 +40,13 @@ pub use tests_of::spec_of;
 pub use watch::Watch;
 pub use worker::{Ended, Tally, Worker};
 
-/// How long to wait for a lock. Other programs hold theirs while they talk to a server.
+/// The longest wait for the lock of a list. Other programs may lock a list while they talk to a
+/// server.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Returns the path of `results.txt`, or of `results-N.txt` for worker N of several, counted from
-/// 0. PRPLL uses the same names for its workers, and AutoPrimeNet watches these files.
+/// Returns the path of the results file: `results.txt` for the only worker, or `results-N.txt` for
+/// worker N of several, where N starts from zero. PRPLL uses the same names for its workers, and
+/// AutoPrimeNet watches these files.
 pub(crate) fn results_path(dir: &Path, worker: Option<u32>) -> PathBuf {
     numbered(dir, "results", worker, "txt")
 }

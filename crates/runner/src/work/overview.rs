@@ -1,4 +1,4 @@
-//! The state of the workers of a directory, and the work left for them.
+//! The states of the workers of a directory, and the work that is left for them.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,35 +11,35 @@ use warpint_gimps::{Line, WorkFile, WorkFileError};
 use super::{Claim, State, WorkerStatus};
 use crate::RunError;
 
-/// The workers of a directory, and its lists.
+/// The states of the workers of a directory, and the contents of its lists.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
-    /// All workers that have run in the directory, by number. A worker whose process ended without
-    /// notice is [`State::Killed`].
+    /// All workers that have run in the directory, in the order of their numbers. A worker whose
+    /// process ended without updating its status has [`State::Killed`].
     pub workers: Vec<WorkerStatus>,
-    /// The content of `worktodo.txt`, the list shared by all workers.
+    /// The numbers of lines in `worktodo.txt`, the list of all workers.
     pub lines: ListStatus,
-    /// The contents of the lists `worktodo-N.txt` of single workers.
+    /// The numbers of lines in the lists `worktodo-N.txt`, each of which is for one worker.
     #[serde(rename = "own-lists", skip_serializing_if = "Vec::is_empty")]
     pub own_lists: Vec<ListStatus>,
 }
 
-/// The numbers of lines in a list.
+/// The numbers of lines of each kind in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ListStatus {
     /// The path of the list.
     pub file: String,
-    /// The number of lines still to be done.
+    /// The number of assignments that are still to be done.
     pub assignments: u32,
-    /// The number of lines that no program can interpret.
+    /// The number of lines that are not valid assignments.
     pub malformed: u32,
-    /// The number of lines for other programs.
+    /// The number of assignments that only other programs can do.
     pub foreign: u32,
 }
 
 impl Overview {
-    /// Reads the files of a directory; also returns a line of text for each status file that cannot
-    /// be read. Changes nothing.
+    /// Reads the status files and lists of a directory. Also returns a line of text for each status
+    /// file that cannot be read. Changes no file.
     ///
     /// # Errors
     /// Returns an error if the directory or a list cannot be read.
@@ -80,7 +80,7 @@ impl ListStatus {
     }
 }
 
-/// Returns the numbers of the workers that have lists of their own, ascending.
+/// Returns the numbers of the workers that have lists of their own, in ascending order.
 fn numbers(dir: &Path) -> io::Result<Vec<u32>> {
     let number = |name: OsString| {
         name.to_str()?.strip_prefix("worktodo-")?.strip_suffix(".txt")?.parse::<u32>().ok()

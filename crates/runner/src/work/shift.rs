@@ -20,18 +20,18 @@ use crate::observer::{Reporter, RunEvent};
 use crate::report::{Credit, Report};
 use crate::warning::Warning;
 
-/// The interval at which a waiting worker reads the lists.
+/// The interval at which a worker without work reads its lists.
 const POLL: Duration = Duration::from_secs(2);
-/// The longest delay after which a stop request is noticed while waiting.
+/// The interval at which a waiting worker looks for a stop request.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A line of a list, and which list that is.
+/// A line of a list, and the index of the list.
 struct Place {
     list: usize,
     line: NumberedLine,
 }
 
-/// A line to be done, and the claim of its exponent.
+/// An assignment to be done, its line, and the claim on its exponent.
 struct Task {
     place: Place,
     assignment: Assignment,
@@ -39,20 +39,22 @@ struct Task {
     _claim: Claim,
 }
 
-/// A worker at work, with its lists.
+/// The state of a worker while it does the assignments of its lists.
 pub(super) struct Shift<'a> {
     options: &'a Worker,
-    /// The lists of the worker. The next task comes from the first list that has a line that can be
-    /// done.
+    /// The lists of the worker, in order of preference: a later list is used when the earlier ones
+    /// have no line that can be done.
     lists: Vec<WorkFile>,
     watch: &'a Watch,
     reporter: Reporter,
     stop: &'a StopToken,
-    /// Lines that have been reported to the user.
+    /// The lines that have been reported to the user because they are not assignments for this
+    /// program.
     told: HashSet<Vec<u8>>,
-    /// Lines that failed or could not be removed. They are not tried again.
+    /// The lines that failed or could not be removed. They are not tried again.
     given_up: HashSet<Vec<u8>>,
-    /// The last message about additions that could not be moved.
+    /// The last warning about a file of additions that could not be moved; `None` if moving has
+    /// worked since.
     stuck: Option<String>,
     tally: Tally,
 }
@@ -78,7 +80,7 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Works until no line is left that this worker can do, or until it is stopped.
+    /// Does assignments until none is left that this worker can do, or until a stop is requested.
     pub(super) fn all(mut self) -> Result<Ended, RunError> {
         let reporter = self.reporter.clone();
         StartFile::clear_finished(&self.options.dir, &mut |note| reporter.say(&note));
@@ -116,7 +118,8 @@ impl<'a> Shift<'a> {
         Ok(Ended::NoWorkLeft(self.tally))
     }
 
-    /// Moves the lines that other programs have put into the files of additions.
+    /// Moves the lines that other programs have written to files of additions, such as
+    /// `worktodo.add`, to the lists.
     fn merge_added(&mut self) {
         for list in 0..self.lists.len() {
             let merged = self.lists[list].merge_added();
@@ -142,8 +145,9 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Returns the first line that can be done and that no other worker has taken. Certifications
-    /// come first: they are short, and somebody else's credit for a test waits for them.
+    /// Returns the first assignment that can be done and that no other worker has claimed; `None`
+    /// if there is none. Certifications come first, because they are short and the credit of
+    /// another user for a test depends on them.
     fn next(&mut self) -> Result<Option<Task>, RunError> {
         'again: loop {
             let mut places = self.read()?;
@@ -177,7 +181,7 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Returns all lines, list by list.
+    /// Returns the lines of all lists, list by list.
     fn read(&self) -> Result<Vec<Place>, RunError> {
         let mut places = vec![];
         for (list, file) in self.lists.iter().enumerate() {
@@ -186,7 +190,8 @@ impl<'a> Shift<'a> {
         Ok(places)
     }
 
-    /// Counts the lines that are not assignments for this program, and reports new ones.
+    /// Counts the lines that are not assignments for this program, and reports each of them once to
+    /// the user.
     fn tell_of_others(&mut self, places: &[Place]) {
         (self.tally.malformed, self.tally.foreign) = (0, 0);
         for place in places {
@@ -215,13 +220,14 @@ impl<'a> Shift<'a> {
             .map_err(|source| RunError::Claim { path: folder.to_owned(), source })
     }
 
-    /// Returns whether a line is still in its list; another worker may have done it.
+    /// Returns whether a line is still in its list. Another worker may have removed it after doing
+    /// it.
     fn is_there(&self, place: &Place) -> Result<bool, RunError> {
         let lines = self.lists[place.list].read()?;
         Ok(lines.iter().any(|other| other.bytes == place.line.bytes))
     }
 
-    /// Runs a task; returns whether it was stopped.
+    /// Runs the test of a task; returns whether a stop request ended it.
     fn work(&mut self, task: &Task) -> bool {
         let (options, work) = (self.options, &task.assignment.work);
         let spec = match spec_of(&options.dir, work, task.exponent) {
@@ -271,9 +277,9 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Finishes a task whose result is recorded: removes the line, then the start residue of a
-    /// certification. If the process is killed in between, [`StartFile::clear_finished`] removes
-    /// the residue.
+    /// Finishes a task whose result is recorded: removes its line, then the start residue if it is
+    /// a certification. If the process is killed in between, [`StartFile::clear_finished`] removes
+    /// the residue later.
     fn finish(&mut self, task: &Task, kind: TestKind) {
         let place = &task.place;
         let removed = self.lists[place.list].remove_line(&place.line.bytes);
@@ -293,8 +299,8 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Removes the start residue of a finished certification, unless an equal certification (with
-    /// the same exponent and number of squarings) also needs it.
+    /// Removes the start residue of a finished certification, unless a list has another
+    /// certification with the same exponent and number of squarings, which needs it.
     fn remove_start(&self, work: &Work, kind: TestKind) {
         let start = StartFile::new(&self.options.dir, work.exponent());
         let removed = self.read().and_then(|places| {
@@ -319,7 +325,7 @@ impl<'a> Shift<'a> {
         self.watch.ended(false);
     }
 
-    /// Formats a place: `worktodo.txt, line 3`.
+    /// Formats a place as `worktodo.txt, line 3`.
     fn at(&self, place: &Place) -> String {
         format!("{}, line {}", self.lists[place.list].path().display(), place.line.number)
     }
@@ -357,7 +363,7 @@ fn is_cert(line: &NumberedLine) -> bool {
     matches!(&line.line, Line::Work(Assignment { work: Work::Cert { .. }, .. }))
 }
 
-/// Waits until the lists are to be read again; returns false if a stop was requested.
+/// Waits until the lists are to be read again. Returns false if a stop was requested.
 fn pause(stop: &StopToken) -> bool {
     let begin = Instant::now();
     while begin.elapsed() < POLL {

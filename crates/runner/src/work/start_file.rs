@@ -14,9 +14,9 @@ use crate::stored::{StoredCertification, certifications};
 
 /// The file `DIR/M<p>.cert`, which consists of ⌈p/8⌉ little-endian bytes.
 ///
-/// It belongs to one certification and is removed after it. A program that fetches these files
-/// assumes that an existing file is the right one; if the file stayed, a later certification of M_p
-/// would start with the old residue.
+/// The file belongs to one certification and is removed when that is finished. Programs that fetch
+/// start residues do not replace an existing file. If the file were not removed, a later
+/// certification of M_p would start with the old residue.
 #[derive(Debug)]
 pub struct StartFile {
     dir: PathBuf,
@@ -24,7 +24,7 @@ pub struct StartFile {
     p: u32,
 }
 
-/// Why the start residue of a certification cannot be used.
+/// The reason why the start residue of a certification cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartFileError {
@@ -39,12 +39,12 @@ pub enum StartFileError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The content is not a residue.
+    /// The content of the file is not a residue.
     #[error("{}: {source}", path.display())]
     NotAResidue {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong with the content.
+        /// The reason why the content is not a residue.
         source: ResidueError,
     },
     /// The file cannot be removed.
@@ -58,7 +58,7 @@ pub enum StartFileError {
 }
 
 impl StartFileError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which decides the exit code of the program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -70,13 +70,13 @@ impl StartFileError {
 }
 
 impl StartFile {
-    /// Returns the file of M_p. Does not access the disk.
+    /// Returns the start file of M_p in a directory. Does not access the disk.
     #[must_use]
     pub fn new(dir: &Path, p: u32) -> Self {
         Self { dir: dir.to_owned(), path: dir.join(format!("M{p}.cert")), p }
     }
 
-    /// Reads the start residue.
+    /// Reads the start residue from the file.
     ///
     /// # Errors
     /// Returns any [`StartFileError`] except [`StartFileError::Remove`].
@@ -97,8 +97,8 @@ impl StartFile {
         }
     }
 
-    /// Removes the file if it contains the start residue of this certification. If the file is
-    /// missing or contains another residue, does nothing.
+    /// Removes the file if it contains the start residue of the certification `kind`. Does nothing
+    /// if the file is missing or contains another residue.
     ///
     /// # Errors
     /// Returns [`StartFileError::Remove`].
@@ -119,10 +119,10 @@ impl StartFile {
         self.read().is_ok_and(|start| kind == TestKind::Cert(Certification::new(&start, squarings)))
     }
 
-    /// Removes the files of a directory whose certification is finished, recorded and no longer in
-    /// a list. Such a file is left if a process was killed after it removed the line. A file stays
-    /// if it cannot be removed or its state is in doubt. `say` receives a note on each removed
-    /// file.
+    /// Removes the start files in a directory whose certifications are finished, recorded and no
+    /// longer in a list. These files exist if a process was killed after it removed a line from its
+    /// list. A file is kept if it cannot be removed or if it is not certain that its certification
+    /// is finished. `say` is called with a note on each removed file.
     pub fn clear_finished(dir: &Path, say: &mut dyn FnMut(Note)) {
         let Ok(entries) = fs::read_dir(dir) else { return };
         for entry in entries.flatten() {
@@ -138,15 +138,16 @@ impl StartFile {
         }
     }
 
-    /// Returns whether an earlier certification used the residue, and no list contains one.
+    /// Returns whether a finished certification used this start residue, and no list has another
+    /// certification of M_p.
     fn is_finished(&self) -> bool {
         let folder = self.dir.join(format!("M{}", self.p));
         let finished = certifications(&folder);
         !finished.is_empty() && !self.is_awaited() && finished.iter().any(|of| self.is_of(of))
     }
 
-    /// Returns whether the file belongs to this finished certification. A file that is newer than
-    /// the result was put there for another one.
+    /// Returns whether the file belongs to a finished certification. A file that is newer than the
+    /// stored result belongs to another certification.
     fn is_of(&self, finished: &StoredCertification) -> bool {
         let modified = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
         let kept = modified(&finished.path);
@@ -158,8 +159,8 @@ impl StartFile {
             })
     }
 
-    /// Returns whether a line of any list, of this or another program, asks for a certification of
-    /// M_p.
+    /// Returns whether any list in the directory, of this or another program, has a certification
+    /// of M_p. True if a list cannot be read.
     fn is_awaited(&self) -> bool {
         let Ok(entries) = fs::read_dir(&self.dir) else { return true };
         entries.flatten().any(|entry| {
@@ -171,16 +172,16 @@ impl StartFile {
         })
     }
 
-    /// Removes the file if no process works on M_p; returns whether it was removed.
+    /// Removes the file if no process has claimed M_p. Returns whether the file was removed.
     fn remove_finished(&self) -> bool {
         let claim = Claim::try_take(&Claim::of_exponent(&self.dir, self.p));
         matches!(claim, Ok(Some(_))) && fs::remove_file(&self.path).is_ok()
     }
 }
 
-/// Returns whether a list asks for a certification of M_p; true if the list cannot be read.
+/// Returns whether a list has a certification of M_p. True if the list cannot be read.
 fn asks_for_cert(list: &Path, p: u32) -> bool {
-    /// The size in bytes above which a file is not a list.
+    /// The largest size of a list in bytes. A larger file counts as one that cannot be read.
     const MOST_BYTES: u64 = 16 << 20;
     let Ok(bytes) = given::read(list, MOST_BYTES) else { return true };
     let of_p = |line: &[u8]| {
@@ -210,7 +211,8 @@ mod tests {
         (file, residue)
     }
 
-    /// Stores the result of a certification, dated a second from now.
+    /// Stores the result of a certification in a file whose time of modification is one second in
+    /// the future.
     fn keep(dir: &Path, start: &Residue, squarings: u64) -> TestKind {
         let exponent = Exponent::new(P.into()).unwrap();
         let spec = TestSpec::certification(exponent, start.clone(), squarings);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use warpint_device::Telemetry;
 use warpint_files::{FileError, Folder};
 
-/// The largest number of bytes that are read. Status files are shorter.
+/// The largest number of bytes of a status file that is read. Real status files are shorter.
 const MOST_BYTES: u64 = 64 << 10;
 
 /// The content of `status-N.json`.
@@ -18,17 +18,17 @@ pub struct WorkerStatus {
     pub worker: u32,
     /// The worker's process id.
     pub pid: u32,
-    /// What the worker is doing.
+    /// The present state of the worker.
     pub state: State,
-    /// The time in UTC at which the process started.
+    /// The time in UTC at which the worker's process started.
     pub since: String,
     /// The time in UTC at which the file was written.
     pub updated: String,
-    /// The number of assignments that this process has finished.
+    /// The number of assignments that the worker's process has finished.
     pub done: u32,
-    /// The number of assignments that failed in this process.
+    /// The number of assignments that failed in the worker's process.
     pub failed: u32,
-    /// The present test, or the test at which the worker stopped.
+    /// The present test, or the test during which the worker stopped; absent between assignments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<TestStatus>,
 }
@@ -37,7 +37,7 @@ pub struct WorkerStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// The worker is between two assignments, or is choosing a transform.
+    /// The worker is between two assignments, or is choosing the plan of a test.
     Preparing,
     /// The worker is running a test.
     Testing,
@@ -45,11 +45,11 @@ pub enum State {
     Proving,
     /// The worker is waiting for work, because none is left.
     Waiting,
-    /// The worker has ended, because no work was left.
+    /// The worker has ended by itself, because no work was left or because of an error.
     Finished,
     /// The user has stopped the worker; the same command resumes its work.
     Stopped,
-    /// The process ended without notice.
+    /// The process of the worker ended without updating its status.
     Killed,
 }
 
@@ -57,73 +57,76 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TestStatus {
-    /// The exponent p of M_p.
+    /// The exponent p of M_p = 2^p − 1.
     pub exponent: u32,
-    /// The work type: `PRP-3`, `LL` …
+    /// The work type in the terms of GIMPS: `PRP-3`, `LL` or `Cert`.
     pub worktype: String,
     /// The identifier of the assignment (AID).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
-    /// The place: `cpu`, `cuda:0` …; absent while it is being chosen.
+    /// The device, such as `cuda:0`, or `cpu`; absent while the plan is being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// The engine; absent while it is being chosen.
+    /// The name of the engine; absent while the plan is being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
-    /// The transform length in words; absent while it is being chosen.
+    /// The transform length in words; absent while the plan is being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fft_length: Option<usize>,
-    /// The time in UTC at which this sitting started.
+    /// The time in UTC at which the present process started or resumed the test.
     pub since: String,
     /// The number of iterations done.
     pub iteration: u64,
     /// The number of iterations of the whole test.
     pub total: u64,
-    /// The share of the iterations that is done, in percent.
+    /// The share of the iterations that are done, in percent.
     pub percent: f64,
-    /// The share of the proof that is built, in percent; absent before the end of the test.
+    /// The share of the work of building the proof that is done, in percent; absent before the end
+    /// of the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof_percent: Option<f64>,
-    /// The recent time of an iteration, in µs.
+    /// The recent mean time of an iteration, in µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub us_per_iteration: Option<f64>,
-    /// The estimated time left, in s.
+    /// The estimated remaining time in seconds: of the test or, while the proof is being built, of
+    /// the proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eta_seconds: Option<u64>,
-    /// The iteration of the last checkpoint.
+    /// The iteration of the last checkpoint; absent if none was saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<u64>,
-    /// The iteration up to which a Gerbicz–Li check has verified the test.
+    /// The last iteration whose state a Gerbicz–Li check has verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<u64>,
     /// The round-off; absent for engines that compute in integers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_off: Option<RoundOffStatus>,
-    /// The last readings of the device's sensors; absent if it has none.
+    /// The last readings of the device's sensors; absent for a device without sensors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensors: Option<Telemetry>,
-    /// The errors in this sitting from which the test recovered.
+    /// The errors from which the test has recovered since the present process started or resumed
+    /// it.
     pub errors: ErrorStatus,
 }
 
-/// The round-off since the engine was built.
+/// The round-off of the engine's products since the engine was built.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RoundOffStatus {
     /// The largest round-off.
     pub max: f64,
-    /// Z, the distance from the typical maximum round-off to ½, in units of the distribution's
-    /// scale; absent after few products.
+    /// Z: how far the typical maximum round-off of a product lies below ½, in units of the scale of
+    /// the distribution of these maxima. Absent after few products.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
 }
 
-/// The numbers of errors from which the test recovered.
+/// The numbers of errors from which a test has recovered, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ErrorStatus {
     /// The number of checks that failed.
     pub checks: u32,
-    /// The number of times that the transform length was too short.
+    /// The number of times that the round-off was too large and a longer transform was chosen.
     pub round_off: u32,
     /// The number of times that the device failed.
     pub device: u32,
@@ -136,10 +139,11 @@ impl WorkerStatus {
         dir.join(format!("status-{worker}.json"))
     }
 
-    /// Replaces the file atomically: readers find the old or the new content.
+    /// Writes the status to its file. The file is replaced atomically, so that readers find either
+    /// the old or the new content.
     ///
     /// # Errors
-    /// Returns errors of the disk.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         let path = Self::path(dir, self.worker);
         let mut text = serde_json::to_string(self)?;
@@ -154,13 +158,13 @@ impl WorkerStatus {
         write().map_err(|e: FileError| e.in_message_of(&path))
     }
 
-    /// Removes the incomplete file of a killed process.
+    /// Removes incomplete status files that killed processes have left in a directory.
     pub fn clear_away(dir: &Path) {
         Folder::at(dir).clear_away(|name| name.starts_with("status-") && name.ends_with(".json"));
     }
 
-    /// Reads all status files of a directory, by number. Files that cannot be read are left out,
-    /// with a line of text about each.
+    /// Reads all status files of a directory. Returns the states in the order of the worker
+    /// numbers, and a line of text for each file that cannot be read.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be read.

@@ -1,4 +1,4 @@
-//! The test that an assignment asks for.
+//! The conversion of an assignment into the specification of its test.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use super::StartFile;
 use crate::RunError;
 use crate::job::random_shift;
 
-/// Returns the test of an assignment in a directory, with a random shift. The start residue of a
-/// certification is read from `DIR/M<p>.cert`.
+/// Returns the specification of the test that an assignment asks for, with a random shift. The
+/// start residue of a certification is read from `M<p>.cert` in `dir`.
 ///
 /// # Errors
-/// Returns an error for invalid factors, and for a certification with too many squarings or without
-/// a start residue.
+/// Returns an error if a known factor is not valid, or if a certification has too many squarings or
+/// no usable start residue.
 pub fn spec_of(dir: &Path, work: &Work, exponent: Exponent) -> Result<TestSpec, RunError> {
     let p = exponent.get();
     let spec = match work {

@@ -1,4 +1,4 @@
-//! The reports of a worker about its work: its log and its status file.
+//! The log and the status file of a worker.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use super::status::{ErrorStatus, RoundOffStatus, State, TestStatus, WorkerStatus
 use crate::observer::Observer;
 use crate::report::Credit;
 
-/// The interval at which the status file is written while a test runs.
+/// The interval at which the status file is written while a test makes progress.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
 
-/// The reports of a worker, shared by the worker and the thread that receives a test's events.
-/// Neither log nor status can stop the work: errors in writing them are ignored.
+/// The log and the status file of a worker. The worker shares them with the thread that receives
+/// the events of its test. Errors in writing them do not stop the worker.
 #[derive(Clone)]
 pub struct Watch(Arc<Mutex<Told>>);
 
@@ -27,11 +27,12 @@ struct Told {
     log: Log,
     status: WorkerStatus,
     written: Instant,
-    /// The time at which building the proof of the test started, if it is being built.
+    /// The time at which building the proof started. It has a meaning only while a proof is being
+    /// built.
     proof_begun: Instant,
-    /// The last line of progress.
+    /// The text of the last progress event of the test, for the log.
     progress: String,
-    /// The sensors of the test's device.
+    /// The sensors of the device that runs the test.
     sensors: WatchedSensors,
 }
 
@@ -42,8 +43,8 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    /// Creates the reports of a worker in an existing directory. `worker` is its number; `None` for
-    /// the only worker.
+    /// Creates the log and the status of a worker in an existing directory. `worker` is the number
+    /// of the worker; `None` for the only worker.
     #[must_use]
     pub fn new(dir: &Path, worker: Option<u32>, observer: Arc<dyn Observer>) -> Self {
         WorkerStatus::clear_away(dir);
@@ -71,12 +72,13 @@ impl Watch {
         Self(Arc::new(Mutex::new(told)))
     }
 
-    /// Writes a line to the log, without a leading `M<p>`, since the log states the number.
+    /// Writes a line to the log. A leading `M<p>` is removed, because every line of the log names
+    /// the number.
     pub fn log(&self, line: &str) {
         self.told().say(line);
     }
 
-    /// Records that an assignment starts.
+    /// Records in the status that an assignment starts.
     pub fn begin(&self, p: u32, kind: TestKind, credit: &Credit) {
         let mut told = self.told();
         told.progress.clear();
@@ -104,7 +106,7 @@ impl Watch {
         told.write();
     }
 
-    /// Records that the transform is chosen and the test starts.
+    /// Records in the status that the plan is chosen and the test starts.
     pub fn planned(&self, plan: &Plan, kind: TestKind) {
         let mut told = self.told();
         told.status.state = State::Testing;
@@ -118,7 +120,7 @@ impl Watch {
         told.write();
     }
 
-    /// Records an event of the test.
+    /// Records an event of the test in the status and, if it is not routine, in the log.
     pub fn event(&self, event: &Event) {
         let mut told = self.told();
         if let Some(line) = told.take(event) {
@@ -130,7 +132,7 @@ impl Watch {
         }
     }
 
-    /// Records the share of the proof that is built.
+    /// Records in the status the share of the work of building the proof that is done, from 0 to 1.
     pub fn proving(&self, share: f64) {
         let mut told = self.told();
         let begins = told.status.state != State::Proving;
@@ -149,7 +151,7 @@ impl Watch {
         }
     }
 
-    /// Records that an assignment is done or has failed.
+    /// Records in the status that an assignment is done or, if `done` is false, has failed.
     pub fn ended(&self, done: bool) {
         let mut told = self.told();
         told.status.test = None;
@@ -159,14 +161,15 @@ impl Watch {
         told.write();
     }
 
-    /// Records that the worker waits for work.
+    /// Records in the status that the worker waits for work.
     pub fn waits(&self) {
         let mut told = self.told();
         told.status.state = State::Waiting;
         told.write();
     }
 
-    /// Records that the worker ends; a test in progress stays in the status.
+    /// Records the final state of the worker in the status. A test in progress remains in the
+    /// status.
     pub fn leave(&self, state: State) {
         let mut told = self.told();
         told.status.state = state;
@@ -204,7 +207,7 @@ impl Told {
         let _ = self.status.write(&self.dir);
     }
 
-    /// Records an event; returns a line for the log if the event deserves one.
+    /// Records an event in the status. Returns a line for the log, or `None` for a routine event.
     fn take(&mut self, event: &Event) -> Option<String> {
         let Self { status, progress, .. } = self;
         let test = status.test.as_mut()?;

@@ -1,4 +1,4 @@
-//! One worker of a directory.
+//! A worker that does the assignments of a directory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,37 +15,38 @@ use crate::RunError;
 use crate::error::with_causes;
 use crate::observer::{Observer, Reporter};
 
-/// The number of attempts to take a claim. There are several because a process that looks at the
-/// workers may hold it for an instant.
+/// The number of attempts to claim the worker number. A single attempt might fail, because a
+/// process that lists the workers locks the file for an instant.
 const CLAIM_TRIES: u32 = 20;
 
-/// A worker on the lists of a directory. [`Worker::new`] sets defaults; the fields can then be
-/// changed.
+/// The settings of a worker that does the assignments in the lists of a directory. [`Worker::new`]
+/// sets defaults; the fields can then be changed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Worker {
     /// The path of the directory for lists, results, checkpoints, log and status.
     pub dir: PathBuf,
-    /// The worker's number, if there are several workers. It is below
-    /// [`MOST_WORKERS`](super::MOST_WORKERS).
+    /// The number of the worker, which is less than [`MOST_WORKERS`](super::MOST_WORKERS); `None`
+    /// for the only worker of the directory.
     pub number: Option<u32>,
-    /// How and where to compute.
+    /// The requested device, engine, transform length and number of threads.
     pub request: PlanRequest,
-    /// Whether the worker waits for new lines when no line is left that it can do.
+    /// Whether the worker waits for new lines, instead of ending, when no line is left that it can
+    /// do.
     pub wait: bool,
-    /// The user's name on the GIMPS server, for results.
+    /// The user's name on the GIMPS server, which results state.
     pub user: Option<String>,
-    /// The name of the computer, for results.
+    /// The name of the computer, which results state.
     pub computer: Option<String>,
     /// Whether proofs of PRP tests are made.
     pub proofs: bool,
-    /// The power of proofs; `None` for the power that GIMPS uses.
+    /// The power of proofs; `None` selects the power that GIMPS uses for each exponent.
     pub proof_power: Option<u32>,
     /// The time between checkpoints.
     pub checkpoint_interval: Duration,
 }
 
-/// How many lines had which outcome when a worker ended.
+/// The numbers of lines by their outcome when a worker has no work left.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
@@ -56,21 +57,20 @@ pub struct Tally {
     pub worker: Option<u32>,
     /// The number of assignments that this worker has done.
     pub done: u32,
-    /// The number of assignments that failed. Their lines are kept, as are the lines that the
-    /// following fields count.
+    /// The number of assignments that failed. Their lines are kept in the list.
     pub failed: u32,
-    /// The number of lines that no program can interpret.
+    /// The number of lines that are not valid assignments. They are kept in the list.
     pub malformed: u32,
-    /// The number of lines for other programs.
+    /// The number of assignments that only other programs can do. Their lines are kept in the list.
     pub foreign: u32,
-    /// The number of lines that other workers have taken.
+    /// The number of assignments whose exponents other workers have claimed.
     pub busy: u32,
     /// The errors with which assignments failed.
     #[serde(skip)]
     pub errors: Vec<RunError>,
 }
 
-/// How a worker ended without an error.
+/// The way in which a worker ended without an error.
 #[derive(Debug)]
 pub enum Ended {
     /// No line is left that the worker can do.
@@ -80,7 +80,8 @@ pub enum Ended {
 }
 
 impl Worker {
-    /// Creates the only worker of an existing directory, with proofs, and checkpoints every 60 s.
+    /// Creates the settings of the only worker of an existing directory. It makes proofs, saves a
+    /// checkpoint every 60 s, and ends when no work is left.
     #[must_use]
     pub fn new(dir: &Path) -> Self {
         Self {
@@ -96,18 +97,18 @@ impl Worker {
         }
     }
 
-    /// Works until no line is left that this worker can do or, if [`Worker::wait`] is set, until
-    /// `stop` is set.
+    /// Does assignments until `stop` is set or no line is left that this worker can do. If
+    /// [`Worker::wait`] is true, the worker then waits for new lines instead of ending.
     ///
-    /// If an assignment fails, it is reported, its line is kept, and the worker continues with the
-    /// next line.
+    /// If an assignment fails, the worker reports the error, keeps the line in the list, and
+    /// continues with the next line.
     ///
     /// # Errors
-    /// Returns an error if the path of the results file or of a list is unusable, if another worker
-    /// has this number, if a list cannot be read, or if a tally could not be delivered.
+    /// Returns an error if the results file or a list cannot be used, if another worker has the
+    /// same number, or if the observer could not deliver the tally.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Ended, RunError> {
         gimps::check_results_path(ResultsFile::Own(&results_path(&self.dir, self.number)))?;
-        // The same applies to paths that cannot be lists: a folder, a FIFO.
+        // Paths that cannot be lists, such as a folder or a FIFO, are refused before any work, too.
         let lists = self.lists(stop);
         for list in &lists {
             list.read()?;
@@ -127,8 +128,8 @@ impl Worker {
         ended
     }
 
-    /// Returns the lists that the worker works on: its own list, if it has a number, and the shared
-    /// list.
+    /// Returns the lists of the worker: its own list, if it has a number, then the list of all
+    /// workers.
     fn lists(&self, stop: &StopToken) -> Vec<WorkFile> {
         let own = self.number.map(|worker| WorkFile::of_worker(&self.dir, worker, PATIENCE));
         let stopped_by = |list: WorkFile| {

@@ -1,4 +1,4 @@
-//! The library as a program without a command line uses it.
+//! Tests of the library, used as by a program without a command line.
 #![cfg(test)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -14,12 +14,12 @@ use warpint_runner::{Job, Observer, Report, RunError, RunEvent, Undelivered, Uno
 
 const P: u32 = 1_279;
 
-/// An observer that keeps what it receives.
+/// An observer that stores the events and reports that it receives.
 #[derive(Default)]
 struct Heard {
     lines: Mutex<Vec<String>>,
     reports: Mutex<Vec<Report>>,
-    /// Whether reports cannot be delivered.
+    /// Whether the delivery of every report is to fail.
     deaf: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `warpint batch`: operations on the numbers of files, number by number.
+//! The command `warpint batch`: operations on the numbers of files, number by number.
 
 pub(crate) mod place;
 mod report;
@@ -95,7 +95,7 @@ fn request(
     request
 }
 
-/// Formats the message of a stopped run: `stopped after 3000 of 10000 numbers: …`.
+/// Formats the message of a stopped run as `stopped after 3000 of 10000 numbers: …`.
 fn stopped(outcome: &Outcome, kept: Option<&Kept>, count: u64) -> String {
     let after = |done| format!("stopped after {done} of {}", units::count(count, "number"));
     match kept {
@@ -106,7 +106,8 @@ fn stopped(outcome: &Outcome, kept: Option<&Kept>, count: u64) -> String {
     }
 }
 
-/// Builds the error for numbers without a result: their count, and what the file contains for them.
+/// Builds the error that some numbers have no result. It states their count, and what the output
+/// file contains in place of results.
 fn without_result(job: &Job, outcome: &Outcome) -> BadRequest {
     let format = job.forms().first().map_or(Format::Decimal, |form| form.format);
     let what = match (&outcome.end, format) {
@@ -122,7 +123,8 @@ fn without_result(job: &Job, outcome: &Outcome) -> BadRequest {
     ))
 }
 
-/// Prints a report: on standard output, or on standard error if results go to standard output.
+/// Prints a report on standard output, or on standard error if results are written to standard
+/// output.
 fn tell(report: &BatchReport, outs: &[Out], json: bool) -> anyhow::Result<()> {
     if !outs.iter().any(Out::is_standard) {
         return print(report, json);

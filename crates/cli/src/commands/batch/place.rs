@@ -1,4 +1,4 @@
-//! The place where batches are computed.
+//! The choice of the device or CPU that computes batches.
 
 use warpint::device::device_on;
 use warpint::device::{DeviceError, TuningStore};
@@ -9,7 +9,7 @@ use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 use crate::run::resolve_for_any;
 use crate::{report, threads};
 
-/// Returns the given device, or the one that `auto` selects.
+/// Returns the given device, or in place of `auto` the device or CPU that it selects.
 pub(crate) fn resolved(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     match choice {
         DeviceChoice::Auto => {
@@ -20,8 +20,9 @@ pub(crate) fn resolved(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     }
 }
 
-/// Opens the operations of a device, with methods chosen by the prices that `warpint tune batch`
-/// stored. Errors in the store only affect speed, so they become warnings.
+/// Opens a device for operations on batches. Methods are chosen by the prices that `warpint tune
+/// batch` has stored. If the prices cannot be read, the default estimates are used, because prices
+/// only affect speed.
 pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
     let gpu = Gpu::new(&device_on(id)?);
     let stored = TuningStore::open().and_then(|store| Prices::stored(&store, gpu.device().info()));
@@ -32,8 +33,9 @@ pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
     Ok(gpu.with_prices(prices.value))
 }
 
-/// Opens and returns the executor, and its name. Work on the CPU next to a device uses the same
-/// number of threads. Called once per process.
+/// Opens the executor, which is a device or the CPU, and returns it with its name. `threads` is the
+/// number of CPU threads; work that remains on the CPU beside a device uses them too. It must be
+/// called at most once per process.
 pub(crate) fn executor(
     choice: DeviceChoice,
     threads: Option<usize>,

@@ -1,4 +1,4 @@
-//! The report of a batch.
+//! The report of `warpint batch`.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -16,49 +16,48 @@ pub(crate) struct BatchReport {
     operation: &'static str,
     /// The outcome: `done` or `stopped`.
     status: &'static str,
-    /// The count of results, including missing ones.
+    /// The count of numbers in the batch, including those without a result.
     count: u64,
-    /// The count of results that are done.
+    /// The count of numbers that are done, including those without a result.
     done: u64,
-    /// The count of results done by earlier runs of the same command.
+    /// The count of numbers that stopped runs of the same command had done before.
     resumed_from: u64,
     operands: Vec<Operand>,
     a_bits: u32,
-    /// The width of operand b, in bits; `null` for operations of one number.
+    /// The width of the second operand, in bits; `null` for operations of one operand.
     b_bits: Option<u32>,
-    /// The width of the third operand in bits, for operations that have one.
+    /// The width of the third operand, in bits; absent for operations without a third operand.
     #[serde(skip_serializing_if = "Option::is_none")]
     m_bits: Option<u32>,
     out_bits: u32,
-    /// The width of the remainders in bits, if they are written.
+    /// The width of the remainders, in bits; absent if no remainders are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     rem_bits: Option<u32>,
     /// The count of numbers without a result.
     malformed: u64,
     /// The total time in seconds, including the inspection of the files.
     seconds: f64,
-    /// The working time of reading in seconds, without waiting. Reading, computing and writing run
-    /// at the same time, each in its own thread.
+    /// The time in seconds that reading takes, not counting waits for the other steps. Reading,
+    /// computing and writing run at the same time, each in a thread of its own.
     read_seconds: f64,
-    /// The working time of computing in seconds, which includes conversion between digits and
-    /// limbs.
+    /// The time in seconds that computing takes, not counting waits for the other steps. It
+    /// includes the conversions between digits and limbs.
     compute_seconds: f64,
     write_seconds: f64,
-    /// The number of bytes of all operands.
+    /// The number of bytes of all operands that were read.
     read_bytes: u64,
     /// The number of bytes of all results, including those of earlier runs.
     written_bytes: u64,
     numbers_per_second: f64,
     device: String,
-    /// The count of results recomputed by slow arithmetic, all equal.
+    /// The count of results that were recomputed by slow arithmetic. All were equal.
     checked: u64,
-    /// The count of results compared with their operands modulo 2^61 − 1; powers are recomputed on
-    /// the CPU.
+    /// The count of results that were compared with their operands modulo 2^61 − 1 or, for powers,
+    /// recomputed on the CPU.
     checked_by_identity: u64,
-    /// The number of times that results contradicted their operands, and were right when computed
-    /// again.
+    /// The number of pieces that were computed again because results contradicted their operands.
     device_errors: u64,
-    /// The seed of the sample; `null` without a check.
+    /// The seed from which the results to check were drawn; `null` if none were drawn.
     seed: Option<u64>,
     #[serde(skip)]
     out: String,
@@ -66,16 +65,16 @@ pub(crate) struct BatchReport {
     evidence: Option<Evidence>,
 }
 
-/// The description of an operand, as it was read.
+/// The description of an operand and of the way it was read.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Operand {
     name: String,
     /// The kind of operand: `file`, `pipe` or `number`.
     kind: &'static str,
-    /// The format: `dec`, `hex`, `npy` or `raw`; `null` for a number of the command line.
+    /// The format: `dec`, `hex`, `npy` or `raw`; `null` for a number on the command line.
     format: Option<String>,
-    /// Whether the format was detected by the content.
+    /// Whether the format was detected from the content of the file.
     detected: bool,
     numbers: u64,
 }
@@ -134,9 +133,9 @@ impl BatchReport {
     }
 }
 
-/// Formats the report as `products.txt: 1000000 results of 4096 bits (mul, 2048 and 2048 bits) in
-/// 12.3 s (reading 3.2 s, 1.2 GiB; computing 11.8 s; writing 6.4 s, 1.1 GiB; at the same time),
-/// 81000/s on cpu`.
+/// Formats the report as one line: `products.txt: 1000000 results of 4096 bits (mul, 2048 and 2048
+/// bits) in 12.3 s (reading 3.2 s, 1.2 GiB; computing 11.8 s; writing 6.4 s, 1.1 GiB; at the same
+/// time), 81000/s on cpu`.
 impl Display for BatchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let results = units::count(self.count - self.malformed, "result");

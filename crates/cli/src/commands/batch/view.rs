@@ -1,4 +1,4 @@
-//! Progress of a batch, and numbers without a result, on standard error.
+//! Messages of a batch on standard error: its progress, and the numbers without a result.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::meter::Meter;
 use crate::report::notice;
 use crate::units;
 
-/// The largest number of numbers without a result that are reported one by one.
+/// The largest count of numbers without a result that are reported one by one.
 const MOST_PROBLEMS: u64 = 20;
 
 pub(crate) struct View {
@@ -16,7 +16,7 @@ pub(crate) struct View {
     quiet: bool,
     json: bool,
     total: u64,
-    /// The count of numbers done by earlier runs.
+    /// The count of numbers that stopped runs of the same command had done before.
     begun: u64,
     begin: Instant,
     problems: u64,
@@ -64,7 +64,8 @@ impl View {
     }
 }
 
-/// Formats the progress: `12000 of 1000000 numbers (1.20 %), 85000/s, ETA 0:11`.
+/// Formats the progress as `12000 of 1000000 numbers (1.20 %), 85000/s, ETA 0:11`. `begun` is the
+/// count of numbers that earlier runs had done.
 fn progress_line(begun: u64, done: u64, total: u64, time: Duration) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;
     let rate = (done - begun) as f64 / time.as_secs_f64().max(1e-9);

@@ -1,4 +1,4 @@
-//! `warpint bench batch`
+//! The command `warpint bench batch`: times operations on batches of integers.
 
 use warpint::mersenne::DeviceChoice;
 use warpint_bench::BenchError;
@@ -49,8 +49,8 @@ pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the error with an invalid request described in words: the option to change, and the
-/// memory that it needs.
+/// Converts an error of the benchmark into the error that the program prints. For an invalid
+/// request it names the option to change; for a lack of memory it states the memory needed.
 fn in_words(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::Batch(e) => e,
@@ -100,8 +100,8 @@ fn line(row: &Row) -> String {
     )
 }
 
-/// Formats a number with four significant digits, in at most eleven characters: `0.01234`, `1.234`,
-/// `12.34`, `12345.7`, `1234567890`, `1.2346e12`.
+/// Formats a number with four significant digits or more, in at most eleven characters: `0.01234`,
+/// `1.234`, `12.34`, `12345.7`, `1234567890`, `1.2346e12`.
 pub(in crate::commands) fn figures(x: f64) -> String {
     let before = if x > 0.0 { x.log10().floor() as i32 } else { 0 };
     match before {
@@ -114,7 +114,7 @@ pub(in crate::commands) fn figures(x: f64) -> String {
     }
 }
 
-/// Formats a number in four characters: `0.98`, `12.3`, `456`.
+/// Formats a number below 1,000 in at most four characters: `0.98`, `12.3`, `456`.
 fn short(x: f64) -> String {
     let after = if x < 9.995 { 2 } else { usize::from(x < 99.95) };
     format!("{x:.after$}")

@@ -1,4 +1,4 @@
-//! `warpint bench bigprime`
+//! The command `warpint bench bigprime`: times transforms over big prime fields.
 
 use warpint::device::device_on;
 use warpint::mersenne::DeviceChoice;
@@ -63,7 +63,8 @@ pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns an error that describes an invalid request, with the option to change.
+/// Converts the error of an invalid request into the error that the program prints, which names the
+/// option to change.
 fn by_option(e: RequestError) -> BadRequest {
     BadRequest(match e {
         RequestError::TooLong { .. } => format!("--lengths: {e}"),
@@ -73,7 +74,7 @@ fn by_option(e: RequestError) -> BadRequest {
     })
 }
 
-/// Returns the title above the rows of a prime.
+/// Returns the title above the table rows of a prime.
 fn title(row: &Row) -> String {
     format!("p = {}: k = {}, {} bits", row.prime, row.digits, row.bits)
 }

@@ -1,4 +1,4 @@
-//! `warpint bench checks [P]`: the cost of checks and checkpoints in a test.
+//! The command `warpint bench checks [P]`: the cost of checks and checkpoints in a test.
 
 use warpint::mersenne::{DeviceChoice, Plan, PlanRequest, TunedTimes, engine_at};
 use warpint_bench::BenchError;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     let request = PlanRequest { threads: Some(threads), ..args.arithmetic.plan_request(None) };
     let p = match args.exponent {
         Some(p) => p,
-        // The larger exponent decides the place.
+        // The default exponent of the CPU decides which device `auto` selects.
         None => usual_exponent(&PlanRequest { device: DeviceChoice::Auto, ..request })?,
     };
     let request = resolve(&request, p)?;
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the error with its times formatted as in all other output.
+/// Converts an error of the benchmark into the error that the program prints, with times formatted
+/// as in its other output.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::TooShort { exponent, time } = e else { return e.into() };
     let (time, shortest) = (units::elapsed(time), units::elapsed(SHORTEST));

@@ -1,4 +1,4 @@
-//! `warpint bench device`
+//! The command `warpint bench device`: measures the rates of a GPU.
 
 use std::fmt::{self, Display};
 
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &BenchDeviceArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The rates of a device, as a table.
+/// The rates of a device, formatted as a table by `Display`.
 #[derive(Serialize)]
 struct Table<'a>(&'a Reached);
 

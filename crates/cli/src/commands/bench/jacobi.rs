@@ -1,4 +1,4 @@
-//! `warpint bench jacobi [P…]`
+//! The command `warpint bench jacobi [P…]`: times Jacobi symbols of residues.
 
 use std::time::Duration;
 

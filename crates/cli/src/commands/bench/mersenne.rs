@@ -1,4 +1,4 @@
-//! `warpint bench mersenne [P…]`
+//! The command `warpint bench mersenne [P…]`: times squarings modulo 2^P − 1.
 
 use anyhow::Context;
 use warpint::device::device_on;
@@ -36,8 +36,8 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the request with its place decided, and the exponents: all exponents are measured at the
-/// place chosen for the largest.
+/// Returns the request with its device chosen, and the exponents to measure. All exponents are
+/// measured on the device that is chosen for the largest.
 fn request(args: &BenchArgs) -> anyhow::Result<(PlanRequest, Vec<Exponent>)> {
     let threads = args.arithmetic.how.threads.unwrap_or_else(cores);
     let request = PlanRequest { threads: Some(threads), ..args.arithmetic.plan_request(None) };
@@ -109,8 +109,8 @@ fn cpu_line(row: &on_cpu::Row) -> String {
 const DEVICE_HEADER: &str = "         p  engine         words  bits/word  margin  µs/squaring  traffic  \
                       arithmetic  ratio  square_rows  columns";
 
-/// Returns the lines above the table: the device, its measured rates, and an explanation of the
-/// columns.
+/// Returns the lines above the table of a device: its name, its measured rates, and an explanation
+/// of the columns.
 fn head(measured: &on_device::Measured) -> String {
     let on_device::Measured { device, name, driver, rates, .. } = measured;
     let copies: Vec<String> = rates

@@ -1,4 +1,4 @@
-//! `warpint bench`, and the code that its subcommands share.
+//! The command `warpint bench`, and the code that its subcommands have in common.
 
 mod batch;
 mod bigprime;
@@ -29,7 +29,8 @@ pub(super) fn run(what: &Bench) -> anyhow::Result<Exit> {
     }
 }
 
-/// Prints one or more lines at once, unless a single JSON object is requested.
+/// Prints text at once. Does nothing if `json` is true, because a single JSON object is printed at
+/// the end.
 fn say(json: bool, text: &str) -> anyhow::Result<()> {
     if !json {
         report::write_out(format!("{text}\n").as_bytes())?;
@@ -37,7 +38,7 @@ fn say(json: bool, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints all measurements, if a single JSON object is requested.
+/// Prints all measurements as a single JSON object if `json` is true; otherwise does nothing.
 fn say_all(json: bool, measured: &impl Serialize) -> anyhow::Result<()> {
     if json {
         report::write_out((serde_json::to_string(measured)? + "\n").as_bytes())?;
@@ -45,7 +46,7 @@ fn say_all(json: bool, measured: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the device of a request that is not for the CPU.
+/// Returns the device of a request; `None` for the CPU.
 fn device_of(request: &PlanRequest) -> Option<DeviceId> {
     match request.device {
         DeviceChoice::On(id) => Some(id),
@@ -53,7 +54,7 @@ fn device_of(request: &PlanRequest) -> Option<DeviceId> {
     }
 }
 
-/// Formats the place: `cuda:0  NVIDIA H200, 580.159.04 (CUDA 13.0)`.
+/// Formats the device or CPU as `cuda:0  NVIDIA H200, 580.159.04 (CUDA 13.0)`.
 fn place_line(machine: &Machine) -> String {
     let Machine { device, name, driver, threads } = machine;
     let threads = threads.map(|n| units::count(n as u64, "thread"));
@@ -66,7 +67,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Formats a number with `digits` digits after the point, or a dash.
+/// Formats a number with `digits` digits after the point; `None` is a dash.
 fn optional(x: Option<f64>, digits: usize) -> String {
     x.map_or_else(|| "–".into(), |x| format!("{x:.digits$}"))
 }

@@ -1,4 +1,5 @@
-//! `warpint bench mersenne --same-plan`
+//! The command `warpint bench mersenne --same-plan`: times complex numbers against integers in
+//! transforms with the same factorisation.
 
 use warpint_bench::BenchError;
 use warpint_bench::mersenne::same_plan::{CommonPlan, MOST, Measured, Row, common};
@@ -27,7 +28,8 @@ pub(super) fn run(args: &BenchArgs, points: &[usize]) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the error with its numbers of points formatted as on the command line.
+/// Converts an error of the benchmark into the error that the program prints, with the number of
+/// points formatted as on the command line, such as `64K`.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::NoCommonPlan { points, place } = e else { return e.into() };
     let n = units::words(points);

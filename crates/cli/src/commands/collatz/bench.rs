@@ -1,4 +1,4 @@
-//! `warpint collatz bench`: the rate of verification.
+//! The command `warpint collatz bench`: the rate of verification.
 
 use std::fmt;
 
@@ -78,7 +78,8 @@ fn delay_row(args: &CollatzBenchArgs, from: u128, tuned: &TunedSizes) -> anyhow:
     Ok(row?)
 }
 
-/// Returns the error with an invalid request described in words, with the option to change.
+/// Converts an error of the benchmark into the error that the program prints. For an invalid
+/// request it names the option to change.
 fn explained(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::CollatzRequest(e) => e,
@@ -101,7 +102,7 @@ fn explained(e: BenchError) -> anyhow::Error {
     refused(text).into()
 }
 
-/// The measurements, as a table.
+/// The measurements, formatted as a table by `Display`.
 #[derive(Serialize)]
 struct Table<'a>(&'a Measured);
 

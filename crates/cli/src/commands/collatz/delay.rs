@@ -1,4 +1,4 @@
-//! `warpint collatz delay A B`
+//! The command `warpint collatz delay A B`: computes the delays of the numbers from A to B − 1.
 
 use std::fmt::{self, Display, Write as _};
 use std::path::Path;
@@ -21,10 +21,10 @@ use crate::report::{notice, print, report_line, warn, write_out};
 use crate::signals::Signals;
 use crate::units;
 
-/// The least count of numbers for which a GPU is used. With fewer, the CPU is done before a GPU has
-/// its kernels.
+/// The least count of numbers for which `auto` selects a GPU. With fewer numbers, the CPU is done
+/// before a GPU has loaded its kernels.
 const WORTH_A_GPU: u128 = 1 << 25;
-/// The count of numbers whose delays are written at once.
+/// The count of numbers whose delays are computed and written at a time.
 const WRITTEN: u128 = 1 << 20;
 
 pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
@@ -71,7 +71,7 @@ pub(super) fn run(args: &DelayArgs) -> anyhow::Result<Exit> {
     Ok(if stopped { Exit::Stopped } else { Exit::Done })
 }
 
-/// Opens the place that computes this many delays.
+/// Opens the device, or the CPU, that computes `numbers` delays.
 fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>> {
     let device = match device {
         DeviceChoice::Auto if numbers < WORTH_A_GPU => DeviceChoice::Cpu,
@@ -87,8 +87,9 @@ fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>
     Ok(opened?.0)
 }
 
-/// Searches piece by piece, and returns what was found. Writes the delays of each piece: one line
-/// `n delay` per number.
+/// Computes the delays of a range in pieces of [`WRITTEN`] numbers, until the end of the range or a
+/// request to stop. Writes the delays of each piece, one line `n delay` per number. Returns the
+/// sum, the largest delay and the records.
 fn written(
     engine: &mut dyn Delays,
     from: u128,
@@ -129,14 +130,14 @@ fn written(
     Ok(found)
 }
 
-/// The report as JSON. Numbers are strings, since they may not fit in a JSON number.
+/// The report as JSON. Large numbers are strings, because they may not fit in a JSON number.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Report {
     /// The outcome: `done` or `stopped`.
     status: &'static str,
     from: String,
-    /// The number after the last one processed.
+    /// The first number above those processed.
     to: String,
     numbers: String,
     /// The sum of all delays.

@@ -1,4 +1,4 @@
-//! `warpint collatz`
+//! The command `warpint collatz` and its subcommands.
 
 mod bench;
 mod delay;

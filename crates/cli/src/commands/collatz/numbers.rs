@@ -1,10 +1,10 @@
-//! Large numbers and ranges in readable form.
+//! Formats of large numbers and of claims about ranges, in readable form.
 
 use warpint::collatz::Highest;
 use warpint::collatz::names::number;
 
-/// Formats the claim `every n below 2^40 reaches 1`, `every n from A to B − 1 reaches 1 if all
-/// below A do`.
+/// Formats the claim about a range as `every n from 1 up and below 2^40 reaches 1`, or `every n
+/// from A up and below B reaches 1 if all below A do` if the range does not begin at 0, 1 or 2.
 pub(super) fn claim(from: u128, to: u128) -> String {
     if from <= 2 {
         // 1 is already at 1, and nothing is claimed about 0.
@@ -14,12 +14,13 @@ pub(super) fn claim(from: u128, to: u128) -> String {
     format!("every n from {from} up and below {to} reaches 1 if all below {from} do")
 }
 
-/// Formats a number as `3.12e13`, or with all digits if it is short.
+/// Formats a number as `3.12e13`, or as an integer if it is below 10^6.
 pub(in crate::commands) fn about(x: f64) -> String {
     if x < 1e6 { format!("{x:.0}") } else { format!("{x:.2e}") }
 }
 
-/// Formats `highest value walked: 4616, on the path of 27`.
+/// Formats the highest value of the walked paths as `highest value walked: 4616, on the path of
+/// 27`.
 pub(super) fn highest(highest: &Highest) -> String {
     format!("highest value walked: {}, on the path of {}", highest.value, highest.start)
 }

@@ -1,4 +1,4 @@
-//! `warpint collatz path N`
+//! The command `warpint collatz path N`: computes the path of one number of any size.
 
 use std::fmt::{self, Display};
 
@@ -14,8 +14,8 @@ use crate::report::{notice, print};
 use crate::signals::Signals;
 use crate::units;
 
-/// The largest number of bits of a number that is printed in full. For longer ones that would take
-/// longer than their paths.
+/// The largest number of bits of a number that is printed in full. The conversion of a longer
+/// number to decimal digits takes longer than its path.
 const MOST_BITS: u64 = 1 << 18;
 
 /// The least number of bits of a product that is computed on several threads.
@@ -43,14 +43,15 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<Exit> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Report {
-    /// The number in decimal digits; `null` if it is very long.
+    /// The number n in decimal digits; `null` if it has more than [`MOST_BITS`] bits.
     n: Option<String>,
     n_bits: u64,
-    /// The number of steps n/2 and 3n + 1 to 1.
+    /// The number of steps n/2 and 3n + 1 until 1 is reached.
     delay: u64,
     odd_steps: u64,
     even_steps: u64,
-    /// The largest number on the path in decimal digits; `null` if it is very long.
+    /// The largest number on the path in decimal digits; `null` if it has more than [`MOST_BITS`]
+    /// bits.
     maximum: Option<String>,
     maximum_bits: u64,
     /// The number of steps until the path is below n; `null` for n = 1.
@@ -87,7 +88,7 @@ impl Display for Report {
     }
 }
 
-/// Returns the digits of a number that fits in a line, or a text with its length.
+/// Returns the digits of a number if they fit in a line, otherwise a text with its length in bits.
 fn name(digits: Option<&str>, bits: u64) -> String {
     match digits {
         Some(digits) if digits.len() <= 80 => digits.to_owned(),

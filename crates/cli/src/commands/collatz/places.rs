@@ -1,4 +1,4 @@
-//! The places to verify on, and errors if they are unusable.
+//! The devices to verify on, and the errors if they cannot be used.
 
 use warpint::collatz::open::{OpenError, Places};
 use warpint::mersenne::DeviceChoice;
@@ -7,7 +7,8 @@ use crate::args;
 use crate::exit::BadRequest;
 use crate::run::all_gpus;
 
-/// Resolves the places of an argument: `all` means the GPUs of this machine.
+/// Converts the value of `--device` to the devices to verify on: `all` becomes the list of all GPUs
+/// of this machine.
 pub(super) fn places(given: args::Places) -> anyhow::Result<Places> {
     Ok(match given {
         args::Places::All => Places::Devices(all_gpus()?),
@@ -17,7 +18,8 @@ pub(super) fn places(given: args::Places) -> anyhow::Result<Places> {
     })
 }
 
-/// Returns an error that describes why nothing was opened, with the option to change.
+/// Converts an error of opening a verifier into the error that the program prints. If no method
+/// fits the device, it names the options to change.
 pub(super) fn by_option(e: anyhow::Error) -> anyhow::Error {
     match e.downcast_ref() {
         Some(OpenError::NoMethod { .. }) => {

@@ -1,14 +1,13 @@
-//! Contents of files as text and as JSON.
+//! The contents of unit files as text and as JSON.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The number of units by method, version and parameters.
+/// The number of units for each method, version and parameters.
 pub(super) type Methods = BTreeMap<(String, u32, String), u64>;
 
-/// Returns text of foreign origin with its control characters escaped, so that it cannot affect a
-/// terminal.
+/// Escapes the control characters of a text from a file, so that it cannot affect the terminal.
 pub(super) fn printable(text: &str) -> String {
     let escaped = |c: char| match c.is_control() {
         true => c.escape_default().to_string(),
@@ -17,7 +16,7 @@ pub(super) fn printable(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
-/// Formats the numbers of units by method: `16 by plain 1 (none), 3 by sieve 1 (…)`.
+/// Formats the numbers of units by method as `16 by plain 1 (none), 3 by sieve 1 (…)`.
 pub(super) fn by(methods: &Methods) -> String {
     let lines = methods.iter().map(|((name, version, parameters), count)| {
         format!("{count} by {} {version} ({})", printable(name), printable(parameters))

@@ -1,4 +1,5 @@
-//! Progress on standard error, and requests to stop.
+//! The progress of `warpint collatz path`, `delay` and `merge` on standard error, and their
+//! requests to stop.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,10 +10,10 @@ use warpint::mersenne::StopToken;
 use crate::meter::Meter;
 use crate::units;
 
-/// Shows how much of the work is done.
+/// A [`Watch`] that shows how much of the work is done, and tells the work of requests to stop.
 pub(super) struct View<'a> {
     stop: &'a StopToken,
-    /// The unit of counting: `number`, `bit`.
+    /// The singular name of the things that are counted, such as `number` or `bit`.
     thing: &'static str,
     total: u128,
     begin: Instant,
@@ -25,7 +26,7 @@ impl<'a> View<'a> {
         Self { stop, thing, total, begin: Instant::now(), shown }
     }
 
-    /// Removes the bar; returns how long it was shown.
+    /// Removes the bar, and returns the time since the view was created.
     pub(super) fn end(&self) -> Duration {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).0.end();
         self.begin.elapsed()
@@ -50,7 +51,7 @@ impl Watch for View<'_> {
     }
 }
 
-/// Formats the progress: `12000 of 1000000 numbers (1.20 %), 8.50e4/s, ETA 0:11`.
+/// Formats the progress as `12000 of 1000000 numbers (1.20 %), 8.50e4/s, ETA 0:11`.
 fn progress_line(done: u128, total: u128, thing: &str, time: Duration) -> String {
     let percent = 100.0 * done as f64 / total as f64;
     let rate = done as f64 / time.as_secs_f64().max(1e-9);

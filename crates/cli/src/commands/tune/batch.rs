@@ -1,4 +1,4 @@
-//! `warpint tune batch`
+//! The command `warpint tune batch`: measures the methods for products of batches on a GPU.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `warpint tune collatz`
+//! The command `warpint tune collatz`: measures the sizes of the tables of the Collatz methods.
 
 use std::fmt::{self, Display};
 
@@ -52,7 +52,7 @@ pub(super) fn run(args: &TuneCollatzArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// The results of tuning, as a table.
+/// The results of tuning, formatted as a table by `Display`.
 #[derive(Serialize)]
 struct Table<'a>(&'a Report);
 

@@ -1,4 +1,5 @@
-//! `warpint tune [P…]`, `warpint tune --lengths FROM..TO`
+//! The commands `warpint tune [P…]` and `warpint tune --lengths FROM..TO`: time the transforms of
+//! Mersenne numbers.
 
 use warpint::mersenne::{Exponent, Plan, TunedTimes};
 use warpint_bench::BenchError;
@@ -76,7 +77,8 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// Returns the plans to time, in groups: by exponent, or of a few lengths each.
+/// Returns the plans to time in groups: one group per exponent or, with `--lengths`, groups of a
+/// few transform lengths each.
 fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
     let request = args.arithmetic.plan_request(None);
     if let Some(range) = &args.lengths {
@@ -96,7 +98,8 @@ fn groups(args: &TuneArgs) -> anyhow::Result<Vec<Vec<Plan>>> {
     exponents.into_iter().map(plans).collect()
 }
 
-/// Returns the error with its lengths formatted as on the command line.
+/// Converts an error of tuning into the error that the program prints, with lengths formatted as on
+/// the command line, such as `64K`.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::NoLengths { lengths, place } = e else { return e.into() };
     let (from, to) = (units::words(*lengths.start()), units::words(*lengths.end()));

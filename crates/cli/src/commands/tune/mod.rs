@@ -1,4 +1,4 @@
-//! `warpint tune`
+//! The command `warpint tune`, and the code that its subcommands have in common.
 
 mod batch;
 mod collatz;
@@ -18,24 +18,24 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Warns about results that cannot be stored; they are printed in any case.
+/// Warns once if results cannot be stored. They are printed in any case.
 pub(crate) struct Unstored {
-    /// What is stored: `times`, `prices`.
+    /// The name of the results to be stored, such as `times` or `prices`.
     what: &'static str,
-    /// The exit code, which is [`Exit::Done`] as long as results are stored.
+    /// The exit code: [`Exit::Done`] unless a result could not be stored.
     pub(crate) exit: Exit,
 }
 
 impl Unstored {
-    /// Creates the value, and warns at once if results cannot be stored, so that the user need not
-    /// wait for the end to learn it.
+    /// Creates the value. If results cannot be stored, warns at once, before minutes are spent on
+    /// measurements.
     pub(crate) fn new(what: &'static str, storing: &Storing) -> Self {
         let mut unstored = Self { what, exit: Exit::Done };
         unstored.look_at(storing);
         unstored
     }
 
-    /// Warns why results are not stored, unless that was said before.
+    /// Prints a warning that says why results are not stored, unless it was printed before.
     pub(crate) fn look_at(&mut self, storing: &Storing) {
         if let (Some(e), Exit::Done) = (storing.failure(), self.exit) {
             let (line, what) = (exit::one_line_of(e), self.what);

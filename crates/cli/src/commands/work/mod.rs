@@ -1,4 +1,4 @@
-//! `warpint work [DIR]`: processes the assignments of a worktodo.txt, one after the other.
+//! The command `warpint work [DIR]`: does the assignments of a worktodo.txt, one after the other.
 
 mod several;
 
@@ -75,7 +75,8 @@ fn worker(args: &WorkArgs, request: PlanRequest) -> Worker {
     worker
 }
 
-/// Handles `--add`: appends all lines or none.
+/// Handles the option `--add`: appends lines to the list of assignments, either all of them or
+/// none.
 fn add(args: &WorkArgs) -> anyhow::Result<Exit> {
     for line in &args.add {
         check_line(line).context("--add")?;
@@ -94,7 +95,7 @@ fn add(args: &WorkArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The result of `--add`.
+/// The report of `--add`: the number of lines that were added, and the list.
 #[derive(Serialize)]
 struct Added {
     added: usize,

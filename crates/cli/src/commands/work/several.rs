@@ -1,6 +1,7 @@
-//! Several workers on one directory, each in its own process.
+//! Several workers in one directory, each in a process of its own.
 //!
-//! A worker is started as `warpint work DIR --worker N --device …`, as a user would start it.
+//! Each worker is started by the command `warpint work DIR --worker N --device …`, as a user would
+//! start it.
 
 use std::ffi::OsString;
 use std::process::{Child, Command, ExitStatus};
@@ -36,8 +37,8 @@ fn crew(commands: Vec<(Seat, Command)>) -> Crew {
     Crew { commands, is_orderly, ask: pass_on }
 }
 
-/// Passes the request to stop on to a worker. A Ctrl-C on a terminal has reached the worker
-/// already; the worker treats both as one request.
+/// Sends the signal that requested a stop to a worker. After Ctrl-C on a terminal the worker has
+/// already received this signal; it treats the two as one request.
 #[cfg(unix)]
 fn pass_on(child: &Child) {
     if let Some(signal) = signals::asked_by() {
@@ -45,11 +46,12 @@ fn pass_on(child: &Child) {
     }
 }
 
-/// Does nothing, because a Ctrl-C on a console has reached the worker already.
+/// Does nothing, because the worker has already received the Ctrl-C of the console.
 #[cfg(not(unix))]
 fn pass_on(_: &Child) {}
 
-/// Returns the command line of one worker: the given one, with its own number, device and threads.
+/// Returns the command line of one worker: the given arguments, with the worker's own number,
+/// device and threads.
 fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
     // Without `..`, so that the compiler demands a decision for every new option.
     let WorkArgs {
@@ -100,14 +102,16 @@ fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
     line
 }
 
-/// Returns the exit code of all workers together: the gravest one, or that of a request to stop.
+/// Returns the exit code of all workers together: [`Exit::Stopped`] if a stop was requested,
+/// otherwise the gravest exit code of a worker.
 fn exit_of(stopped: bool, ended: &[Exit]) -> Exit {
     let gravest = ended.iter().copied().max().unwrap_or(Exit::Done);
     if stopped { Exit::Stopped } else { gravest }
 }
 
-/// Returns the exit code that stands for how a process ended; `None` means that it could not be
-/// started. A crash counts as a failure, and so does an exit code unknown to this program.
+/// Returns the exit code of the process of a worker. If the process could not be started (`status`
+/// is `None`), crashed, or ended with a code that is none of this program's, returns
+/// [`Exit::Failed`].
 fn how(status: Option<ExitStatus>) -> Exit {
     let Some(status) = status else { return Exit::Failed };
     let known = [Exit::Done, Exit::Stopped, Exit::BadInput, Exit::Negative];

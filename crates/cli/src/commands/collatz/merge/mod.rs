@@ -1,4 +1,5 @@
-//! `warpint collatz merge`
+//! The command `warpint collatz merge`: reports which numbers the units of several directories
+//! cover.
 
 mod report;
 
@@ -17,11 +18,11 @@ use crate::signals::Signals;
 use crate::threads;
 use report::{Object, Report};
 
-/// The result of a merge, and the directories that were merged.
+/// The result of a merge, the directories that were merged, and the audits.
 struct Findings {
     folders: Vec<PathBuf>,
     merged: Merged,
-    /// The seed of the choice of units to audit, if any are audited.
+    /// The seed from which the units to audit were drawn; `None` if none are audited.
     audit_seed: Option<u64>,
     audits: Vec<Audit>,
 }
@@ -70,7 +71,8 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
     Ok(findings.exit())
 }
 
-/// Returns the path of a directory in a form that identifies the directory.
+/// Returns a path of a directory that contains its name: `.`, `..` and similar paths are made
+/// absolute.
 fn named(dir: &std::path::Path) -> PathBuf {
     match dir.file_name() {
         Some(_) => dir.to_owned(),
@@ -80,7 +82,7 @@ fn named(dir: &std::path::Path) -> PathBuf {
 }
 
 impl Findings {
-    /// Prints errors in files on standard error.
+    /// Prints on standard error which files are unusable, lack evidence or contradict each other.
     fn complain(&self) {
         let say = |line: String| notice(&printable(&line));
         let merged = &self.merged;
@@ -138,7 +140,8 @@ impl Findings {
         }
     }
 
-    /// Returns the range that is verified, if nothing contradicts it.
+    /// Returns the range that the units verify. `None` if they form no complete range, or if
+    /// anything contradicts it.
     fn complete(&self) -> Option<(u128, u128)> {
         self.merged.complete().filter(|_| self.exit() == Exit::Done)
     }

@@ -1,4 +1,4 @@
-//! The report of a merge.
+//! The report of `warpint collatz merge`.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -84,7 +84,7 @@ impl Display for Report<'_> {
     }
 }
 
-/// Formats `3 units lack evidence: …`, if any do.
+/// Formats `3 units lack evidence: …`; `None` if `count` is 0.
 fn lacking(count: u64) -> Option<String> {
     let (verb, them) = if count == 1 { ("lacks", "it") } else { ("lack", "them") };
     let units = units::count(count, "unit");
@@ -93,7 +93,7 @@ fn lacking(count: u64) -> Option<String> {
     })
 }
 
-/// Formats `audited unit.json by method table, all 65536 numbers: the same`.
+/// Formats an audit as `audited unit.json by method table, all 65536 numbers: the same …`.
 fn audit_line(audit: &Audit) -> String {
     let (path, method) = (audit.path.display(), audit.method.name());
     let numbers = number(audit.region.numbers());
@@ -113,7 +113,7 @@ fn audit_line(audit: &Audit) -> String {
     printable(&format!("audited {path} by method {method}, {part}: {outcome}"))
 }
 
-/// Formats `below 2^40: 2 of 256 classes are missing: 3, 6 modulo 2^8`.
+/// Formats missing classes as `below 2^40: 2 of 256 residue classes are missing: 3, 6 modulo 2^8`.
 fn missing_line(missing: &Missing) -> String {
     let Missing { bits, low_bits, classes, some } = missing;
     let more = if some.len() as u128 == *classes { "" } else { ", …" };
@@ -140,7 +140,7 @@ pub(super) struct Object {
     missing: Vec<MissingObject>,
     disagreements: Vec<DisagreementObject>,
     overlaps: Vec<OverlapObject>,
-    /// The number of places where units of different layouts were compared.
+    /// The number of sets of common numbers on which units of different layouts were compared.
     compared: u64,
     checked: bool,
     unusable: Vec<RejectedObject>,

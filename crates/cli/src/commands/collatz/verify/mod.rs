@@ -1,4 +1,4 @@
-//! `warpint collatz verify`
+//! The command `warpint collatz verify`: verifies the Collatz conjecture for a range of numbers.
 
 mod report;
 
@@ -108,8 +108,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Returns the extreme regions of a selection. A method that supports these supports all regions of
-/// the selection.
+/// Returns the regions of a selection that are the hardest to support. A method that supports all
+/// of them supports every region of the selection.
 fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
     let corners = layout.corners().into_iter().filter(|unit| selection.contains(*unit));
     let ends = [selection.units().next(), selection.units().last()];
@@ -117,8 +117,9 @@ fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
     units.filter_map(|unit| layout.region(unit)).collect()
 }
 
-/// Returns a unit size no larger than the range, and small enough that each of several devices gets
-/// units.
+/// Returns log2 of a unit size: `unit_bits` or less, so that a unit is not larger than the range of
+/// `numbers` numbers. For several devices it is small enough that each gets eight units or more, if
+/// the range has enough numbers.
 fn shared(unit_bits: u32, devices: usize, numbers: u128) -> u32 {
     const UNITS_EACH: usize = 8;
     let all = u128::BITS - numbers.saturating_sub(1).leading_zeros();
@@ -152,7 +153,7 @@ fn exit_of(outcome: &Outcome) -> Exit {
     }
 }
 
-/// The progress of the verifiers.
+/// The count of numbers that the verifiers have processed, and the token that stops them.
 struct Progress {
     stop: StopToken,
     numbers: Mutex<u128>,
@@ -174,14 +175,14 @@ impl Watch for Progress {
     }
 }
 
-/// The messages of a running verification.
+/// The messages and the progress of a running verification.
 struct View {
     meter: Meter,
     begin: Instant,
     /// The count of selected units.
     units: u64,
     numbers: u128,
-    /// The count of units done, now and before.
+    /// The count of units that are done, by this run and by earlier ones.
     resolved: u64,
     before: u128,
 }

@@ -1,4 +1,4 @@
-//! The report of a run.
+//! The report of `warpint collatz verify`.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -11,20 +11,20 @@ use crate::commands::collatz::numbers::{about, claim, highest};
 use crate::commands::collatz::text::{self, MethodObject, printable};
 use crate::units;
 
-/// The outcome of a run. Numbers that may exceed 2^53 are strings of digits.
+/// The outcome of a run, as JSON. Numbers that may exceed 2^53 are strings of digits.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Report {
     status: Status,
-    /// The statement that the complete range proves; absent until it is complete.
+    /// The statement that is proven once the whole range is verified; absent before.
     #[serde(skip_serializing_if = "Option::is_none")]
     claim: Option<String>,
     from: String,
     to: String,
-    /// The method of the units done now; absent if none were done.
+    /// The method of the units that this run has done; `null` if it has done none.
     method: Option<&'static str>,
     places: Vec<String>,
-    /// The methods of all unit files of the range.
+    /// The methods of all unit files of the range, with their counts of units.
     methods: Vec<MethodObject>,
     dir: String,
     unit_bits: u32,
@@ -40,10 +40,10 @@ pub(super) struct Report {
     highest: Option<Peak>,
     unresolved: Vec<String>,
     complete: bool,
-    /// The reason for an early end.
+    /// The reason why the run ended early; absent if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// Whether `numbers` includes 0.
+    /// Whether the number 0, about which nothing is claimed, is counted in `numbers`.
     #[serde(skip)]
     has_zero: bool,
     #[serde(skip)]
@@ -53,13 +53,13 @@ pub(super) struct Report {
 #[derive(Serialize, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 enum Status {
-    /// The outcome that the whole range is verified.
+    /// The whole range is verified.
     Verified,
-    /// The outcome that all selected units are done, but not the whole range.
+    /// All selected units are done, but not all units of the range.
     Part,
     Unresolved,
     Stopped,
-    /// The outcome that some units are undone.
+    /// Some selected units could not be verified.
     Failed,
 }
 
@@ -111,7 +111,7 @@ impl Report {
             unresolved: outcome.unresolved.iter().map(ToString::to_string).collect(),
             complete: outcome.complete,
             reason: outcome.broken.clone(),
-            // As far as known.
+            // It is known only if all numbers below `to` were processed.
             has_zero: from == 0 && outcome.numbers == to,
             outcome,
         }
@@ -139,7 +139,7 @@ impl Report {
     }
 }
 
-/// Formats the report in several lines.
+/// Formats the report as several lines of text.
 impl Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = &self.outcome;
