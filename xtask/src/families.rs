@@ -1,4 +1,5 @@
-//! The device and the engine family of a task, with several tests at a time.
+//! The options of a task for the device, the engine family, and the number of tests that run at the
+//! same time.
 
 use anyhow::Context;
 use clap::Args;
@@ -16,13 +17,14 @@ pub(crate) struct Place {
     /// The engine family
     #[arg(long, value_name = "NAME", default_value = "fp64", value_parser = names())]
     engine: String,
-    /// The number of tests at a time, each on one thread; by default 2, and 1 on a device
+    /// The number of tests that run at the same time, each on one thread; by default 2 on the CPU
+    /// and 1 on a device
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
 }
 
 impl Place {
-    /// Returns the engine family.
+    /// Returns the engine family that the options name.
     pub(crate) fn family(&self) -> anyhow::Result<&'static dyn EngineFamily> {
         let families = match self.device {
             DeviceChoice::On(id) => places::families_on(id)?,
@@ -33,7 +35,7 @@ impl Place {
     }
 
     /// Returns an engine family for each thread. A device executes the work of one family in order,
-    /// so on a device each thread opens a family of its own.
+    /// so on a device each thread gets a separately opened family.
     pub(crate) fn for_threads(
         &self,
         family: &'static dyn EngineFamily,
@@ -52,7 +54,7 @@ impl Place {
     }
 }
 
-/// Returns the names of all families.
+/// Returns a parser that accepts the names of all engine families.
 fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(families().iter().map(|family| family.name()))
 }

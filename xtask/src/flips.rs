@@ -1,4 +1,4 @@
-//! Flips single bits at random moments of tests, thousands of them.
+//! Runs thousands of Mersenne tests, in each of which a single bit flips at a random moment.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::families::Place;
 
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-/// The test in which bits flip.
+/// The kind of test in which bits flip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Test {
     Prp,
@@ -36,28 +36,28 @@ enum What {
 /// The options of `flips`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The test
+    /// The kind of test
     #[arg(long, value_enum, default_value_t = Test::Prp)]
     test: Test,
-    /// Where bits flip; a Lucas–Lehmer test has a residue only
+    /// Where bits flip; for Lucas–Lehmer tests only `residue` is possible
     #[arg(long, value_enum, default_value_t = What::Residue)]
     what: What,
-    /// The exponent, a prime; by default 86243, and 4441 for ll
+    /// The exponent, a prime; by default 86243 for prp and 4441 for ll
     #[arg(long, value_name = "P")]
     exponent: Option<Exponent>,
     /// The number of flips, each in a test of its own
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
-    /// The seed; by default another each time, and printed
+    /// The seed from which the flips are drawn; by default random, and printed
     #[arg(long)]
     seed: Option<u64>,
     #[command(flatten)]
     place: Place,
 }
 
-/// Flips bits. Returns an error if a flip does harm, or if Jacobi checks find too few or too many
-/// flips.
+/// Runs the tests with flipped bits. Returns an error if a flip is not noticed and does harm, or if
+/// Jacobi checks find too few or too many flips.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let (kind, usual) = match options.test {
         Test::Prp => (TestKind::Prp, 86_243),
@@ -119,7 +119,8 @@ fn refuse(reason: &str) -> ! {
     clap::Error::raw(ErrorKind::ValueValidation, format!("{reason}\n")).exit()
 }
 
-/// Prints a line for each kind of flip.
+/// Prints a line for each kind of flip, with the numbers of flips that were found, harmless and
+/// missed.
 fn table(tally: &Tally) {
     println!("{:32} {:>6} {:>9} {:>7}", "flips in", "found", "harmless", "missed");
     for (sort, [found, harmless, missed]) in &tally.sorts {
@@ -127,7 +128,7 @@ fn table(tally: &Tally) {
     }
 }
 
-/// The progress of the flips: prints a line every few seconds, and one for each failure.
+/// The progress of the task. It prints a line every few seconds, and a line for each failure.
 struct Progress {
     count: u64,
     done: u64,

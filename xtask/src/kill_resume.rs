@@ -1,4 +1,5 @@
-//! SIGKILL at random moments: the same command must resume and end with the same residue.
+//! Kills a running test by SIGKILL at random moments. The same command must resume the test and end
+//! with the same residue.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +14,10 @@ use serde_json::Value;
 
 use crate::kills::{CHECKPOINT_SECONDS, Killed, wait};
 
-/// The interval between checks whether the test has ended by itself.
+/// The interval at which the task checks whether the test has ended by itself.
 const POLL: Duration = Duration::from_millis(2);
 
-/// The test to kill.
+/// The kind of test that is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
     Prp,
@@ -26,21 +27,21 @@ enum Kind {
 /// The options of `kill-resume`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The exponent
+    /// The exponent of the Mersenne number to test
     #[arg(long, default_value_t = 86_243)]
     exponent: u32,
     /// How often the running test is killed
     #[arg(long, default_value_t = 50)]
     kills: u32,
-    /// The test
+    /// The kind of test
     #[arg(long, value_enum, default_value_t = Kind::Prp)]
     kind: Kind,
     #[command(flatten)]
     killed: Killed,
 }
 
-/// Runs a test without interruption, then one that is killed repeatedly. Returns an error if
-/// residues or results files differ.
+/// Runs a test without interruption, then the same test while killing it repeatedly. Returns an
+/// error if their residues differ, or if a results file does not have exactly one line.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let program = options.killed.program()?;
     let mut rng = options.killed.moments();
@@ -85,8 +86,9 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the moment of a kill: one in five at the start, one in three close to a checkpoint, the
-/// others anywhere; on average the test makes a little progress.
+/// Returns the time from the start of a process to its kill. One in five is within the first 0.05
+/// s, one in three close to the time of a checkpoint, and the others are anywhere in a time that
+/// lets the test make some progress. `whole` is the duration of the test without kills.
 fn moment(rng: &mut ChaCha8Rng, whole: Duration, kills: u32) -> Duration {
     let share = (whole.as_secs_f64() * 3.0 / f64::from(kills.max(1))).max(0.3);
     let seconds = match rng.random_range(0..15) {
@@ -100,7 +102,7 @@ fn moment(rng: &mut ChaCha8Rng, whole: Duration, kills: u32) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// The command under test, in subdirectories of a scratch directory.
+/// The command under test, which is run in subdirectories of a temporary directory.
 struct Test<'a> {
     program: PathBuf,
     options: &'a Options,
@@ -130,7 +132,8 @@ impl Test<'_> {
             .with_context(|| format!("starting {}", self.program.display()))
     }
 
-    /// Waits for the end of the process; returns the res64 that it printed.
+    /// Waits until the process ends, and returns the res64 that it printed. `dir` is its
+    /// subdirectory.
     fn to_the_end(&self, dir: &str, child: &mut Child) -> anyhow::Result<String> {
         let status = child.wait()?;
         let file = |name: &str| fs::read_to_string(self.root.join(dir).join(name));
@@ -138,7 +141,8 @@ impl Test<'_> {
         res64(&file("stdout")?)
     }
 
-    /// Checks that results.txt has one line, with the correct residue.
+    /// Returns an error if `results.txt` in the subdirectory does not have exactly one line, with
+    /// the res64 `right`.
     fn check(&self, dir: &str, right: &str) -> anyhow::Result<()> {
         let path = self.root.join(dir).join("results.txt");
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -149,7 +153,8 @@ impl Test<'_> {
         Ok(())
     }
 
-    /// Returns the names of the files in the test's checkpoint directory.
+    /// Returns the names of the files in the checkpoint directory of the test; empty if it does not
+    /// exist.
     fn files(&self, dir: &str) -> anyhow::Result<Vec<String>> {
         let dir = self.root.join(dir).join(format!("M{}", self.options.exponent));
         if !dir.exists() {
@@ -159,7 +164,7 @@ impl Test<'_> {
     }
 }
 
-/// Returns the field `res64` of the last line of JSON.
+/// Returns the field `res64` of the last line of a text, which must be JSON.
 fn res64(text: &str) -> anyhow::Result<String> {
     let line = text.lines().last().context("no output")?;
     let value: Value = serde_json::from_str(line).with_context(|| format!("not JSON: {line}"))?;
@@ -169,7 +174,8 @@ fn res64(text: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The numbers of kills by what they hit.
+/// The numbers of kills, of kills that left no checkpoint (`before_checkpoint`), of kills that left
+/// an incomplete file (`half_written`), and of tests that ended before they were killed.
 #[derive(Default)]
 struct Tally {
     kills: u32,
@@ -179,7 +185,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Checks the files left by a kill: the resumed test must not have found a damaged one.
+    /// Counts a kill by the files that it left. Returns an error if the killed process had found a
+    /// damaged checkpoint.
     fn killed(&mut self, files: &[String]) -> anyhow::Result<()> {
         self.kills += 1;
         if let Some(bad) = files.iter().find(|f| f.ends_with(".bad")) {

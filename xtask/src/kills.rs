@@ -1,4 +1,4 @@
-//! Common code of the tasks that kill the program.
+//! Code shared by the tasks that kill the program.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,30 +11,30 @@ use clap::Args;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// The time between checkpoints in seconds; it is short, so that many kills hit one while it is
-/// saved.
+/// The time between checkpoints, in seconds. It is short, so that many kills occur while a
+/// checkpoint is being saved.
 pub(crate) const CHECKPOINT_SECONDS: f64 = 0.2;
 
-/// The program to kill, and the seed of the moments.
+/// The options for the program to kill, and for the seed of the random moments.
 #[derive(Debug, Args)]
 pub(crate) struct Killed {
-    /// The seed of all random values; by default different each time, and printed
+    /// The seed of all random values; by default random, and printed
     #[arg(long)]
     seed: Option<u64>,
-    /// The program
+    /// The path of the program
     #[arg(long, default_value = "target/release/warpint")]
     program: PathBuf,
 }
 
 impl Killed {
-    /// Returns the program's path, which is valid in any directory.
+    /// Returns the absolute path of the program; an error if it does not exist.
     pub(crate) fn program(&self) -> anyhow::Result<PathBuf> {
         fs::canonicalize(&self.program).with_context(|| {
             format!("{} is not there: cargo build --release", self.program.display())
         })
     }
 
-    /// Returns the random generator of the moments; prints its seed.
+    /// Returns the random generator for the moments of the kills, and prints its seed.
     pub(crate) fn moments(&self) -> ChaCha8Rng {
         let seed = self.seed.unwrap_or_else(rand::random);
         println!("seed {seed}");
@@ -42,8 +42,9 @@ impl Killed {
     }
 }
 
-/// Waits for a process to end by itself, or until `enough` returns true, for at most the time
-/// `most`; checks at intervals of `poll`. Returns the exit status if the process has ended.
+/// Waits until the process ends by itself, until `enough` returns true, or until the time `most`
+/// has passed. Checks at intervals of `poll`. Returns the exit status; `None` if the process is
+/// still running.
 pub(crate) fn wait(
     child: &mut Child,
     most: Duration,

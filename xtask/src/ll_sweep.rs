@@ -16,7 +16,7 @@ use warpint_selftest::vectors;
 
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-/// The name that selects every engine that supports an exponent.
+/// The value of `--engine` that selects every engine that supports an exponent.
 const ALL: &str = "all";
 
 /// The options of `ll-sweep`.
@@ -28,8 +28,8 @@ pub(crate) struct Options {
     /// The largest exponent
     #[arg(long, default_value_t = 23_209)]
     to: u32,
-    /// The engine; `all` compares the residues of all engines. Exponents that it does not support are
-    /// tested by all engines that do
+    /// The engine; `all` compares the residues of all engines. An exponent that the engine does not
+    /// support is tested by every engine that supports it
     #[arg(long, value_name = "NAME", default_value = ALL, value_parser = names())]
     engine: String,
 }
@@ -39,7 +39,7 @@ fn names() -> PossibleValuesParser {
     PossibleValuesParser::new([ALL].into_iter().chain(families))
 }
 
-/// The result of one test.
+/// The result of the test of one exponent by one family.
 struct Tested {
     family: &'static str,
     p: u32,
@@ -48,8 +48,8 @@ struct Tested {
     elapsed: Duration,
 }
 
-/// Tests every prime p of the range. Returns an error if a verdict differs from the known list, or
-/// if engines differ.
+/// Tests every prime p in the range. Returns an error if a verdict differs from the list of known
+/// Mersenne primes, or if the residues of two engines differ.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let known = vectors::mersenne_primes()?.exponents;
     // Longest first, so that no thread begins a long one at the end.
@@ -97,7 +97,7 @@ fn test_all(name: &str, p: u32) -> anyhow::Result<Vec<Tested>> {
     families.into_iter().map(|family| test_one(family, p)).collect()
 }
 
-/// Runs the whole test as the program does, on one thread and without files.
+/// Runs a complete test in the same way as the program, on one thread and without files.
 fn test_one(family: &'static dyn EngineFamily, p: u32) -> anyhow::Result<Tested> {
     let what = || format!("M{p} by {}", family.name());
     let exponent = Exponent::new(u64::from(p)).with_context(what)?;
@@ -114,7 +114,8 @@ fn test_one(family: &'static dyn EngineFamily, p: u32) -> anyhow::Result<Tested>
     Ok(Tested { family: family.name(), p, prime, res64: outcome.residue.res64_hex(), elapsed })
 }
 
-/// Returns a description of a mismatch among the tests of one exponent, if there is one.
+/// Returns a description if the tests of one exponent differ from each other or from the list of
+/// known Mersenne primes; `None` if they agree.
 fn mismatch(of_p: &[Tested], known: &[u32]) -> Option<String> {
     let first = of_p.first()?;
     let prime = known.contains(&first.p);
@@ -132,7 +133,8 @@ fn verdict(prime: bool) -> &'static str {
     if prime { "prime" } else { "composite" }
 }
 
-/// Prints a line for each family: tests, primes found, squarings, time.
+/// Prints a line for each family: the numbers of tests, of primes found and of squarings, and the
+/// time.
 fn table(tested: &[Vec<Tested>]) {
     println!(
         "{:12} {:>9} {:>7} {:>12} {:>10} {:>12}",
@@ -155,8 +157,8 @@ fn table(tested: &[Vec<Tested>]) {
     }
 }
 
-/// The progress of the sweep: prints a line every few seconds with the completed part of the work,
-/// not of the list.
+/// The progress of the sweep. It prints a line every few seconds with the completed fraction of the
+/// work. This is not the fraction of the exponents, because the work grows with the exponent.
 struct Progress {
     begin: Instant,
     last: Instant,
@@ -173,7 +175,8 @@ impl Progress {
         Self { begin: now, last: now, exponents: exponents.len(), tested: 0, work, done: 0.0 }
     }
 
-    /// Returns a measure of the work of a test: p squarings of p·log p each.
+    /// Returns a measure of the work of a test of M_p: p squarings, each of which takes a time
+    /// proportional to p·log p.
     fn work(p: u32) -> f64 {
         f64::from(p).powi(2) * f64::from(p).ln()
     }

@@ -1,4 +1,5 @@
-//! Tasks of the workspace that are too long, or too disruptive, for `cargo test`: `cargo xtask --help`.
+//! Tasks of the workspace that take too long or are too disruptive for `cargo test`. `cargo xtask
+//! --help` lists them.
 
 mod check_docs;
 mod check_kernels;
@@ -16,19 +17,21 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Long checks of warpint.
+/// Long-running checks of warpint.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
 enum Task {
-    /// Lucas–Lehmer on every prime exponent in a range, with every engine
+    /// Run a Lucas–Lehmer test of every prime exponent in a range, with every engine
     LlSweep(ll_sweep::Options),
     /// Kill a running test at random moments, resume it, compare the residue
     KillResume(kill_resume::Options),
-    /// Flip bits at random moments of tests: each flip must be found, and every residue be correct
+    /// Flip bits at random moments of tests: each flip must be found, and every residue must be
+    /// right
     Flips(flips::Options),
     /// Change bytes of a proof file: no changed file may be accepted
     ProofBytes(proof_bytes::Options),
-    /// Round-off of `fp64` on a device at every length, as the table that margins come from
+    /// Measure the round-off of `fp64` on a device at every length; print the table from which
+    /// margins are computed
     Margins(margins::Options),
     /// Check the documents: length of README.md, width of prose, links, table of contents of the book
     CheckDocs(check_docs::Options),
@@ -36,8 +39,8 @@ enum Task {
     CheckKernels(check_kernels::Options),
     /// Run the kernels on the simulator, under the address and the thread sanitizer
     SimSuites(sim_suites::Options),
-    /// Kill `warpint work` at random moments: each line must have one result, other lines must not
-    /// change
+    /// Kill `warpint work` at random moments: each assignment must have one result, other lines
+    /// must not change
     WorkKills(work_kills::Options),
 }
 

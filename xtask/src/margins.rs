@@ -1,7 +1,8 @@
-//! Measures the accuracy of `fp64` on a device at every length: the table
-//! `crates/mersenne/tables/fp64-round-off.txt`.
+//! Measures the accuracy of the engine family `fp64` on a device at every transform length. The
+//! result is the table `crates/mersenne/tables/fp64-round-off.txt`.
 //!
-//! Exponents are chosen by the margin, and so by the table with which the program was built.
+//! The exponent for a length is chosen by its margin. The margin comes from the version of this
+//! table with which the program was built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -21,17 +22,19 @@ use warpint_mersenne::{
 };
 use warpint_selftest::sample;
 
-/// The number of squarings measured after a sum.
+/// The number of squarings that the engine measures after each start of a measurement.
 const WATCHED: u64 = 100;
 
-/// The number of squarings of one residue, after which another one is drawn.
+/// The number of squarings after which a new random residue is drawn.
 const SQUARINGS_OF_A_RESIDUE: u64 = 500;
 
-/// The margin in bits at which a length is measured, and the difference to the next exponent.
+/// The margin in bits of the largest exponent at which a length is measured. The margin of each
+/// further exponent is larger by `MARGIN_STEP`.
 const MARGIN: f64 = 0.3;
 const MARGIN_STEP: f64 = 0.5;
 
-/// The largest number of engines at a time: one of 36·2^20 words needs about a gigabyte on the device.
+/// The largest number of engines that exist at the same time. An engine of 36·2^20 words needs
+/// about a gigabyte on the device.
 const MOST_ENGINES: usize = 8;
 
 /// The options of `margins`.
@@ -40,26 +43,28 @@ pub(crate) struct Options {
     /// Where to compute: cuda, cuda:N, sim
     #[arg(long, default_value = "cuda", value_parser = device)]
     device: DeviceId,
-    /// The lengths, as 64K..36M; by default from 64K words on, and on the simulator to 1K
+    /// The transform lengths in words, such as 64K..36M; by default all from 64K on, and on the
+    /// simulator all up to 1K
     #[arg(long, value_name = "FROM..TO", value_parser = range)]
     lengths: Option<RangeInclusive<usize>>,
     /// The least number of squarings measured at each length
     #[arg(long, value_name = "K", default_value_t = 2_000,
           value_parser = clap::value_parser!(u64).range(RoundOff::LEAST_PRODUCTS..))]
     squarings: u64,
-    /// The number of shapes tried for each length, the default first; the worst is kept
+    /// The number of shapes measured for each length, beginning with the default; the worst enters
+    /// the table
     #[arg(long, value_name = "K", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..))]
     shapes: u32,
-    /// The number of exponents tried for each length, 0.3, 0.8, 1.3 … bits short of the margin; the
-    /// worst is kept
+    /// The number of exponents measured for each length, with margins of 0.3, 0.8, 1.3 … bits; the
+    /// worst enters the table
     #[arg(long, value_name = "K", default_value_t = 2,
           value_parser = clap::value_parser!(u32).range(1..=10))]
     exponents: u32,
-    /// The seed of the residues; by default different each time, and printed
+    /// The seed of the residues; by default random, and printed
     #[arg(long)]
     seed: Option<u64>,
-    /// A file for the table, which is also printed
+    /// The path of a file for the table, which is also printed
     #[arg(long)]
     output: Option<PathBuf>,
 }
@@ -72,7 +77,7 @@ fn device(text: &str) -> Result<DeviceId, String> {
     }
 }
 
-/// Parses `64K..36M`, both ends included.
+/// Parses a range of lengths such as `64K..36M`, which includes both ends.
 fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let ends = text.split_once("..").and_then(|(from, to)| Some(words(from)?..=words(to)?));
     let range = ends.ok_or("not a range of lengths, as 64K..36M")?;
@@ -88,7 +93,7 @@ fn words(text: &str) -> Option<usize> {
     digits.parse::<usize>().ok()?.checked_mul(unit)
 }
 
-/// A length in one shape, which is measured at one exponent.
+/// A measurement to be made: a length in words, a shape for it, and an exponent p.
 #[derive(Debug, Clone)]
 struct Case {
     length: usize,
@@ -97,7 +102,8 @@ struct Case {
     shape: String,
 }
 
-/// Measures every length. Returns an error if the round-off of a length is too high to be measured.
+/// Measures every length and prints the table. Returns an error if the round-off of a length is too
+/// high to be measured.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let lengths = options.lengths.clone().unwrap_or(match options.device {
         DeviceId::Sim => 1..=1 << 10,
@@ -146,7 +152,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Prints the least Z, and how much the cases of a length differ.
+/// Prints the least Z of all lengths, and the largest ratio between the accuracies of the worst and
+/// the first case of a length. `lines` contains the worst case of each length.
 fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
     if let Some((z, length)) = lines
         .iter()
@@ -172,8 +179,8 @@ fn fp64_on(device: DeviceId) -> Result<&'static dyn EngineFamily> {
     families.into_iter().find(|family| family.name() == "fp64").context("no family fp64")
 }
 
-/// Returns the cases of every length, ascending; those of one length begin with the default shape
-/// at the largest exponent.
+/// Returns the cases of every length in the range, in ascending order of the lengths. The cases of
+/// one length begin with the default shape at the largest exponent.
 fn cases(
     family: &dyn EngineFamily,
     lengths: &RangeInclusive<usize>,
@@ -200,7 +207,8 @@ fn cases(
     cases
 }
 
-/// Returns the largest odd p with the given margin at a length; `None` if no p has it.
+/// Returns the largest odd exponent p that has at least the given margin in bits at a length;
+/// `None` if no p has it.
 fn longest(family: &dyn EngineFamily, length: usize, margin: f64) -> Option<u32> {
     let good = |p: u32| family.margin(p, length).is_ok_and(|found| found.bits >= margin);
     let step = length as u32 / 4;
@@ -213,8 +221,9 @@ fn longest(family: &dyn EngineFamily, length: usize, margin: f64) -> Option<u32>
     Some(if low % 2 == 0 { low - 1 } else { low })
 }
 
-/// Builds engines ahead on other threads, because compiling takes longer than squaring, and measures
-/// them one after another. The results are in the order of the cases.
+/// Measures the cases one after another. Engines are built in advance on other threads, because
+/// compiling their kernels takes longer than the squarings. Passes each result to `each` as soon as
+/// it is known, and returns all results in the order of the cases.
 fn measure(
     family: &'static dyn EngineFamily,
     cases: &[Case],
@@ -259,8 +268,8 @@ fn measure(
     })
 }
 
-/// Returns an engine with a random residue in register 0, squared once so that all kernels are
-/// loaded.
+/// Builds the engine of a case with a random residue in register 0. Squares it once, so that all
+/// kernels are loaded.
 fn build(family: &dyn EngineFamily, case: &Case, rng: &mut ChaCha8Rng) -> Result<Box<dyn Engine>> {
     let options = BuildOptions { registers: 2, threads: 1, variant: case.variant };
     let mut engine = family.build(case.p, case.length, options)?;
@@ -269,7 +278,7 @@ fn build(family: &dyn EngineFamily, case: &Case, rng: &mut ChaCha8Rng) -> Result
     Ok(engine)
 }
 
-/// Measures the round-off of at least `squarings` squarings.
+/// Returns the round-off measured over at least `squarings` squarings of random residues.
 fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> Result<RoundOff> {
     let stretches = squarings.div_ceil(WATCHED);
     for stretch in 0..stretches {
@@ -291,7 +300,7 @@ fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> R
     Ok(round_off)
 }
 
-/// Returns the measurement with the largest c for every length, ascending.
+/// Returns, for every length in ascending order, the measurement with the largest value `c`.
 fn worst(measured: &[MeasuredLength]) -> Vec<MeasuredLength> {
     let mut worst: BTreeMap<usize, &MeasuredLength> = BTreeMap::new();
     for line in measured {

@@ -1,4 +1,4 @@
-//! Changes single bytes of a proof file, one after another.
+//! Verifies copies of a proof file in each of which a single byte is changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -21,35 +21,36 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 pub(crate) struct Options {
     /// The proof file, which is not modified
     file: PathBuf,
-    /// The distance N of the bytes that are changed: 0, N, 2N, …, and the last
+    /// The distance N between the bytes that are changed: bytes 0, N, 2N, … and the last byte
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
-    /// The seed of the changes; by default different each time, and printed
+    /// The seed of the changes; by default random, and printed
     #[arg(long)]
     seed: Option<u64>,
     #[command(flatten)]
     place: Place,
 }
 
-/// The outcome for a changed file.
+/// The outcome of verifying a file.
 enum Fate {
     /// The file is not a valid proof file.
     Unread,
-    /// The file is a proof file whose proof is wrong.
+    /// The file is a valid proof file, but the verification refused its proof.
     Refused,
-    /// The file was accepted.
+    /// The verification accepted the proof.
     Accepted,
 }
 
-/// A change of one byte.
+/// A change of one byte: its offset, its original value and its new value.
 struct Change {
     offset: usize,
     from: u8,
     to: u8,
 }
 
-/// Changes bytes. Returns an error if the original file is not accepted, or a changed one is.
+/// Verifies the original file and the changed ones. Returns an error if the original file is not
+/// accepted, or if a changed one is.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let begun = Instant::now();
     let path = &options.file;
@@ -90,7 +91,7 @@ fn named(path: &Path) -> String {
     format!("{} is not a proof file", path.display())
 }
 
-/// Returns the changes: each selected byte gets another value.
+/// Returns a random change of every `every`-th byte and of the last byte.
 fn changes(bytes: &[u8], every: u64, seed: u64) -> Vec<Change> {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
     let step = usize::try_from(every).unwrap_or(usize::MAX);
@@ -104,7 +105,8 @@ fn changes(bytes: &[u8], every: u64, seed: u64) -> Vec<Change> {
         .collect()
 }
 
-/// Processes changes until none are left.
+/// Verifies changed files until no changes are left. Several threads share the changes through
+/// `tally`.
 fn work(bytes: &[u8], changes: &[Change], family: &'static dyn EngineFamily, tally: &Tally) {
     let mut bytes = bytes.to_vec();
     while let Some(change) = tally.next().and_then(|k| changes.get(k)) {
@@ -114,7 +116,8 @@ fn work(bytes: &[u8], changes: &[Change], family: &'static dyn EngineFamily, tal
     }
 }
 
-/// Verifies a file of these bytes like `warpint proof verify`, and returns the outcome.
+/// Verifies a proof file with this content in the same way as `warpint proof verify`, and returns
+/// the outcome.
 fn verify(bytes: &[u8], family: &'static dyn EngineFamily) -> anyhow::Result<Fate> {
     let Ok(file) = ProofFile::from_bytes(bytes) else { return Ok(Fate::Unread) };
     let parts = Proof::from_parts(file.exponent(), file.factors(), file.residues());
@@ -125,11 +128,12 @@ fn verify(bytes: &[u8], family: &'static dyn EngineFamily) -> anyhow::Result<Fat
     Ok(if verified.is_valid() { Fate::Accepted } else { Fate::Refused })
 }
 
-/// Counts outcomes, and prints a line every few seconds.
+/// Distributes the changes to threads, counts the outcomes, and prints a line every few seconds.
 struct Tally {
     count: usize,
     taken: AtomicU64,
-    /// The numbers of unread, refused, accepted and undecided files, and the time of the last line.
+    /// The numbers of unread, refused, accepted and undecided files, and the time at which the last
+    /// line was printed.
     counts: Mutex<([u64; 4], Instant)>,
     begun: Instant,
 }

@@ -1,4 +1,4 @@
-//! Runs the kernels on the simulator, records them, and replays them under sanitizers.
+//! Runs suites of kernels on the simulator, records them, and replays the records under sanitizers.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,19 +17,20 @@ use warpint_selftest::sample;
 #[path = "../../crates/device/tests/planted/mod.rs"]
 mod planted;
 
-/// The orders of blocks and threads in which each record is replayed.
+/// The seeds with which each record is replayed. A seed determines the order of blocks and threads.
 const SEEDS: [u64; 2] = [0, 1];
 
-/// The suites whose kernels make lists in the order in which their warps arrive. Only with the
-/// first seed this order equals that of the record.
+/// The suites whose kernels make lists in the order in which their warps arrive. These suites are
+/// replayed with the first seed only, because other seeds give an order that differs from that of
+/// the record.
 const IN_ORDER: [&str; 2] = ["collatz", "collatz-overflows"];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Only suites and planted errors whose name contains this text
+    /// Run only suites and planted errors whose name contains this text
     #[arg(long, default_value = "")]
     only: String,
-    /// Keep the records in this folder
+    /// The folder in which to keep the records; by default they are removed
     #[arg(long)]
     keep: Option<PathBuf>,
 }
@@ -37,7 +38,7 @@ pub(crate) struct Options {
 /// The name of a suite, and the function that runs kernels on a device and checks their results.
 type Suite = (&'static str, fn(&Device) -> Result<()>);
 
-/// All suites, by name.
+/// All suites.
 const SUITES: &[Suite] = &[
     ("reduction", |device| Ok(planted::reduction(device, None)?)),
     ("transpose", |device| Ok(planted::transpose(device, None)?)),
@@ -62,7 +63,7 @@ const SUITES: &[Suite] = &[
     ("fp64-4608", |device| fp64(device, 86_243, 4608)),
 ];
 
-/// Compares the field arithmetic of the kernels with that of the CPU.
+/// Compares the kernels' arithmetic modulo 2^64 − 2^32 + 1 with that of the CPU.
 fn field(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::fields::goldilocks::CASES {
         case(device, warpint_selftest::SEED).map_err(anyhow::Error::msg).context(*name)?;
@@ -70,8 +71,8 @@ fn field(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Compares the arithmetic in the fields of primes of 47 to 50 bits with that of the CPU, with
-/// fewer random values.
+/// Compares the kernels' arithmetic modulo primes of 47 to 50 bits with that of the CPU, with fewer
+/// random values than the self-test.
 fn field50(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::fields::f50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;
@@ -79,7 +80,8 @@ fn field50(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Tests operations of batches: numbers in one lane, across a warp, and across a block.
+/// Tests limb-by-limb operations of batches, on numbers held by one lane, by a warp, and by a
+/// block.
 fn elementwise(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::batches::elementwise::CASES {
         let widths = [3, 132, 1030];
@@ -88,7 +90,7 @@ fn elementwise(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Tests sums of batches within a warp and across several, and small products by every method.
+/// Tests sums of numbers that one warp or several warps share, and small products by every method.
 fn batches(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, CASES_OF_DEVICES, Sizes};
     let executor = Executor::on(device.clone());
@@ -101,8 +103,8 @@ fn batches(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Tests quotients, common divisors, inverses, powers, square roots and prepared moduli, in one
-/// lane and in groups of two and four lanes.
+/// Tests quotients, common divisors, inverses, powers, square roots and prepared moduli, on numbers
+/// held by one lane and by groups of two and four lanes.
 fn division(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, Sizes};
     let executor = Executor::on(device.clone());
@@ -127,8 +129,8 @@ fn division(device: &Device) -> Result<()> {
     cofactors_in_blocks(&executor)
 }
 
-/// Tests common divisors and cofactors with a block of several warps per number. The numbers are
-/// short, so that they take few steps.
+/// Tests common divisors and cofactors of a width at which a block of several warps computes each
+/// pair. The values are small, so that the computation takes few steps.
 fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
     let width = Width::new(32 * 1100)?;
     let batch = |executor: &Executor, rows: [u32; 4]| {
@@ -145,10 +147,10 @@ fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
     Ok(())
 }
 
-/// The Collatz cases that are separate suites.
+/// The names of the Collatz cases that are separate suites.
 const COLLATZ_ALONE: [&str; 3] = ["delays", "tables", "overflows"];
 
-/// Tests the methods of the Collatz conjecture on few numbers.
+/// Runs the Collatz cases for whose names `wanted` returns true, at the smallest sizes.
 fn collatz(device: &Device, wanted: fn(&str) -> bool) -> Result<()> {
     use warpint_selftest::collatz::{CASES, Sizes};
     let mut cases = CASES.iter().filter(|(name, _)| wanted(name)).peekable();
@@ -160,7 +162,7 @@ fn collatz(device: &Device, wanted: fn(&str) -> bool) -> Result<()> {
     Ok(())
 }
 
-/// Tests transforms over big prime fields.
+/// Tests transforms over big prime fields at the smallest sizes.
 fn transform_big(device: &Device) -> Result<()> {
     use warpint_selftest::transforms::big::{CASES, Sizes};
     for (name, case) in CASES {
@@ -170,7 +172,8 @@ fn transform_big(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Tests transforms modulo small primes, and transforms by small primes.
+/// Tests transforms modulo small primes, and transforms over big prime fields that are computed
+/// modulo small primes.
 fn transform_small(device: &Device) -> Result<()> {
     use warpint_selftest::transforms::small::{CASES, Sizes};
     let fields = vec![(0, 3, 2), (2, 2, 1)];
@@ -182,8 +185,8 @@ fn transform_small(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Tests transforms over other prime fields, with elements of two words and elements too large for
-/// registers.
+/// Tests transforms over prime fields with elements of two words, and with elements of 32 words,
+/// which are too large for registers.
 fn transform_prime(device: &Device) -> Result<()> {
     use warpint_selftest::transforms::prime::CASES;
     for (name, case) in CASES {
@@ -203,7 +206,8 @@ fn fp64(device: &Device, p: u32, length: usize) -> Result<()> {
     every_operation(&Fp64On::new(device.clone()), p, length)
 }
 
-/// Compares every operation of an engine with `goldilocks` on the CPU.
+/// Compares every operation of an engine of the given exponent and length with `goldilocks` on the
+/// CPU.
 fn every_operation(on_device: &dyn EngineFamily, p: u32, length: usize) -> Result<()> {
     let on_cpu = warpint_mersenne::engine::family("goldilocks").context("no family goldilocks")?;
     let cpu_length = sample::shortest_length(on_cpu, p).map_err(anyhow::Error::msg)?;
@@ -229,12 +233,12 @@ fn every_operation(on_device: &dyn EngineFamily, p: u32, length: usize) -> Resul
     Ok(())
 }
 
-/// A record to replay, and the expected outcome.
+/// A record to replay under a sanitizer, and the expected outcome.
 struct Case {
     name: String,
     folder: PathBuf,
     sanitizer: Sanitizer,
-    /// The texts that the report of a planted error must contain; if there are none, the replay
+    /// The texts that the sanitizer's report on a planted error must contain. If empty, the replay
     /// must pass.
     report: &'static [&'static str],
 }
@@ -267,7 +271,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Runs each suite on a recording simulator, and returns the records to replay.
+/// Runs each suite whose name contains `only` on a recording simulator, and returns the records to
+/// replay.
 fn suite_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     let cases: Result<Vec<_>> = SUITES
         .par_iter()
@@ -286,8 +291,8 @@ fn suite_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     Ok(cases?.into_iter().flatten().collect())
 }
 
-/// Records each kernel with a planted error that a sanitizer must find, and returns the records to
-/// replay.
+/// Runs, on a recording simulator, each kernel with a planted error that a sanitizer must find.
+/// Returns the records to replay.
 fn planted_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     let sanitizer = |finder| match finder {
         planted::Finder::Scheduler => None,

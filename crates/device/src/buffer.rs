@@ -1,4 +1,4 @@
-//! Device memory.
+//! Buffers: typed memory of a device.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -8,7 +8,8 @@ use bytemuck::Pod;
 use crate::view::Place;
 use crate::{Device, DeviceError};
 
-/// `len` elements of type `T` in the memory of a device, freed when dropped.
+/// An array of elements of type `T` in the memory of a device. The memory is freed when the buffer
+/// is dropped.
 #[derive(Debug)]
 pub struct Buffer<T> {
     device: Device,
@@ -23,7 +24,7 @@ impl<T: Pod> Buffer<T> {
         Ok(Self { device: device.clone(), address, len, of: PhantomData })
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements in the buffer.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -35,7 +36,7 @@ impl<T: Pod> Buffer<T> {
         self.len == 0
     }
 
-    /// Returns the address of the first element in the device's memory.
+    /// Returns the address of the buffer's first element in the device's memory.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.address
@@ -45,22 +46,24 @@ impl<T: Pod> Buffer<T> {
         Place { device: &self.device, address: self.address, len: self.len }
     }
 
-    /// Copies from the host: element i ← `from[i]`.
+    /// Copies `from` from host memory into the buffer: element i becomes `from[i]`.
     ///
     /// # Panics
-    /// If the lengths differ.
+    /// If the slice and the buffer differ in length.
     pub fn upload(&mut self, from: &[T]) -> Result<(), DeviceError> {
         assert_eq!(from.len(), self.len, "the slice and the buffer differ in length");
         // SAFETY: the address is this buffer's, which has as many bytes.
         unsafe { self.device.backend().upload(self.address, bytemuck::cast_slice(from)) }
     }
 
-    /// Waits for all work, and returns a copy of the buffer in host memory.
+    /// Waits until the device has done all submitted work. Returns a copy of the buffer in host
+    /// memory.
     pub fn download(&self) -> Result<Vec<T>, DeviceError> {
         self.view(..).download()
     }
 
-    /// Waits for all work, and returns a copy of the elements in `range` in host memory.
+    /// Waits until the device has done all submitted work. Returns a copy of the elements in
+    /// `range` in host memory.
     ///
     /// # Panics
     /// If the range ends before it begins or beyond the buffer.
@@ -68,10 +71,11 @@ impl<T: Pod> Buffer<T> {
         self.view(range).download()
     }
 
-    /// Copies `from`, which must be on the same device and of the same length.
+    /// Copies all elements of `from` into this buffer. The two buffers must have the same length
+    /// and lie in the memory of the same device.
     ///
     /// # Panics
-    /// If the lengths or the devices differ.
+    /// If the two buffers differ in length or in their device.
     pub fn copy_from(&mut self, from: &Self) -> Result<(), DeviceError> {
         assert_eq!(from.len, self.len, "the buffers differ in length");
         assert!(self.device.is_same(&from.device), "the buffers are on different devices");
@@ -80,7 +84,7 @@ impl<T: Pod> Buffer<T> {
         unsafe { self.device.backend().copy(self.address, from.address, bytes) }
     }
 
-    /// Sets every byte to zero.
+    /// Sets every byte of the buffer to zero.
     pub fn clear(&mut self) -> Result<(), DeviceError> {
         // SAFETY: the address is this buffer's, which has as many bytes.
         unsafe { self.device.backend().clear(self.address, self.len * size_of::<T>()) }

@@ -6,24 +6,25 @@ use std::str::FromStr;
 /// The name by which a user chooses the CPU.
 pub const CPU: &str = "cpu";
 
-/// A device of this machine, as named by a user.
+/// Identifies a device of this machine. [`Display`](fmt::Display) gives the name that a user
+/// writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeviceId {
-    /// `cuda:N`, the GPU with index N; `cuda` is `cuda:0`.
+    /// The GPU with this index, named `cuda:N` for index N. The name `cuda` means `cuda:0`.
     Cuda(u32),
-    /// `sim`, the kernel simulator; requires the feature `sim`.
+    /// The simulator, named `sim`. Requires the feature `sim`.
     Sim,
 }
 
-/// The choice of the device for a computation.
+/// The user's choice of where to run a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DeviceChoice {
     /// A working GPU if the work is large enough for it, otherwise the CPU.
     #[default]
     Auto,
-    /// The CPU, whatever devices exist.
+    /// The CPU, even if there is a GPU.
     Cpu,
-    /// This device. It is an error if the device is not available.
+    /// The device with this identifier. It is an error if the device is not available.
     On(DeviceId),
 }
 
@@ -46,7 +47,7 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// The error for a text that names no device.
+/// The error of parsing a text that is not a name of a [`DeviceChoice`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is none of {names}", names = if cfg!(feature = "sim") {
     "auto, cpu, cuda, cuda:N, sim"

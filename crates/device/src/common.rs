@@ -1,6 +1,6 @@
-//! Device code shared by the kernels of several crates.
+//! Header files that the kernels of several crates include.
 
-/// The common headers, by the names under which kernels include them.
+/// The common headers, each as (name, text). Kernels include them by this name.
 pub const HEADERS: &[(&str, &str)] = &[
     ("simt.cuh", include_str!("../kernels/common/simt.cuh")),
     ("index.cuh", include_str!("../kernels/common/index.cuh")),

@@ -1,12 +1,13 @@
 //! A cache of compiled kernels on disk, so that each kernel is compiled once on a machine.
 //!
-//! The key of an entry is the SHA-256 of everything that determines the code, and the name of its file.
-//! An entry consists of a header line, a SHA-256 of the header, the key and the code, and the code. An
-//! entry that was renamed to another key is therefore refused.
+//! An entry is the machine code of one source. Its key is the SHA-256 of everything that determines
+//! the code, and is also the name of the entry's file. The file consists of a header line, a digest
+//! and the code. The digest is the SHA-256 of the header, the key and the code, so an entry that
+//! was renamed to another key is refused.
 //!
-//! An entry is written to a temporary file and then renamed, so that several processes and threads may
-//! build the same entry at once: each reads a whole file or none. A cache that cannot be read or
-//! written costs time, but is not an error.
+//! An entry is written to a temporary file and then renamed. Several processes and threads may
+//! therefore build the same entry at once: a reader finds a complete file or none. A cache that
+//! cannot be read or written costs time, but is not an error.
 
 use std::path::PathBuf;
 
@@ -17,17 +18,18 @@ use crate::{Nvrtc, Source};
 
 const MAGIC: &[u8] = b"warpint cubin 2\n";
 const DIGEST: usize = 32;
-/// The largest size of an entry that is read: 256 MiB.
+/// The size in bytes of the largest file that is read as an entry: 256 MiB.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// A hash of everything that the code depends on, in hexadecimal. It is the name of the entry's
-/// file.
+/// The key of an entry: the SHA-256, in hexadecimal, of everything that determines the compiled
+/// code. It is also the name of the entry's file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CubinKey(String);
 
 impl CubinKey {
-    /// Computes the key from a source, the compiler's options (which include the constants and the
-    /// architecture) and the compiler.
+    /// Computes the key of a source, compiled with the given options by the given compiler.
+    /// `compiler` is the text that [`identity`] returns. The options include the constants and the
+    /// architecture.
     pub(crate) fn new(source: &Source, options: &[String], compiler: &str) -> Self {
         let mut hasher = Sha256::new();
         // The lengths keep adjacent parts apart.
@@ -50,7 +52,7 @@ impl CubinKey {
     }
 }
 
-/// Returns a description of the compiler for a key, which distinguishes it from other compilers.
+/// Returns a text that distinguishes this compiler from others, for [`CubinKey::new`].
 pub(crate) fn identity(compiler: &Nvrtc) -> String {
     let (major, minor) = compiler.version();
     // Different builds of one version nearly always differ in size.
@@ -58,7 +60,7 @@ pub(crate) fn identity(compiler: &Nvrtc) -> String {
     format!("NVRTC {major}.{minor}, {bytes} bytes")
 }
 
-/// The cache, in a folder of compiled kernels. Without a folder, nothing is stored.
+/// A cache of compiled kernels in one folder. Without a folder, nothing is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct CubinCache {
     folder: Option<Folder>,
@@ -70,8 +72,8 @@ impl CubinCache {
         Self { folder: folder.map(Folder::at) }
     }
 
-    /// Returns the code of a key from the disk, or from `build` if no valid entry exists. Only `build`
-    /// can fail.
+    /// Returns the machine code of a key: from the disk if a valid entry exists, otherwise from
+    /// `build`, whose result is then stored. An error is always one of `build`.
     pub(crate) fn get_or_build<E>(
         &self,
         key: &CubinKey,
@@ -99,7 +101,8 @@ fn name(key: &CubinKey) -> String {
     format!("{}.cubin", key.0)
 }
 
-/// Returns the SHA-256 of the header, the key and the code. All keys have the same length.
+/// Returns the SHA-256 of the header, the key and the code. All keys have the same length, so
+/// different inputs are different texts.
 fn digest(key: &CubinKey, code: &[u8]) -> [u8; DIGEST] {
     let hasher = Sha256::new().chain_update(MAGIC).chain_update(&key.0);
     hasher.chain_update(code).finalize().into()
@@ -134,7 +137,8 @@ mod tests {
         CubinKey::new(&source(), &["--gpu-architecture=sm_90".into()], "NVRTC 13.0")
     }
 
-    /// Returns the code of an entry, and the number of times it was built.
+    /// Returns the code that the cache gives for the key of the tests, and how many times (0 or 1)
+    /// the code had to be built.
     fn get(cache: &CubinCache, code: &[u8]) -> (Vec<u8>, u32) {
         let built = Cell::new(0);
         let code = cache.get_or_build(&key(), || {

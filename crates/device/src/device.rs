@@ -1,4 +1,5 @@
-//! The handle to a device, and the interface that both kinds of devices implement.
+//! The handle to a device ([`Device`]), and the interface that GPUs and the simulator implement
+//! ([`Backend`]).
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,18 +10,18 @@ use rayon::prelude::*;
 
 use crate::{Arg, Buffer, DeviceError, Launch, Source};
 
-/// The properties of a device.
+/// The properties of a GPU or of the simulator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceInfo {
     /// The name by which a user chooses the device: `cuda:0`, `sim`.
     pub id: String,
-    /// The name of the product: `NVIDIA H200`.
+    /// The name of the GPU model, `NVIDIA H200`; `simulator` for the simulator.
     pub name: String,
     /// The compute capability (major, minor); (0, 0) for the simulator.
     pub compute_capability: (u32, u32),
-    /// The number of multiprocessors.
+    /// The number of multiprocessors of the GPU.
     pub multiprocessors: u32,
-    /// The total memory in bytes.
+    /// The total size of the device's memory, in bytes.
     pub memory: u64,
     /// The shared memory available to a block, in bytes.
     pub shared_memory_per_block: u32,
@@ -65,19 +66,19 @@ impl Device {
         &*self.0
     }
 
-    /// Returns the backend, for backends that forward calls to another one.
+    /// Returns the backend, so that another backend can forward its calls to it.
     #[must_use]
     pub fn shared_backend(&self) -> Arc<dyn Backend> {
         Arc::clone(&self.0)
     }
 
-    /// Returns whether both handles refer to one device.
+    /// Returns whether the two handles refer to the same opened device.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns a number that identifies the device among all existing ones.
+    /// Returns a number that no other opened device of this process has.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -88,39 +89,41 @@ impl Device {
         self.0.info()
     }
 
-    /// Returns the numbers of free and of all bytes of the device's memory.
+    /// Returns the number of free bytes and the total number of bytes of the device's memory.
     pub fn memory(&self) -> Result<(u64, u64), DeviceError> {
         self.0.memory()
     }
 
-    /// Allocates memory for `len` elements with unspecified contents.
+    /// Allocates a buffer of `len` elements, whose contents are unspecified.
     pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, DeviceError> {
         Buffer::new(self, len)
     }
 
-    /// Allocates memory that holds a copy of `from`.
+    /// Allocates a buffer that contains a copy of `from`.
     pub fn upload<T: Pod>(&self, from: &[T]) -> Result<Buffer<T>, DeviceError> {
         let mut buffer = self.alloc(from.len())?;
         buffer.upload(from)?;
         Ok(buffer)
     }
 
-    /// Compiles a source, or loads it from the cache.
+    /// Compiles a source, or loads its machine code from the cache on disk.
     pub fn program(&self, source: &Source) -> Result<Program, DeviceError> {
         Ok(Program { device: self.clone(), id: self.0.load(source)?, title: source.title() })
     }
 
-    /// Compiles several sources, or loads them from the cache, in parallel on all cores.
+    /// Does the same as [`Self::program`] for several sources, in parallel on all cores. The
+    /// programs are in the order of the sources.
     pub fn programs(&self, sources: &[Source]) -> Result<Vec<Program>, DeviceError> {
         sources.par_iter().map(|source| self.program(source)).collect()
     }
 
-    /// Waits for all work, and reports its failures.
+    /// Waits until the device has done all submitted work. Returns an error if any of it failed.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.0.synchronize()
     }
 
-    /// Records the launches that `work` makes through the [`Capture`], without running them.
+    /// Records the launches that `work` requests from the [`Capture`], without running them, and
+    /// returns them as a graph.
     pub fn capture(
         &self,
         work: impl FnOnce(&Capture<'_>) -> Result<(), DeviceError>,
@@ -133,7 +136,8 @@ impl Device {
         Ok(Graph { device: self.clone(), id: self.0.graph(&nodes)? })
     }
 
-    /// Returns the time of `work` on the device, by the device's clock.
+    /// Returns the time that the device spends on the work submitted by `work`, by the device's
+    /// clock. Waits until this work has ended.
     pub fn time(
         &self,
         work: impl FnOnce() -> Result<(), DeviceError>,
@@ -143,11 +147,13 @@ impl Device {
         Ok(times.into_iter().sum())
     }
 
-    /// Returns the times of `work(0)`, …, `work(count − 1)` on the device. The device's clock is
-    /// read between them. Waits for the device once, after the last.
+    /// Calls `work(0)`, …, `work(count − 1)`, and returns the time that the device spends on the
+    /// work submitted by each call, by the device's clock. Waits for the device once, after the
+    /// last call.
     ///
-    /// If submission is slower than execution, the result includes device idle time; work submitted
-    /// earlier gives the host a lead. The clock of a GPU has a resolution of about half a microsecond.
+    /// If the host submits work more slowly than the device executes it, the times include idle
+    /// time of the device. Submitting other work before this call avoids that. The clock of a GPU
+    /// has a resolution of about half a microsecond.
     pub fn times(
         &self,
         count: usize,
@@ -163,7 +169,7 @@ impl fmt::Debug for Device {
     }
 }
 
-/// A compiled [`Source`] on a device.
+/// A compiled [`Source`], loaded on a device.
 #[derive(Debug)]
 pub struct Program {
     device: Device,
@@ -172,7 +178,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Finds a kernel by name and allows it `shared_bytes` of dynamic shared memory.
+    /// Finds a kernel by name, and permits its launches to use up to `shared_bytes` bytes of
+    /// dynamic shared memory.
     pub fn kernel(&self, name: &'static str, shared_bytes: u32) -> Result<Kernel, DeviceError> {
         let id = self.device.0.kernel(self.id, name, shared_bytes)?;
         Ok(Kernel { device: self.device.clone(), id, name })
@@ -185,7 +192,7 @@ impl Program {
     }
 }
 
-/// A kernel on a device; stays valid when its [`Program`] is dropped.
+/// A kernel of a [`Program`]. It stays valid when the program is dropped.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     device: Device,
@@ -200,7 +207,7 @@ impl Kernel {
         self.name
     }
 
-    /// Launches the kernel.
+    /// Submits a launch of the kernel. It runs after all work submitted before.
     ///
     /// # Errors
     /// A pointer refers to memory of another device, the device does not support the shape, or the
@@ -212,11 +219,11 @@ impl Kernel {
     ///   room and alignment for everything that this launch reads and writes through it.
     /// - The launch does not read memory that it writes through a parameter that the kernel declares
     ///   `const __restrict__`.
-    /// - The kernel's own conditions on shape, shared memory and values hold, as far as they determine
-    ///   the places that it reads and writes.
+    /// - The conditions that the kernel itself sets on shape, shared memory and values hold, as far
+    ///   as they determine which addresses it reads and writes.
     ///
-    /// The memory may be dropped as soon as this returns: it is freed after the work that uses it
-    /// ([`Backend::free`]).
+    /// A buffer may be dropped as soon as this function returns: its memory is freed after the work
+    /// that uses it ([`Backend::free`]).
     pub unsafe fn launch(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
         if let Some(at) = elsewhere(&self.device, args) {
             return Err(DeviceError::Failed {
@@ -229,12 +236,13 @@ impl Kernel {
     }
 }
 
-/// Returns the index of the first argument that points to memory of another device.
+/// Returns the index of the first argument that points to memory of a device other than `device`;
+/// `None` if there is none.
 fn elsewhere(device: &Device, args: &[Arg]) -> Option<usize> {
     args.iter().position(|arg| matches!(arg, Arg::Pointer(pointer) if !pointer.is_of(device)))
 }
 
-/// Records the launches of a [`Graph`].
+/// Records the launches of a [`Graph`], in a call of [`Device::capture`].
 #[derive(Debug)]
 pub struct Capture<'a> {
     device: &'a Device,
@@ -242,21 +250,21 @@ pub struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    /// Records a launch, which is ordered after all those recorded before it.
+    /// Records a launch, which will begin when the launch recorded before it has ended.
     ///
     /// # Panics
-    /// If the kernel or a pointer belongs to another device than the graph.
+    /// If the kernel or a pointer does not belong to the device of the graph.
     ///
     /// # Safety
-    /// The conditions of [`Kernel::launch`] hold at every launch of the graph: the objects that the
-    /// pointers were made from must exist until the last one.
+    /// The conditions of [`Kernel::launch`] hold at every launch of the graph. In particular, the
+    /// objects that the pointers were made from must exist until the last launch of the graph.
     pub unsafe fn launch(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
         self.record(kernel, shape, args, false);
     }
 
-    /// Records a launch that may begin before the preceding launch has ended: as soon as all blocks of
-    /// the preceding one have called `let_next_launch_begin` or ended. On a device that cannot overlap
-    /// launches this is [`Self::launch`].
+    /// Records a launch that may begin before the preceding launch has ended: as soon as every
+    /// block of the preceding launch has called `let_next_launch_begin` or ended. On a device that
+    /// cannot overlap launches, this function does the same as [`Self::launch`].
     ///
     /// The kernel must follow these rules; the functions are in `common/simt.cuh`:
     /// - All threads call `wait_for_last_launch` before they touch memory that other launches write or
@@ -265,11 +273,11 @@ impl Capture<'_> {
     /// - Memory that an earlier launch writes is not accessed through a `const __restrict__` parameter.
     ///
     /// # Panics
-    /// As [`Self::launch`].
+    /// Under the same conditions as [`Self::launch`].
     ///
     /// # Safety
-    /// The conditions of [`Self::launch`] hold, and the kernel and the preceding one follow the rules
-    /// above.
+    /// The conditions of [`Self::launch`] hold. This kernel and the kernel of the preceding launch
+    /// follow the rules above.
     pub unsafe fn launch_early(&self, kernel: &Kernel, shape: Launch, args: &[Arg]) {
         self.record(kernel, shape, args, true);
     }
@@ -288,7 +296,7 @@ impl Capture<'_> {
 /// A launch of a kernel in a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphNode {
-    /// The kernel's id, as returned by [`Backend::kernel`].
+    /// The id of the kernel, as returned by [`Backend::kernel`].
     pub kernel: u64,
     /// The shape of the launch.
     pub shape: Launch,
@@ -298,7 +306,8 @@ pub struct GraphNode {
     pub begins_early: bool,
 }
 
-/// Launches that are repeated in the same order.
+/// A sequence of launches that can be run repeatedly with one call each time. [`Device::capture`]
+/// records it.
 #[derive(Debug)]
 pub struct Graph {
     device: Device,
@@ -306,7 +315,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Runs the launches of the graph once.
+    /// Submits all launches of the graph once. They run after all work submitted before.
     pub fn launch(&self) -> Result<(), DeviceError> {
         // SAFETY: the caller of `Capture::launch` has promised it for every launch of the graph.
         unsafe { self.device.0.launch_graph(self.id) }
@@ -319,72 +328,75 @@ impl Drop for Graph {
     }
 }
 
-/// The interface of a kind of device; used through [`Device`].
+/// The interface that a kind of device (CUDA, simulator) implements. Callers use it through
+/// [`Device`].
 ///
-/// Ids in arguments are those returned by earlier calls. Work is executed in order. Programs and
-/// kernels live as long as the backend.
+/// Every id in an argument was returned by an earlier call of the same backend. Work is executed in
+/// the order of the calls. Programs and kernels exist as long as the backend.
 ///
 /// # Safety of its calls
-/// An address was returned by [`Self::alloc`], or lies in the memory allocated there. That memory has
-/// not been freed, and extends at least as far beyond the address as the call reads or writes.
-/// [`Buffer`] and [`Kernel`] ensure this for all other code.
+/// For every address in an argument, the caller ensures: it lies in memory that [`Self::alloc`]
+/// allocated and that has not been freed, and all bytes from the address on that the call reads or
+/// writes lie in this memory. [`Buffer`] and [`Kernel`] ensure this for all other code.
 pub trait Backend: Send + Sync {
     /// Returns the device's properties.
     fn info(&self) -> &DeviceInfo;
-    /// Returns the numbers of free and of all bytes of the device's memory.
+    /// Returns the number of free bytes and the total number of bytes of the device's memory.
     fn memory(&self) -> Result<(u64, u64), DeviceError>;
     /// Allocates `bytes` bytes, which may be 0, and returns their address, which is aligned to 256
     /// bytes.
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
-    /// Frees memory after all work submitted before has ended.
+    /// Frees memory, after all work submitted before this call has ended.
     ///
     /// # Safety
-    /// As stated for the trait; and the address is the beginning of an allocation.
+    /// As stated for the trait. In addition, [`Self::alloc`] returned exactly this address.
     unsafe fn free(&self, address: u64);
     /// Copies bytes from the host to the address `to`.
     ///
     /// # Safety
     /// As stated for the trait.
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError>;
-    /// Waits for all work, and copies bytes from the address `from` to the host.
+    /// Waits until all submitted work is done, and copies bytes from the address `from` to the
+    /// host.
     ///
     /// # Safety
     /// As stated for the trait.
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
-    /// Copies `bytes` bytes within the device.
+    /// Copies `bytes` bytes from one address of the device to another.
     ///
     /// # Safety
     /// As stated for the trait, for both addresses.
     unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError>;
-    /// Sets `bytes` bytes from an address on to zero.
+    /// Sets `bytes` bytes from `address` on to zero.
     ///
     /// # Safety
     /// As stated for the trait.
     unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), DeviceError>;
-    /// Compiles a source, or loads it from the cache, and returns the id of the program. The same
-    /// source gives the same id.
+    /// Compiles a source, or loads its machine code from the cache on disk, and returns the id of
+    /// the program. The same source always gives the same id.
     fn load(&self, source: &Source) -> Result<u64, DeviceError>;
-    /// Finds a kernel of a program, allows it `shared_bytes` of dynamic shared memory, and returns
-    /// its id.
+    /// Finds a kernel of a program by name, permits its launches to use `shared_bytes` bytes of
+    /// dynamic shared memory, and returns its id.
     fn kernel(&self, program: u64, name: &str, shared_bytes: u32) -> Result<u64, DeviceError>;
-    /// Launches a kernel.
+    /// Submits a launch of a kernel.
     ///
     /// # Safety
-    /// As [`Kernel::launch`]; and the pointers are on this device.
+    /// The conditions of [`Kernel::launch`] hold, and every pointer refers to memory of this
+    /// device.
     unsafe fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError>;
-    /// Builds a graph of launches, each after the one before it, and returns its id.
+    /// Builds a graph of launches, each ordered after the preceding one, and returns its id.
     fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError>;
-    /// Runs the launches of a graph.
+    /// Submits all launches of a graph once.
     ///
     /// # Safety
     /// The conditions of [`Self::launch`] hold for each of its launches.
     unsafe fn launch_graph(&self, graph: u64) -> Result<(), DeviceError>;
-    /// Frees a graph.
+    /// Frees a graph, after its last launch has ended.
     fn free_graph(&self, graph: u64);
-    /// Waits for all work.
+    /// Waits until all submitted work is done. Returns an error if any of it failed.
     fn synchronize(&self) -> Result<(), DeviceError>;
-    /// Calls `work(0)`, …, `work(count − 1)`, and returns the device time of the work that each
-    /// submits.
+    /// Calls `work(0)`, …, `work(count − 1)`, and returns the time that the device spends on the
+    /// work submitted by each call.
     fn times(
         &self,
         count: usize,

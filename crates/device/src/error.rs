@@ -1,4 +1,4 @@
-//! Errors of devices.
+//! The errors of devices.
 
 use warpint_files::ErrorKind;
 
@@ -6,7 +6,8 @@ use warpint_files::ErrorKind;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// The device does not exist: no driver, no GPU, or no GPU with that index.
+    /// The requested device does not exist: there is no driver, no GPU, or no GPU with the
+    /// requested index.
     #[error("{0}")]
     NoDevice(String),
     /// The run-time compiler (NVRTC, or a C++ compiler for the simulator) is missing.
@@ -17,19 +18,19 @@ pub enum DeviceError {
     Compile {
         /// The source's file name and constants.
         source_title: String,
-        /// The message of the compiler.
+        /// The messages of the compiler.
         log: String,
     },
-    /// The device has not enough free memory.
+    /// The device does not have enough free memory.
     #[error(
         "out of memory on {device}: {requested} bytes were requested, {free} of {total} bytes are free"
     )]
     OutOfMemory {
-        /// The name of the device.
+        /// The name of the device whose memory does not suffice.
         device: String,
         /// The number of bytes requested.
         requested: u64,
-        /// The number of free bytes.
+        /// The number of free bytes of the device's memory.
         free: u64,
         /// The total number of bytes of the device's memory.
         total: u64,
@@ -37,7 +38,7 @@ pub enum DeviceError {
     /// A call to the driver or a kernel failed.
     #[error("{what} failed: {message}")]
     Failed {
-        /// The call or the kernel that failed.
+        /// The name of the call or of the kernel that failed.
         what: String,
         /// The driver's name for the error, and its explanation.
         message: String,
@@ -53,7 +54,7 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which says what a caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -66,7 +67,7 @@ impl DeviceError {
     }
 }
 
-/// Returns the messages of an error and its causes as one line.
+/// Returns the messages of an error and of its chain of causes in one line, separated by colons.
 pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |e| e.source());
     let text: Vec<_> = causes.map(ToString::to_string).collect();

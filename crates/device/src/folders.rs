@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use directories::ProjectDirs;
 
 /// Returns the folder for files that can be recreated: `WARPINT_CACHE_DIR`, else `~/.cache/warpint`
-/// or the equivalent of this system. `None` for a user without a home directory.
+/// or the operating system's equivalent. Returns `None` for a user without a home directory.
 #[cfg(any(feature = "cuda", feature = "sim"))]
 pub(crate) fn cache() -> Option<PathBuf> {
     chosen("WARPINT_CACHE_DIR").or_else(|| Some(project()?.cache_dir().to_owned()))
 }
 
 /// Returns the folder for measurements: `WARPINT_CONFIG_DIR`, else `~/.config/warpint` or the
-/// equivalent of this system. `None` for a user without a home directory.
+/// operating system's equivalent. Returns `None` for a user without a home directory.
 pub(crate) fn config() -> Option<PathBuf> {
     chosen("WARPINT_CONFIG_DIR").or_else(|| Some(project()?.config_dir().to_owned()))
 }

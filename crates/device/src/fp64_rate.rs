@@ -1,4 +1,5 @@
-//! Measures whether a device computes in FP64 at full rate.
+//! Measures the rates of a device in double and single precision, and decides whether double
+//! precision (FP64) runs at full rate.
 
 use std::time::Duration;
 
@@ -6,21 +7,24 @@ use bytemuck::Pod;
 
 use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 
-/// The number of independent chains per thread, enough to hide the latency of one.
+/// The number of independent chains of multiply-adds per thread, enough to hide the latency of one
+/// multiply-add.
 const CHAINS: u32 = 8;
 const THREADS: u32 = 256;
-/// The number of blocks per multiprocessor, more than can be resident at once.
+/// The number of blocks per multiprocessor, more than a multiprocessor can hold at once.
 const BLOCKS: u32 = 16;
-/// The shortest time of a measurement that is not distorted by the time of a launch.
+/// The shortest duration of a measurement. Compared with it, the overhead of a launch is
+/// negligible.
 const LONG_ENOUGH: Duration = Duration::from_millis(4);
 const MOST_STEPS: u32 = 1 << 20;
 
-/// The numbers of fused multiply-adds per second, over all multiprocessors.
+/// The rates of a device: numbers of fused multiply-adds per second, summed over all
+/// multiprocessors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fp64Rate {
-    /// The rate in double precision.
+    /// The number of fused multiply-adds per second in double precision.
     pub fp64: f64,
-    /// The rate in single precision.
+    /// The number of fused multiply-adds per second in single precision.
     pub fp32: f64,
 }
 
@@ -38,7 +42,8 @@ impl Fp64Rate {
     }
 }
 
-/// Measures the rates of fused multiply-adds, in well under a second.
+/// Measures the rates of fused multiply-adds in double and single precision. Takes well under a
+/// second.
 ///
 /// # Errors
 /// No compiler was found, or the device fails.

@@ -18,7 +18,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Returns the shape of `blocks` blocks of `threads` threads in one dimension.
+    /// Returns the one-dimensional shape with `blocks` blocks of `threads` threads each, without
+    /// dynamic shared memory.
     #[must_use]
     pub fn linear(blocks: u32, threads: u32) -> Self {
         Self { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0 }
@@ -31,7 +32,7 @@ impl Launch {
     }
 }
 
-/// One argument of a kernel, of the type of its parameter.
+/// One argument of a kernel. Its variant must match the type of the kernel's parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arg {
     /// A pointer to device memory.
@@ -49,27 +50,29 @@ pub enum Arg {
 }
 
 impl Arg {
-    /// A null pointer, for a parameter that may point to nothing.
+    /// A null pointer, for a parameter that the kernel permits to be null.
     pub const NULL: Self = Self::Pointer(Pointer { address: 0, device: None });
 }
 
-/// The address of elements in a device's memory, made only from a [`Buffer`], a [`View`] or [`Cells`],
-/// through [`Arg`]. It carries no lifetime: it may outlive the object that it was made from.
+/// The address of elements in a device's memory. It is made only from a [`Buffer`], a [`View`] or
+/// [`Cells`], by converting them to an [`Arg`]. It has no lifetime, so it may outlive the object
+/// that it was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
     address: u64,
-    /// The number that identifies the device; `None` for a null pointer.
+    /// The number that identifies the device in this process; `None` for a null pointer.
     device: Option<usize>,
 }
 
 impl Pointer {
-    /// Returns the address; 0 for a null pointer.
+    /// Returns the address in the device's memory; 0 for a null pointer.
     #[must_use]
     pub fn address(self) -> u64 {
         self.address
     }
 
-    /// Returns whether the pointer may be passed to a kernel of the device.
+    /// Returns whether the pointer may be passed to a kernel of `device`: it points to memory of
+    /// this device or is null.
     pub(crate) fn is_of(self, device: &Device) -> bool {
         self.device.is_none_or(|of| of == device.identity())
     }

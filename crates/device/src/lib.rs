@@ -1,16 +1,17 @@
-//! Runs kernels on devices. All kernels of the workspace run through this crate.
+//! Runs kernels on GPUs and on a simulator. All kernels of the workspace run through this crate.
 //!
-//! A [`Device`] compiles kernels from CUDA C++ text ([`Source`]), specialised by constants, and runs
-//! them on its own memory ([`Buffer`]). Both kinds of devices have the same interface:
+//! A [`Device`] compiles kernels from CUDA C++ text ([`Source`]), specialised by constants, and
+//! runs them on its own memory ([`Buffer`]). The two kinds of devices have the same interface:
 //!
 //! | kind | how a kernel runs |
 //! |---|---|
 //! | CUDA (feature `cuda`) | compiled by NVRTC for the device's own architecture, launched by the driver |
 //! | simulator (feature `sim`) | the same text compiled as host C++, a block's threads one after another |
 //!
-//! Work is asynchronous and in order: each call sees the effects of earlier calls. [`Buffer::download`]
-//! and [`Device::synchronize`] wait. Threads may share a device; work is then executed in the order of
-//! the calls.
+//! Work is asynchronous and in order: a call submits work and returns, and the work sees the
+//! effects of all work submitted before. [`Buffer::download`] and [`Device::synchronize`] wait
+//! until all submitted work is done. Several threads may share a device; the work is then executed
+//! in the order of their calls.
 
 mod buffer;
 mod choice;

@@ -1,4 +1,5 @@
-//! Replaces `cuda` in builds without that feature: no GPUs are found, and no driver is loaded.
+//! Replaces the module `cuda` in builds without the feature `cuda`: no driver is loaded, and no GPU
+//! is found.
 
 use crate::{Device, DeviceError, DeviceInfo};
 
@@ -6,22 +7,22 @@ fn missing() -> DeviceError {
     DeviceError::NoDevice("GPUs are not available: this program was built without CUDA".into())
 }
 
-/// Returns `None`: there is no driver.
+/// Returns `None`, because this build has no driver.
 pub(crate) fn driver_version() -> Option<(u32, u32)> {
     None
 }
 
-/// Returns an error: there is no GPU.
+/// Returns an error, because this build finds no GPU.
 pub(crate) fn open(_: u32) -> Result<Device, DeviceError> {
     Err(missing())
 }
 
-/// Returns an error: there are no GPUs.
+/// Returns an error, because this build finds no GPUs.
 pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
     Err(missing())
 }
 
-/// Returns an error: there is no GPU with a PCI address.
+/// Returns an error, because this build finds no GPU that has a PCI address.
 pub(crate) fn pci_bus_id(_: u32) -> Result<String, DeviceError> {
     Err(missing())
 }

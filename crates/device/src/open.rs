@@ -1,13 +1,13 @@
-//! Lists the devices, and opens one by name.
+//! Lists the GPUs, and opens a device by its name.
 
 use crate::{Device, DeviceError, DeviceInfo, cuda};
 
-/// The devices of this machine.
+/// The GPUs of this machine, and the reasons why none was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceList {
-    /// The devices found.
+    /// The properties of the GPUs found, in the order of their indices.
     pub devices: Vec<DeviceInfo>,
-    /// The reasons why other devices are missing, one line each: no driver, no GPU.
+    /// The reasons why no GPU was found, one line each: no driver, no GPU. Empty if one was found.
     pub missing: Vec<String>,
 }
 
@@ -15,7 +15,8 @@ impl Device {
     /// Opens the GPU with this index, counted from 0.
     ///
     /// # Errors
-    /// [`DeviceError::NoDevice`], one line that says what is missing.
+    /// [`DeviceError::NoDevice`]: the device does not exist. The message says in one line what is
+    /// missing.
     pub fn cuda(index: u32) -> Result<Self, DeviceError> {
         cuda::open(index)
     }
@@ -24,7 +25,8 @@ impl Device {
     /// `sim` the simulator `sim`.
     ///
     /// # Errors
-    /// [`DeviceError::NoDevice`], one line that says what is missing.
+    /// [`DeviceError::NoDevice`]: the device does not exist. The message says in one line what is
+    /// missing.
     pub fn open(name: &str) -> Result<Self, DeviceError> {
         #[cfg(feature = "sim")]
         if name == "sim" {

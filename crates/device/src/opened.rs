@@ -1,14 +1,15 @@
-//! Devices that stay open until the process ends, and the names of devices and of the CPU.
+//! Devices that stay open until the process ends, and the model names of devices and of the CPU.
 
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 
 use crate::{CPU, Device, DeviceChoice, DeviceError, DeviceId};
 
-/// The devices opened so far.
+/// The devices that [`device_on`] has opened so far.
 static OPENED: Mutex<Vec<(DeviceId, Device)>> = Mutex::new(vec![]);
 
-/// Returns a device, which is opened at the first call and stays open to the end of the process.
+/// Returns the device with this identifier. The first call opens it, and it stays open until the
+/// process ends.
 ///
 /// # Errors
 /// The device or its driver does not exist.
@@ -22,8 +23,8 @@ pub fn device_on(id: DeviceId) -> Result<Device, DeviceError> {
     Ok(device)
 }
 
-/// Returns (model, driver) of the CPU, whose driver is the empty string, or of a device that
-/// [`device_on`] has opened; `None` for any other place.
+/// Returns the model name and the driver version of `place`: `cpu`, whose driver version is empty,
+/// or the name of a device that [`device_on`] has opened. Returns `None` for any other text.
 #[must_use]
 pub fn device_model(place: &str) -> Option<(String, String)> {
     if place == CPU {
@@ -43,7 +44,7 @@ pub fn cpu_name() -> String {
         .map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
 }
 
-/// Returns the first GPU of this machine, if any.
+/// Returns the identifier of the GPU with index 0; `None` if this machine has no usable GPU.
 #[must_use]
 pub fn first_gpu() -> Option<DeviceId> {
     match Device::list().devices.first()?.id.parse() {

@@ -1,4 +1,4 @@
-//! Reads the sensors of a device in use periodically, and keeps the extremes of the readings.
+//! Reads the sensors of a device periodically, and records the extremes of the readings.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::{Sensors, Telemetry, sensors};
 
-/// The time between two readings.
+/// The shortest time between two readings.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The sensors of a device, their last reading, and the extremes of all readings.
+/// A watch on the sensors of a device: the last reading, and the extremes of all readings.
 ///
 /// The sensors are read at most once per second. A device without sensors has no readings.
 #[derive(Debug)]
@@ -21,52 +21,54 @@ pub struct WatchedSensors {
     extremes: SensorExtremes,
 }
 
-/// The least and the largest of all readings. Values that the device does not report are absent.
+/// The smallest and the largest value that each sensor reported. A sensor that the device does not
+/// have is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SensorExtremes {
     /// The number of readings made.
     pub readings: u64,
-    /// The temperature of the chip, in °C.
+    /// The temperatures of the chip, in °C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<SensorRange>,
-    /// The clock rate of the multiprocessors, in MHz.
+    /// The clock rates of the multiprocessors, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_mhz: Option<SensorRange>,
-    /// The clock rate of the memory, in MHz.
+    /// The clock rates of the memory, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_clock_mhz: Option<SensorRange>,
-    /// The power drawn by the whole board, in W.
+    /// The powers drawn by the whole board, in W.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_watts: Option<SensorRange>,
-    /// All reasons for which the clocks were throttled, in words.
+    /// All reasons for which the clocks were throttled at some reading, in words: `power cap`.
     pub throttled_by: Vec<String>,
 }
 
-/// The least and the largest value of one sensor.
+/// The smallest and the largest value that one sensor reported.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SensorRange {
-    /// The least value.
+    /// The smallest value.
     pub least: f64,
     /// The largest value.
     pub most: f64,
 }
 
 impl WatchedSensors {
-    /// Finds the sensors of the device with this name, such as `cuda:0`.
+    /// Creates a watch on the sensors of the device with this name, such as `cuda:0`. A device
+    /// without sensors gives no readings.
     #[must_use]
     pub fn of(device: &str) -> Self {
         Self::by(sensors(device))
     }
 
-    /// Creates a watch on the given sensors, or on none.
+    /// Creates a watch on the given sensors. With `None` there are no readings.
     #[must_use]
     pub fn by(sensors: Option<Box<dyn Sensors>>) -> Self {
         Self { sensors, read: None, last: None, extremes: SensorExtremes::default() }
     }
 
-    /// Returns the last reading, or `None` without sensors. A new reading is made if the last one
-    /// is at least a second old.
+    /// Returns the last reading; `None` if the device has no sensors or no longer answers. If the
+    /// last reading is at least a second older than `now`, reads the sensors first.
     pub fn look(&mut self, now: Instant) -> Option<&Telemetry> {
         let is_due = self.read.is_none_or(|read| now.saturating_duration_since(read) >= EVERY);
         if let (Some(sensors), true) = (&self.sensors, is_due) {
@@ -77,7 +79,7 @@ impl WatchedSensors {
         self.last.as_ref()
     }
 
-    /// Returns the extremes of all readings; `None` if there are none.
+    /// Returns the extremes of all readings; `None` if there were no readings.
     #[must_use]
     pub fn extremes(&self) -> Option<SensorExtremes> {
         Some(self.extremes.clone()).filter(|extremes| extremes.readings > 0)
@@ -130,7 +132,7 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// Returns one reading after another.
+    /// Sensors that return the given readings, from the last to the first.
     #[derive(Debug)]
     struct Fake(Mutex<Vec<Option<Telemetry>>>);
 

@@ -1,11 +1,12 @@
-//! Kernels as text, with the constants that specialise them.
+//! The source texts of kernels, with the constants that specialise them.
 
 use std::fmt::Write;
 
-/// A translation unit: CUDA C++ text, the headers that it includes, the constants defined before it,
-/// and the names of its kernels.
+/// A translation unit: a CUDA C++ text, the headers that it includes, the preprocessor constants
+/// defined before it, and the names of its kernels.
 ///
-/// Kernels are declared `extern "C" __global__`, so that their names are those given here.
+/// The text declares its kernels `extern "C" __global__`, so that the compiler does not change
+/// their names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Source {
     name: &'static str,
@@ -23,46 +24,46 @@ impl Source {
         Self { name, text, headers: vec![], defines: vec![], kernels: kernels.to_vec() }
     }
 
-    /// Adds a header: `#include "name"` finds `text`.
+    /// Adds a header with the given text, which the source includes by `#include "name"`.
     #[must_use]
     pub fn header(mut self, name: &'static str, text: &'static str) -> Self {
         self.headers.push((name, text));
         self
     }
 
-    /// Adds several headers.
+    /// Adds several headers, each as (name, text).
     #[must_use]
     pub fn headers(mut self, headers: &[(&'static str, &'static str)]) -> Self {
         self.headers.extend_from_slice(headers);
         self
     }
 
-    /// Defines a constant: `-D name=value`.
+    /// Defines a preprocessor constant, like the compiler option `-D name=value`.
     #[must_use]
     pub fn define(mut self, name: &'static str, value: impl std::fmt::Display) -> Self {
         self.defines.push((name, value.to_string()));
         self
     }
 
-    /// Returns the name of the file.
+    /// Returns the source's file name, which is used in messages.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Returns the text.
+    /// Returns the CUDA C++ text.
     #[must_use]
     pub fn text(&self) -> &'static str {
         self.text
     }
 
-    /// Returns the names and texts of the headers.
+    /// Returns the headers, each as (name, text).
     #[must_use]
     pub fn header_texts(&self) -> &[(&'static str, &'static str)] {
         &self.headers
     }
 
-    /// Returns the names and values of the constants.
+    /// Returns the preprocessor constants, each as (name, value).
     #[must_use]
     pub fn defines(&self) -> &[(&'static str, String)] {
         &self.defines
@@ -74,7 +75,7 @@ impl Source {
         &self.kernels
     }
 
-    /// Returns `name(A=1, B=2)`, for messages: the file name and the constants.
+    /// Returns the file name and the constants, for messages: `name(A=1, B=2)`.
     #[must_use]
     pub fn title(&self) -> String {
         let mut title = format!("{}(", self.name);

@@ -1,14 +1,15 @@
 //! Readings of a GPU's sensors: temperature, clocks, power, and the reasons for throttling.
 //!
-//! They are read through NVML, the management library that comes with the driver, which is loaded at
-//! the first reading. Without NVML or a GPU there are no sensors; this is not an error. A reading takes
-//! some hundred microseconds of the host's time and none of the GPU's.
+//! Sensors are read through NVML, the management library that comes with the driver. NVML is loaded
+//! when the sensors of a device are first requested. Without NVML or a GPU there are no sensors;
+//! this is not an error. A reading takes some hundred microseconds of the host's time and none of
+//! the GPU's.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One reading of a GPU's sensors. Values that the GPU does not report are absent.
+/// One reading of a GPU's sensors. A value that the GPU does not report is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Telemetry {
@@ -50,13 +51,15 @@ impl fmt::Display for Telemetry {
 
 /// The sensors of one device.
 pub trait Sensors: Send + fmt::Debug {
-    /// Reads the sensors; `None` if the device is gone.
+    /// Reads the sensors; returns `None` if none of them answers, because the device is gone.
     fn read(&self) -> Option<Telemetry>;
 }
 
-/// Returns the sensors of the device with this name, such as `cuda:0`; `None` for the CPU and the
-/// simulator, and if NVML or the GPU is missing. The GPU is identified by its PCI address, not by
-/// its index: the driver counts only the devices in `CUDA_VISIBLE_DEVICES`, NVML counts all.
+/// Returns the sensors of the device with this name, such as `cuda:0`. Returns `None` for the CPU
+/// and the simulator, and if NVML or the GPU is missing.
+///
+/// NVML is given the PCI address of the GPU instead of its index, because the indices differ: the
+/// driver counts only the GPUs in `CUDA_VISIBLE_DEVICES`, NVML counts all.
 #[must_use]
 pub fn sensors(device: &str) -> Option<Box<dyn Sensors>> {
     let index = device.strip_prefix("cuda:")?.parse().ok()?;
@@ -102,7 +105,8 @@ mod nvml {
         }
     }
 
-    /// Returns the reasons for throttling in words. That the GPU is idle is not a reason.
+    /// Returns the reasons for throttling in words. Low clocks of an idle GPU are not reported as
+    /// throttling.
     fn names(reasons: ThrottleReasons) -> Vec<String> {
         use ThrottleReasons as R;
         let all = [

@@ -1,4 +1,4 @@
-//! Parts of a buffer, for kernels.
+//! Ranges of a buffer's elements, as arguments of kernels.
 
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
@@ -7,7 +7,7 @@ use bytemuck::Pod;
 
 use crate::{Buffer, Device, DeviceError};
 
-/// Elements of a buffer that a kernel reads.
+/// A range of a buffer's elements that a kernel reads.
 ///
 /// While the view lives, the elements may be written only through [`Cells`] of the same buffer.
 #[derive(Debug, Clone, Copy)]
@@ -16,16 +16,16 @@ pub struct View<'a, T> {
     of: PhantomData<&'a T>,
 }
 
-/// Elements of a buffer that a kernel reads and writes, like `&[Cell<T>]` on the host: they are
-/// borrowed mutably from a buffer, and copied freely. A kernel may receive several overlapping `Cells`
-/// if none of the corresponding parameters is `const __restrict__`.
+/// A range of a buffer's elements that a kernel reads and writes. Like `&[Cell<T>]` on the host, it
+/// is borrowed mutably from a buffer and can then be copied freely. A kernel may receive several
+/// overlapping `Cells` if none of the corresponding parameters is `const __restrict__`.
 #[derive(Debug, Clone, Copy)]
 pub struct Cells<'a, T> {
     place: Place<'a>,
     of: PhantomData<&'a T>,
 }
 
-/// The memory of `len` elements from an address on.
+/// The device memory of `len` elements from `address` on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) device: &'a Device,
@@ -34,10 +34,10 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns the place of a part of the elements, each of `bytes` bytes.
+    /// Returns the memory of the elements in `range`, where an element has `bytes` bytes.
     ///
     /// # Panics
-    /// If the range ends before it begins or beyond the place.
+    /// If the range ends before it begins or beyond the last element.
     fn part(self, range: impl RangeBounds<usize>, bytes: usize) -> Self {
         let begin = match range.start_bound() {
             Bound::Included(&first) => first,
@@ -58,8 +58,8 @@ impl Place<'_> {
     }
 }
 
-/// Checks that memory of `len` elements holds the `needed` elements of a kernel; used by the wrappers
-/// of kernels.
+/// Panics if memory of `len` elements is too small for a kernel that accesses `needed` elements.
+/// `what` names the memory in the message. The functions that launch kernels call it.
 ///
 /// # Panics
 /// If `len` is less than `needed`.
@@ -79,13 +79,13 @@ macro_rules! methods {
                 self.place
             }
 
-            /// Returns the number of elements.
+            /// Returns the number of elements in the range.
             #[must_use]
             pub fn len(&self) -> usize {
                 self.place.len
             }
 
-            /// Returns whether there are no elements.
+            /// Returns whether the range is empty.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.place.len == 0
@@ -97,10 +97,10 @@ macro_rules! methods {
                 self.place.address
             }
 
-            /// Returns a part of the elements.
+            /// Returns the elements in `range`.
             ///
             /// # Panics
-            /// If the range ends before it begins or beyond these elements.
+            /// If the range ends before it begins or beyond the last element.
             #[must_use]
             pub fn part(self, range: impl RangeBounds<usize>) -> Self {
                 Self::new(self.place.part(range, size_of::<T>()))
@@ -113,7 +113,8 @@ methods!(View);
 methods!(Cells);
 
 impl<T: Pod> View<'_, T> {
-    /// Waits for all work, and returns a copy of the elements in host memory.
+    /// Waits until the device has done all submitted work. Returns a copy of the elements in host
+    /// memory.
     ///
     /// # Errors
     /// The device fails.
@@ -127,7 +128,7 @@ impl<T: Pod> View<'_, T> {
 }
 
 impl<'a, T: Pod> Cells<'a, T> {
-    /// Returns the same elements, for a kernel that reads them.
+    /// Returns the same elements as a [`View`], for a kernel that only reads them.
     #[must_use]
     pub fn view(self) -> View<'a, T> {
         View::new(self.place)
@@ -135,7 +136,7 @@ impl<'a, T: Pod> Cells<'a, T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// Returns the elements in `range`, for a kernel that reads them.
+    /// Returns a view of the elements in `range`, for a kernel that reads them.
     ///
     /// # Panics
     /// If the range ends before it begins or beyond the buffer.
@@ -144,7 +145,7 @@ impl<T: Pod> Buffer<T> {
         View::from(self).part(range)
     }
 
-    /// Returns the elements in `range`, for kernels that write them.
+    /// Returns the elements in `range` as [`Cells`], for kernels that write them.
     ///
     /// # Panics
     /// If the range ends before it begins or beyond the buffer.

@@ -272,7 +272,8 @@ fn the_fp64_rate_is_measured() {
     assert!(1e9 < rate.fp64 && rate.fp64 <= rate.fp32 * 1.1, "{rate:?}");
 }
 
-/// A fault spoils the process's context: this must be a process of its own.
+/// A fault of a kernel makes the CUDA context of its process unusable, so the test runs in a
+/// process of its own.
 #[test]
 #[ignore = "needs a GPU"]
 fn a_kernel_fault_names_the_kernel() {

@@ -1,5 +1,5 @@
-//! The simulator: kernels give right results in every order of blocks and
-//! threads, and each kind of fault is reported with its place.
+//! Tests of the simulator: kernels give correct results in every order of blocks and threads, and
+//! each kind of fault is reported with its file and line.
 #![cfg(test)]
 
 mod planted;

@@ -1,18 +1,20 @@
-//! Suites that ship in the program. They compare every engine with a slow, obvious oracle and with
-//! known answers that other programs computed. The crate `warpint-testkit` compares with GMP, which
-//! this crate does not use.
+//! Test suites that are part of the program. They compare every engine with a slow, obvious oracle
+//! and with known answers that other programs computed. The crate `warpint-testkit` compares with
+//! GMP, which this crate does not use.
 //!
-//! * [`cases`]: what every engine must do, one function a case; [`engine_suite!`] makes a `#[test]` of each;
-//! * [`oracle`]: the family `limbs`, schoolbook arithmetic; [`twin`] runs it beside an engine;
-//! * [`agreement`]: two families against each other at lengths beyond the oracle;
-//! * [`interim`]: residues on the way through large tests, by [`sequence`];
-//! * [`stress`]: checked squarings for as long as one likes;
+//! * [`cases`]: the requirements on every engine, one function per case; [`engine_suite!`] makes a
+//!   `#[test]` of each case;
+//! * [`oracle`]: the family `limbs` with schoolbook arithmetic; [`twin`] compares it with an
+//!   engine;
+//! * [`agreement`]: comparisons of two families at lengths for which the oracle is too slow;
+//! * [`interim`]: intermediate residues of large tests, computed by [`sequence`];
+//! * [`stress`]: checked squarings for any length of time, to test hardware;
 //! * [`batches`]: batches of integers, on the CPU and on devices, and limb by limb on a device;
 //! * [`collatz`]: the methods of the Collatz conjecture on devices;
-//! * [`faults`]: what goes wrong on unreliable machines, made on purpose;
+//! * [`faults`]: deliberate faults, as they occur on unreliable machines;
 //! * [`fields`]: the field arithmetic of the kernels, one function at a time;
 //! * [`transforms`]: transforms over fields and rings, on the CPU and on devices;
-//! * [`sample`]: what to try, drawn from a seed;
+//! * [`sample`]: exponents, residues and shifts for tests, drawn from a seed;
 //! * [`vectors`]: the known answers of `tests/vectors`.
 
 pub mod batches;
@@ -43,13 +45,13 @@ use batches::elementwise;
 use oracle::Limbs;
 use sample::Scale;
 
-/// The seed of [`run`], which is fixed so that a self-test does the same on every machine.
+/// The seed of [`run`]. It is fixed, so that a self-test does the same on every machine.
 pub const SEED: u64 = 20_261_121;
 
-/// How many cases are run.
+/// How much of the suites is run: some cases, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// On a GPU some cases of every suite, which need few kernels to be compiled; on the CPU all
+    /// On a GPU, some cases of every suite, for which few kernels must be compiled. On the CPU, all
     /// cases.
     Quick,
     /// All cases of every suite.
@@ -57,10 +59,10 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// Returns about how long all cases of a place take if nothing is kept of an earlier run. The
-    /// time for a GPU is that of an NVIDIA H200 with 16 cores, which mostly compile kernels; the
-    /// time for the CPU is that of two cores. The times of the cases are in `benches/runs`
-    /// (`*-h200/selftest*.txt`).
+    /// Returns the approximate duration of all cases, on a GPU or on the CPU, if no compiled
+    /// kernels are cached. The duration on a GPU was measured on an NVIDIA H200 with 16 cores, and
+    /// is mostly the time to compile kernels. The duration on the CPU is that on two cores. The
+    /// times of the cases are in `benches/runs` (`*-h200/selftest*.txt`).
     #[must_use]
     pub fn estimate(self, is_gpu: bool) -> Duration {
         Duration::from_secs(match (is_gpu, self) {
@@ -70,8 +72,9 @@ impl Depth {
         })
     }
 
-    /// Returns the number of cases that run side by side on a device. Quick cases spend most of
-    /// their time compiling kernels, each on one core. Thorough cases need the device's memory.
+    /// Returns the number of cases that run at the same time on a device. Quick cases spend most of
+    /// their time compiling kernels, each on one core. Thorough cases run alone, because they need
+    /// the device's memory.
     fn cases_at_once(self) -> usize {
         match self {
             Self::Quick => 12,
@@ -83,13 +86,14 @@ impl Depth {
 /// The result of one case for one family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseReport {
-    /// The name of the family (`fp64`, `goldilocks@cuda:0`), or of the two that are compared.
+    /// The name of the family or suite (`fp64`, `goldilocks@cuda:0`), or the names of two families
+    /// that are compared.
     pub family: String,
     /// The name of the case.
     pub case: String,
-    /// Success, or why the case failed; the message says exponent, length and seed.
+    /// The error says why the case failed, with exponent, length and seed.
     pub result: Result<(), String>,
-    /// How long the case took.
+    /// The duration of the case.
     pub elapsed: Duration,
 }
 
@@ -102,11 +106,11 @@ pub struct Summary {
     pub failed: usize,
 }
 
-/// Runs every case for some families, or with [`Depth::Quick`] only the quick ones for families of
-/// devices. All cases of the CPU take about ten seconds on two cores.
+/// Runs every case for each of the families; with [`Depth::Quick`], runs only the quick cases for
+/// families on GPUs. All cases of the families on the CPU take about ten seconds on two cores.
 ///
-/// With a filter, runs only cases whose `family::case` contains it. Each report is passed on as
-/// soon as its case has ended.
+/// With a filter, runs only the cases whose name `family::case` contains it. Each report is passed
+/// to `report` as soon as its case has ended.
 pub fn run(
     families: &[&'static dyn EngineFamily],
     depth: Depth,
@@ -118,9 +122,9 @@ pub fn run(
 
 /// Does the same as [`run`] with another seed, which gives other exponents and residues.
 ///
-/// Besides the [`cases`], every family but the CPU's `fp64` is compared with the other arithmetic
-/// on the CPU at large exponents ([`agreement::sizes`]), and on a GPU with the residues of
-/// [`interim`].
+/// In addition to the [`cases`], compares every family except the CPU's `fp64` with a family of the
+/// other arithmetic (integers or floating point) on the CPU, at large exponents
+/// ([`agreement::sizes`]). On a GPU, also compares it with the residues of [`interim`].
 pub fn run_seeded(
     families: &[&'static dyn EngineFamily],
     depth: Depth,
@@ -162,8 +166,8 @@ pub fn run_seeded(
     run.summary
 }
 
-/// Builds engines for the exponents of the quick cases, and lets each do a few operations of every
-/// kind. Their kernels are compiled in parallel, so that the cases find them compiled.
+/// Builds engines for the exponents of the quick cases, and does a few operations of every kind
+/// with each. This compiles their kernels in parallel, so that the cases need not compile them.
 fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<(), String> {
     // From the hundredth on, squarings are not measured, by kernels of their own.
     const SQUARINGS: u64 = 120;
@@ -192,33 +196,33 @@ fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<
     })
 }
 
-/// The largest number of exponents that a case draws. Cases that draw fewer take the first of
-/// these.
+/// The largest number of exponents that a case draws. All cases draw from the same sequence, so a
+/// case that needs fewer uses its first ones.
 const MOST_DRAWN: usize = 80;
 
-/// Returns the family on the CPU with which the given one is compared: integers for floating point,
-/// and the other way round.
+/// Returns the family on the CPU with the other arithmetic: `goldilocks` (integers) for `fp64`, and
+/// `fp64` (floating point) for all other families.
 fn other_arithmetic(family: &dyn EngineFamily) -> &'static dyn EngineFamily {
     if family.name() == Fp64.name() { &Goldilocks } else { &Fp64 }
 }
 
-/// The sizes of a device's cases, suite by suite.
+/// The sizes of the cases of a device, for each suite.
 #[derive(Debug, Clone)]
 pub struct DeviceSizes {
     /// The widths in limbs of [`elementwise`] operations.
     pub elementwise: Vec<usize>,
-    /// The sizes of [`batches`].
+    /// The sizes of the cases of [`batches`].
     pub batches: batches::Sizes,
-    /// The sizes of [`collatz`].
+    /// The sizes of the cases of [`collatz`].
     pub collatz: collatz::Sizes,
-    /// The sizes of [`transforms::big`].
+    /// The sizes of the cases of [`transforms::big`].
     pub big: transforms::big::Sizes,
-    /// The sizes of [`transforms::small`].
+    /// The sizes of the cases of [`transforms::small`].
     pub small: transforms::small::Sizes,
 }
 
 impl DeviceSizes {
-    /// Returns the sizes for GPUs.
+    /// Returns the sizes of the cases on GPUs.
     #[must_use]
     pub fn of_gpus(depth: Depth) -> Self {
         match depth {
@@ -240,9 +244,10 @@ impl DeviceSizes {
     }
 }
 
-/// Runs the cases of all suites on a device but those of engines: kernels, batches, Collatz
-/// methods and transforms. Reports are named as those of [`run_kernels`], [`run_batches`] and
-/// [`run_transforms`]; those of Collatz methods as `collatz@cuda:0::trees`.
+/// Runs the cases of all suites on a device, except those of engines: kernels, batches, Collatz
+/// methods and transforms. The reports of the Collatz methods have names such as
+/// `collatz@cuda:0::trees`, the others those of [`run_kernels`], [`run_batches`] and
+/// [`run_transforms`].
 pub fn run_device(
     gpu: &Gpu,
     depth: Depth,
@@ -260,8 +265,8 @@ pub fn run_device(
     run.summary
 }
 
-/// Runs the cases of [`fields`] and [`elementwise`] on a device, as [`run`] does those
-/// of families: `field@cuda:0::products`, `elementwise@cuda:0::shifts` and so on.
+/// Runs the cases of [`fields`] and [`elementwise`] on a device: `field@cuda:0::products`,
+/// `elementwise@cuda:0::shifts` and so on. `filter` and `report` are those of [`run`].
 pub fn run_kernels(
     device: &Device,
     widths: &[usize],
@@ -271,8 +276,8 @@ pub fn run_kernels(
     one_by_one(of_kernels(device, widths), filter, report)
 }
 
-/// Runs the cases of [`batches`] on an executor, as [`run`] does those of families: `batch::sums`
-/// on the CPU, `batch@cuda:0::sums` and so on elsewhere.
+/// Runs the cases of [`batches`] on an executor: `batch::sums` and so on for the CPU,
+/// `batch@cuda:0::sums` and so on for a device. `filter` and `report` are those of [`run`].
 pub fn run_batches(
     executor: &Executor,
     sizes: &batches::Sizes,
@@ -283,8 +288,8 @@ pub fn run_batches(
 }
 
 /// Runs the cases of [`transforms::big`], [`transforms::small`] and [`transforms::prime`] on a
-/// device, as [`run`] does those of families: `transform-big@cuda:0::convolutions`,
-/// `transform-small@cuda:0::rings` and so on.
+/// device: `transform-big@cuda:0::convolutions`, `transform-small@cuda:0::rings` and so on.
+/// `filter` and `report` are those of [`run`].
 pub fn run_transforms(
     device: &Device,
     depth: Depth,
@@ -361,7 +366,8 @@ fn of_transforms<'a>(
     of_big.chain(of_small).chain(of_prime).collect()
 }
 
-/// Runs the cases of [`transforms::cpu`], as [`run`] does those of families: `transform::outputs`.
+/// Runs the cases of [`transforms::cpu`]: `transform::outputs` and so on. `filter` and `report` are
+/// those of [`run`].
 pub fn run_transforms_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&CaseReport)) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
     for (case, of_cpu) in transforms::cpu::CASES {
@@ -370,7 +376,7 @@ pub fn run_transforms_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&CaseR
     run.summary
 }
 
-/// A case that is still to be run.
+/// A case to be run: the name of its family or suite, its own name, and its function.
 struct Case<'a> {
     family: String,
     case: &'a str,
@@ -397,7 +403,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The state of a run: its filter, the counts of cases so far, and where reports go.
+/// The state of a run: its filter, the receiver of reports, and the numbers of cases so far.
 struct Running<'a> {
     filter: Option<&'a str>,
     report: &'a mut dyn FnMut(&CaseReport),
@@ -414,7 +420,8 @@ impl Running<'_> {
         self.all(vec![Case::new(family.to_owned(), case, work)], 1);
     }
 
-    /// Runs cases, up to `at_once` at a time. Reports come in the order of the cases.
+    /// Runs cases, up to `at_once` at the same time. Passes on their reports in the order of the
+    /// cases.
     fn all(&mut self, mut cases: Vec<Case<'_>>, at_once: usize) {
         cases.retain(|Case { family, case, .. }| {
             self.filter.is_none_or(|filter| format!("{family}::{case}").contains(filter))
@@ -460,7 +467,7 @@ impl Running<'_> {
     }
 }
 
-/// Returns the name of a family: `fp64` on the CPU, `goldilocks@cuda:0` elsewhere.
+/// Returns the name of a family, followed by its device, if any: `fp64`, `goldilocks@cuda:0`.
 fn name(family: &dyn EngineFamily) -> String {
     match family.place() {
         CPU => family.name().to_owned(),
@@ -468,10 +475,10 @@ fn name(family: &dyn EngineFamily) -> String {
     }
 }
 
-/// Runs one case of one family, for [`engine_suite!`].
+/// Runs the case with this name for one family. [`engine_suite!`] calls it.
 ///
 /// # Errors
-/// The case fails, with its message, or there is no such case.
+/// The case fails; the error is its message. Or there is no case with this name.
 pub fn run_case(family: &'static dyn EngineFamily, case: &str) -> Result<(), String> {
     let case = cases::CASES
         .iter()
@@ -484,7 +491,8 @@ pub fn run_case(family: &'static dyn EngineFamily, case: &str) -> Result<(), Str
 mod tests {
     use super::*;
 
-    /// Runs ten cases, of which the multiples of 3 fail, and returns what was reported.
+    /// Runs ten cases, of which numbers 0, 3, 6 and 9 fail. Returns the name and the success of
+    /// each reported case, and the summary.
     fn ten(filter: Option<&str>, at_once: usize) -> (Vec<(String, bool)>, Summary) {
         let names: Vec<String> = (0..10).map(|i| format!("case-{i}")).collect();
         let cases = names.iter().enumerate().map(|(i, name)| {

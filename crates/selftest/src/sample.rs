@@ -1,4 +1,4 @@
-//! Exponents, lengths, residues and patterns for testing an engine, drawn from a seed.
+//! Draws exponents, lengths, residues and patterns for tests of engines from a seed.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +10,7 @@ use warpint_natural::limbs;
 
 use crate::Depth;
 
-/// The random generator of a case: the same seed gives the same numbers on every machine.
+/// The random generator of a case. The same seed gives the same numbers on every machine.
 pub type Random = ChaCha8Rng;
 
 /// Creates a generator from a seed.
@@ -19,23 +19,23 @@ pub fn random(seed: u64) -> Random {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// The amount of work that a place can do.
+/// The amount of work that suits the place (CPU, simulator or GPU) where a family computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// The kernel simulator, some hundred times slower than the others: a quarter of the cases, and
-    /// none of them large.
+    /// The amount of work for the simulator, which is some hundred times slower than the CPU: a
+    /// quarter of the exponents, and no large ones.
     Small,
-    /// The scale of the CPU.
+    /// The amount of work for the CPU.
     Whole,
-    /// A GPU, which can run tests that take too long on a CPU.
+    /// The amount of work for a GPU, which includes tests that take too long on a CPU.
     Large,
-    /// The quick cases of a GPU, on which kernels are compiled for every length: few, small
-    /// exponents, the same in all cases.
+    /// The amount of work for the quick cases of a GPU: few, small exponents, the same in all
+    /// cases, because kernels must be compiled for every length.
     Quick,
 }
 
 impl Scale {
-    /// Returns the scale of a family's place.
+    /// Returns the scale for the place where a family computes.
     #[must_use]
     pub fn of(family: &dyn EngineFamily) -> Self {
         match family.place() {
@@ -45,7 +45,7 @@ impl Scale {
         }
     }
 
-    /// Returns the scale of a family's place for cases run at a given depth.
+    /// Returns the scale for the place where a family computes, for a run of the given depth.
     #[must_use]
     pub fn at(family: &dyn EngineFamily, depth: Depth) -> Self {
         match (Self::of(family), depth) {
@@ -54,8 +54,8 @@ impl Scale {
         }
     }
 
-    /// Returns the number of cases at this scale: `n`, or a quarter or a 16th of it, but at least
-    /// 1.
+    /// Returns the number of exponents at this scale: ⌈n/4⌉ on the simulator, ⌈n/16⌉ in quick
+    /// cases, and otherwise n.
     #[must_use]
     pub fn count(self, n: usize) -> usize {
         match self {
@@ -66,8 +66,8 @@ impl Scale {
     }
 
     /// Returns the largest exponent at this scale: `p`, but at most 50,000 on the simulator and
-    /// 12,500 in quick cases. 12,500 is the least that any case asks for, so that all draw the same
-    /// exponents.
+    /// 12,500 in quick cases. No case has a smaller bound than 12,500, so all quick cases draw the
+    /// same exponents.
     #[must_use]
     pub fn largest(self, p: u32) -> u32 {
         match self {
@@ -78,10 +78,10 @@ impl Scale {
     }
 }
 
-/// Returns the two smallest exponents of a family and `count` more up to `largest`, spread evenly
-/// in log p. Not all are prime: engines do not need primes, and for a multiple of 64 or of the
-/// length, word boundaries are at unusual places. On the simulator the exponents are fewer and
-/// smaller ([`Scale`]).
+/// Returns the two smallest exponents of a family and `count` random ones p up to `largest`, evenly
+/// distributed in log p. Not all are prime. Engines do not need primes, and if p is a multiple of
+/// 64 or of the length, word boundaries are at unusual positions. `scale` may reduce `count` and
+/// `largest`.
 pub fn exponents(
     family: &dyn EngineFamily,
     scale: Scale,
@@ -99,7 +99,8 @@ pub fn exponents(
     drawn
 }
 
-/// Returns `count` prime exponents of a family up to `largest`, spread evenly in log p.
+/// Draws [`exponents`] with the same arguments, and returns for each of them the largest prime that
+/// does not exceed it. Omits primes that the family does not support.
 pub fn prime_exponents(
     family: &dyn EngineFamily,
     scale: Scale,
@@ -118,13 +119,13 @@ pub fn prime_exponents(
         .collect()
 }
 
-/// Returns an integer in from..=to whose logarithm is uniform.
+/// Returns a random integer in from..=to whose logarithm is uniformly distributed.
 fn log_uniform(rng: &mut Random, from: u32, to: u32) -> u32 {
     let (low, high) = (f64::from(from).ln(), (f64::from(to) + 1.0).ln());
     (rng.random_range(low..=high).exp() as u32).clamp(from, to)
 }
 
-/// Returns the lengths in `from..=to` with enough margin for p, ascending.
+/// Returns the transform lengths in `from..=to` with enough margin for the exponent p, ascending.
 #[must_use]
 pub fn safe_lengths(family: &dyn EngineFamily, p: u32, from: usize, to: usize) -> Vec<usize> {
     let mut lengths = family.lengths(from, to);
@@ -132,7 +133,8 @@ pub fn safe_lengths(family: &dyn EngineFamily, p: u32, from: usize, to: usize) -
     lengths
 }
 
-/// Returns the shortest length with enough margin, or a message that none exists.
+/// Returns the shortest transform length with enough margin for the exponent p, or a message that
+/// none exists.
 pub fn shortest_length(family: &dyn EngineFamily, p: u32) -> Result<usize, String> {
     safe_lengths(family, p, 1, p as usize)
         .first()
@@ -140,19 +142,19 @@ pub fn shortest_length(family: &dyn EngineFamily, p: u32) -> Result<usize, Strin
         .ok_or_else(|| format!("{} has no length for M{p}, which is in its range", family.name()))
 }
 
-/// Returns a residue of random bits.
+/// Returns a random residue modulo M_p.
 pub fn residue(rng: &mut Random, p: u32) -> Residue {
     let x: Vec<u64> = (0..limbs::limbs_for_bits(p)).map(|_| rng.random()).collect();
     Residue::from_limbs(p, &x)
 }
 
-/// Returns the shifts 0, 1, p − 1 and a random one.
+/// Returns the shifts by 0, 1, p − 1 and a random number of bits, for the exponent p.
 pub fn shifts(rng: &mut Random, p: u32) -> [Shift; 4] {
     [0, 1, p - 1, rng.random_range(0..p)].map(|s| Shift::new(s, p))
 }
 
-/// Returns residues with names that send carries through every word, cancel, or fill words to their
-/// limits; `length` is that of the engine under test.
+/// Returns named residues modulo M_p whose products are hard for an engine of the given length:
+/// carries run through every word, terms cancel, or words are at the ends of their range.
 pub fn patterns(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue)> {
     let repeated = |limb: u64| Residue::from_limbs(p, &vec![limb; limbs::limbs_for_bits(p)]);
     let mut out: Vec<(String, Residue)> = vec![
@@ -175,7 +177,8 @@ pub fn patterns(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue
     out
 }
 
-/// Returns bits at, just below and just above the borders of a few words and limbs.
+/// Returns the indices of bits at, just below and just above the borders of some words and limbs,
+/// for the exponent p and a transform of `length` words. Ascending, without duplicates.
 fn boundary_bits(rng: &mut Random, p: u32, length: usize) -> Vec<u32> {
     let mut bits = vec![1, p / 2, p - 1, 63 % p, 64 % p];
     if length > 1 {
@@ -190,8 +193,10 @@ fn boundary_bits(rng: &mut Random, p: u32, length: usize) -> Vec<u32> {
     bits
 }
 
-/// Returns residues whose balanced digits are all at an end of their range, for which convolution
-/// sums (+), cancellation (±) and unfavourable signs are extreme.
+/// Returns named residues modulo M_p all of whose balanced digits, in `length` words, are at an end
+/// of their range: with equal, alternating and random signs. Convolution sums, cancellation or
+/// unfavourable signs are then extreme. Empty if there is one word only, or if words are wider than
+/// 30 bits.
 fn extreme_words(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue)> {
     const LARGEST_WORD: f64 = 30.0;
     if length == 1 || f64::from(p) / length as f64 > LARGEST_WORD {
@@ -213,17 +218,17 @@ fn extreme_words(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residu
     ]
 }
 
-/// Returns 2^k mod M_p for k < p.
+/// Returns the residue 2^k mod M_p for k < p, where M_p = 2^p − 1.
 fn power_of_two(p: u32, k: u32) -> Residue {
     Residue::from_u64(p, 1).rotated_left(k)
 }
 
-/// Returns −v mod M_p.
+/// Returns the residue −v mod M_p, where M_p = 2^p − 1.
 fn minus(p: u32, v: u64) -> Residue {
     difference(p, &Residue::from_u64(p, 0), v)
 }
 
-/// Returns x − v mod M_p.
+/// Returns the residue x − v mod M_p, where M_p = 2^p − 1.
 fn difference(p: u32, x: &Residue, v: u64) -> Residue {
     let v = Residue::from_u64(p, v);
     Residue::from_limbs(p, &limbs::sub_mod(x.limbs(), v.limbs(), p))

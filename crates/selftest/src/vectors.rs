@@ -1,20 +1,19 @@
-//! The known answers in `tests/vectors`, compiled into the program.
+//! The known answers in `tests/vectors`. The files are compiled into the program.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The content of `mersenne_primes.toml`.
+/// The content of `tests/vectors/mersenne_primes.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MersennePrimes {
-    /// The source of the list.
+    /// Where the list was taken from, and up to which exponent it is known to be complete.
     pub source: String,
-    /// The exponents p of the Mersenne primes 2^p − 1, ascending; complete up to the last, except
-    /// as stated in `source`.
+    /// The exponents p of the known Mersenne primes 2^p − 1, ascending.
     pub exponents: Vec<u32>,
 }
 
-/// The content of `small_residues.toml`.
+/// The content of `tests/vectors/small_residues.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmallResidues {
@@ -24,11 +23,11 @@ pub struct SmallResidues {
     pub residues: Vec<SmallResidue>,
 }
 
-/// The residues of one exponent.
+/// The final residues of the LL and PRP tests of one exponent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmallResidue {
-    /// The exponent p of M_p.
+    /// The exponent p of M_p = 2^p − 1.
     pub p: u32,
     /// The low 64 bits of the Lucas–Lehmer residue s_(p−2), with s_0 = 4, as 16 upper-case
     /// hexadecimal digits.
@@ -37,55 +36,55 @@ pub struct SmallResidue {
     pub prp: String,
 }
 
-/// The content of `residues.toml`.
+/// The content of `tests/vectors/residues.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterimResidues {
     /// The program that computed the answers.
     pub source: String,
-    /// The residues, each of one exponent.
+    /// The residues, one entry for each exponent.
     pub residues: Vec<InterimResidue>,
 }
 
-/// The residue of a sequence after some iterations.
+/// The residue of a sequence modulo M_p after some iterations.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterimResidue {
-    /// The exponent p of M_p.
+    /// The exponent p of M_p = 2^p − 1.
     pub p: u32,
-    /// Which sequence it is.
+    /// The sequence that is iterated.
     pub test: Sequence,
-    /// The number n of iterations.
+    /// The number of iterations.
     pub iterations: u64,
     /// The low 64 bits of the residue, as 16 upper-case hexadecimal digits.
     pub res64: String,
 }
 
-/// The sequence that a test iterates.
+/// The sequence that a Mersenne test iterates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sequence {
-    /// The Lucas–Lehmer sequence s_n from s_0 = 4.
+    /// The Lucas–Lehmer sequence s_(n+1) = s_n² − 2 mod M_p from s_0 = 4.
     Ll,
-    /// The sequence 3^(2^n) of a PRP test.
+    /// The sequence 3^(2^n) mod M_p of a PRP test.
     Prp,
 }
 
-/// The content of `proof_layout.toml`.
+/// The content of `tests/vectors/proof_layout.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProofLayout {
     /// The program that computed the answers.
     pub source: String,
-    /// The proof files.
+    /// The known proof files.
     pub proofs: Vec<KnownProof>,
 }
 
-/// A whole proof file of version 2.
+/// A proof file of version 2, with its known properties.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownProof {
-    /// The exponent p of M_p.
+    /// The exponent p of M_p = 2^p − 1.
     pub p: u32,
     /// The power of the proof, which is its number of middles.
     pub power: u32,
@@ -101,12 +100,12 @@ pub struct KnownProof {
     pub md5: String,
     /// The SHA-256 of the file, in lower-case hexadecimal digits.
     pub sha256: String,
-    /// The whole file in lower-case hexadecimal digits; absent for larger files.
+    /// The whole file in lower-case hexadecimal digits; `None` for larger files.
     pub hex: Option<String>,
 }
 
 impl KnownProof {
-    /// Returns the file, if its whole content is known.
+    /// Returns the bytes of the file; `None` if its content is not included.
     #[must_use]
     pub fn file(&self) -> Option<Vec<u8>> {
         let digits = self.hex.as_ref()?;
@@ -115,7 +114,7 @@ impl KnownProof {
     }
 }
 
-/// A file of known answers that cannot be parsed.
+/// A file of known answers cannot be parsed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("tests/vectors/{file}: {source}")]
 pub struct VectorError {
@@ -141,12 +140,12 @@ pub fn small_residues() -> Result<SmallResidues, VectorError> {
     parse(vector_file!("small_residues.toml"))
 }
 
-/// Returns residues of large exponents after 10,000 iterations.
+/// Returns the residues of large exponents after 10,000 iterations.
 pub fn interim_residues() -> Result<InterimResidues, VectorError> {
     parse(vector_file!("residues.toml"))
 }
 
-/// Returns whole proof files of small exponents.
+/// Returns the known proof files of small exponents.
 pub fn proof_layout() -> Result<ProofLayout, VectorError> {
     parse(vector_file!("proof_layout.toml"))
 }

@@ -1,4 +1,4 @@
-//! The requirements on every engine, compared with GMP.
+//! The cases that compare every engine with GMP.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -9,13 +9,14 @@ use warpint_selftest::{sample, sequence};
 
 use crate::gmp::{self, Ring};
 
-/// The largest exponent of the random cases.
+/// The largest random exponent.
 const LARGEST: u32 = 40_000;
 
 /// The result of a case. An error contains everything needed to reproduce the failure.
 type CaseResult = Result<(), String>;
 
-/// Tests the steps x², x² − 2 and m·x², repeated n times on random residues x at random shifts.
+/// Tests up to 23 repetitions of the steps x², x² − 2 and m·x² on random residues x with random
+/// shifts.
 pub fn squares(family: &'static dyn EngineFamily) -> CaseResult {
     let step = prop_oneof![
         Just(Step::Square),
@@ -36,7 +37,8 @@ pub fn squares(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// Tests x·y, x + y and x − y of random residues, and (x + y)(x − y) as a chain of operations.
+/// Tests x·y, x + y and x − y for random residues x and y, and (x + y)(x − y) computed from the
+/// preceding results.
 pub fn products(family: &'static dyn EngineFamily) -> CaseResult {
     let inputs = (exponent(family), any::<u64>());
     drawn(400, &inputs, |(p, seed)| {
@@ -59,12 +61,13 @@ pub fn products(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// An operation of an engine that sets `r[dst]` to `r[a]` ∘ `r[b]`, called with (engine, dst, a,
-/// b).
+/// An operation of an engine with two source registers. Its arguments are the engine, the number of
+/// the destination register, and the numbers of the two source registers.
 type Operation = fn(&mut dyn Engine, usize, usize, usize) -> Result<(), EngineError>;
 
-/// Tests patterns that carry far, squared with every step at a random shift. An engine with a
-/// statistical margin may report round-off for a pattern, but must never give a wrong value.
+/// Tests every kind of step at a random shift on residues in whose squares carries run far. An
+/// engine with a statistical margin may report round-off for such a residue, but must never give a
+/// wrong value.
 pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
     drawn(32, &(exponent(family), any::<u64>()), |(p, seed)| {
         let mut rng = sample::random(seed);
@@ -88,8 +91,8 @@ pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// Tests a random residue, squared at every safe length near the shortest, and at about 2, 4 and 8
-/// times that.
+/// Tests squarings of a random residue at every length with enough margin from the shortest such
+/// length to 7/6 of it, and at about 2, 4 and 8 times the shortest.
 pub fn forced_lengths(family: &'static dyn EngineFamily) -> CaseResult {
     drawn(16, &(exponent(family), any::<u64>()), |(p, seed)| {
         let n = sample::shortest_length(family, p)?;
@@ -111,7 +114,8 @@ pub fn forced_lengths(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// Tests all limbs of s_(p−2) from 4 for every prime p ≤ 3,000 that the family supports.
+/// Tests all limbs of the Lucas–Lehmer residue s_(p−2), from s_0 = 4, for every prime p ≤ 3,000
+/// that the family supports.
 pub fn lucas_lehmer_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 3_000) {
         lucas_lehmer(family, p, LlStart::Four)?;
@@ -119,7 +123,8 @@ pub fn lucas_lehmer_of_small_primes(family: &'static dyn EngineFamily) -> CaseRe
     Ok(())
 }
 
-/// Tests s_(p−2) from 10 and from 2/3 for every prime p ≤ 700.
+/// Tests the Lucas–Lehmer residue s_(p−2), from s_0 = 10 and from s_0 = 2/3, for every prime p ≤
+/// 700 that the family supports.
 pub fn lucas_lehmer_starts(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 700) {
         lucas_lehmer(family, p, LlStart::Ten)?;
@@ -128,7 +133,8 @@ pub fn lucas_lehmer_starts(family: &'static dyn EngineFamily) -> CaseResult {
     Ok(())
 }
 
-/// Tests all limbs of 3^(M_p − 1) for every prime p ≤ 3,000 that the family supports.
+/// Tests all limbs of the PRP residue 3^(M_p − 1) mod M_p for every prime p ≤ 3,000 that the family
+/// supports.
 pub fn prp_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 3_000) {
         prp(family, p)?;
@@ -136,7 +142,7 @@ pub fn prp_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     Ok(())
 }
 
-/// Tests the Lucas–Lehmer and the PRP residue of a few random primes up to 40,000.
+/// Tests the Lucas–Lehmer residue and the PRP residue of M_p for a few random primes p ≤ 40,000.
 pub fn large_primes(family: &'static dyn EngineFamily) -> CaseResult {
     let (from, to) = family.exponent_range().into_inner();
     drawn(3, &(from..=to.min(LARGEST)), |most| {
@@ -173,8 +179,8 @@ fn small_primes(family: &dyn EngineFamily, to: u64) -> impl Iterator<Item = u32>
     primes::primes_between(3, to).map(|p| p as u32).filter(move |p| range.contains(p))
 }
 
-/// Returns a strategy for exponents that the family accepts, up to [`LARGEST`]; half of them are
-/// small.
+/// Returns a strategy for exponents that the family supports: half of them up to 1,000, half up to
+/// [`LARGEST`].
 fn exponent(family: &dyn EngineFamily) -> BoxedStrategy<u32> {
     let (from, to) = family.exponent_range().into_inner();
     let end = |most: u32| to.min(most.max(from));
@@ -198,7 +204,8 @@ fn build(
     family.build(p, length, BuildOptions::new(registers, 1)).map_err(text)
 }
 
-/// Runs `case` on `cases` random inputs; a failure is shrunk and reports its inputs.
+/// Runs `case` on `cases` random inputs. If it fails, the inputs are shrunk, and the error contains
+/// them.
 fn drawn<S: Strategy>(cases: u32, inputs: &S, case: impl Fn(S::Value) -> CaseResult) -> CaseResult {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)

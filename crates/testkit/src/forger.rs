@@ -1,14 +1,18 @@
-//! Forged proofs, made with GMP: a last residue times an element of small order, with middles
-//! chosen so that the hashes come out right.
+//! Forges proofs with GMP. The last residue of a forged proof is the right one times an element of
+//! small order. Its middles are chosen so that, with the hashes that result from them, the equation
+//! of the proof holds.
 //!
-//! The claim of a proof is B = A^(2^s). If B = A^(2^s)·ε^c with ε of order e, the middle
-//! A^(2^s')·ε^m, s' = ⌈s/2⌉, leads to the claim B' = A'^(2^s')·ε^c' with
+//! A proof for M_p claims that B = A^(2^s) mod M_p, at first with A = 3 and s = p. Each middle
+//! reduces the claim to a claim B' = A'^(2^s') with s' = ⌈s/2⌉ and new values A' and B'. If in fact
+//! B = A^(2^s)·ε^c, where ε has order e, then for any m the middle A^(2^s')·ε^m leads to values
+//! with B' = A'^(2^s')·ε^c', where
 //!
-//! c' = c·(1 or 2) + m·(h − 2^s') mod e, 2 for odd s.
+//! c' = f·c + m·(h − 2^s') mod e, with f = 2 for odd s and f = 1 for even s.
 //!
-//! h is a hash of the middle, so every m is an attempt that succeeds (c' = 0) with probability 1/e;
-//! from there on the claim is true. Source: Boneh, Bünz, Fisch, *A survey of two verifiable delay
-//! functions* (2018), where soundness requires that no such ε exists.
+//! Here h is a hash that depends on the middle. Every m is therefore an attempt that succeeds, with
+//! c' = 0, with probability 1/e; after a success the claim is true. Source: Boneh, Bünz, Fisch, *A
+//! survey of two verifiable delay functions* (2018), where soundness requires that no such ε
+//! exists.
 
 use rug::Integer;
 use sha3::{Digest, Sha3_256};
@@ -17,29 +21,29 @@ use warpint_mersenne::{Exponent, Residue};
 
 use crate::gmp::{Ring, integer, mersenne, residue};
 
-/// An element of (Z/M_p)* with its order.
+/// An element of the multiplicative group modulo M_p, and its order.
 #[derive(Debug, Clone)]
 pub struct SmallOrder {
-    /// The element ε.
+    /// The element, called ε in the module's documentation.
     pub element: Integer,
-    /// The order e of the element.
+    /// The order of the element: the least e > 0 with ε^e ≡ 1 mod M_p.
     pub order: u32,
 }
 
 impl SmallOrder {
-    /// Returns the element 1.
+    /// Returns the element 1, which has order 1.
     #[must_use]
     pub fn one() -> Self {
         Self { element: Integer::from(1), order: 1 }
     }
 
-    /// Returns the element −1.
+    /// Returns the element −1 modulo M_p, which has order 2.
     #[must_use]
     pub fn sign(p: u32) -> Self {
         Self { element: mersenne(p) - 1, order: 2 }
     }
 
-    /// Returns the element 2, which has order p.
+    /// Returns the element 2 modulo M_p, which has order p.
     #[must_use]
     pub fn two(p: u32) -> Self {
         Self { element: Integer::from(2), order: p }
@@ -61,17 +65,18 @@ impl SmallOrder {
     }
 }
 
-/// A proof whose last residue is x_p·ε^c.
+/// A forged proof, and the effort of the forgery.
 #[derive(Debug)]
 pub struct Forgery {
-    /// The proof, whose equation holds.
+    /// The proof. Its equation holds, although its last residue is wrong unless the element is 1.
     pub proof: Proof,
-    /// The number of middles that were hashed.
+    /// The number of middles that were hashed to find the proof.
     pub hashes: u64,
 }
 
-/// Forges a proof of a power for x_p·ε whose equation holds. Returns `None` if no level has a
-/// middle with the right hash. For ε = 1 the proof is honest.
+/// Forges a proof for M_p whose last residue is the right one, 3^(2^p), times the element `with`,
+/// and whose equation holds. `power` is its number of middles. Returns `None` if no middle with a
+/// suitable hash is found. If the element is 1, the proof is honest.
 #[must_use]
 pub fn forge(p: u32, power: u32, with: &SmallOrder) -> Option<Forgery> {
     let ring = Ring::new(p);
@@ -115,8 +120,8 @@ pub fn forge(p: u32, power: u32, with: &SmallOrder) -> Option<Forgery> {
     (error == 0).then_some(Forgery { proof, hashes })
 }
 
-/// Returns whether A^(2^s) = B at the end of a proof. This is only the equation of Pietrzak's
-/// protocol, computed by GMP.
+/// Returns whether the equation of Pietrzak's protocol holds for a proof, computed with GMP. The
+/// other checks of a verification are omitted.
 #[must_use]
 pub fn equation_holds(proof: &Proof) -> bool {
     let p = proof.exponent().get();
@@ -138,7 +143,7 @@ pub fn equation_holds(proof: &Proof) -> bool {
     squared(&ring, a, span) == b
 }
 
-/// Returns x^(2^n) modulo the ring's M_p.
+/// Returns x^(2^n) in the ring.
 fn squared(ring: &Ring, mut x: Integer, n: u32) -> Integer {
     for _ in 0..n {
         x.square_mut();
@@ -151,7 +156,8 @@ fn pow_mod(a: u64, e: u64, m: u64) -> u64 {
     warpint_arith::primes::pow_mod(a, e, m)
 }
 
-/// The chain of hashes of a proof: SHA3-256 of B, then of the preceding hash and a middle.
+/// The chain of hashes of a proof. The first is the SHA3-256 of the last residue, each later one
+/// that of the preceding hash and a middle.
 #[derive(Clone)]
 struct Chain([u8; 32]);
 
@@ -160,7 +166,8 @@ impl Chain {
         Self(Sha3_256::digest(last.to_le_bytes()).into())
     }
 
-    /// Adds a middle to the chain and returns the exponent that belongs to it.
+    /// Adds a middle to the chain, and returns the exponent h for it: the first 64 bits of the new
+    /// hash.
     fn absorb(&mut self, middle: &Residue) -> u64 {
         self.0 =
             Sha3_256::new_with_prefix(self.0).chain_update(middle.to_le_bytes()).finalize().into();

@@ -1,4 +1,4 @@
-//! Arithmetic mod M_p by GMP, which gives the expected results of engines.
+//! Arithmetic modulo M_p by GMP, which computes the expected results of engines.
 
 use rug::Integer;
 use rug::integer::Order;
@@ -10,33 +10,33 @@ pub fn mersenne(p: u32) -> Integer {
     (Integer::from(1) << p) - 1
 }
 
-/// Returns a residue as an integer.
+/// Returns the canonical integer of a residue.
 #[must_use]
 pub fn integer(x: &Residue) -> Integer {
     Integer::from_digits(x.limbs(), Order::Lsf)
 }
 
-/// Returns x mod M_p as a residue, by GMP's own division.
+/// Returns the residue x mod M_p, computed by GMP's division.
 #[must_use]
 pub fn residue(x: &Integer, p: u32) -> Residue {
     let canonical = x.clone().modulo(&mersenne(p));
     Residue::from_limbs(p, &canonical.to_digits(Order::Lsf))
 }
 
-/// The ring of integers mod M_p, with M_p computed once.
+/// The ring of integers modulo M_p = 2^p − 1, with M_p computed once.
 pub struct Ring {
     p: u32,
     modulus: Integer,
 }
 
 impl Ring {
-    /// Creates the ring of integers mod M_p.
+    /// Creates the ring of integers modulo M_p = 2^p − 1.
     #[must_use]
     pub fn new(p: u32) -> Self {
         Self { p, modulus: mersenne(p) }
     }
 
-    /// Returns x mod M_p for x ≥ 0, as the sum of its p-bit pieces: 2^p ≡ 1.
+    /// Returns x mod M_p for x ≥ 0. Adds the digits of x in base 2^p, because 2^p ≡ 1.
     #[must_use]
     pub fn reduce(&self, mut x: Integer) -> Integer {
         while x.significant_bits() > self.p {
@@ -47,7 +47,9 @@ impl Ring {
         if x == self.modulus { Integer::new() } else { x }
     }
 
-    /// Returns the result of applying `step` n times to x, where x is stored shifted by `shift`.
+    /// Applies `step` n times to a residue that is stored shifted: as x = r·2^shift mod M_p for the
+    /// residue r. Returns the result in its shifted form, in which the shift has doubled at every
+    /// step.
     #[must_use]
     pub fn square(&self, mut x: Integer, n: u64, step: Step, shift: Shift) -> Integer {
         let mut s = shift;
@@ -68,7 +70,7 @@ impl Ring {
         x
     }
 
-    /// Returns s_n of the Lucas–Lehmer sequence with this start.
+    /// Returns s_n of the Lucas–Lehmer sequence modulo M_p with the given start.
     #[must_use]
     pub fn ll_residue(&self, start: LlStart, n: u64) -> Residue {
         let s_0 = match start {
@@ -80,8 +82,8 @@ impl Ring {
         self.to_residue(&self.square(s_0, n, Step::SquareMinusTwo, Shift::ZERO))
     }
 
-    /// Returns 3^(M_p − 1) by GMP's modular power, which is independent of a chain of squarings and
-    /// a division by 9.
+    /// Returns 3^(M_p − 1) mod M_p by GMP's modular power. This is independent of
+    /// [`Self::prp_residue`], which uses squarings and a division by 9.
     #[must_use]
     pub fn fermat_residue(&self) -> Residue {
         let exponent = Integer::from(&self.modulus - 1);
@@ -89,7 +91,8 @@ impl Ring {
         self.to_residue(&power.unwrap_or_default())
     }
 
-    /// Returns 3^(M_p − 1) as 3^(2^p)/9, which costs a third less.
+    /// Returns 3^(M_p − 1) mod M_p, computed as 3^(2^p)/9. This costs a third less than
+    /// [`Self::fermat_residue`].
     #[must_use]
     pub fn prp_residue(&self) -> Residue {
         let three = Integer::from(3).modulo(&self.modulus);
@@ -100,7 +103,7 @@ impl Ring {
     /// Returns d^(−1) mod M_p.
     ///
     /// # Panics
-    /// Panics if d has no inverse.
+    /// If d has no inverse modulo M_p.
     fn inverse(&self, d: u32) -> Integer {
         let inverse = Integer::from(d).invert(&self.modulus);
         assert!(inverse.is_ok(), "{d} has no inverse mod M{}", self.p);

@@ -1,4 +1,4 @@
-//! The comparison of an engine with GMP, as tests.
+//! A macro that generates tests from the cases that compare an engine with GMP.
 
 /// Defines a module with one `#[test]` for every case of [`crate::cases`], for the given `&'static
 /// dyn EngineFamily`.

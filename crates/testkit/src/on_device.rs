@@ -1,15 +1,16 @@
-//! A CPU family that pretends to be on a device.
+//! A family on the CPU that claims to be on a device.
 
 use std::ops::RangeInclusive;
 
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 
-/// The inner family at another place, with a few variants that are identical.
+/// A family that computes by an inner family, but reports another place, and several variants that
+/// are all identical.
 #[derive(Clone, Copy)]
 pub struct OnDevice {
-    /// The family that computes.
+    /// The inner family, which computes.
     pub inner: &'static dyn EngineFamily,
-    /// The name of the pretended place.
+    /// The name of the place that the family reports, such as `cuda:0`.
     pub place: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Whole tests of M_p, as the program runs them but without files.
+//! Runs complete tests of M_p in the same way as the program, but without its files.
 
 use warpint_arith::primes;
 use warpint_mersenne::checkpoint::CheckpointStore;
@@ -7,12 +7,13 @@ use warpint_mersenne::{
     TestError, TestKind, TestSpec, Verdict, engine, primality,
 };
 
-/// Runs a test from its plan to its end; returns its outcome and its events.
+/// Runs a test of the plan's exponent to its end. Returns its outcome and its events.
 pub fn run(plan: Plan, kind: TestKind) -> (Result<Outcome, TestError>, Vec<Event>) {
     run_to(plan, kind, None)
 }
 
-/// Runs a test up to an iteration, or to its end; returns its outcome and its events.
+/// Runs a test of the plan's exponent for `iterations` iterations, or to its end for `None`.
+/// Returns its outcome and its events.
 pub fn run_to(
     plan: Plan,
     kind: TestKind,
@@ -26,8 +27,8 @@ pub fn run_to(
     (outcome, events)
 }
 
-/// Runs one sitting of a test, from the newest checkpoint of the store to the end or to a stop.
-/// Returns how it ended, and its events.
+/// Runs one sitting of a test: from the newest checkpoint in the store, if any, to the end or until
+/// a stop is requested. Returns how the sitting ended, and its events.
 pub fn sitting(
     plan: Plan,
     kind: TestKind,
@@ -39,7 +40,8 @@ pub fn sitting(
     sitting_of(&spec, plan, store, stop, &RunOptions::default())
 }
 
-/// Runs one sitting of the test `spec` with any options; returns how it ended, and its events.
+/// Runs one sitting of the test `spec` with the given options. Returns how the sitting ended, and
+/// its events.
 pub fn sitting_of(
     spec: &TestSpec,
     plan: Plan,
@@ -53,8 +55,8 @@ pub fn sitting_of(
     (finished, events)
 }
 
-/// Runs the test `spec` with any options to its end, without a store; returns its outcome and its
-/// events.
+/// Runs the test `spec` with the given options to its end, without checkpoints. Returns its outcome
+/// and its events.
 pub fn run_of(
     spec: &TestSpec,
     plan: Plan,
@@ -68,14 +70,14 @@ pub fn run_of(
     (outcome, events)
 }
 
-/// Returns the plan of a family for p with one thread, or an error as text.
+/// Returns the plan of a family for the exponent p and one thread; the error is a text.
 pub fn plan(family: &'static dyn EngineFamily, p: u64) -> Result<Plan, String> {
     let exponent = Exponent::new(p).map_err(|e| e.to_string())?;
     Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())
 }
 
-/// Returns whether M_p is prime, by Lucas–Lehmer from 4 with one thread; below 64 bits the family
-/// `word` is used. The outcome must be free of errors.
+/// Returns whether M_p is prime, by a Lucas–Lehmer test from 4 with one thread. For p < 64 the
+/// family `word` is used. Returns an error if a check failed during the test.
 pub fn is_mersenne_prime(family: &'static dyn EngineFamily, p: u64) -> Result<bool, String> {
     let family = if p < 64 { &engine::word::Word } else { family };
     let (outcome, _) = run(plan(family, p)?, TestKind::Ll(LlStart::Four));
@@ -90,7 +92,7 @@ pub fn is_mersenne_prime(family: &'static dyn EngineFamily, p: u64) -> Result<bo
     }
 }
 
-/// Returns the primes p in `from..=to` for which [`is_mersenne_prime`] holds.
+/// Returns the primes p in `from..=to` for which M_p is prime by [`is_mersenne_prime`].
 pub fn sweep(family: &'static dyn EngineFamily, from: u64, to: u64) -> Result<Vec<u32>, String> {
     let mut found = Vec::new();
     for p in primes::primes_between(from, to) {

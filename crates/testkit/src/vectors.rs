@@ -1,4 +1,4 @@
-//! The known answers that GMP computes.
+//! Computes files of known answers with GMP.
 
 use std::fmt::Write;
 
@@ -7,14 +7,15 @@ use warpint_mersenne::LlStart;
 
 use crate::gmp::Ring;
 
-/// Iterates over the odd primes below 2,000, and, for engines of longer numbers, a Mersenne
-/// exponent and the prime after it.
+/// Returns the odd primes below 2,000 and, for engines that support only larger exponents, 4,423
+/// (the exponent of a Mersenne prime) and 4,441.
 fn small_exponents() -> impl Iterator<Item = u64> {
     primes::primes_between(3, 1_999).chain([4_423, 4_441])
 }
 
 /// Returns the text of `tests/vectors/small_residues.toml`. For every p of `small_exponents`, it
-/// contains the res64 (low 64 bits) of s_(p−2), with s_0 = 4, and of 3^(M_p − 1).
+/// contains the res64 (low 64 bits) of the Lucas–Lehmer residue s_(p−2), with s_0 = 4, and of
+/// 3^(M_p − 1), both modulo M_p.
 #[must_use]
 pub fn small_residues() -> String {
     let mut text = String::from(

@@ -1,4 +1,4 @@
-//! Checks links to files of the workspace and to headings in them.
+//! Checks the links in documents to files of the workspace and to headings in them.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -20,7 +20,8 @@ fn broken(root: &Path, page: &Page, pages: &BTreeMap<&Path, &Page>) -> Vec<Findi
     found.collect()
 }
 
-/// Returns what is wrong with a link into the workspace, if anything.
+/// Returns a description of the error in a link; `None` if the link is right or leads out of the
+/// workspace by a URL.
 fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -> Option<String> {
     if has_scheme(link) {
         return None;
@@ -46,7 +47,7 @@ fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -
     })
 }
 
-/// Returns whether the link begins with `https:`, `mailto:` or another scheme.
+/// Returns whether a link begins with `https:`, `mailto:` or another URL scheme.
 fn has_scheme(link: &str) -> bool {
     link.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1
@@ -55,8 +56,8 @@ fn has_scheme(link: &str) -> bool {
     })
 }
 
-/// Returns the path of a linked file from the root of the workspace; `None` if the link leads out
-/// of the workspace.
+/// Returns the path, relative to the root of the workspace, of the file to which `page` links as
+/// `file`; `None` if it is outside the workspace.
 fn resolved(page: &Path, file: &str) -> Option<PathBuf> {
     if file.is_empty() {
         return Some(page.to_owned());
@@ -77,7 +78,8 @@ fn resolved(page: &Path, file: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// Returns the findings in `docs/a.md`, where `docs/b.md`, `docs/c.svg` and `x.rs` exist.
+    /// Returns the findings in a file `docs/a.md` with this text, in a workspace that also contains
+    /// `docs/b.md`, `docs/c.svg` and `x.rs`.
     fn found(text: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();

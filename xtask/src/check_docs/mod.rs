@@ -1,4 +1,5 @@
-//! Checks the form of the documents: length of README.md, width of prose, links, pages of the book.
+//! Checks the form of the documents: the length of README.md, the width of prose, links, and the
+//! table of contents of the book.
 
 mod links;
 mod page;
@@ -21,7 +22,7 @@ pub(crate) struct Options {
     wrap: bool,
 }
 
-/// An error at one place of a document, with its remedy.
+/// An error at one line of a document, and how to correct it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: PathBuf,
@@ -67,8 +68,8 @@ fn findings(root: &Path, pages: &[Page]) -> Vec<Finding> {
     findings
 }
 
-/// Reads and returns all Markdown files below a folder, except those in hidden folders and build
-/// outputs.
+/// Reads all Markdown files in the workspace, except those in hidden folders and in folders named
+/// `target`.
 fn read(root: &Path) -> Result<Vec<Page>> {
     let mut pages = vec![];
     let mut folders = vec![PathBuf::new()];

@@ -1,38 +1,39 @@
-//! A Markdown file and its parts: blocks of prose, headings, links.
+//! Reads a Markdown file and finds its blocks of prose, headings and links.
 
 use std::ops::Range;
 use std::path::PathBuf;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// A Markdown file.
+/// A Markdown file, with its blocks of prose, links and anchors.
 pub(super) struct Page {
-    /// The path from the root of the workspace.
+    /// The path of the file, relative to the root of the workspace.
     pub(super) path: PathBuf,
     pub(super) text: String,
-    /// Paragraphs, items of tight lists and headings, in order.
+    /// The paragraphs, items of tight lists and headings, in the order of the text.
     pub(super) blocks: Vec<Block>,
-    /// The destinations of links and images, and their places in the text.
+    /// The destination of each link and image, and its position in the text, in bytes.
     pub(super) links: Vec<(String, usize)>,
-    /// The anchors of headings, all different.
+    /// The anchors of all headings, without duplicates.
     pub(super) anchors: Vec<String>,
-    /// The position in bytes of the beginning of each line.
+    /// The positions in the text, in bytes, at which the lines begin.
     starts: Vec<usize>,
 }
 
-/// Text that can be broken into lines, apart from headings.
+/// A block of prose: a paragraph or an item of a tight list, which can be broken into lines, or a
+/// heading.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// The bytes of the page that the block takes up, from its first to its last character.
+    /// The range of bytes of the page from the first to the last character of the block.
     pub(super) range: Range<usize>,
     pub(super) is_heading: bool,
-    /// The ranges of code and HTML within the text, at whose blanks lines must not be broken.
+    /// The ranges of code and HTML in the block. A line must not be broken within such a range.
     pub(super) fixed: Vec<Range<usize>>,
-    /// The ranges of line ends that are visible in the output.
+    /// The ranges of hard breaks: line ends that are visible in the output.
     pub(super) hard_breaks: Vec<Range<usize>>,
 }
 
-/// Returns mdBook's own Markdown parser, with its extensions.
+/// Returns the Markdown parser that mdBook uses, with the same extensions.
 pub(super) fn parser(text: &str) -> Parser<'_> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -54,12 +55,12 @@ impl Page {
         Self { path, blocks, links, anchors, starts, text }
     }
 
-    /// Returns the line that contains a byte, counted from 0.
+    /// Returns the index of the line that contains the byte at position `at`, counted from 0.
     pub(super) fn line_of(&self, at: usize) -> usize {
         self.starts.partition_point(|&start| start <= at).saturating_sub(1)
     }
 
-    /// Returns the bytes of a line without its line end.
+    /// Returns the range of bytes of the line with this index, without its line end.
     pub(super) fn line(&self, index: usize) -> Range<usize> {
         let start = self.starts.get(index).copied().unwrap_or(self.text.len());
         let end = self.starts.get(index + 1).map_or(self.text.len(), |&next| next - 1);
@@ -67,14 +68,14 @@ impl Page {
         start..start + line.strip_suffix('\r').unwrap_or(line).len()
     }
 
-    /// Returns the lines of a block, counted from 0.
+    /// Returns the range of the indices of a block's lines, counted from 0.
     pub(super) fn lines_of(&self, block: &Block) -> Range<usize> {
         let last = self.line_of(block.range.end.saturating_sub(1).max(block.range.start));
         self.line_of(block.range.start)..last + 1
     }
 
-    /// Returns the position at which a block's text begins: after the marks of quotes and lists on
-    /// its first line.
+    /// Returns the position in bytes at which a block's text begins, after the marks of quotes and
+    /// lists on its first line.
     pub(super) fn start_of(&self, block: &Block) -> usize {
         let line = self.line(self.line_of(block.range.start)).start;
         let before = self.text.get(line..block.range.start).unwrap_or_default();
@@ -88,11 +89,11 @@ struct Reader {
     blocks: Vec<Block>,
     links: Vec<(String, usize)>,
     anchors: Vec<String>,
-    /// The block being read.
+    /// The block that is being read; `None` outside of blocks.
     open: Option<Block>,
-    /// The nesting depth of tables and blocks of code or HTML.
+    /// The nesting depth of tables and of blocks of code or HTML, whose text is skipped.
     skipped: usize,
-    /// The text of the heading being read.
+    /// The text of the heading that is being read.
     heading: String,
 }
 
@@ -173,8 +174,8 @@ impl Reader {
         }
     }
 
-    /// Adds text to the open block. If no paragraph is open, in an item of a tight list, the text
-    /// begins a block of its own.
+    /// Adds a range of text to the open block. If no block is open, as in an item of a tight list,
+    /// the text begins a new block.
     fn inline(&mut self, range: Range<usize>) {
         if self.skipped > 0 {
             return;
@@ -193,7 +194,7 @@ impl Reader {
     }
 }
 
-/// Returns the anchor of a heading, in the form of mdBook and GitHub.
+/// Returns the anchor that mdBook and GitHub derive from the text of a heading.
 fn slug(heading: &str) -> String {
     let kept = |c: char| match c {
         '_' | '-' => Some(c),
@@ -203,7 +204,8 @@ fn slug(heading: &str) -> String {
     heading.trim().to_lowercase().chars().filter_map(kept).collect()
 }
 
-/// Returns the anchor of a heading, with a number appended if the heading is repeated.
+/// Returns an anchor that differs from all anchors in `used`: `slug`, if necessary with a number
+/// appended.
 fn unique(slug: String, used: &[String]) -> String {
     if !used.contains(&slug) {
         return slug;

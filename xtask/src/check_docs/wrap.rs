@@ -1,16 +1,17 @@
-//! Rewraps prose; all other text is preserved byte for byte.
+//! Rewraps prose to a fixed width. All other text is preserved byte for byte.
 
 use anyhow::{Result, ensure};
 use pulldown_cmark::html::push_html;
 
 use super::page::{Block, Page, parser};
 
-/// The largest number of characters of a rewrapped line, where blanks allow it.
+/// The largest number of characters of a rewrapped line. A line is longer only if it cannot be
+/// broken.
 const WIDTH: usize = 110;
 
-/// Returns the text of a page with all paragraphs and items rewrapped that have a line of more than
-/// `WIDTH` characters; `None` if there are none. Returns an error if that would change the output
-/// of the page.
+/// Returns the text of a page in which every paragraph and list item that has a line of more than
+/// `WIDTH` characters is rewrapped. Returns `None` if there is no such line, and an error if
+/// rewrapping would change the output of the page.
 pub(super) fn wrapped(page: &Page) -> Result<Option<String>> {
     let is_wide = |line| page.text[page.line(line)].chars().count() > WIDTH;
     let mut text = String::with_capacity(page.text.len());
@@ -34,7 +35,7 @@ pub(super) fn wrapped(page: &Page) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Returns the output of a page, independent of the line ends in its source.
+/// Returns the HTML output of a page, with each run of white space replaced by one blank.
 fn shown(text: &str) -> String {
     let mut html = String::new();
     push_html(&mut html, parser(text));
@@ -64,11 +65,12 @@ fn rewrapped(page: &Page, block: &Block) -> String {
     text
 }
 
-/// The words of a block up to a hard break or the end.
+/// A part of a block that can be rewrapped: its words up to a hard break or to the end of the
+/// block.
 #[derive(Default)]
 struct Sentence {
     words: Vec<String>,
-    /// The blanks or the backslash of the break.
+    /// The blanks or the backslash that make the hard break; empty at the end of the block.
     end: String,
 }
 
@@ -108,7 +110,8 @@ fn sentences(page: &Page, block: &Block) -> Vec<Sentence> {
     sentences
 }
 
-/// Returns the number of bytes of quote marks and blanks at the beginning of a line.
+/// Returns the number of bytes at the beginning of a line that are blanks or one of at most
+/// `quotes` quote marks.
 fn marks(line: &str, quotes: usize) -> usize {
     let mut rest = line.trim_start();
     for _ in 0..quotes {
@@ -117,8 +120,8 @@ fn marks(line: &str, quotes: usize) -> usize {
     line.len() - rest.len()
 }
 
-/// Returns the words of a part of a line, and whether the last one continues in the next line. A
-/// blank within code or HTML is part of its word.
+/// Returns the words in a range of a line, and whether the last word continues in the next line. A
+/// blank within code or HTML is part of a word.
 fn words(page: &Page, block: &Block, range: std::ops::Range<usize>) -> (Vec<String>, bool) {
     let fixed = |at: usize| block.fixed.iter().any(|fixed| fixed.contains(&at));
     let mut words = vec![];
@@ -134,8 +137,8 @@ fn words(page: &Page, block: &Block, range: std::ops::Range<usize>) -> (Vec<Stri
     (words, fixed(range.end))
 }
 
-/// Returns the words in lines of at most `width` characters, or longer ones if words that must stay
-/// together are longer.
+/// Distributes words to lines of at most `width` characters. A line is longer if a word, or words
+/// that must stay together, are longer.
 fn filled(words: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for word in together(words) {
@@ -150,8 +153,9 @@ fn filled(words: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the words, each that must not begin a line joined to the preceding one, and each that
-/// must not end a line joined to the following one.
+/// Returns the words, after joining by a blank those that must stay on one line: a word that must
+/// not begin a line is joined to the preceding word, and one that must not end a line to the
+/// following word.
 fn together(words: &[String]) -> Vec<String> {
     let mut joined: Vec<String> = vec![];
     for word in words {
@@ -166,8 +170,8 @@ fn together(words: &[String]) -> Vec<String> {
     joined
 }
 
-/// Returns whether a word may begin a line: not if it looks like the mark of a list, a heading, a
-/// quote, a table, a rule, a definition, a fence or a block of HTML.
+/// Returns whether a word may begin a line. It may not if Markdown would read it as the mark of a
+/// list, a heading, a quote, a table, a rule, a definition, a fence or a block of HTML.
 fn may_begin(word: &str) -> bool {
     let digits = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = digits.len() < word.len() && matches!(digits, "." | ")");
@@ -192,7 +196,7 @@ mod tests {
         text
     }
 
-    /// Returns words of four letters, 22 of which fill a line together with their blanks.
+    /// Returns `count` words of four letters with blanks between them. 22 of them fill a line.
     fn words(count: usize) -> String {
         vec!["word"; count].join(" ")
     }

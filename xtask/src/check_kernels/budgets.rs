@@ -1,4 +1,5 @@
-//! The resource budgets of kernels: `budgets.toml` in the folder of the kernels.
+//! Reads and writes the resource budgets of kernels: the file `budgets.toml` in a folder of
+//! kernels.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,19 +15,21 @@ use super::usage::Limits;
 #[derive(Debug)]
 pub(crate) struct Budgets {
     path: PathBuf,
-    /// The constants whose values distinguish budgets; constants that a kernel does not have are
-    /// ignored.
+    /// The names of the constants whose values distinguish the budgets of a kernel. A name that a
+    /// kernel does not define is ignored.
     by: Vec<String>,
     rows: BTreeMap<Key, Limits>,
 }
 
-/// The key of a budget.
+/// The key of a budget: what it applies to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) kernel: String,
-    /// The constants as `A=1 B=2`, in the order of the field `by` of [`Budgets`].
+    /// The values of the constants that distinguish budgets, as `A=1 B=2`, in the order of the
+    /// field `by` of [`Budgets`].
     pub(crate) constants: String,
-    /// The architecture: 75, 90 …; `None` for architectures without a row of their own.
+    /// The architecture, such as 75 or 90; `None` in the row for all architectures that have no
+    /// separate row.
     pub(crate) architecture: Option<u32>,
 }
 
@@ -58,7 +61,8 @@ const HEAD: &str = "\
 ";
 
 impl Budgets {
-    /// Reads a file of budgets. A missing file counts as one without rows.
+    /// Reads a file of budgets. If it is missing, returns budgets without rows, distinguished by
+    /// the constants `by_default`.
     pub(crate) fn read(path: &Path, by_default: &[&str]) -> Result<Self> {
         let by = by_default.iter().map(|&name| name.to_owned()).collect();
         if !path.exists() {
@@ -89,7 +93,7 @@ impl Budgets {
         &self.path
     }
 
-    /// Returns the constants of a kernel that select its budget.
+    /// Returns the constants that select a kernel's budget, as `A=1 B=2`.
     pub(crate) fn constants(&self, defines: &[(&'static str, String)]) -> String {
         let value = |by: &String| {
             let (name, value) = defines.iter().find(|(name, _)| name == by)?;
@@ -98,16 +102,19 @@ impl Budgets {
         self.by.iter().filter_map(value).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the budget of a kernel on an architecture, if any.
+    /// Returns the budget for a key: the row of its architecture, or else the row for all
+    /// architectures; `None` if there is neither.
     pub(crate) fn get(&self, key: &Key) -> Option<Limits> {
         let any = Key { architecture: None, ..key.clone() };
         self.rows.get(key).or_else(|| self.rows.get(&any)).copied()
     }
 
-    /// Replaces budgets by measured values. Architectures share a row unless they spill.
+    /// Replaces budgets by measured values. Architectures on which a kernel uses no stack and does
+    /// not spill share a row.
     ///
-    /// If everything was measured (`all`), nothing else remains. Otherwise rows of architectures that were
-    /// not measured stay, and shared rows do not shrink, because other architectures may need them.
+    /// If `all`, everything was measured, and all old rows are removed. Otherwise the rows of
+    /// architectures that were not measured remain, and the values in shared rows do not decrease,
+    /// because other architectures may need them.
     pub(crate) fn update(&mut self, measured: &BTreeMap<Key, Limits>, all: bool) {
         self.rows.retain(|key, _| !all && !measured.contains_key(key));
         for (key, &limits) in measured {

@@ -1,5 +1,5 @@
-//! Compiles every kernel for every architecture, without a GPU, and compares its registers and spills
-//! with the recorded budgets.
+//! Compiles every kernel for every architecture, without a GPU, and compares the registers and
+//! spilled bytes of each kernel with its recorded budget.
 
 mod budgets;
 mod usage;
@@ -16,7 +16,7 @@ use warpint_mersenne::engine::{fp64_gpu, goldilocks_gpu};
 use budgets::{Budgets, Key};
 use usage::{Limits, parse};
 
-/// The architectures, and the shared memory in bytes available to a block on each.
+/// Each architecture, and the shared memory in bytes that is available to a block on it.
 const ARCHITECTURES: [(u32, u32); 7] = [
     (75, 64 << 10),
     (80, 163 << 10),
@@ -27,38 +27,39 @@ const ARCHITECTURES: [(u32, u32); 7] = [
     (120, 99 << 10),
 ];
 
-/// The architectures that are checked without `--all`: the oldest, the one tuned for, and the
-/// newest.
+/// The architectures that are checked without `--all`: the oldest, the one for which the kernels
+/// are tuned, and the newest.
 const FEW_ARCHITECTURES: [u32; 3] = [75, 90, 120];
 
-/// The lengths of `goldilocks` that are checked without `--all`: a short length of the tests, a
-/// length with a factor 5, and one tuned for.
+/// The transform lengths of `goldilocks` that are checked without `--all`: a short length that
+/// tests use, a length with a factor 5, and one for which the kernels are tuned.
 const FEW_OF_GOLDILOCKS: [usize; 3] = [1 << 10, 5 << 16, 1 << 22];
 
-/// The lengths of `fp64` that are checked, also with `--all`, because it has too many: the
-/// shortest, one with a factor 3, and two tuned for.
+/// The transform lengths of `fp64` that are checked: the shortest, one with a factor 3, and two for
+/// which the kernels are tuned. They are the same with `--all`, because `fp64` has too many
+/// lengths.
 const FEW_OF_FP64: [usize; 4] = [256, 1536, 393_216, 4_718_592];
 
-/// The version of the compiler to which budgets refer: other versions allocate registers
-/// differently.
+/// The version of NVRTC (major, minor) for which the budgets are recorded. Other versions allocate
+/// registers differently.
 const COMPILER: (u32, u32) = (13, 0);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Every length (of fp64 one of each kind) on every architecture; without it one length of
-    /// each kind on three
+    /// Check every length (for fp64 one length of each kind) on every architecture; by default,
+    /// check one length of each kind on three architectures
     #[arg(long)]
     all: bool,
     /// Write the measured values to the budgets
     #[arg(long)]
     update: bool,
-    /// Only these architectures
+    /// Check only these architectures, such as 90
     #[arg(long, value_name = "SM", value_delimiter = ',')]
     architectures: Vec<u32>,
-    /// Only these lengths, in words
+    /// Check only these transform lengths, in words
     #[arg(long, value_name = "N", value_delimiter = ',')]
     lengths: Vec<usize>,
-    /// Only kernels whose folder's name contains this text
+    /// Check only kernels in folders whose name contains this text
     #[arg(long, value_name = "FOLDER", default_value = "")]
     only: String,
 }
@@ -69,13 +70,15 @@ impl Options {
     }
 }
 
-/// The kernels of a crate, or of one of its families.
+/// A folder of kernels that share a file of budgets: those of a crate, or of one of its engine
+/// families.
 struct Folder {
-    /// The path of the budgets, in the folder of the kernels.
+    /// The path of the file of budgets.
     budgets: &'static str,
-    /// The constants that distinguish budgets.
+    /// The names of the constants whose values distinguish budgets.
     by: &'static [&'static str],
-    /// The lengths that are checked without `--all`.
+    /// The transform lengths that are checked without `--all`; empty if the kernels have no
+    /// lengths.
     few_lengths: &'static [usize],
     all_lengths: fn() -> Vec<usize>,
     sources: fn(lengths: &[usize], shared_memory: u32) -> Result<Vec<Source>>,
@@ -176,14 +179,14 @@ struct Task {
     architecture: u32,
 }
 
-/// A compiled kernel.
+/// A compiled kernel, with the resources that it uses.
 struct Found {
     folder: usize,
     key: Key,
-    /// The source's file name and constants.
+    /// The file name and the constants of the kernel's source, for messages.
     title: String,
     limits: Limits,
-    /// The compilation time of its translation unit, divided among the kernels in it.
+    /// The compilation time of the kernel's translation unit, divided by the number of its kernels.
     time: Duration,
 }
 
@@ -234,7 +237,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Returns the translation units to compile, each text with the same constants once.
+/// Returns the translation units to compile for each architecture, without duplicates.
 fn tasks(options: &Options) -> Result<Vec<Task>> {
     let chosen = |architecture: u32| match &options.architectures[..] {
         [] => options.all || FEW_ARCHITECTURES.contains(&architecture),
@@ -281,7 +284,7 @@ fn compiled(nvrtc: &Nvrtc, task: &Task, budgets: &[Budgets]) -> Result<Vec<Found
     Ok(found.collect())
 }
 
-/// Returns a description of how a kernel exceeds its budget, if it does.
+/// Returns a message if a kernel exceeds its budget or has no budget; `None` otherwise.
 fn excess(found: &Found, budgets: &[Budgets]) -> Option<String> {
     let budgets = budgets.get(found.folder)?;
     let Found { key, title, limits, .. } = found;
@@ -321,8 +324,8 @@ fn update(found: &[Found], budgets: &mut [Budgets], options: &Options) -> Result
     Ok(())
 }
 
-/// Returns a table with a line for each kernel. It gives the largest values over all constants and
-/// architectures of the kernel.
+/// Returns a table with one line for each kernel name: the largest values over all constants and
+/// architectures.
 fn table(found: &[Found]) -> String {
     #[derive(Default)]
     struct Line {
@@ -373,7 +376,8 @@ mod tests {
         Task { folder: 0, source, architecture: 90 }
     }
 
-    /// Returns a kernel with the compiler's log, if this machine has the compiler.
+    /// Compiles the kernel of the test for this number of points. Returns `None` if this machine
+    /// has no compiler.
     fn found(points: u32) -> Option<Found> {
         let nvrtc = Nvrtc::find(None).ok()?;
         compiled(&nvrtc, &task(points), &[]).unwrap().pop()

@@ -1,8 +1,8 @@
-//! The assembler's report on each compiled kernel.
+//! Parses the assembler's report on each compiled kernel.
 
 use anyhow::{Context, Result};
 
-/// The resources of a kernel, from the compiler's log.
+/// The resources that a kernel uses, according to the compiler's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// The kernel's name.
@@ -10,19 +10,20 @@ pub(crate) struct Usage {
     pub(crate) limits: Limits,
 }
 
-/// The registers and the local memory of a thread.
+/// The registers and the local memory that a thread of a kernel uses, or may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Limits {
     /// The number of 32-bit registers.
     pub(crate) registers: u32,
-    /// The number of bytes of local memory for arrays that are not in registers, and for spills.
+    /// The number of bytes of local memory per thread, for arrays that are not in registers and for
+    /// spilled registers.
     pub(crate) stack_bytes: u32,
-    /// The total number of bytes stored and loaded because registers did not suffice.
+    /// The total number of bytes that a thread stores and loads because registers did not suffice.
     pub(crate) spill_bytes: u32,
 }
 
 impl Limits {
-    /// Returns the larger value of each field.
+    /// Returns, for each field, the larger of the two values.
     pub(crate) fn max(self, other: Self) -> Self {
         Self {
             registers: self.registers.max(other.registers),
@@ -31,7 +32,7 @@ impl Limits {
         }
     }
 
-    /// Returns whether no field exceeds that of the other.
+    /// Returns whether each field is at most that of `other`.
     pub(crate) fn within(self, other: Self) -> bool {
         self.max(other) == other
     }
@@ -69,7 +70,8 @@ fn after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     line.split_once(mark).map(|(_, rest)| rest)
 }
 
-/// Returns the number immediately before `mark`.
+/// Returns the decimal number immediately before the first `mark` in a line; `None` if there is
+/// none.
 fn before(line: &str, mark: &str) -> Option<u32> {
     line.split_once(mark)?.0.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }

@@ -1,17 +1,17 @@
-//! The lines to process under kills, and their expected results.
+//! The work list that is processed while the program is killed, and its expected results.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::primes;
 
-/// A work list of thirty lines, including those that are added later.
+/// A random work list of thirty lines, including lines that are added during the work.
 pub(super) struct List {
     pub(super) at_first: Vec<String>,
     pub(super) by_file: Vec<String>,
     pub(super) by_command: Vec<String>,
     pub(super) malformed: Vec<String>,
-    /// The names of the start files of certifications, and their bytes.
+    /// The names and contents of the files from which certifications start.
     pub(super) starts: Vec<(String, Vec<u8>)>,
 }
 
@@ -91,13 +91,14 @@ impl List {
         [self.at_first.clone(), self.by_file.clone(), self.by_command.clone()].concat()
     }
 
-    /// Returns the lines that must be left in the end.
+    /// Returns the lines that must remain in the work list at the end, because they are not
+    /// assignments.
     pub(super) fn kept(&self) -> Vec<String> {
         self.at_first.iter().filter(|line| expected(line).is_none()).cloned().collect()
     }
 }
 
-/// Returns a random prime from 1,000 on that is less than `below`.
+/// Returns a random prime p with 1,000 ≤ p < `below`.
 fn prime(rng: &mut ChaCha8Rng, below: u64) -> u64 {
     loop {
         let p = rng.random_range(1_000..below);
@@ -107,7 +108,7 @@ fn prime(rng: &mut ChaCha8Rng, below: u64) -> u64 {
     }
 }
 
-/// Draws primes p until M_p has a factor 2kp + 1 with a small k; returns p and the factor.
+/// Draws primes p until M_p has a factor 2kp + 1 with k < 2,000. Returns p and the factor.
 fn with_factor(mut prime: impl FnMut() -> u64) -> (u64, u64) {
     loop {
         let p = prime();
@@ -118,7 +119,7 @@ fn with_factor(mut prime: impl FnMut() -> u64) -> (u64, u64) {
     }
 }
 
-/// Returns the ⌈p/8⌉ little-endian bytes of a random number below 2^p − 1.
+/// Returns a random number below 2^p − 1, as ⌈p/8⌉ little-endian bytes.
 fn residue(rng: &mut ChaCha8Rng, p: u64) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..p.div_ceil(8)).map(|_| rng.random()).collect();
     // The last byte has p mod 8 bits; not all of them are ones.
@@ -129,8 +130,9 @@ fn residue(rng: &mut ChaCha8Rng, p: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns the expected beginning of a line's result: exponent, work type and assignment; `None` if
-/// the line has no result. It follows the forms that [`List`] writes, not the program's own parser.
+/// Returns the exponent, the work type and the assignment ID of the result of a line, in the form
+/// in which [`List`]'s results are compared; `None` if the line has no result. Only understands the
+/// lines that [`List`] contains, and does not use the program's parser.
 pub(super) fn expected(line: &str) -> Option<String> {
     let line = line.rsplit(';').next()?;
     let (keyword, rest) = line.split_once('=')?;

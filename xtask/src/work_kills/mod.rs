@@ -1,5 +1,5 @@
-//! SIGKILL of `warpint work` at random moments: every assignment of a list must have one result in the
-//! end, and every other line must be preserved. [`List`] is the list of lines.
+//! Kills `warpint work` by SIGKILL at random moments. At the end, every assignment of the work list
+//! ([`List`]) must have exactly one result, and every other line must be preserved.
 
 mod list;
 
@@ -19,23 +19,24 @@ use serde_json::Value;
 
 use crate::kills::{CHECKPOINT_SECONDS, Killed, wait};
 
-/// The interval between checks of the results file, and of whether the work has ended.
+/// The interval at which the task checks the results file, and whether the program has ended.
 const POLL: Duration = Duration::from_micros(100);
 
 /// The options of `work-kills`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// How often the running work is killed
+    /// The number of times that the running program is killed
     #[arg(long, default_value_t = 20)]
     kills: u32,
-    /// The largest exponents of the list are below this
+    /// The bound below which all exponents of the list are
     #[arg(long, default_value_t = 100_000)]
     below: u64,
     #[command(flatten)]
     killed: Killed,
 }
 
-/// Processes the list without a kill, then with kills. Returns an error if anything differs.
+/// Processes the work list without a kill, then again with kills. Returns an error if the results
+/// differ or a line is lost.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let program = options.killed.program()?;
     let mut rng = options.killed.moments();
@@ -79,7 +80,9 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The numbers of kills by what they hit.
+/// The numbers of kills after which the process had written a new result (`behind_a_result`), of
+/// those among them whose result's line was still in the work list (`before_removal`), and of kills
+/// after all work had ended.
 #[derive(Default)]
 struct Tally {
     behind_a_result: u32,
@@ -136,7 +139,8 @@ fn kill(
     Ok(tally)
 }
 
-/// Returns the facts of a result: the part described by [`expected`], and the outcome.
+/// Returns a text with the content of a result that must not depend on kills: the text that
+/// [`expected`] returns, and the outcome.
 fn fact(result: &Value) -> String {
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or("none").to_owned();
     let p = result.get("exponent").and_then(Value::as_u64).unwrap_or(0);
@@ -145,15 +149,15 @@ fn fact(result: &Value) -> String {
     format!("{p} {} {}: {status} {res64} {hash} {factors}", text("worktype"), text("aid"))
 }
 
-/// A working directory of the program under test.
+/// The program under test, and a working directory for it.
 struct Site<'a> {
     program: &'a Path,
     dir: PathBuf,
 }
 
 impl Site<'_> {
-    /// Writes the list, with line endings of both kinds and none at the end, and the start files of
-    /// certifications.
+    /// Creates the directory, and writes the work list and the files from which certifications
+    /// start. The list has both kinds of line ends, and none at its end.
     fn prepare(&self, list: &List, lines: &[String]) -> anyhow::Result<()> {
         fs::create_dir(&self.dir)?;
         for (name, residue) in &list.starts {
@@ -193,7 +197,8 @@ impl Site<'_> {
         fs::metadata(self.dir.join("results.txt")).map_or(0, |m| m.len())
     }
 
-    /// Reads and returns the complete lines of results.txt, each of which must be JSON.
+    /// Returns the complete lines of `results.txt`, each of which must be JSON; empty if there is
+    /// no such file.
     fn results(&self) -> anyhow::Result<Vec<Value>> {
         let path = self.dir.join("results.txt");
         let text = if path.exists() { fs::read_to_string(&path)? } else { String::new() };
@@ -202,8 +207,8 @@ impl Site<'_> {
         whole.lines().map(parse).collect()
     }
 
-    /// Checks that every assignment has one result, that all other lines are left, and that the
-    /// last process has reported the malformed lines by number.
+    /// Returns an error if an assignment does not have exactly one result, if another line is
+    /// missing, or if the last process has not reported a malformed line with its number.
     fn check(&self, list: &List) -> anyhow::Result<()> {
         let dir = self.dir.display();
         let mut wanted: Vec<String> = list.all().iter().filter_map(|line| expected(line)).collect();

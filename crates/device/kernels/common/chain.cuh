@@ -35,7 +35,8 @@ DEVICE void multiply_add_carried(u32& lo, u32& hi, u32 a, u32 b) {
 
 #else
 
-// a + b; a + b + carry; the same without passing a carry on. Likewise a − b with borrows.
+// add_first: a + b. add_carried: a + b + carry. add_last: a + b + carry, without passing a carry
+// on. The functions sub_…: a − b, with a borrow in place of the carry.
 DEVICE u32 add_first(u32 a, u32 b) {
     u32 r;
     asm volatile("add.cc.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
@@ -67,7 +68,8 @@ DEVICE u32 sub_last(u32 a, u32 b) {
     return r;
 }
 
-// {lo, hi} += a·b, and the same plus the carry: one instruction if lo and hi are a register pair.
+// multiply_add_first: {lo, hi} += a·b. multiply_add_carried: {lo, hi} += a·b + carry. Each is one
+// instruction if lo and hi are a register pair.
 DEVICE void multiply_add_first(u32& lo, u32& hi, u32 a, u32 b) {
     asm volatile("mad.lo.cc.u32 %0, %2, %3, %0;\n\t"
                  "madc.hi.cc.u32 %1, %2, %3, %1;"

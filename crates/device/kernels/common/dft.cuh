@@ -95,7 +95,7 @@ DEVICE void dft(Load load, Store store) {
     }
 }
 
-// x ← X.
+// x[k] ← X_k: the transform in place.
 template <int n>
 DEVICE void dft(Wide x[n]) {
     Wide y[n];

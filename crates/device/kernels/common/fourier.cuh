@@ -75,7 +75,7 @@ DEVICE void butterfly(Complex& a, Complex& b, Complex t) {
     b = twice_sub(a, sum);
     a = sum;
 }
-// The same for t = i^quarters.
+// x_0 + t·x_1 and x_0 − t·x_1 for t = i^quarters.
 template <int quarters>
 DEVICE void butterfly(Complex& a, Complex& b) {
     Complex c = times_i<quarters>(b);
@@ -124,7 +124,7 @@ DEVICE void odd_transform(Complex (&x)[p], const Complex (&t)[p]) {
     });
 }
 
-// The levels below NODES nodes.
+// Computes the levels of the tree below a level of NODES nodes.
 template <int R, int SIGN, bool plain, int NODES, class Power>
 DEVICE void levels(Complex (&x)[R], const Power& power) {
     constexpr int length = R / NODES;
@@ -167,7 +167,7 @@ template <int R, int SIGN, class Power>
 DEVICE void transform(Complex (&x)[R], const Power& power) {
     levels<R, SIGN, false, 1>(x, power);
 }
-// The same for w = 1.
+// x[place_of(R, k)] ← X_k for w = 1.
 template <int R, int SIGN>
 DEVICE void transform(Complex (&x)[R]) {
     levels<R, SIGN, true, 1>(x, 0);

@@ -99,7 +99,8 @@ DEVICE Wide times_power(Wide v) {
     }
 }
 
-// The same for 0 ≤ v < 2^70, in fewer instructions; the result is within ±2^65.
+// v·2^s mod q as `times_power`, for 0 ≤ v < 2^70, in fewer instructions; the result is within
+// ±2^65.
 template <int s>
 DEVICE Wide positive_times_power(Wide v) {
     constexpr int words = s / 32, r = s % 32;

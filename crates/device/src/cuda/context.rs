@@ -1,4 +1,4 @@
-//! The context of a device, its one stream, and the meaning of its errors.
+//! The CUDA context of a device, its only stream, and the errors of its calls.
 
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -13,14 +13,15 @@ use crate::DeviceError;
 /// How long the host polls before it sleeps: about the time that falling asleep and waking up take.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// The primary context of a device and a stream on it, in which all work of a
-/// [`Backend`](crate::Backend) is ordered.
+/// The primary context of a device, and the stream to which all work of a
+/// [`Backend`](crate::Backend) is submitted.
 #[derive(Debug)]
 pub(super) struct Context {
     device: CUdevice,
     context: CUcontext,
     pub(super) stream: CUstream,
-    /// The event that marks the end of all work so far; a thread that waits for it sleeps.
+    /// The event that [`Self::wait`] records after all submitted work. A thread that waits for it
+    /// sleeps.
     end: CUevent,
 }
 
@@ -48,17 +49,17 @@ impl Context {
         Ok(this)
     }
 
-    /// Makes the context current on the calling thread, which every other call requires.
+    /// Makes the context current on the calling thread. All other calls of the driver require this.
     pub(super) fn bind(&self) -> CUresult {
         // SAFETY: the context is retained.
         unsafe { sys::cuCtxSetCurrent(self.context) }
     }
 
-    /// Waits for all work: polls for [`AWAKE`], then sleeps. Waiting for the stream instead would keep
-    /// a core of the host busy.
+    /// Waits until the stream has done all submitted work: polls for the time [`AWAKE`], then
+    /// sleeps. The driver's call that waits for a stream would keep a core of the host busy.
     ///
-    /// Threads may share the event. If another thread records it again on the same stream, this thread
-    /// waits for more work than requested, never for less.
+    /// Several threads may wait at the same time, with the same event. If another thread records
+    /// the event again, this thread waits for more work than requested, never for less.
     pub(super) fn wait(&self) -> CUresult {
         // SAFETY: event and stream are valid.
         let code = unsafe { sys::cuEventRecord(self.end, self.stream) };
@@ -95,12 +96,13 @@ impl Drop for Context {
     }
 }
 
-/// A point in a stream at which the device's clock is read.
+/// An event at which the device reads its clock, between two pieces of work of a stream.
 #[derive(Debug)]
 pub(super) struct Event(CUevent);
 
 impl Event {
-    /// Records an event after the work now in the stream. The device's context must be current.
+    /// Records an event after all work submitted to the stream so far. The device's context must be
+    /// current.
     pub(super) fn record(stream: CUstream) -> Result<Self, DeviceError> {
         let mut event = ptr::null_mut();
         // SAFETY: the call writes one handle.
@@ -129,7 +131,8 @@ impl Drop for Event {
     }
 }
 
-/// Returns whether the code reports a fault of a kernel, which any later call may report.
+/// Returns whether a result code means that a kernel failed. Such a code may be returned by any
+/// call after the kernel's launch.
 pub(super) fn is_fault(code: CUresult) -> bool {
     use CUresult as E;
     matches!(
@@ -146,7 +149,8 @@ pub(super) fn is_fault(code: CUresult) -> bool {
     )
 }
 
-/// Returns the error of a failed call; `running` lists the kernels that may have caused it.
+/// Returns the error for a call that failed with a result code. `running` lists the names of the
+/// kernels that may be running; the error names them if the code means that a kernel failed.
 pub(super) fn error(call: &str, code: CUresult, running: &[&str]) -> DeviceError {
     let message = describe(code);
     if !is_fault(code) || running.is_empty() {

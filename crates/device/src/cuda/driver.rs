@@ -11,7 +11,7 @@ use libloading::Library;
 use crate::DeviceError;
 use crate::error::one_line;
 
-/// The oldest CUDA version whose driver has every function used here.
+/// The oldest CUDA version (major, minor) whose driver has every function that this crate calls.
 const OLDEST: (u32, u32) = (12, 0);
 
 #[cfg(windows)]
@@ -19,8 +19,8 @@ const LIBRARY: &str = "nvcuda.dll";
 #[cfg(not(windows))]
 const LIBRARY: &str = "libcuda.so.1";
 
-/// The functions called by this crate. The bindings panic if one is missing, so all of them are looked
-/// up before the first call.
+/// The driver's functions that this crate calls. The bindings panic if one is missing, so all of
+/// them are looked up before the first call.
 const FUNCTIONS: [&str; 38] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
@@ -62,13 +62,13 @@ const FUNCTIONS: [&str; 38] = [
     "cuModuleUnload",
 ];
 
-/// The functions for streams, which are looked up by these names.
+/// The driver's functions for streams. They too are looked up before the first call.
 const STREAM_FUNCTIONS: [&str; 2] = ["cuStreamCreate", "cuStreamDestroy_v2"];
 
-/// A driver that has been started.
+/// The CUDA driver, loaded and initialised.
 #[derive(Debug)]
 pub(crate) struct Driver {
-    /// The CUDA version that the driver supports.
+    /// The newest CUDA version (major, minor) that the driver supports.
     pub(crate) cuda: (u32, u32),
     /// The versions of the driver and of CUDA: `580.159.04 (CUDA 13.0)`.
     pub(crate) version: String,
@@ -80,7 +80,8 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Starts the driver at the first call of the process, and returns it.
+    /// Returns the driver, which the first call in the process loads and initialises. Later calls
+    /// return the same driver or the same error.
     pub(crate) fn start() -> Result<&'static Self, DeviceError> {
         static STARTED: OnceLock<Result<Driver, DeviceError>> = OnceLock::new();
         STARTED.get_or_init(start).as_ref().map_err(Clone::clone)
@@ -119,7 +120,8 @@ fn start() -> Result<Driver, DeviceError> {
     })
 }
 
-/// Returns the library that the bindings call, or an error that says why it cannot be loaded.
+/// Loads the driver's library and returns the bindings' handle to it. The error says why it cannot
+/// be loaded.
 fn library() -> Result<&'static Library, DeviceError> {
     // SAFETY: loading the driver runs its initialisers, which any CUDA program relies on.
     let probe = unsafe { Library::new(LIBRARY) };
@@ -165,20 +167,22 @@ fn cuda_version() -> Result<(u32, u32), DeviceError> {
     Ok(version_pair(version))
 }
 
-/// Decodes 1000 · major + 10 · minor, the driver's form of a version.
+/// Returns (major, minor) of a version that the driver writes as 1000·major + 10·minor.
 fn version_pair(version: i32) -> (u32, u32) {
     let version = u32::try_from(version).unwrap_or(0);
     (version / 1000, version % 1000 / 10)
 }
 
-/// Returns the driver's version, such as `580.159.04`, which only the kernel module reports.
+/// Returns the driver's product version, such as `580.159.04`, as the Linux kernel module reports
+/// it; `None` if it does not.
 fn product_version() -> Option<String> {
     ["/sys/module/nvidia/version", "/proc/driver/nvidia/version"]
         .iter()
         .find_map(|path| version_in(&fs::read_to_string(path).ok()?))
 }
 
-/// Returns the first word that consists of numbers separated by dots.
+/// Returns the first word in a text that has the form of `580.159.04`: decimal numbers separated by
+/// dots.
 fn version_in(text: &str) -> Option<String> {
     let is_version = |word: &&str| {
         word.contains('.')
@@ -187,7 +191,7 @@ fn version_in(text: &str) -> Option<String> {
     text.split_whitespace().find(is_version).map(str::to_owned)
 }
 
-/// Returns an error that names the call, unless the code means success.
+/// Returns an error that names the call if its result code does not mean success.
 pub(super) fn check(call: &str, code: CUresult) -> Result<(), DeviceError> {
     match code {
         CUresult::CUDA_SUCCESS => Ok(()),
@@ -195,7 +199,8 @@ pub(super) fn check(call: &str, code: CUresult) -> Result<(), DeviceError> {
     }
 }
 
-/// Formats a code as `CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered`.
+/// Formats a result code with the driver's explanation: `CUDA_ERROR_ILLEGAL_ADDRESS: an illegal
+/// memory access was encountered`.
 pub(super) fn describe(code: CUresult) -> String {
     let text = |read: unsafe fn(CUresult, *mut *const c_char) -> CUresult| {
         let mut text = std::ptr::null();

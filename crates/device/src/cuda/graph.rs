@@ -1,4 +1,4 @@
-//! Chains of launches that are instantiated once.
+//! CUDA graphs: chains of launches that the driver prepares once and repeats with one call.
 
 use std::ptr;
 
@@ -11,18 +11,18 @@ use super::driver::check;
 use super::kernels::{Arguments, Kernels};
 use crate::{DeviceError, GraphNode};
 
-/// An instantiated graph, which can be launched.
+/// A graph that the driver has instantiated, so that it can be launched.
 #[derive(Debug)]
 pub(super) struct Executable {
     pub(super) exec: CUgraphExec,
-    /// The graph's kernels, each once.
+    /// The ids of the graph's kernels, ascending, without duplicates.
     pub(super) kernels: Vec<u64>,
 }
 
 impl Executable {
-    /// Builds a chain in which each launch follows the one before it. A launch marked as early begins
-    /// before the end of the preceding one if the device `overlaps` launches. The device's context must
-    /// be current.
+    /// Builds a graph in which each launch follows the preceding one. If the device `overlaps`
+    /// launches, a launch with `begins_early` may begin before the preceding launch has ended. The
+    /// device's context must be current.
     pub(super) fn new(
         nodes: &[GraphNode],
         kernels: &Kernels,
@@ -46,7 +46,7 @@ impl Executable {
     }
 }
 
-/// The description of a graph, needed only until the graph is instantiated.
+/// A graph under construction; it is destroyed when its instantiation is complete.
 struct Chain {
     graph: CUgraph,
 }
@@ -67,7 +67,7 @@ impl Chain {
         Ok(chain)
     }
 
-    /// Adds a launch to the graph, and returns its node.
+    /// Adds a launch to the graph, with no order relative to other launches. Returns its node.
     fn add(&self, node: &GraphNode, kernels: &Kernels) -> Result<CUgraphNode, DeviceError> {
         let GraphNode { kernel, shape, args, .. } = node;
         let kernel = kernels.get(*kernel)?;
@@ -104,8 +104,8 @@ impl Chain {
         Ok(added)
     }
 
-    /// Orders a launch after another one: after its end or, for an early launch, after all blocks of
-    /// the other one have let the next launch begin.
+    /// Makes the launch `after` wait for the launch `before`: for its end or, if `early`, until
+    /// every block of `before` has called `let_next_launch_begin` or ended.
     fn order(
         &self,
         before: CUgraphNode,

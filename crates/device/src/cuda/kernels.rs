@@ -1,4 +1,4 @@
-//! Kernels in modules, the resources for a launch, and the kernels that may be running.
+//! The loaded modules and kernels of a device, and the checks and arguments of a launch.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
@@ -9,18 +9,18 @@ use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute, CUmodule, CUre
 use super::driver::{check, describe};
 use crate::{Arg, DeviceError, DeviceInfo, Launch};
 
-/// A kernel that can be launched.
+/// A kernel of a loaded module.
 #[derive(Debug, Clone)]
 pub(super) struct LoadedKernel {
     pub(super) name: String,
     pub(super) function: CUfunction,
     /// The dynamic shared memory that a launch may use, in bytes.
     shared_bytes: u32,
-    /// The size of each parameter in bytes, if the driver reports the sizes.
+    /// The size of each parameter in bytes; `None` if the driver does not report sizes.
     parameters: Option<Vec<usize>>,
 }
 
-/// The modules and kernels of a device.
+/// The loaded modules and kernels of a device. Their ids are indices, counted from 0.
 #[derive(Debug, Default)]
 pub(super) struct Kernels {
     modules: Vec<(CUmodule, String)>,
@@ -29,7 +29,8 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
-    /// Loads machine code, and returns the id of its module. The device's context must be current.
+    /// Loads machine code as a module, and returns its id. `title` names the code in an error. The
+    /// device's context must be current.
     pub(super) fn add_module(&mut self, cubin: &[u8], title: &str) -> Result<u64, DeviceError> {
         let mut module = ptr::null_mut();
         // SAFETY: the image is a whole CUBIN, which the driver reads by its own headers.
@@ -39,8 +40,8 @@ impl Kernels {
         Ok(self.modules.len() as u64 - 1)
     }
 
-    /// Finds a kernel by name, allows it `shared_bytes` of dynamic shared memory, and returns its
-    /// id. The device's context must be current.
+    /// Finds the kernel `name` of a module, permits its launches to use `shared_bytes` bytes of
+    /// dynamic shared memory, and returns its id. The device's context must be current.
     pub(super) fn find(
         &mut self,
         program: u64,
@@ -93,7 +94,7 @@ impl Kernels {
         found.ok_or_else(|| no_such("kernel", kernel))
     }
 
-    /// Returns the names of `kernels`, each once.
+    /// Returns the names of the kernels with these ids, in the same order.
     pub(super) fn names(&self, kernels: &[u64]) -> Vec<&str> {
         kernels.iter().filter_map(|&id| Some(self.get(id).ok()?.name.as_str())).collect()
     }
@@ -108,7 +109,7 @@ impl Kernels {
     }
 }
 
-/// Returns the sizes of a kernel's parameters in bytes, in order.
+/// Returns the size of each parameter of a kernel, in bytes, in the order of the parameters.
 fn parameters(function: CUfunction) -> Vec<usize> {
     let size = |index| {
         let (mut offset, mut size) = (0, 0);
@@ -121,7 +122,8 @@ fn parameters(function: CUfunction) -> Vec<usize> {
 }
 
 impl LoadedKernel {
-    /// Raises the limit of the kernel's dynamic shared memory to at least `bytes`.
+    /// Raises the limit of the kernel's dynamic shared memory to at least `bytes`. Returns an error
+    /// if the device does not have this much.
     fn allow(&mut self, bytes: u32, info: &DeviceInfo) -> Result<(), DeviceError> {
         if bytes <= self.shared_bytes {
             return Ok(());
@@ -151,7 +153,8 @@ impl LoadedKernel {
         Ok(())
     }
 
-    /// Checks a launch before it is passed to the driver.
+    /// Returns an error if a launch needs more shared memory than permitted, or if the sizes of its
+    /// arguments are not those of the kernel's parameters.
     pub(super) fn check(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
         let wrong = |message| Err(DeviceError::Failed { what: self.launch_title(shape), message });
         if shape.shared_bytes > self.shared_bytes {
@@ -173,7 +176,7 @@ impl LoadedKernel {
         Ok(())
     }
 
-    /// Returns a description of a launch for messages.
+    /// Returns the kernel's name and the shape of a launch, for messages.
     pub(super) fn launch_title(&self, shape: Launch) -> String {
         let Launch { grid: [gx, gy, gz], block: [bx, by, bz], shared_bytes } = shape;
         format!(
@@ -207,7 +210,7 @@ fn no_such(what: &str, id: u64) -> DeviceError {
     DeviceError::Failed { what: format!("{what} {id}"), message: "it is not of this device".into() }
 }
 
-/// An argument in the form that the driver reads: the first bytes of a word.
+/// An argument in the form that the driver reads: the first `bytes` bytes of the word `bits`.
 struct Word {
     bits: u64,
     bytes: usize,
@@ -228,7 +231,7 @@ impl Word {
     }
 }
 
-/// Arguments in the form that the driver expects: pointers to values.
+/// Arguments in the form that the driver expects: an array of pointers to values.
 pub(super) struct Arguments {
     values: Vec<u64>,
 }

@@ -1,8 +1,9 @@
-//! Device memory. Every call needs the device's context.
+//! The driver's functions for device memory. The device's context must be current at every call.
 
 use cudarc::driver::sys::{self, CUresult, CUstream};
 
-/// Returns the driver's result code, the number of free bytes and the number of all bytes.
+/// Returns the driver's result code, the number of free bytes and the total number of bytes of the
+/// device's memory.
 pub(super) fn state() -> (CUresult, u64, u64) {
     let (mut free, mut total) = (0_usize, 0_usize);
     // SAFETY: the call writes two sizes.
@@ -10,7 +11,8 @@ pub(super) fn state() -> (CUresult, u64, u64) {
     (code, free as u64, total as u64)
 }
 
-/// Returns an address aligned to 256 bytes, or 0 if `bytes` is 0, which the driver would refuse.
+/// Allocates `bytes` bytes and returns their address, which is aligned to 256 bytes. Returns
+/// address 0 if `bytes` is 0, because the driver refuses such a request.
 pub(super) fn alloc(bytes: usize) -> Result<u64, CUresult> {
     if bytes == 0 {
         return Ok(0);
@@ -23,7 +25,8 @@ pub(super) fn alloc(bytes: usize) -> Result<u64, CUresult> {
     }
 }
 
-/// Frees memory that no work uses any more.
+/// Frees the memory at `address`, which no submitted work may still use. Does nothing for address
+/// 0.
 pub(super) fn free(address: u64) {
     if address != 0 {
         // SAFETY: it came from `alloc`, and its buffer is being dropped.
@@ -31,19 +34,21 @@ pub(super) fn free(address: u64) {
     }
 }
 
-/// Starts a copy from the host. `from` must stay valid until the stream is idle.
+/// Starts a copy from host memory to the address `to`. `from` must stay valid until the stream is
+/// idle.
 pub(super) fn upload(to: u64, from: &[u8], stream: CUstream) -> CUresult {
     // SAFETY: both have that many bytes, as the methods of `Buffer` ensure.
     unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), stream) }
 }
 
-/// Starts a copy to the host. `to` must stay valid until the stream is idle.
+/// Starts a copy from the address `from` to host memory. `to` must stay valid until the stream is
+/// idle.
 pub(super) fn download(from: u64, to: &mut [u8], stream: CUstream) -> CUresult {
     // SAFETY: as above.
     unsafe { sys::cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), from, to.len(), stream) }
 }
 
-/// Starts a copy within the device.
+/// Starts a copy of `bytes` bytes between two addresses of the device.
 pub(super) fn copy(to: u64, from: u64, bytes: usize, stream: CUstream) -> CUresult {
     if bytes == 0 {
         return CUresult::CUDA_SUCCESS;
@@ -52,7 +57,7 @@ pub(super) fn copy(to: u64, from: u64, bytes: usize, stream: CUstream) -> CUresu
     unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream) }
 }
 
-/// Starts to fill memory with zeros.
+/// Starts to set `bytes` bytes from `address` on to zero.
 pub(super) fn clear(address: u64, bytes: usize, stream: CUstream) -> CUresult {
     if bytes == 0 {
         return CUresult::CUDA_SUCCESS;

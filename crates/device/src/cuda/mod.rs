@@ -1,4 +1,4 @@
-//! Devices driven by NVIDIA's CUDA driver.
+//! GPUs as devices, through NVIDIA's CUDA driver.
 
 mod context;
 mod driver;
@@ -38,22 +38,24 @@ struct Cuda {
     cache: CubinCache,
     /// The compiler, which is located when the first source is loaded.
     compiler: Mutex<Option<Arc<Nvrtc>>>,
-    /// The id of each source's program, once it is loaded. Its lock is held during loading: threads
-    /// that need the same source wait, threads that need another one do not.
+    /// For each requested source, the id of its program; `None` until the program is loaded. The
+    /// inner lock is held while the source is loaded: other threads that need the same source wait,
+    /// while threads that need another source do not.
     programs: Mutex<HashMap<Source, Arc<Mutex<Option<u64>>>>>,
     loaded: Mutex<Loaded>,
-    /// Staging memory for short copies; `None` if the driver could not allocate it.
+    /// Staging memory for short uploads; `None` if the driver could not allocate it.
     uploads: Mutex<Option<Uploads>>,
     downloads: Mutex<Option<Downloads>>,
 }
 
-/// The tables of the driver's handles. Their lock is held while work is submitted.
+/// The kernels and graphs of a device. Their lock is held while work is submitted.
 #[derive(Debug, Default)]
 struct Loaded {
     kernels: Kernels,
     graphs: HashMap<u64, Executable>,
     graphs_made: u64,
-    /// The kernels launched since the device was last known to be idle, each once.
+    /// The ids of the kernels launched since the device was last known to be idle, without
+    /// duplicates.
     running: Vec<u64>,
 }
 
@@ -65,12 +67,12 @@ pub(crate) fn driver_version() -> Option<(u32, u32)> {
     Some(Driver::start().ok()?.cuda)
 }
 
-/// Opens the GPU with this index.
+/// Opens the GPU with this index, counted from 0.
 pub(crate) fn open(index: u32) -> Result<Device, DeviceError> {
     Ok(Device::new(Arc::new(Cuda::open(index)?)))
 }
 
-/// Returns the properties of each GPU.
+/// Returns the properties of all GPUs, in the order of their indices.
 pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
     (0..properties::count()?).map(|index| Ok(properties::read(index)?.1)).collect()
 }
@@ -116,8 +118,8 @@ impl Cuda {
         self.cache.get_or_build(&key, || Ok(compiler.compile(source, architecture)?.cubin))
     }
 
-    /// Returns an error that names the call, or the kernels that caused it, unless the code means
-    /// success.
+    /// Returns an error if a result code does not mean success. The error names the call or, if a
+    /// kernel failed, the kernels that may have failed.
     fn check(&self, call: &str, code: CUresult) -> Result<(), DeviceError> {
         match code {
             CUresult::CUDA_SUCCESS => Ok(()),
@@ -139,7 +141,7 @@ impl Cuda {
         }
     }
 
-    /// Waits for all work.
+    /// Waits until the device has done all submitted work. `call` names the operation in an error.
     fn wait(&self, call: &str) -> Result<(), DeviceError> {
         // Kernels that other threads launch during this wait are still running after it.
         let waited_for = std::mem::take(&mut lock(&self.loaded).running);
@@ -383,8 +385,8 @@ impl Drop for Cuda {
     }
 }
 
-/// Locks a mutex, also after a panic in another thread, which leaves the tables whole: each is
-/// changed in one step.
+/// Locks a mutex, even if another thread has panicked while it held the lock. The locked tables are
+/// consistent after such a panic, because each is changed in one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Properties of a GPU as the driver reports them.
+//! Reads the properties of GPUs from the driver.
 
 use std::ffi::{CStr, c_char};
 
@@ -16,7 +16,7 @@ pub(super) fn count() -> Result<u32, DeviceError> {
     Ok(u32::try_from(count).unwrap_or(0))
 }
 
-/// Returns the handle and the description of the GPU with this index.
+/// Returns the handle and the properties of the GPU with this index, counted from 0.
 pub(super) fn read(index: u32) -> Result<(CUdevice, DeviceInfo), DeviceError> {
     let driver = Driver::start()?;
     let device = handle(index, count()?)?;

@@ -1,20 +1,20 @@
-//! Pinned host memory for short copies.
+//! Staging memory: pinned (page-locked) host memory for short copies.
 //!
-//! A copy from or to pageable memory blocks the host, first for the stream and then for the copy
-//! itself. A copy from or to pinned memory is work of the stream like a launch: the host does not wait
-//! for an upload, and waits once for a download.
+//! A copy from or to pageable memory blocks the host twice: until the stream is idle, and until the
+//! copy is complete. A copy from or to pinned memory is queued in the stream like a launch: the
+//! host does not wait for an upload, and waits once for a download.
 
 use std::ptr::{self, NonNull};
 
 use cudarc::driver::sys::{self, CUresult, CUstream};
 
-/// The length in bytes of the longest copy through staging memory; for longer copies the wait is
-/// negligible.
+/// The length in bytes of the longest copy through staging memory. For longer copies the additional
+/// wait is negligible.
 pub(super) const LONGEST: usize = 64 << 10;
-/// The size in bytes of the staging memory for uploads, which can be used up before a wait is
-/// needed.
+/// The size in bytes of the staging memory for uploads. When it is used up, the host waits until
+/// the stream is idle.
 const ROOM: usize = 16 * LONGEST;
-/// The alignment of copies in staging memory, in bytes.
+/// The alignment in bytes of each upload in the staging memory.
 const ALIGNMENT: usize = 64;
 
 /// Page-locked (pinned) memory of the host.
@@ -25,8 +25,8 @@ struct Pinned(NonNull<u8>);
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    /// Allocates `bytes` bytes; returns `None` if the driver cannot. The device's context must be
-    /// current.
+    /// Allocates `bytes` bytes. Returns `None` if the driver cannot allocate them. The device's
+    /// context must be current.
     fn new(bytes: usize) -> Option<Self> {
         let mut begin = ptr::null_mut();
         // SAFETY: the call writes one address.
@@ -40,7 +40,8 @@ impl Pinned {
 #[derive(Debug)]
 pub(super) struct Uploads {
     memory: Pinned,
-    /// The number of bytes that copies not known to be complete may still read.
+    /// The number of bytes, from the beginning of the memory, that incomplete copies may still
+    /// read.
     used: usize,
 }
 
@@ -60,10 +61,11 @@ impl Uploads {
         self.used = 0;
     }
 
-    /// Starts a copy to the device.
+    /// Copies `from` into the staging memory, and starts a copy from there to the device address
+    /// `to`.
     ///
     /// # Panics
-    /// If the copy does not fit.
+    /// If the free part of the staging memory is too small ([`Self::is_full`]).
     pub(super) fn start(&mut self, to: u64, from: &[u8], stream: CUstream) -> CUresult {
         assert!(!self.is_full(from.len()), "the staging memory for uploads is full");
         // SAFETY: these bytes are within the memory, and no copy reads them.
@@ -90,7 +92,7 @@ impl Downloads {
         Pinned::new(LONGEST).map(Self)
     }
 
-    /// Returns the memory for a copy of `bytes` bytes, at most [`LONGEST`].
+    /// Returns the staging memory for a download of `bytes` bytes, at most [`LONGEST`].
     pub(super) fn part(&mut self, bytes: usize) -> &mut [u8] {
         assert!(bytes <= LONGEST, "the download is longer than its staging memory");
         // SAFETY: it has this many bytes, which the driver has cleared or written, and no other

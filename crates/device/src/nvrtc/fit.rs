@@ -1,4 +1,5 @@
-//! Selects a compiler that suits a driver and a device, and explains how to install one.
+//! Decides whether a compiler suits a driver and a device, and explains how to install a suitable
+//! one.
 
 use std::path::Path;
 
@@ -7,7 +8,8 @@ use crate::DeviceError;
 /// The oldest compute capability (major, minor) that compilers of CUDA 13 and later support.
 const OLDEST_OF_13: (u32, u32) = (7, 5);
 
-/// The requirements on a compiler; `None` where there is no requirement.
+/// The requirements that a driver and a device set on a compiler; `None` where there is no
+/// requirement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Fit {
     /// The CUDA version (major, minor) that the driver supports.
@@ -17,8 +19,9 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Returns why a compiler of this version is not suitable, as the end of a sentence that begins
-    /// with its path; `None` if it is suitable.
+    /// Returns why a compiler is unsuitable, worded as the end of a sentence that begins with the
+    /// compiler's path; `None` if the compiler is suitable. `version` is (major, minor), and
+    /// `architectures` lists those that the compiler supports (75 for compute capability 7.5).
     pub(super) fn refusal(&self, version: (u32, u32), architectures: &[u32]) -> Option<String> {
         let (major, minor) = version;
         if let Some(driver) = self.driver.filter(|driver| major > driver.0) {
@@ -36,7 +39,9 @@ impl Fit {
         })
     }
 
-    /// Returns the error that no compiler was found, or none that is suitable, in one line.
+    /// Returns the error, in one line, that no suitable compiler was found, and how to install one.
+    /// `chosen` is the path in `WARPINT_NVRTC`, if set; `unfit` describes the first unsuitable
+    /// compiler, if one was found.
     pub(super) fn missing(&self, chosen: Option<&Path>, unfit: Option<&str>) -> DeviceError {
         let wheel = self.wheel();
         DeviceError::NoCompiler(match (chosen, unfit) {
@@ -60,7 +65,8 @@ impl Fit {
         })
     }
 
-    /// Returns the name of the Python wheel that contains a suitable compiler.
+    /// Returns the name of the Python wheel that contains a compiler suitable for this driver and
+    /// device, for `pip install`.
     fn wheel(&self) -> &'static str {
         let old_driver = self.driver.is_some_and(|(major, _)| major < 13);
         let old_device = self.compute_capability.is_some_and(|device| device < OLDEST_OF_13);
@@ -68,8 +74,9 @@ impl Fit {
     }
 }
 
-/// Returns the architecture to compile for, if any is suitable. Machine code runs on devices of the
-/// same major compute capability and the same or a later minor one.
+/// Returns the newest of the `architectures` (75 for compute capability 7.5) whose machine code
+/// runs on `device`, a compute capability (major, minor); `None` if there is none. Machine code
+/// runs on devices with the same major number and the same or a later minor number.
 pub(super) fn architecture_for(architectures: &[u32], device: (u32, u32)) -> Option<u32> {
     let (major, minor) = device;
     let runs_on_it = |&a: &u32| a / 10 == major && a % 10 <= minor;

@@ -1,4 +1,4 @@
-//! The functions of the NVRTC library.
+//! Loads the NVRTC library and calls its functions.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fs;
@@ -20,9 +20,10 @@ const BUILTIN_OPERATION_FAILURE: Code = 7;
 pub(super) struct Library {
     /// The version of the compiler (major, minor).
     pub(super) version: (u32, u32),
-    /// The architectures that the compiler supports, ascending.
+    /// The architectures that the compiler supports, ascending; 75 stands for compute capability
+    /// 7.5.
     pub(super) architectures: Vec<u32>,
-    /// The library's file, or its name if the file cannot be determined.
+    /// The path of the library's file, or its bare name if the file cannot be determined.
     pub(super) path: PathBuf,
     calls: Calls,
 }
@@ -47,8 +48,8 @@ struct Calls {
 }
 
 impl Library {
-    /// Loads the library from a file or, given a bare name, from where the loader searches. An error is
-    /// the end of a sentence that begins with the path.
+    /// Loads the library from a file. A bare file name is searched for by the dynamic loader. An
+    /// error is worded as the end of a sentence that begins with the path.
     pub(super) fn load(path: &Path) -> Result<Self, String> {
         // SAFETY: NVRTC's initialisers have no preconditions; that the file is NVRTC is vouched for by
         // its name and by the person who installed it.
@@ -105,7 +106,8 @@ impl Library {
     }
 }
 
-/// Returns the file of a library that was loaded by its bare name.
+/// Returns the absolute path of a loaded library, given the path or bare name from which it was
+/// loaded; `path` itself if the file cannot be determined.
 fn file_of(path: &Path) -> PathBuf {
     if path.is_absolute() {
         return path.to_owned();
@@ -118,9 +120,10 @@ fn file_of(path: &Path) -> PathBuf {
     files.find(of_name).unwrap_or(path).to_owned()
 }
 
-/// Loads the part of NVRTC that is in a separate file beside it. NVRTC requests that file from the
-/// loader by name at its first compilation; the loader does not search Python wheels, so the file must
-/// be loaded by then.
+/// Loads NVRTC's built-in functions, which are in a separate file in the same folder. NVRTC
+/// requests this file from the dynamic loader by its name at the first compilation. The loader does
+/// not search Python wheels, so the file must be loaded before that. Returns `None` if the file is
+/// missing or does not load.
 fn load_builtins(path: &Path, (major, minor): (u32, u32)) -> Option<libloading::Library> {
     let name = if cfg!(windows) {
         format!("nvrtc-builtins64_{major}{minor}.dll")
@@ -143,6 +146,9 @@ impl std::fmt::Debug for Library {
     }
 }
 
+/// Returns the function `name` of the library. An error is worded as the end of a sentence that
+/// begins with the library's path.
+///
 /// # Safety
 /// `T` is the type of the function of that name.
 unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T, String> {
@@ -152,7 +158,7 @@ unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T
         .map_err(|_| format!("has no function {name}: it is too old, or is not NVRTC"))
 }
 
-/// A translation unit held by the compiler.
+/// A source that was passed to the compiler, which holds a program object for it.
 struct Unit<'a> {
     calls: &'a Calls,
     handle: Program,
@@ -211,8 +217,9 @@ impl<'a> Unit<'a> {
         Ok(Compiled { cubin, log: log? })
     }
 
-    /// Returns one result of the compiler, which is read by a pair of functions: one for its size,
-    /// one for its content.
+    /// Returns a result of the compiler, such as the log, in bytes. The library has two functions
+    /// for each result: `size` for its length, `read` for its content. `what` names the result in
+    /// an error.
     fn bytes(
         &self,
         what: &str,

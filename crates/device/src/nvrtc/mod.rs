@@ -1,4 +1,5 @@
-//! The run-time compiler NVRTC. It is located and loaded when it is first needed, never linked.
+//! The run-time compiler NVRTC. The library is located and loaded when it is first needed; the
+//! program is not linked with it.
 
 mod fit;
 mod library;
@@ -13,13 +14,13 @@ use fit::Fit;
 use library::Library;
 use places::Places;
 
-/// A run-time compiler of CUDA C++.
+/// A loaded run-time compiler for CUDA C++.
 #[derive(Debug)]
 pub struct Nvrtc {
     library: Library,
 }
 
-/// The result of a compilation.
+/// The machine code and the messages of a successful compilation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiled {
     /// Machine code for one architecture, in the driver's format.
@@ -30,21 +31,22 @@ pub struct Compiled {
 }
 
 impl Nvrtc {
-    /// Finds a compiler whose code this machine's driver, if any, accepts, and which can compile for
-    /// `compute_capability` (major, minor) if given.
+    /// Finds and loads a compiler. If this machine has a driver, the driver accepts the compiler's
+    /// code. If `compute_capability` (major, minor) is given, the compiler can compile for it.
     ///
     /// The search order is: `WARPINT_NVRTC` (a file or its folder; if it is set, nothing else is
     /// tried), `CUDA_PATH` and `CUDA_HOME`, the loader's search path, `/usr/local/cuda*` and
     /// `/opt/cuda`, and the wheels of the Python in use.
     ///
     /// # Errors
-    /// [`DeviceError::NoCompiler`], one line that says how to install one.
+    /// [`DeviceError::NoCompiler`]: no suitable compiler was found. The message says in one line
+    /// how to install one.
     pub fn find(compute_capability: Option<(u32, u32)>) -> Result<Self, DeviceError> {
         let driver = cuda::driver_version();
         find_in(&Places::of_this_process(), &Fit { driver, compute_capability })
     }
 
-    /// Returns the library's file, or its bare name if the file cannot be determined.
+    /// Returns the path of the library's file, or its bare name if the file cannot be determined.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.library.path
@@ -63,15 +65,16 @@ impl Nvrtc {
         &self.library.architectures
     }
 
-    /// Returns the architecture to compile for, so that the code runs on a device of the given
-    /// compute capability: its own, or the nearest earlier one of the same family; `None` if there
-    /// is none.
+    /// Returns the newest architecture whose code runs on a device of the given compute capability
+    /// (major, minor): the device's own, or else the nearest earlier one with the same major
+    /// number. Returns `None` if the compiler supports no such architecture.
     #[must_use]
     pub fn architecture_for(&self, compute_capability: (u32, u32)) -> Option<u32> {
         fit::architecture_for(self.architectures(), compute_capability)
     }
 
-    /// Compiles for an architecture such as 90. Needs no device.
+    /// Compiles a source for an architecture, such as 90 for compute capability 9.0. Needs no
+    /// device.
     ///
     /// # Errors
     /// [`DeviceError::Compile`] with the compiler's log.
@@ -80,10 +83,11 @@ impl Nvrtc {
     }
 }
 
-/// Returns the options of the compiler, in order.
+/// Returns the compiler's options for a source and an architecture, such as 90 for compute
+/// capability 9.0.
 ///
-/// `--fmad=false`: kernels write `fma` explicitly where they want it, so that the simulator and the CPU
-/// engines round identically.
+/// With `--fmad=false` the compiler does not fuse products and sums by itself. Kernels call `fma`
+/// explicitly, so that the simulator and the CPU engines round identically.
 pub(crate) fn options(source: &Source, architecture: u32) -> Vec<String> {
     let mut options = vec![
         format!("--gpu-architecture=sm_{architecture}"),
@@ -99,7 +103,8 @@ pub(crate) fn options(source: &Source, architecture: u32) -> Vec<String> {
     options
 }
 
-/// Returns the first suitable compiler in these places.
+/// Loads the first compiler among the candidates of `places` that satisfies the requirements of
+/// `fit`.
 fn find_in(places: &Places, fit: &Fit) -> Result<Nvrtc, DeviceError> {
     let mut unfit = None;
     let newest = fit.driver.map(|(major, _)| major);
@@ -129,7 +134,8 @@ mod tests {
         Source::new("triple.cu", TRIPLE, &["triple"]).define("FACTOR", 3)
     }
 
-    /// Checks code made by this machine's compiler, if there is one.
+    /// Compiles a source for every architecture of this machine's compiler, and passes each
+    /// architecture and result to `check`. Does nothing if there is no compiler.
     fn each_compiled(source: &Source, check: impl Fn(u32, Result<Compiled, DeviceError>)) {
         let Ok(nvrtc) = find_in(&Places::of_this_process(), &Fit::default()) else {
             return;

@@ -1,4 +1,4 @@
-//! The places in which NVRTC may be installed.
+//! The folders and file names at which NVRTC may be installed.
 
 use std::collections::HashSet;
 use std::env;
@@ -10,18 +10,18 @@ const NEWEST: u32 = 13;
 /// The oldest major version of CUDA that is searched for by name.
 const OLDEST: u32 = 12;
 
-/// The places in which a search looks. The default has none.
+/// The folders and names at which NVRTC is searched for. The default value contains none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Places {
-    /// `WARPINT_NVRTC`: a file or folder that replaces all other places.
+    /// The value of `WARPINT_NVRTC`, a file or folder. If it is set, nothing else is searched.
     pub(super) chosen: Option<PathBuf>,
     /// The toolkit folders named by `CUDA_PATH` and `CUDA_HOME`.
     pub(super) toolkits: Vec<PathBuf>,
-    /// Whether to try names in the loader's search path.
+    /// Whether to try bare library names, which the dynamic loader searches for.
     pub(super) by_name: bool,
-    /// The root of the file system, under which toolkits are usually installed.
+    /// The root of the file system, under which the usual folders of toolkits are searched.
     pub(super) root: Option<PathBuf>,
-    /// The roots of Python installations, virtual environments first.
+    /// The root folders of Python installations, virtual environments first.
     pub(super) pythons: Vec<PathBuf>,
 }
 
@@ -49,8 +49,9 @@ impl Places {
         self.chosen.as_deref()
     }
 
-    /// Returns the candidates in order: files that exist, each once, and bare names for the loader.
-    /// `newest` is the major version of CUDA that the driver supports.
+    /// Returns the candidates in the order in which they are to be tried: files that exist, without
+    /// duplicates, and bare names for the dynamic loader. `newest` is the major version of CUDA
+    /// that the driver supports; `None` without a driver.
     pub(super) fn candidates(&self, newest: Option<u32>) -> Vec<PathBuf> {
         if let Some(chosen) = &self.chosen {
             // An absolute path, because the loader would search for a bare name elsewhere.
@@ -80,8 +81,8 @@ impl Places {
     }
 }
 
-/// Returns the roots of the Python installation whose program is in this folder, found without
-/// running it.
+/// Returns the root folders of the Python installation whose program is in `folder`; empty if there
+/// is no program. Does not run the program.
 fn pythons_of(folder: &Path) -> Vec<PathBuf> {
     let program = folder.join(if cfg!(windows) { "python.exe" } else { "python3" });
     if !program.is_file() {
@@ -134,14 +135,15 @@ fn of_toolkit(root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the NVRTC libraries in a folder, the newest first.
+/// Returns the files in a folder that are NVRTC libraries by their names, the newest version first.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let mut found = children(folder, if cfg!(windows) { "nvrtc64_" } else { "libnvrtc.so" });
     found.retain(|path| path.is_file() && !path.to_string_lossy().contains(".alt."));
     found
 }
 
-/// Returns the names of libraries for which the loader searches, down from the version `newest`.
+/// Returns the bare library names to request from the dynamic loader, from the major version
+/// `newest` down to [`OLDEST`].
 fn names(newest: u32) -> Vec<PathBuf> {
     if cfg!(windows) {
         // The name contains the first minor version of each major one.
@@ -157,8 +159,8 @@ fn is_numbered(path: &Path, before: &str) -> bool {
         .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Returns the entries of `folder` whose names start with `beginning`, sorted by the number in the
-/// name, highest first.
+/// Returns the entries of `folder` whose names start with `beginning`, sorted by the numbers in
+/// their names, highest first. Empty if the folder cannot be read.
 fn children(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return vec![];
@@ -171,8 +173,8 @@ fn children(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the numbers in a file's name: 12 and 10 for `cuda-12.10`, which therefore sorts after
-/// `cuda-12.9`.
+/// Returns the decimal numbers in a file's name, for sorting: 12 and 10 for `cuda-12.10`, which is
+/// newer than `cuda-12.9`.
 fn numbers(path: &Path) -> Vec<u64> {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect()
@@ -183,7 +185,8 @@ fn numbers(path: &Path) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Makes a file tree with these files, and returns the paths found in it, relative to its root.
+    /// Creates the given empty files in a temporary folder, and returns the candidates that
+    /// `places` gives for this folder, relative to it.
     fn found(files: &[&str], places: impl Fn(&Path) -> Places) -> Vec<String> {
         let tree = tempfile::tempdir().unwrap();
         for file in files {

@@ -1,4 +1,4 @@
-//! The rates of products and transforms in registers.
+//! Measures the rates of products and transforms modulo 2^64 − 2^32 + 1 on data in registers.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
 /// The rate of field operations that use registers only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InRegisters {
-    /// The number of operations per clock cycle on one multiprocessor: the median over all of them.
+    /// The number of operations per clock cycle of one multiprocessor: the median over all
+    /// multiprocessors.
     pub per_clock: f64,
     /// The number of operations per second on the whole device.
     pub per_second: f64,
@@ -18,27 +19,30 @@ pub struct InRegisters {
     pub clock_hz: f64,
 }
 
-/// The rate of transforms of one size. One operation is one point on one level: a transform of n points
-/// has n·log2(n).
+/// The measured rate of transforms of one size. A transform of n points counts as n·log2(n)
+/// operations: one for each point on each of its log2(n) levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredTransforms {
     /// The number of points of a transform.
     pub radix: u32,
-    /// The rate, in points times levels.
+    /// The rate, where one operation is one point on one level.
     pub rate: InRegisters,
 }
 
-/// The number of chains of products per thread. The next constant is the number of products of a
-/// chain per turn.
+/// The number of independent chains of products per thread.
 const CHAINS: u32 = 4;
+/// The number of products that a chain computes in one turn of the kernel's loop.
 const TURN: u32 = 16;
-/// The number of threads of a block that computes products: eight warps per scheduler.
+/// The number of threads of a block that computes products. It gives each of the four schedulers of
+/// a multiprocessor eight warps.
 const THREADS: u32 = 1024;
 
-/// The factor of the products: of full size, and not reduced to its residue.
+/// The second factor of all products. It is not less than the modulus Q = 2^64 − 2^32 + 1, so it is
+/// not in canonical form.
 const FACTOR: u64 = Q + 0x1234_5678;
 
-/// The shortest time of a measurement that is not distorted by the time of a launch.
+/// The shortest duration of a measurement. Compared with it, the overhead of a launch is
+/// negligible.
 const LONG_ENOUGH: Duration = Duration::from_millis(20);
 const MOST_TURNS: u32 = 1 << 24;
 
@@ -55,7 +59,8 @@ fn source(kernel: &'static str) -> Source {
         .headers(common::HEADERS)
 }
 
-/// Returns the number of threads of a block whose points fit in registers.
+/// Returns the number of threads of a block. Each thread holds `radix` points, and the points of
+/// all threads of a block fit in its registers.
 fn transform_threads(radix: u32) -> u32 {
     8192 / radix
 }
@@ -88,12 +93,12 @@ pub(super) fn transforms(
     Ok(MeasuredTransforms { radix, rate })
 }
 
-/// A launch of one block on each multiprocessor, with the memory for its results.
+/// A benchmark that runs one block on each multiprocessor, with the memory for its results.
 struct Bench<'a> {
     device: &'a Device,
     blocks: u32,
     threads: u32,
-    /// The number of elements per thread.
+    /// The number of field elements that a thread computes.
     each: u32,
     out: Buffer<u64>,
     cycles: Buffer<u64>,
@@ -107,7 +112,8 @@ impl<'a> Bench<'a> {
         Ok(Self { device, blocks, threads, each, out, cycles })
     }
 
-    /// Runs `turns` turns, a multiple of 4, and returns the rate for `operations` per element and turn.
+    /// Measures a kernel that does `operations` operations per element and turn. Returns the number
+    /// of turns of the kernel's loop, a multiple of 4, and the rate.
     fn run(
         &mut self,
         kernel: &Kernel,
@@ -145,7 +151,8 @@ impl<'a> Bench<'a> {
         Ok((turns, rate))
     }
 
-    /// Compares every element with its expected value.
+    /// Returns an error if a computed element i is not congruent to `expected(i)`. `what` names the
+    /// computation in the error.
     fn check(&self, what: &str, expected: impl Fn(u64) -> u64) -> Result<(), DeviceError> {
         for (i, found) in (0..).zip(self.out.download()?) {
             if canonical(found) != expected(i) {

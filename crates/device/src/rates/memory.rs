@@ -1,25 +1,29 @@
-//! The rates of memory and launches.
+//! Measures the rates of memory and of launches.
 
 use std::time::Duration;
 
 use super::{Effort, wrong};
 use crate::{Arg, Buffer, Device, DeviceError, Launch, Source, common};
 
-/// The rates of a kernel that reads elements, adds 1 and writes them, for buffers of one size.
+/// The measured rates of a kernel that reads elements, adds 1 to each and writes them, for buffers
+/// of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CopyRate {
-    /// The size of a buffer, in bytes.
+    /// The size of each buffer, in bytes.
     pub bytes: u64,
-    /// The number of bytes read and written per second if the result replaces the input.
+    /// The number of bytes per second, read and written together, when the kernel writes its
+    /// results over its input.
     pub in_place: f64,
-    /// The number of bytes read and written per second from one buffer to another and back.
+    /// The number of bytes per second, read and written together, when the kernel goes from one
+    /// buffer to a second one and back.
     pub between: f64,
 }
 
 const THREADS: u32 = 256;
-/// The number of loads of 16 bytes that a thread has in flight.
+/// The number of loads of 16 bytes that a thread issues before it uses the first result.
 const IN_FLIGHT: u32 = 4;
-/// The shortest time of a measurement that is not distorted by its overheads.
+/// The shortest duration of a measurement. Compared with it, the overhead of the measurement is
+/// negligible.
 const LONG_ENOUGH: Duration = Duration::from_millis(10);
 
 pub(super) fn source() -> Source {
@@ -30,7 +34,8 @@ pub(super) fn source() -> Source {
         .define("IN_FLIGHT", IN_FLIGHT)
 }
 
-/// Measures copies only, at sizes that fit and that do not fit the second-level cache of large GPUs.
+/// Measures only [`Rates::copies`](super::Rates::copies). Some sizes fit in the second-level cache
+/// of large GPUs, others do not.
 ///
 /// # Errors
 /// No compiler was found, the device fails, or a result is wrong.
@@ -43,7 +48,7 @@ pub fn copies(device: &Device, effort: Effort) -> Result<Vec<CopyRate>, DeviceEr
     }
 }
 
-/// Measures a copy of `bytes` bytes, a multiple of 16.
+/// Measures the rates for buffers of `bytes` bytes, a multiple of 16.
 fn copy(device: &Device, bytes: u32, effort: Effort) -> Result<CopyRate, DeviceError> {
     let kernel = device.program(&source())?.kernel("increment", 0)?;
     let n = bytes / 16;
@@ -75,7 +80,8 @@ fn copy(device: &Device, bytes: u32, effort: Effort) -> Result<CopyRate, DeviceE
     Ok(CopyRate { bytes: bytes.into(), in_place: rate(false)?, between: rate(true)? })
 }
 
-/// Returns the time from one kernel to the next in a graph of empty kernels.
+/// Returns the mean time from the beginning of one kernel to that of the next, in a graph of
+/// kernels that do almost nothing.
 pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration, DeviceError> {
     let kernel = device.program(&source())?.kernel("count", 0)?;
     let kernels: u32 = if effort == Effort::Whole { 1000 } else { 10 };
@@ -98,8 +104,9 @@ pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration,
     }
 }
 
-/// Repeats a measurement until it takes long enough. Returns the number of repetitions of the last
-/// measurement, the number of all repetitions made, and the time of the last measurement.
+/// Calls `time` with increasing numbers of repetitions, until it takes [`LONG_ENOUGH`]. Returns the
+/// repetitions of the last call, the sum of the repetitions of all calls, and the time of the last
+/// call.
 fn long_enough(
     effort: Effort,
     time: impl Fn(u64) -> Result<Duration, DeviceError>,

@@ -1,5 +1,5 @@
-//! Measured rates of a device: products and transforms of the field 2^64 − 2^32 + 1 in registers,
-//! memory, launches, FP64. All results are compared with the CPU's.
+//! Measures the rates of a device: products and transforms modulo 2^64 − 2^32 + 1 in registers,
+//! memory, launches, and FP64. All results except those of FP64 are compared with the CPU's.
 
 mod field;
 mod memory;
@@ -14,22 +14,23 @@ pub use memory::{CopyRate, copies};
 /// The measured rates of a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates {
-    /// The rate of products a·b mod 2^64 − 2^32 + 1, corrected to 64 bits.
+    /// The rate of products a·b mod 2^64 − 2^32 + 1, each reduced to 64 bits.
     pub products: InRegisters,
-    /// The rates of transforms of 16 and of 32 points, including their biases and reductions to 64
-    /// bits.
+    /// The rates of transforms of 16 and of 32 points. They include the reduction of each output to
+    /// 64 bits.
     pub transforms: Vec<MeasuredTransforms>,
-    /// The rates of reading, adding 1 and writing, at several sizes.
+    /// The rates of reading, adding 1 and writing, for buffers of several sizes.
     pub copies: Vec<CopyRate>,
-    /// The time from one kernel to the next in a graph of empty kernels.
+    /// The mean time from the beginning of one kernel to that of the next, in a graph of kernels
+    /// that do almost nothing.
     pub kernel_period: Duration,
-    /// The rates of fused multiply-adds.
+    /// The rates of fused multiply-adds in double and single precision.
     pub fp64: Fp64Rate,
 }
 
 impl Rates {
-    /// Returns the measured copy whose size is nearest to `bytes` by ratio, because memory that
-    /// fits a cache is faster. `None` if no copy was measured.
+    /// Returns the measured copy whose size is nearest to `bytes` by ratio; `None` if no copy was
+    /// measured. The size matters because buffers that fit in a cache are faster.
     #[must_use]
     pub fn copy_near(&self, bytes: u64) -> Option<&CopyRate> {
         let apart = |copy: &CopyRate| (copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
@@ -37,16 +38,17 @@ impl Rates {
     }
 }
 
-/// How long to measure.
+/// The effort of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// The whole measurement, which takes a few seconds on a GPU.
+    /// Measures long enough for valid rates. Takes a few seconds on a GPU.
     Whole,
-    /// A few operations of each kind, which only verifies results: for the simulator.
+    /// Runs a few operations of each kind, which verifies their results but gives no valid rates.
+    /// For the simulator.
     Few,
 }
 
-/// Measures everything.
+/// Measures all rates of a device.
 ///
 /// # Errors
 /// No compiler was found, the device fails, or a result is wrong.
@@ -66,7 +68,7 @@ pub fn rates(device: &Device, effort: Effort) -> Result<Rates, DeviceError> {
     })
 }
 
-/// Returns the sources of this crate's own kernels, for compiling without a device.
+/// Returns the sources of the kernels in this crate, so that they can be compiled without a device.
 #[must_use]
 pub fn own_sources() -> Vec<Source> {
     let bench = [field::products_source(), field::transforms_source(16)];

@@ -4,7 +4,8 @@ use std::ffi::c_void;
 
 use crate::Arg;
 
-/// An argument in the form that the simulator's run time reads.
+/// An argument in the form that the simulator's run-time library reads: eight bytes that begin with
+/// the value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Argument(u64);
 
@@ -13,7 +14,8 @@ impl Argument {
         (&raw mut self.0).cast()
     }
 
-    /// Converts an argument; the bytes of its value come first in memory, whatever its size.
+    /// Converts an argument. The bytes of its value come first in memory; a 32-bit value is
+    /// followed by zeros.
     pub(super) fn new(arg: Arg) -> Self {
         let mut bytes = [0; 8];
         match arg {
@@ -28,7 +30,9 @@ impl Argument {
     }
 }
 
-/// Returns the letter of an argument's type, as defined in `sim/interface.h`.
+/// Returns the letter that stands for an argument's type in `sim/interface.h`: `p` for a pointer,
+/// `u` and `U` for unsigned integers of 32 and 64 bits, `i` and `I` for signed ones, `d` for a
+/// double.
 pub(super) fn letter(arg: Arg) -> u8 {
     match arg {
         Arg::Pointer(_) => b'p',
@@ -40,8 +44,8 @@ pub(super) fn letter(arg: Arg) -> u8 {
     }
 }
 
-/// Returns a description of the first mismatch between the arguments and the parameters, if there
-/// is one.
+/// Returns a description of the first mismatch between the letters of a kernel's parameters and the
+/// arguments; `None` if all match.
 pub(super) fn mismatch(parameters: &[u8], args: &[Arg]) -> Option<String> {
     if parameters.len() != args.len() {
         return Some(format!("it needs {} arguments, not {}", parameters.len(), args.len()));

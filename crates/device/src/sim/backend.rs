@@ -1,4 +1,4 @@
-//! The simulator as a kind of device. Work is executed within the call.
+//! The simulator as a device. Work is executed within the call that submits it.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -18,7 +18,7 @@ const MEMORY: u64 = 16 << 30;
 const SHARED_PER_BLOCK: u32 = 227 << 10;
 const MOST_THREADS: u32 = 1024;
 
-/// The simulator, as a backend of devices.
+/// The simulator's implementation of [`Backend`].
 pub(super) struct Simulator {
     info: DeviceInfo,
     compiler: Compiler,
@@ -135,8 +135,9 @@ impl State {
         Some(format!("argument {at} does not point to memory of this device"))
     }
 
-    /// Returns the number of the allocation that holds the bytes, and their offset in it; an error
-    /// if they do not lie within one allocation.
+    /// Returns the number of the allocation in which the `bytes` bytes from `address` on lie, and
+    /// their offset in it. Returns an error if they do not lie within one allocation; `what` names
+    /// the operation.
     fn check(&self, what: &str, address: u64, bytes: usize) -> Result<(u64, u64), DeviceError> {
         self.memory
             .place(address, bytes)

@@ -1,4 +1,4 @@
-//! The machine's C++ compiler, and a folder that caches its output.
+//! Calls the machine's C++ compiler, and caches its output in a folder.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::replay::Sanitizer;
 use super::unit::{MAIN, Unit};
 use crate::{DeviceError, folders};
 
-/// The names and texts of the run time's files.
+/// The names and texts of the source files of the simulator's run-time library.
 const RUNTIME: &[(&str, &str)] = &[
     ("atomics.h", include_str!("../../sim/atomics.h")),
     ("barrier.cpp", include_str!("../../sim/barrier.cpp")),
@@ -34,8 +34,8 @@ const RUNTIME: &[(&str, &str)] = &[
     ("warp.h", include_str!("../../sim/warp.h")),
 ];
 
-/// The compiler's flags for kernels and run time. They disable contraction: the kernel states where
-/// a product and a sum are fused.
+/// The compiler's flags for kernels and for the run-time library. With `-ffp-contract=off` the
+/// compiler does not fuse products and sums by itself; kernels call `fma` explicitly.
 const COMMON: &[&str] = &[
     "-std=c++17",
     "-g",
@@ -47,17 +47,19 @@ const COMMON: &[&str] = &[
     "-w",
 ];
 
-/// A C++ compiler and a cache folder.
+/// A C++ compiler, and the folder in which its output is cached.
 #[derive(Debug, Clone)]
 pub(super) struct Compiler {
     program: PathBuf,
-    /// The compiler's version text; part of the name of a compiled file.
+    /// The output of the compiler's option `--version`. It is part of the key of each compiled
+    /// file.
     version: String,
     folder: PathBuf,
 }
 
 impl Compiler {
-    /// Finds the compiler named by the environment, or else the first of the usual ones.
+    /// Finds the compiler that the environment variable `WARPINT_CXX` or `CXX` names. If neither is
+    /// set, finds the first of `c++`, `g++` and `clang++` that runs.
     pub(super) fn find() -> Result<Self, DeviceError> {
         let named = ["WARPINT_CXX", "CXX"].into_iter().find_map(|variable| {
             Some((variable, env::var_os(variable).filter(|value| !value.is_empty())?))
@@ -92,8 +94,8 @@ impl Compiler {
             })
     }
 
-    /// Returns the path of a shared object with the kernels of a unit, which is compiled if the
-    /// cache lacks it.
+    /// Returns the path of a shared object with the kernels of a unit. Compiles it if it is not in
+    /// the cache.
     pub(super) fn module(
         &self,
         unit: &Unit,
@@ -122,7 +124,8 @@ impl Compiler {
         })
     }
 
-    /// Returns the path of the program that replays a record under a sanitizer.
+    /// Returns the path of the program that replays a record under a sanitizer. Compiles it if it
+    /// is not in the cache.
     pub(super) fn replayer(&self, sanitizer: Sanitizer) -> Result<PathBuf, DeviceError> {
         let mut flags = self.flags(Some(sanitizer));
         flags.extend(sanitizer.flags(self.is_clang()));
@@ -136,8 +139,9 @@ impl Compiler {
         })
     }
 
-    /// Returns the path of the simulator's run-time library as an object file, beside its headers.
-    /// The library is not instrumented, but informs the sanitizers of fiber switches and ordering.
+    /// Returns the path of an object file with the simulator's run-time library, whose headers are
+    /// in the same folder. The code is not instrumented by a sanitizer, but reports fiber switches
+    /// and the ordering of memory to it.
     fn runtime(&self, sanitizer: Option<Sanitizer>) -> Result<PathBuf, DeviceError> {
         let mut flags = self.flags(sanitizer);
         // The run time takes part in every barrier, and is not itself under test.
@@ -194,9 +198,10 @@ impl Compiler {
         hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Returns the file `name` in the folder of this key. If it does not exist, it is made in a
-    /// temporary folder, which is renamed when it is complete: concurrent programs see all of it or
-    /// nothing.
+    /// Returns the path of the file `name` in the cache's folder for `key`. If the file does not
+    /// exist, runs the compiler command that `make` returns in a temporary folder, which is renamed
+    /// when it is complete: concurrent programs see the complete folder or none. `title` names the
+    /// source in an error.
     fn kept(
         &self,
         key: &str,
@@ -240,7 +245,8 @@ impl Compiler {
     }
 }
 
-/// A value that can be described by a text, which distinguishes one compilation from another.
+/// An input of a compilation. Its description is hashed into the key of the compiled file, so
+/// different inputs must have different descriptions.
 trait Describe {
     fn describe(&self) -> String;
 }

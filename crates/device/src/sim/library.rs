@@ -1,4 +1,4 @@
-//! A compiled program loaded into this process.
+//! Compiled kernels, loaded into this process as a shared object.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -41,13 +41,13 @@ struct RawModule {
     run: unsafe extern "C" fn(*const RawLaunch) -> c_int,
 }
 
-/// A loaded program. It is never unloaded.
+/// A loaded shared object with the kernels of one source. It is never unloaded.
 pub(super) struct Module {
     raw: *const RawModule,
-    /// The name of each kernel, and the letters of its parameters' types.
+    /// The name of each kernel, and one letter for the type of each of its parameters.
     kernels: Vec<(String, Vec<u8>)>,
-    /// The lock held during a launch, because the program's run time and its static shared memory
-    /// exist only once.
+    /// The lock that is held during a launch. The run-time library in the shared object and its
+    /// static shared memory exist only once.
     running: Mutex<()>,
     _library: Library,
 }
@@ -57,21 +57,22 @@ unsafe impl Send for Module {}
 // SAFETY: as above.
 unsafe impl Sync for Module {}
 
-/// The stacks and similar resources of a launch. The run time makes them, and any program may use
-/// them next.
+/// The stacks and similar resources of a launch. The run-time library allocates them in a first
+/// launch; a later launch of any program reuses them.
 struct Stage(*mut c_void);
 
 // SAFETY: used by one thread at a time.
 unsafe impl Send for Stage {}
 
-/// The stages that no launch uses at present.
+/// The stages that no launch is using at present.
 static STAGES: Mutex<Vec<Stage>> = Mutex::new(vec![]);
 
-/// Every program loaded by this process, by its file: a file is loaded once for all devices.
+/// All shared objects loaded by this process, by their paths. A file is loaded once for all
+/// devices.
 static LOADED: Mutex<Option<HashMap<PathBuf, Arc<Module>>>> = Mutex::new(None);
 
 impl Module {
-    /// Loads a shared object that `Compiler::module` made.
+    /// Loads a shared object that `Compiler::module` made, or returns it if it is already loaded.
     pub(super) fn load(path: &Path) -> Result<Arc<Self>, DeviceError> {
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         let loaded = loaded.get_or_insert_default();
@@ -104,21 +105,22 @@ impl Module {
         Ok(module)
     }
 
-    /// Returns the index of the kernel with this name, if there is one.
+    /// Returns the index of the kernel with this name; `None` if there is none.
     pub(super) fn kernel(&self, name: &str) -> Option<usize> {
         self.kernels.iter().position(|(kernel, _)| kernel == name)
     }
 
-    /// Returns the letters of the types of a kernel's parameters.
+    /// Returns one letter for the type of each parameter of the kernel with this index.
     pub(super) fn parameters(&self, kernel: usize) -> &[u8] {
         self.kernels.get(kernel).map_or(&[], |(_, parameters)| parameters)
     }
 
-    /// Runs a launch to its end; `Err` is the report of a fault.
+    /// Runs a launch of the kernel with this index to its end. An error is the report of a fault in
+    /// the kernel.
     ///
     /// # Safety
-    /// The arguments have the kernel's types, and pointers among them refer to the memory that the
-    /// kernel expects.
+    /// The arguments have the types of the kernel's parameters, and every pointer among them refers
+    /// to the memory that the kernel expects.
     pub(super) unsafe fn run(
         &self,
         kernel: usize,

@@ -1,11 +1,12 @@
-//! Device memory in host memory: exactly as long as requested, filled with poison, between guard zones
-//! that no kernel may write.
+//! The simulator's device memory, allocated in host memory. Each allocation is exactly as long as
+//! requested, is filled with a poison value, and lies between two guard zones that no kernel may
+//! write.
 
 use std::alloc::{self, Layout};
 use std::collections::BTreeMap;
 use std::ptr;
 
-/// The value of every byte of fresh memory.
+/// The value of every byte of a new allocation.
 const POISON: u8 = 0xa5;
 /// The value of every byte of guard zones.
 const GUARD: u8 = 0x5a;
@@ -20,7 +21,7 @@ struct Allocation {
     number: u64,
 }
 
-/// All allocations, by address.
+/// The allocations of a device, by the address of their first byte after the guard zone.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     allocations: BTreeMap<u64, Allocation>,
@@ -32,12 +33,13 @@ pub(super) struct Memory {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// Returns the number of bytes in use.
+    /// Returns the number of allocated bytes, without guard zones.
     pub(super) fn used(&self) -> u64 {
         self.used
     }
 
-    /// Allocates `bytes` bytes, and returns their address; `None` if no memory is available.
+    /// Allocates `bytes` bytes, and returns their address; `None` if the host has too little
+    /// memory.
     pub(super) fn alloc(&mut self, bytes: usize) -> Option<u64> {
         let layout = layout(bytes)?;
         // SAFETY: the layout's size is not 0.
@@ -57,7 +59,7 @@ impl Memory {
         Some(address)
     }
 
-    /// Frees the allocation at this address.
+    /// Frees the allocation that begins at this address.
     pub(super) fn free(&mut self, address: u64) {
         if let Some(allocation) = self.allocations.remove(&address) {
             self.used -= allocation.bytes as u64;
@@ -65,8 +67,9 @@ impl Memory {
         }
     }
 
-    /// Returns the number of the allocation, counted from 1, that holds the `bytes` bytes from
-    /// `address` on, and their offset in it.
+    /// Returns the number, counted from 1, of the allocation in which the `bytes` bytes from
+    /// `address` on lie, and their offset in it. Returns `None` if they do not lie within one
+    /// allocation.
     pub(super) fn place(&self, address: u64, bytes: usize) -> Option<(u64, u64)> {
         let (start, allocation) = self.allocations.range(..=address).next_back()?;
         let offset = address - start;
@@ -74,12 +77,13 @@ impl Memory {
         (end <= allocation.bytes as u64).then_some((allocation.number, offset))
     }
 
-    /// Returns the number of the allocation at this address.
+    /// Returns the number of the allocation that begins at this address; `None` if there is none.
     pub(super) fn number(&self, address: u64) -> Option<u64> {
         Some(self.allocations.get(&address)?.number)
     }
 
-    /// Returns a description of a write outside an allocation, if there was one.
+    /// Returns a description of a write to the guard zones of some allocation; `None` if there was
+    /// no such write since the last call.
     pub(super) fn overrun(&mut self) -> Option<String> {
         self.allocations.values_mut().find_map(Allocation::overrun)
     }
@@ -92,8 +96,8 @@ impl Drop for Memory {
 }
 
 impl Allocation {
-    /// Returns a description of a write to the guards, if there was one. Restores the guards, so
-    /// that each overrun is reported once.
+    /// Returns a description of a write to a guard zone of this allocation; `None` if there was
+    /// none. Restores the guard zone, so that each write is reported once.
     fn overrun(&mut self) -> Option<String> {
         for (side, offset) in [("before", 0), ("past the end of", GUARD_BYTES + self.bytes)] {
             // SAFETY: guard zones are within the allocation, and only a faulty kernel, which has ended,

@@ -1,5 +1,5 @@
-//! The simulator: a kernel's own text, compiled as host C++ and run thread by
-//! thread on the CPU.
+//! The simulator compiles the text of a kernel as C++ for the host, and runs its threads one after
+//! another on the CPU.
 //!
 //! It requires a C++ compiler at run time: `WARPINT_CXX`, `CXX`, or the first of c++, g++, clang++ in
 //! the path. `sim/README.md` of this crate states which errors it finds and which it cannot find.
@@ -25,11 +25,14 @@ pub use replay::{Sanitizer, replay};
 /// The options of a simulator.
 #[derive(Debug, Clone)]
 pub struct SimOptions {
-    /// The order of blocks and threads: by index for 0, otherwise drawn from this seed.
+    /// The seed from which the order of blocks and threads is drawn. With 0 they run in the order
+    /// of their indices.
     pub seed: u64,
-    /// The number of resident blocks, at least 1. When a block ends, the next one starts.
+    /// The number of blocks that are resident at the same time, at least 1. When a block ends, the
+    /// next one starts.
     pub resident_blocks: u32,
-    /// A folder, created if missing, for a record of all operations, which [`replay`] can repeat.
+    /// A folder for a record of all operations, which [`replay`] can repeat. It is created if it is
+    /// missing. `None`: no record.
     pub record: Option<PathBuf>,
 }
 
@@ -45,11 +48,11 @@ fn seed_of_environment() -> Option<u64> {
     std::env::var("WARPINT_SIM_SEED").ok()?.trim().parse().ok()
 }
 
-/// Returns the seeds at which a suite runs: 0, and the one in `WARPINT_SIM_SEED`, or else one from
-/// 1 to 2^32 that is drawn once per process.
+/// Returns the two seeds with which a test suite runs: 0, and the value of `WARPINT_SIM_SEED`. If
+/// that variable is not set, the second seed is drawn from 1 to 2^32, once per process.
 ///
-/// An error that depends on the order of threads may appear at some seeds only, and never at 0: for
-/// example a missing barrier whose threads arrive in the right order.
+/// An error that depends on the order of threads may appear with some seeds only, and never with 0.
+/// An example is a missing barrier in a kernel whose threads happen to run in the right order.
 #[must_use]
 pub fn suite_seeds() -> [u64; 2] {
     static DRAWN: LazyLock<u64> =
@@ -66,17 +69,16 @@ impl Device {
         Self::simulator_with(&SimOptions::default())
     }
 
-    /// Opens a simulator at each of [`suite_seeds`], for tests that run at all of them. Each is
-    /// announced on standard error when it is opened, so that the output of a failing test shows the
-    /// seed.
+    /// Opens a simulator with each of the [`suite_seeds`]. The seed is printed to standard error
+    /// when its simulator is opened, so that the output of a failing test shows it.
     ///
     /// An item is an error if [`Device::simulator`] would fail.
     pub fn simulators() -> impl Iterator<Item = Result<Self, DeviceError>> {
         suite_seeds().into_iter().map(announced)
     }
 
-    /// Opens a simulator at the second of [`suite_seeds`] alone, for long tests of kernels that other
-    /// tests run at seed 0; announced like [`Device::simulators`].
+    /// Opens a simulator with the second of the [`suite_seeds`], and prints the seed to standard
+    /// error. For long tests of kernels that other tests run with seed 0.
     ///
     /// # Errors
     /// As [`Device::simulator`].
@@ -88,7 +90,8 @@ impl Device {
     /// Opens a simulator with these options.
     ///
     /// # Errors
-    /// As [`Device::simulator`]; also if the record cannot be written.
+    /// There is no C++ compiler, or no folder for the compiled code, or the record cannot be
+    /// written.
     pub fn simulator_with(options: &SimOptions) -> Result<Self, DeviceError> {
         Ok(Self::new(Arc::new(Simulator::new(options)?)))
     }

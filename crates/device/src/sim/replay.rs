@@ -1,4 +1,4 @@
-//! Replays a record under a sanitizer, in a process without Rust code.
+//! Replays the record of a simulator under a sanitizer, in a process without Rust code.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::compiler::Compiler;
 use super::unit::Unit;
 use crate::DeviceError;
 
-/// A sanitizer for a replay.
+/// A sanitizer of the C++ compiler, under which a record is replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sanitizer {
     /// Detects accesses outside of memory, and undefined behaviour (ASan, UBSan).
@@ -51,8 +51,8 @@ impl Sanitizer {
 /// report nothing. `seed` chooses the order of blocks and threads, as [`super::SimOptions::seed`].
 ///
 /// # Errors
-/// [`DeviceError::Fault`] with the replay's output if it did not pass; other errors if it could not be
-/// built or started.
+/// [`DeviceError::Fault`] with the output of the replay if a download differed, a launch faulted or
+/// the sanitizer reported something. Other errors if the replay could not be built or started.
 pub fn replay(folder: &Path, sanitizer: Sanitizer, seed: u64) -> Result<(), DeviceError> {
     let compiler = Compiler::find()?;
     let replayer = compiler.replayer(sanitizer)?;

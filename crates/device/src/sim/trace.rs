@@ -1,8 +1,8 @@
-//! A record of all operations on a simulator, which sim/replay.cpp repeats.
+//! Writes a record of all operations on a simulator. `sim/replay.cpp` repeats them.
 //!
-//! `trace.bin`: the eight bytes `WPSIM001`, then records of little-endian 64-bit words. The first word
-//! of a record is its kind. A sequence of bytes is preceded by its length. A place in memory is the
-//! number of an allocation and an offset.
+//! `trace.bin`: the eight bytes `WPSIM001`, then records of little-endian 64-bit words. The first
+//! word of a record is its kind. A sequence of bytes is preceded by its length. A place is a
+//! position in memory: the number of an allocation and an offset in bytes.
 //!
 //! | kind | words |
 //! |---|---|
@@ -24,16 +24,16 @@ use super::memory::Memory;
 use super::unit::Unit;
 use crate::{Arg, DeviceError, Launch};
 
-/// A record being written.
+/// The record of a simulator, being written to a folder.
 #[derive(Debug)]
 pub(super) struct Trace {
     folder: PathBuf,
     file: BufWriter<File>,
-    /// The error of an earlier call that could not return it.
+    /// An error of an earlier operation that returns no errors. The next operation returns it.
     earlier: Option<DeviceError>,
 }
 
-/// A place in memory: the number of an allocation, and an offset in bytes.
+/// A position in the device's memory: the number of an allocation, and an offset in bytes.
 type Place = (u64, u64);
 
 impl Trace {

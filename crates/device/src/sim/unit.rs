@@ -1,4 +1,4 @@
-//! A source as files for a compiler.
+//! The files of a source, in the form that the C++ compiler reads.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,10 +9,10 @@ use crate::{DeviceError, Source};
 
 /// The name of the file that includes the kernels and lists them.
 pub(super) const MAIN: &str = "simt_module.cpp";
-/// The name of the file in which a recorded unit keeps its constants, one `NAME=VALUE` per line.
+/// The name of the file with the constants of a recorded unit, one `NAME=VALUE` per line.
 const DEFINES: &str = "defines.txt";
 
-/// The files of a translation unit, and its constants.
+/// The files and the constants of a translation unit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Unit {
     /// The relative path and the text of each file.
@@ -50,7 +50,7 @@ impl Unit {
         Ok(Self { files, defines, title: source.title() })
     }
 
-    /// Writes the files into a folder.
+    /// Writes the files of the unit, without its constants, into a folder.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         for (name, text) in &self.files {
             let path = folder.join(name);
@@ -62,13 +62,14 @@ impl Unit {
         Ok(())
     }
 
-    /// Writes the files and the constants, for [`Unit::read`].
+    /// Writes the files and the constants into a folder, from which [`Unit::read`] reads them.
     pub(super) fn record(&self, folder: &Path) -> io::Result<()> {
         self.write(folder)?;
         fs::write(folder.join(DEFINES), self.defines.join("\n"))
     }
 
-    /// Reads a unit that [`Unit::record`] wrote.
+    /// Reads a unit from a folder into which [`Unit::record`] wrote it. Its title is the path of
+    /// the folder.
     pub(super) fn read(folder: &Path) -> io::Result<Self> {
         let mut files = vec![];
         read_folder(folder, "", &mut files)?;

@@ -1,7 +1,7 @@
 //! Stores the fastest known settings of a device between runs.
 //!
-//! The store is one JSON file, which is rewritten under a lock and then renamed. Contents that this
-//! version does not know are preserved.
+//! The store is one JSON file. A writer holds a lock, writes a new file, and renames it. Contents
+//! that this version of the program does not know are preserved.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,22 +18,22 @@ const FILE: &str = "tuning.json";
 const LOCK: &str = "tuning.lock";
 const SET_ASIDE: &str = "tuning.json.bad";
 const ENTRIES: &str = "entries";
-/// The size in bytes of the largest file that is read. An entry has less than 1 KiB.
+/// The size in bytes of the largest file that is read: 16 MiB. An entry has less than 1 KiB.
 const MOST_BYTES: u64 = 16 << 20;
-/// How long to wait for the lock. Other processes hold it for the time of reading and writing a small
-/// file.
+/// The longest wait for the lock. Another process holds the lock only while it reads and writes a
+/// small file.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The conditions under which a timing is valid.
+/// The key of a timing: what was measured, and the conditions under which the timing is valid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TuningKey {
-    /// The name of the device's product.
+    /// The name of the device's model: `NVIDIA H200`.
     pub device: String,
-    /// The version of the driver.
+    /// The version of the device's driver.
     pub driver: String,
-    /// The version of the program that measured.
+    /// The version of the program that measured the timing.
     pub program: String,
-    /// The subject of the tuning, in the caller's words: `goldilocks p=82589933`.
+    /// What was tuned, in a text chosen by the caller: `goldilocks p=82589933`.
     pub subject: String,
 }
 
@@ -50,30 +50,30 @@ impl TuningKey {
     }
 }
 
-/// The fastest setting, and its time.
+/// The fastest known setting, and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
-    /// The setting, in the caller's words: `2048x1024 radix 64`.
+    /// The setting, in a text chosen by the caller: `2048x1024 radix 64`.
     pub choice: String,
-    /// The time of one operation in microseconds.
+    /// The time of one operation with this setting, in microseconds.
     pub microseconds: f64,
 }
 
-/// A result, and a warning for the user if a problem was found and repaired.
+/// A result, with a warning for the user if the file of timings could not be used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warned<T> {
     /// The result.
     pub value: T,
-    /// One line that states the problem and how it was repaired.
+    /// One line that says what is wrong with the file and what was done about it; `None` if nothing
+    /// is.
     pub warning: Option<String>,
 }
 
-/// The error that the store cannot be used. Tuned values affect speed only, so a caller may
-/// continue without them.
+/// An error of the store. Timings affect speed only, so a caller may continue without them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TuningError {
-    /// No folder for the store is known.
+    /// There is no folder for the store, because the user has no home directory.
     #[error(
         "no folder for timings is known: this user has no home directory; set WARPINT_CONFIG_DIR"
     )]
@@ -83,7 +83,7 @@ pub enum TuningError {
     Io {
         /// What failed: `read`, `write`.
         action: &'static str,
-        /// The path of the file.
+        /// The path of the file that failed.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -91,7 +91,7 @@ pub enum TuningError {
 }
 
 impl TuningError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which says what a caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -101,13 +101,13 @@ impl TuningError {
     }
 }
 
-/// The store of timings by device, driver, program and subject.
+/// The store of timings, which are found by device, driver, program version and subject.
 #[derive(Debug, Clone)]
 pub struct TuningStore {
     folder: Folder,
 }
 
-/// One entry of the file; fields that this version does not know are preserved.
+/// One entry of the file. Fields that this version of the program does not know are preserved.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
     #[serde(flatten)]
@@ -118,16 +118,16 @@ struct Entry {
     unknown: Map<String, Value>,
 }
 
-/// The contents of the file, as they were read.
+/// The contents of the file, after reading.
 enum Content {
     Sound(Map<String, Value>),
-    /// Contents that hold no timings, with the reason.
+    /// The file cannot be used. The text gives the reason, as the end of a sentence.
     Unusable(String),
 }
 
 impl TuningStore {
-    /// Opens the store in `WARPINT_CONFIG_DIR`, else in `~/.config/warpint` or the equivalent of this
-    /// system.
+    /// Opens the store in the folder `WARPINT_CONFIG_DIR`, else in `~/.config/warpint` or the
+    /// operating system's equivalent.
     ///
     /// # Errors
     /// [`TuningError::NoFolder`] for a user without a home directory.
@@ -141,14 +141,14 @@ impl TuningStore {
         Self { folder: Folder::at(folder) }
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the file with the timings, which may not exist yet.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.file(FILE)
     }
 
-    /// Returns the timing stored under a key. A file that is corrupt, larger than 16 MiB, or not a
-    /// regular file is set aside, with a warning.
+    /// Returns the timing stored under a key; `None` if there is none. A file that is corrupt,
+    /// larger than 16 MiB, or not a regular file is renamed, and the result contains a warning.
     ///
     /// # Errors
     /// The file cannot be read. A missing file is not an error.
@@ -158,11 +158,11 @@ impl TuningStore {
         Ok(Warned { value, warning })
     }
 
-    /// Returns all timings of a device that this version of the program has stored, by subject, as
-    /// [`Self::get`] finds them.
+    /// Returns all timings of a device that this version of the program has stored, by subject.
+    /// They are the same that [`Self::get`] returns.
     ///
     /// # Errors
-    /// As [`Self::get`].
+    /// The file cannot be read. A missing file is not an error.
     pub fn all(&self, info: &DeviceInfo) -> Result<Warned<HashMap<String, Tuning>>, TuningError> {
         let Warned { value, warning } = self.content()?;
         let of_device = |entry: &Value| {
@@ -174,8 +174,8 @@ impl TuningStore {
         Ok(Warned { value, warning })
     }
 
-    /// Tests whether timings can be stored: creates the folder if it is missing, and creates and
-    /// removes a file in it.
+    /// Tests whether timings can be stored. Creates the folder if it is missing, creates and
+    /// removes a file in it, and reads the stored timings.
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -185,8 +185,8 @@ impl TuningStore {
         self.read().map(drop)
     }
 
-    /// Stores a timing and replaces any earlier timing with the same key. Entries with other keys are
-    /// kept. A corrupt file is set aside, with a warning.
+    /// Stores a timing, which replaces an earlier timing with the same key. Entries with other keys
+    /// are preserved. A corrupt file is renamed, and the result contains a warning.
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -204,7 +204,7 @@ impl TuningStore {
         Ok(Warned { value: (), warning })
     }
 
-    /// Returns the contents of the file; a corrupt file is set aside.
+    /// Returns the contents of the file. A corrupt file is renamed and counts as empty.
     fn content(&self) -> Result<Warned<Map<String, Value>>, TuningError> {
         let (value, warning) = match self.read()? {
             Content::Sound(content) => (content, None),
@@ -237,8 +237,8 @@ impl TuningStore {
         })
     }
 
-    /// Returns the contents of the file and, if it was corrupt and set aside, a warning. The caller
-    /// must hold the lock.
+    /// Returns the contents of the file. A corrupt file is renamed and counts as empty; the second
+    /// result is then a warning. The caller must hold the lock.
     fn read_or_set_aside(&self) -> Result<(Map<String, Value>, Option<String>), TuningError> {
         match self.read()? {
             Content::Sound(content) => Ok((content, None)),
@@ -258,8 +258,9 @@ impl TuningStore {
         format!("the timings in {} {why}; {what}; tune again", self.path().display())
     }
 
-    /// Acquires the lock, which is released when it is dropped or when the process ends. On a file
-    /// system without locks, the last of two concurrent writers wins.
+    /// Acquires the lock, which is released when the result is dropped or the process ends. On a
+    /// file system without locks, the later of two concurrent writers overwrites the other's
+    /// timing.
     fn lock(&self) -> Result<Lock, FileError> {
         self.folder.lock(LOCK, PATIENCE, &|| false)
     }
@@ -282,14 +283,14 @@ fn entries(content: &Map<String, Value>) -> &[Value] {
     content.get(ENTRIES).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the timing of an entry, if the entry has this key and is valid.
+/// Returns the timing of an entry; `None` if the entry has another key or is invalid.
 fn stored(entry: &Value, key: &TuningKey) -> Option<Tuning> {
     let entry = Entry::deserialize(entry).ok().filter(|entry| entry.key == *key)?;
     Some(entry.tuning).filter(|t| t.microseconds.is_finite() && t.microseconds > 0.0)
 }
 
-/// Returns the fields of an entry that this version does not know; `None` if the entry does not
-/// have this key.
+/// Returns the fields of an entry that this version of the program does not know; `None` if the
+/// entry does not have this key.
 fn unknown_of(entry: &Value, key: &TuningKey) -> Option<Map<String, Value>> {
     let of_key = TuningKey::deserialize(entry).ok()? == *key;
     let unknown = || Entry::deserialize(entry).map(|entry| entry.unknown).unwrap_or_default();

@@ -15,7 +15,7 @@ fn tuning(choice: &str, microseconds: f64) -> Tuning {
     Tuning { choice: choice.into(), microseconds }
 }
 
-/// The stored timing, without warnings.
+/// Returns the stored timing, and asserts that there is no warning.
 fn get(store: &TuningStore, key: &TuningKey) -> Option<Tuning> {
     let Warned { value, warning } = store.get(key).unwrap();
     assert_eq!(warning, None);
@@ -139,7 +139,7 @@ fn a_timing_that_makes_no_sense_is_none() {
     }
 }
 
-/// A bad entry is replaced like any other.
+/// Asserts that a new timing replaces an invalid entry with the key `a`.
 fn put_over(store: &TuningStore) {
     store.put(&key("a"), &tuning("x", 1.0)).unwrap();
     assert_eq!(get(store, &key("a")), Some(tuning("x", 1.0)));
@@ -177,7 +177,9 @@ fn a_folder_that_cannot_be_used_is_named() {
     assert!(error.contains("file/config/tuning.json"), "{error}");
 }
 
-/// Puts something in the place of the timings, reads them, and returns the warning.
+/// Replaces the file of timings by what `put_there` creates, then reads it in one case and writes
+/// to it in another. Asserts that both give the same warning, and returns it with the store's
+/// folder replaced by `DIR`.
 fn warned_of(put_there: impl Fn(&std::path::Path)) -> String {
     let (_dir, store) = store();
     put(&store, &key("a"), &tuning("x", 1.0));

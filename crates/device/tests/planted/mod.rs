@@ -1,15 +1,16 @@
-//! Small kernels that use the features that the simulator simulates. Each also exists with a planted
-//! error that must be found.
+//! Small kernels that use the features of CUDA that the simulator implements. Each kernel can be
+//! compiled with a planted error, which the simulator or a sanitizer must find.
 
 use warpint_device::{Arg, Device, DeviceError, Launch, Source};
 
-/// Runs a kernel and checks its result; with `plant`, its text contains that error.
+/// Runs a kernel on a device and checks its result. The second argument names the macro of the
+/// error planted in the kernel, or is `None`.
 pub(crate) type Suite = fn(&Device, Option<&'static str>) -> Result<(), DeviceError>;
 
 /// The tool that finds a planted error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finder {
-    /// The simulator, in every build.
+    /// The simulator itself, without a sanitizer.
     Scheduler,
     /// The address sanitizer.
     Address,
@@ -20,17 +21,17 @@ pub(crate) enum Finder {
 /// An error planted in a kernel.
 #[derive(Debug)]
 pub(crate) struct Plant {
-    /// The macro.
+    /// The name of the preprocessor macro that plants the error.
     pub(crate) name: &'static str,
-    /// The kernel's suite.
+    /// The function that runs the kernel.
     pub(crate) suite: Suite,
-    /// The tool that finds it.
+    /// The tool that must find the error.
     pub(crate) finder: Finder,
     /// Texts that the report must contain: file and line, and the error.
     pub(crate) report: &'static [&'static str],
 }
 
-/// Each planted error.
+/// All planted errors.
 pub(crate) const PLANTS: &[Plant] = &[
     Plant {
         name: "PLANT_NO_BARRIER",

@@ -1,4 +1,4 @@
-//! Errors of the host code are reported in one line.
+//! Tests that errors of the host code are reported in one line.
 
 use super::kernel;
 use warpint_device::{Arg, Device, DeviceError, Launch, Source};

@@ -1,5 +1,5 @@
-//! The simulator implements CUDA's dialect: each function returns the values in CUDA's documentation,
-//! and the host's calls are checked.
+//! Tests that the simulator implements CUDA's dialect of C++: each function returns the values that
+//! CUDA's documentation specifies, and wrong calls of the host are refused.
 #![cfg(test)]
 
 mod host;

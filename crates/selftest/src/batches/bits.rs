@@ -1,4 +1,5 @@
-//! Operations that work limb by limb.
+//! Tests batch operations that work limb by limb: negations, shifts, comparisons, bitwise
+//! operations and products by a word.
 
 use rand::RngExt;
 
@@ -6,7 +7,8 @@ use super::elementwise::oracle::{compare, limb, negative, shifted, times};
 use super::numbers::{Failure, Numbers, check, check_flags, check_values, width};
 use crate::sample::Random;
 
-/// Tests each operation of one number and of two, and one number with all.
+/// Tests every operation of one operand on a, and every operation of two operands on a and b. Also
+/// passes a single number of one batch as the operand for all numbers of the other batch.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     of_one(a)?;
     shifts(rng, a)?;
@@ -17,7 +19,7 @@ pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Fail
     Ok(())
 }
 
-/// Returns the lowest `limbs` limbs of a, extended by zeros.
+/// Returns a in `limbs` limbs: higher limbs are dropped, missing ones are zeros.
 fn resized(a: &[u32], limbs: usize) -> Vec<u32> {
     (0..limbs).map(|j| limb(a, j)).collect()
 }

@@ -1,4 +1,4 @@
-//! Quotients, remainders, common divisors, powers and roots.
+//! Tests quotients, remainders, greatest common divisors, inverses, powers and roots of batches.
 
 use std::num::NonZeroU32;
 
@@ -9,11 +9,11 @@ use warpint_natural::limbs;
 use super::numbers::{Failure, Numbers, check, check_flags, drawn, product, width};
 use crate::sample::Random;
 
-/// The degree of square roots.
+/// The degree of a root that is a square root: 2.
 const TWO: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
-/// Tests quotients and remainders: a and b in both orders, one number with all, and multiples of b
-/// with those numbers minus 1.
+/// Tests quotients and remainders of a by b, of b by a if the widths differ, of a by a single
+/// divisor, and of a single dividend by b. Also tests dividends a·b, which b divides, and a·b − 1.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     let executor = a.batch.executor();
@@ -64,7 +64,8 @@ fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     check_flags("a/b", &inexact, (0..count).map(|i| !divides(i)))
 }
 
-/// Tests gcd(a, b), one number with all, and numbers with a common factor.
+/// Tests gcd(a, b), the gcd of a with a single number of b, and the gcd of a·c and b·c for random
+/// c.
 pub(super) fn divisors(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let of = |a: &Numbers, b: &Numbers| {
         let count = a.count().max(b.count());
@@ -82,8 +83,9 @@ pub(super) fn divisors(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(),
     of(&times(a)?, &times(b)?)
 }
 
-/// Tests inverses modulo b and modulo odd numbers, with one number for all, with a common factor;
-/// and cofactors of the same numbers.
+/// Tests inverses of a modulo b and modulo odd numbers, with a single number or a single modulus
+/// for all, and for numbers with a common factor. Tests the cofactors (Bézout coefficients) of the
+/// same pairs.
 pub(super) fn inverses(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     let executor = a.batch.executor();
@@ -104,8 +106,9 @@ pub(super) fn inverses(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(),
     inverses_of(&times(a)?, &times(b)?)
 }
 
-/// Checks inverses: a·x ≡ 1 mod b with x < b, or a and b have a common factor. Checks cofactors:
-/// x·a + y·b is the divisor g, and |x| is at most half of b/g, which determines x up to its sign.
+/// Checks each inverse x of a modulo b: a·x ≡ 1 mod b and x < b, or the flag says that a and b have
+/// a common factor. Checks the cofactors x and y: x·a + y·b = gcd(a, b) = g and |x| ≤ b/(2g), which
+/// determines x up to its sign.
 fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let count = a.count().max(b.count());
     let (inverse, none) = a.batch.mod_inv(&b.batch)?;
@@ -163,8 +166,9 @@ fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tests a^e mod m for odd, even and any b, for exponents of one limb and of two. For the widest
-/// numbers, for which limb-by-limb computation is slow, compares devices with the CPU.
+/// Tests a^e mod m for odd, even and arbitrary moduli m made from b, and for exponents e of one
+/// limb and of two. For numbers of more than 1,024 limbs, for which the oracle is too slow,
+/// compares a device with the CPU instead.
 pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     const WIDEST: usize = 1024;
     let executor = a.batch.executor();
@@ -199,7 +203,7 @@ pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), F
     Ok(())
 }
 
-/// Tests many powers of a few numbers, repeatedly.
+/// Tests a batch of `count` powers x^e mod m in which up to 23 different triples (x, e, m) repeat.
 pub(super) fn many_powers(
     executor: &Executor,
     rng: &mut Random,
@@ -222,7 +226,8 @@ pub(super) fn many_powers(
     check_flags("a^e mod m", &zeros, (0..count).map(|i| expected[i % few].is_none()))
 }
 
-/// Compares a^e mod b and a·e mod b on a device with the CPU.
+/// Compares the device's results a^e mod b and a·e mod b, for random e of one limb, with those of
+/// the CPU.
 fn wide_powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let e = Numbers::new(a.batch.executor(), 1, drawn(rng, 1, a.count().max(b.count())))?;
     let on_cpu = |x: &Numbers| x.batch.try_clone()?.to(&Executor::cpu());
@@ -240,8 +245,8 @@ fn wide_powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure
     Ok(())
 }
 
-/// Tests ⌊√a⌋ and a − ⌊√a⌋² for numbers; their squares; squares minus 1; and squares plus twice the
-/// number (same root) and one more (next root).
+/// Tests ⌊√x⌋ and x − ⌊√x⌋² for the numbers x of a and of b, and for x = r² − 1, r² and r² + 2r,
+/// where r is the lower half of a number of b. r² + 2r is the largest number with the root r.
 pub(super) fn roots(_: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let of = |x: &Numbers| {
         let limbs = x.limbs.div_ceil(2);
@@ -277,9 +282,10 @@ pub(super) fn roots(_: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Fail
     of(&Numbers::new(a.batch.executor(), limbs, near.map(|x| narrow(&x, limbs)).collect())?)
 }
 
-/// Repeats a batch of `count` random dividends and divisors. Results are not compared with the CPU
-/// but checked where they are: q·b + r = a and r < b. The numbers of a round are computed from
-/// those of the preceding round, x ← x·c + 1 mod 2^n.
+/// Divides `count` random numbers of `a_limbs` limbs by random numbers of `b_limbs` limbs, in
+/// `rounds` rounds. The executor itself checks the quotients q and remainders r: q·b + r = a and r
+/// < b. After each round, every dividend and divisor x of n bits becomes x·c + 1 mod 2^n, with a
+/// constant c.
 pub(super) fn many(
     executor: &Executor,
     rng: &mut Random,

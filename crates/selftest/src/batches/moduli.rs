@@ -1,4 +1,4 @@
-//! Precomputed moduli, and powers of one base.
+//! Tests moduli with precomputed constants, and powers of a fixed base.
 
 use rand::RngExt;
 use warpint_integer::{Modulus, Reduction, UintBatch};
@@ -8,9 +8,9 @@ use super::division::{narrow, wide};
 use super::numbers::{Failure, Numbers, check, drawn, product, width};
 use crate::sample::Random;
 
-/// Tests remainders of a, of products and of numbers of twice the width modulo some of b, by
-/// division and by reciprocals; also powers, including those of one base. Leaves out the widest
-/// numbers, for which limb-by-limb computation is slow.
+/// Tests remainders of the numbers of a, of products, and of numbers of twice the width, modulo two
+/// numbers of b, by division and by Barrett reduction. Tests powers, including those of a fixed
+/// base. Does nothing for numbers of more than 1,024 limbs, for which the oracle is too slow.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     const WIDEST: usize = 1024;
     if a.limbs.max(b.limbs) > WIDEST {

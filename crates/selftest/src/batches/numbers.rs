@@ -1,4 +1,4 @@
-//! Batches with their numbers on the host, and comparison with expected results.
+//! Batches with a copy of their numbers on the host, and comparisons with expected results.
 
 use rand::RngExt;
 use warpint_integer::{Executor, Flags, IntegerError, UintBatch, Width};
@@ -7,18 +7,18 @@ use warpint_natural::limbs;
 use super::elementwise::oracle;
 use crate::sample::Random;
 
-/// Why a case failed.
+/// The reason why a case failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// An operation returned an error.
     #[error(transparent)]
     Refused(#[from] IntegerError),
-    /// A result is wrong.
+    /// A result is wrong. The text says which.
     #[error("{0}")]
     Wrong(String),
 }
 
-/// A batch and its numbers as limbs.
+/// A batch of numbers of `limbs` 32-bit limbs, and a copy of the numbers on the host.
 #[derive(Debug)]
 pub(super) struct Numbers {
     pub(super) batch: UintBatch,
@@ -37,7 +37,7 @@ impl Numbers {
         Ok(Self { batch, limbs, rows })
     }
 
-    /// Creates a batch of `count` numbers that are drawn by [`drawn`].
+    /// Creates a batch of the `count` numbers that [`drawn`] returns.
     pub(super) fn hard(
         executor: &Executor,
         rng: &mut Random,
@@ -47,7 +47,8 @@ impl Numbers {
         Self::new(executor, limbs, drawn(rng, limbs, count))
     }
 
-    /// Returns number i alone, as an operand for all others.
+    /// Returns a batch of number i alone, which operations combine with every number of another
+    /// batch.
     pub(super) fn single(&self, i: usize) -> Result<Self, Failure> {
         Self::new(self.batch.executor(), self.limbs, vec![self.row(i).to_vec()])
     }
@@ -56,15 +57,15 @@ impl Numbers {
         self.rows.len()
     }
 
-    /// Returns number i, or the only number if the batch has one.
+    /// Returns the limbs of number i. If the batch has a single number, returns it for every i.
     pub(super) fn row(&self, i: usize) -> &[u32] {
         let i = if self.rows.len() == 1 { 0 } else { i };
         self.rows.get(i).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Returns `count` numbers: the one whose bits are all ones, then numbers that are hard for
-/// carries, in random order and mixed with random numbers.
+/// Returns `count` numbers of `limbs` limbs. All bits of the first are 1. The others are numbers
+/// that are hard for carries ([`oracle::hard`]) and random numbers, in random order.
 pub(super) fn drawn(rng: &mut Random, limbs: usize, count: usize) -> Vec<Vec<u32>> {
     let mut rows = oracle::hard(rng, limbs);
     while rows.len() < count {
@@ -85,7 +86,7 @@ pub(super) fn width(limbs: usize) -> Result<Width, IntegerError> {
     Width::new(u32::try_from(32 * limbs).unwrap_or(u32::MAX))
 }
 
-/// Returns a·b in as many limbs as both have together.
+/// Returns a·b in la + lb limbs, where a has la limbs and b has lb limbs.
 pub(super) fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
     let wide = |x: &[u32]| -> Vec<u64> {
         let limb = |pair: &[u32]| pair.iter().rev().fold(0, |x, &half| x << 32 | u64::from(half));
@@ -98,8 +99,8 @@ pub(super) fn product(a: &[u32], b: &[u32]) -> Vec<u32> {
     halves
 }
 
-/// Returns an error unless the batch has `count` numbers of `limbs` limbs and number i is
-/// `expected(i)`.
+/// Returns an error if the batch does not have `count` numbers of `limbs` limbs, or if number i
+/// differs from `expected(i)`. `what` names the operation in the message.
 pub(super) fn check(
     what: &str,
     found: &UintBatch,
@@ -125,7 +126,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Returns an error unless flag i is `expected(i)`.
+/// Returns an error if the flags, or the counts derived from them, differ from `expected`. `what`
+/// names the operation in the message.
 pub(super) fn check_flags(
     what: &str,
     found: &Flags,
@@ -143,7 +145,8 @@ pub(super) fn check_flags(
     Ok(())
 }
 
-/// Returns an error unless value i is `expected(i)`.
+/// Returns an error if the values differ from `expected`. `what` names the operation in the
+/// message.
 pub(super) fn check_values<T: PartialEq + std::fmt::Debug>(
     what: &str,
     found: &[T],

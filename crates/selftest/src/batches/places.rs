@@ -1,4 +1,5 @@
-//! Batches moved between places, and the same numbers at two places.
+//! Tests batches that move between the CPU and a device, and compares the results of a device with
+//! those of the CPU.
 
 use rand::RngExt;
 use warpint_integer::{Executor, UintBatch};
@@ -6,7 +7,8 @@ use warpint_integer::{Executor, UintBatch};
 use super::numbers::{Failure, Numbers, check, width};
 use crate::sample::{Random, random};
 
-/// Tests moves to the CPU and back, copies, text, and empty batches.
+/// Tests moves of batches to the CPU and back, copies, conversions to and from text, and empty
+/// batches.
 pub(super) fn moves(executor: &Executor, seed: u64) -> Result<(), Failure> {
     let mut rng = random(seed);
     for limbs in [1, 6, 67] {
@@ -33,7 +35,8 @@ pub(super) fn moves(executor: &Executor, seed: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tests that the executor's results for random numbers agree with those of the CPU.
+/// Tests that the results of an executor for `count` random numbers of `limbs` limbs equal those of
+/// the CPU.
 pub(super) fn agree(
     executor: &Executor,
     rng: &mut Random,

@@ -1,4 +1,4 @@
-//! Whole and partial products and squares.
+//! Tests products and squares, their lower halves and their upper halves.
 
 use rand::RngExt;
 use warpint_device::DeviceError;
@@ -9,7 +9,8 @@ use super::elementwise::oracle::limb;
 use super::numbers::{Failure, Numbers, check, check_flags, drawn, product};
 use crate::sample::Random;
 
-/// Tests products of a and b in both orders, and of one number with all.
+/// Tests the products a·b, b·a if the widths differ, and products of a single number of one batch
+/// with all numbers of the other.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     of(a, b)?;
@@ -44,7 +45,7 @@ fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     check("a·b, high, into", &highs, narrow, count, high)
 }
 
-/// Tests squares of a.
+/// Tests the squares of the numbers of a.
 pub(super) fn squares(_: &mut Random, a: &Numbers, _: &Numbers) -> Result<(), Failure> {
     let (limbs, count) = (a.limbs, a.count());
     let squares: Vec<Vec<u32>> = (0..count).map(|i| product(a.row(i), a.row(i))).collect();
@@ -57,8 +58,8 @@ pub(super) fn squares(_: &mut Random, a: &Numbers, _: &Numbers) -> Result<(), Fa
     check("a², high", &a.batch.square_high()?, limbs, count, |i| squares[i][limbs..].to_vec())
 }
 
-/// Tests a·b + c, with c as wide as the product (where the sum may carry), as wide as a, and one
-/// number for all.
+/// Tests a·b + c, where c has the width of the product, so that the sum may carry, or the width of
+/// a, or is a single number for all products.
 pub(super) fn with_sums(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let (limbs, count, executor) = (a.limbs + b.limbs, a.count(), a.batch.executor());
     let products: Vec<Vec<u32>> = (0..count).map(|i| product(a.row(i), b.row(i))).collect();
@@ -81,7 +82,7 @@ pub(super) fn with_sums(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<()
     Ok(())
 }
 
-/// Tests products and squares by one method of a device.
+/// Tests `count` products and squares of numbers of `limbs` limbs by the given method of a device.
 pub(super) fn by(
     gpu: &Gpu,
     method: Method,

@@ -1,12 +1,12 @@
-//! The list of operations, one by one: each has an implementation on the CPU and on devices, a
-//! check or a declaration that it has none, and a suite.
+//! Tests that every operation in the list of operations has an implementation on the CPU and on
+//! devices, a check or a declaration that it has none, and a suite of cases.
 
 use warpint_device::Device;
 use warpint_integer::{IntegerError, Operation, UintBatch, Width};
 
 use super::*;
 
-/// Returns the suite of an operation, which is a name in [`CASES`].
+/// Returns the name in [`CASES`] of the case that tests an operation.
 fn suite(operation: Operation) -> &'static str {
     match operation {
         Operation::Add | Operation::Subtract => "sums",
@@ -28,8 +28,8 @@ fn every_operation_has_a_suite() {
     }
 }
 
-/// Returns numbers of 64 bits: odd ones with the highest bit set, and 0, 1 and an even one among
-/// them, so that some operations have no result.
+/// Returns three operands of twelve 64-bit numbers each. Most numbers are odd with the highest bit
+/// set. The others are small or even, some are 0 or 1, so that some operations have no result.
 fn operands() -> [Vec<u64>; 3] {
     let number = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63 | 1;
     [
@@ -44,7 +44,7 @@ fn batches() -> [UintBatch; 3] {
     operands().map(|x| UintBatch::from_limbs_u64(&Executor::cpu(), width, &x).unwrap())
 }
 
-/// Results on the host, and flags.
+/// The results of an operation, on the host, and its flags.
 type Results = (Vec<UintBatch>, Vec<u8>);
 
 fn results(operation: Operation, on: &Executor) -> Result<Results, IntegerError> {
@@ -57,7 +57,7 @@ fn results(operation: Operation, on: &Executor) -> Result<Results, IntegerError>
     Ok((results, flags.map_or_else(|| Ok(vec![0; 12]), |flags| flags.to_vec())?))
 }
 
-/// Returns number i of a batch.
+/// Returns number i of a batch in 64-bit limbs.
 fn row(batch: &UintBatch, i: usize) -> Vec<u64> {
     let limbs = batch.get(i).unwrap().unwrap();
     let wide = |pair: &[u32]| pair.iter().rev().fold(0, |limb, &half| limb << 32 | u64::from(half));

@@ -1,10 +1,11 @@
-//! Comparison of two engines with different arithmetic, for sizes at which the oracle is too slow.
+//! Compares two engines with different arithmetic, for exponents at which the oracle is too slow.
 
 use warpint_mersenne::{BuildOptions, EngineFamily, Residue, Shift, Step};
 
 use crate::sample::{self, Scale};
 
-/// Returns the pairs of exponent and squarings at which a family is compared with one on the CPU.
+/// Returns pairs (exponent p, number of squarings) for which a family is compared with a family on
+/// the CPU.
 #[must_use]
 pub fn sizes(scale: Scale) -> &'static [(u32, u64)] {
     match scale {
@@ -26,10 +27,11 @@ pub fn sizes(scale: Scale) -> &'static [(u32, u64)] {
     }
 }
 
-/// Tests that two families agree: squares the same residue `squarings` times in both families, as
-/// LL steps with two different shifts and as plain squarings, and compares all residues.
+/// Tests that two families agree. Squares a random residue modulo M_p `squarings` times in each
+/// family: as LL steps x² − 2, as squarings x², and as 3·x². The two families use different shifts.
+/// Compares the final residues.
 ///
-/// Both engines use two threads and their shortest length with enough margin.
+/// Each engine uses two threads and its family's shortest length with enough margin.
 pub fn agree(
     a: &dyn EngineFamily,
     b: &dyn EngineFamily,

@@ -1,4 +1,5 @@
-//! Intermediate residues of large tests, as computed by another program, for GPUs.
+//! Compares intermediate residues of large tests with those that another program computed, for
+//! GPUs.
 
 use warpint_mersenne::{BuildOptions, EngineFamily, LlStart, Shift};
 
@@ -6,11 +7,12 @@ use crate::sample::Scale;
 use crate::vectors::{self, InterimResidue, Sequence};
 use crate::{sample, sequence};
 
-/// The largest exponent of the quick cases.
+/// The largest exponent that the quick cases test.
 const LARGEST_QUICK: u32 = 10_000_000;
 
-/// Compares the res64 after 10,000 squarings, for every exponent of `tests/vectors/residues.toml`
-/// that the family supports, on the bare engine. Takes some seconds on a GPU.
+/// Tests the res64 after 10,000 squarings on the bare engine, for every exponent of
+/// `tests/vectors/residues.toml` that the family supports; in the quick cases only up to
+/// 10,000,000. Takes some seconds on a GPU.
 pub fn interim_residues(family: &dyn EngineFamily, scale: Scale) -> Result<(), String> {
     let mut residues = vectors::interim_residues().map_err(|e| e.to_string())?.residues;
     let largest = if scale == Scale::Quick { LARGEST_QUICK } else { u32::MAX };

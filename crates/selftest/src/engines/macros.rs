@@ -1,6 +1,8 @@
-//! One list of the cases, from which both the table and the tests are generated.
+//! The list of the cases of engines, and macros that generate the table of cases and a `#[test]`
+//! for each case from it.
 
-/// Passes the names of all cases to another macro of this crate, after that macro's arguments.
+/// Calls the macro `$then` of this crate with the arguments `$argument`, followed by the names of
+/// all cases.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_every_case {
@@ -27,7 +29,7 @@ macro_rules! for_every_case {
     };
 }
 
-/// Defines the table [`crate::cases::CASES`].
+/// Defines the table [`crate::cases::CASES`] from the names of all cases.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! case_table {
@@ -37,7 +39,7 @@ macro_rules! case_table {
     };
 }
 
-/// Defines one `#[test]` for every case.
+/// Defines a `#[test]` for every case, which runs it for the given family.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! case_tests {

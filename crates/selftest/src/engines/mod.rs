@@ -1,5 +1,5 @@
-//! The engines of Mersenne tests as register machines: one list of cases for all engines, the
-//! oracle and the comparisons.
+//! Tests of the engines for Mersenne numbers, which are machines with numbered registers of
+//! residues: the list of cases, the oracle and the comparisons.
 
 pub mod agreement;
 pub mod cases;

@@ -1,4 +1,4 @@
-//! A slow, obvious register machine with which every engine is compared.
+//! The oracle: a slow, obvious engine with which every other engine is compared.
 
 use std::ops::RangeInclusive;
 
@@ -9,13 +9,14 @@ use warpint_natural::limbs;
 
 /// The engine family `limbs`, for 2 ≤ p ≤ 50,000, with schoolbook products of 64-bit limbs.
 ///
-/// A product costs ⌈p/64⌉² limb products, half a millisecond at the largest p. The only length is
-/// 1, by convention: the number is not cut into words.
+/// A product costs ⌈p/64⌉² products of limbs, half a millisecond at the largest p. Its only
+/// transform length is 1 by convention, because a residue is not divided into words.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limbs;
 
 impl Limbs {
-    /// The largest supported exponent p. Above it a product is too slow to be useful.
+    /// The largest supported exponent p. For larger exponents, products would be too slow to be
+    /// useful.
     pub const LARGEST: u32 = 50_000;
 }
 
@@ -60,7 +61,7 @@ impl EngineFamily for Limbs {
     }
 }
 
-/// An engine whose registers are canonical residues of ⌈p/64⌉ limbs each.
+/// An engine whose registers contain canonical residues modulo M_p, as ⌈p/64⌉ limbs each.
 struct LimbEngine {
     p: u32,
     registers: Vec<Vec<u64>>,

@@ -1,10 +1,10 @@
-//! The two sequences of a Mersenne test, computed directly on a register machine without checks and
-//! checkpoints, which could hide a wrong engine.
+//! Computes the sequences of Lucas–Lehmer and PRP tests directly on an engine. It uses no checks
+//! and no checkpoints, which could hide errors of the engine.
 
 use warpint_mersenne::{Engine, EngineError, LlStart, Residue, Shift, Step};
 
-/// Returns s_0 of a Lucas–Lehmer sequence mod M_p, or `None` for 2/3 if 3 divides M_p (that is, if
-/// p is even).
+/// Returns the starting value s_0 of a Lucas–Lehmer sequence modulo M_p. Returns `None` for 2/3 if
+/// 3 divides M_p, which holds if p is even.
 #[must_use]
 pub fn ll_start(p: u32, start: LlStart) -> Option<Residue> {
     match start {
@@ -14,8 +14,8 @@ pub fn ll_start(p: u32, start: LlStart) -> Option<Residue> {
     }
 }
 
-/// Returns s_n of the sequence s_(i+1) = s_i² − 2 mod M_p that starts with s_0. The register holds
-/// it at `shift`.
+/// Returns s_n of the sequence s_(i+1) = s_i² − 2 mod M_p that starts with s_0, where M_p belongs
+/// to the engine. s_0 is stored with the given shift.
 ///
 /// Uses register 0 and n squarings.
 pub fn ll_residue(
@@ -30,7 +30,7 @@ pub fn ll_residue(
     engine.read(0, shift.after_squarings(n, p))
 }
 
-/// Returns 3^(2^n) mod M_p. Uses register 0 and n squarings.
+/// Returns 3^(2^n) mod M_p, where M_p belongs to the engine. Uses register 0 and n squarings.
 pub fn power_residue(engine: &mut dyn Engine, n: u64) -> Result<Residue, EngineError> {
     engine.set(0, 3, Shift::ZERO)?;
     engine.square(0, n, Step::Square, Shift::ZERO)?;

@@ -1,71 +1,72 @@
-//! Squarings without end, each covered by a check, to test hardware.
+//! Squarings for a stress test of hardware. Every squaring is covered by a check.
 //!
-//! A lap starts with x_0 = 3 and does [`LAP`] squarings in blocks of B = [`BLOCK`], with D_t = Π
-//! x_(iB), i = 0 … t. At its end, or when it is interrupted, D_t = 3·D_(t−1)^(2^B) must hold
-//! (Gerbicz). A wrong squaring in the lap violates this equation. Moreover, x after a whole lap
-//! must equal the value found by another program or, if none is known, the value of the first lap.
+//! A lap is a sequence x_(n+1) = x_n² mod M_p of [`LAP`] squarings, starting with x_0 = 3. It
+//! consists of blocks of B = [`BLOCK`] squarings. Let D_t be the product of x_(iB) for i = 0 … t.
+//! When the lap ends or is interrupted after block t, D_t = 3·D_(t−1)^(2^B) must hold (Gerbicz). A
+//! wrong squaring in the lap violates this equation. After a complete lap, x must also equal the
+//! value computed by another program or, if none is known, the value of the first lap.
 
 use warpint_mersenne::{Engine, EngineError, Plan, Shift, Step};
 
 use crate::vectors::{self, Sequence};
 
-/// The number of squarings of a block.
+/// The number of squarings of a block, at the end of which a lap can be interrupted.
 pub const BLOCK: u64 = 100;
 
-/// The number of squarings of a lap, after which residues of other programs are known.
+/// The number of squarings of a lap. Residues after this number are known from another program.
 pub const LAP: u64 = 10_000;
 
 // Registers.
 const X: usize = 0;
-/// The register of D without the last block, D_(t−1).
+/// The register of D_(t−1), the product of the values x at the beginnings of all blocks.
 const D: usize = 1;
-/// The register of D with the last block, D_t.
+/// The register of D_t = D_(t−1)·x.
 const NEXT: usize = 2;
-/// The register of 3·D_(t−1)^(2^B).
+/// The register of 3·D_(t−1)^(2^B), where B is the number of squarings of a block.
 const POWER: usize = 3;
 const THREE: usize = 4;
 const REGISTERS: usize = 5;
 
-/// The work done and the errors found.
+/// The numbers of squarings, checks and errors of a stress test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// The number of squarings, without those of the checks.
+    /// The number of squarings. The squarings that the checks need are not counted.
     pub squarings: u64,
-    /// The number of Gerbicz checks.
+    /// The number of Gerbicz checks, one for each complete or interrupted lap.
     pub checks: u64,
-    /// The number of residues of whole laps that were compared with known ones.
+    /// The number of laps whose final residue was compared with a known one.
     pub residues: u64,
-    /// The number of failed checks and of residues that differed.
+    /// The number of errors: failed checks and residues that differed from the known ones.
     pub mismatches: u64,
 }
 
-/// An event of a run.
+/// An event during a stress test.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// A plan has finished a block; the tally is that of the whole run so far.
+    /// The engine of this plan has finished a block. The tally counts the whole run so far.
     Block(&'a Plan, Tally),
-    /// An error was found; described in one line.
+    /// A check failed or a residue was wrong. The text describes the error in one line.
     Mismatch(String),
 }
 
-/// An engine at work, and its expected results.
+/// An engine under stress, and the expected res64 after a lap, if known.
 struct Worker<'a> {
     plan: &'a Plan,
     engine: Box<dyn Engine>,
     expected: Option<Residue64>,
 }
 
-/// The low 64 bits of a residue in hexadecimal digits, and their source.
+/// The low 64 bits of a residue in hexadecimal digits, and the name of their source, for messages.
 struct Residue64 {
     res64: String,
     by: &'static str,
 }
 
-/// Runs laps of the plans in turns until `done` returns true. It is called after every block; the
-/// interrupted lap is then checked up to that block.
+/// Runs a lap for each plan in turn, again and again, until `done` returns true. `done` is called
+/// after every block. A lap that is interrupted is checked up to its last block.
 ///
 /// # Errors
-/// Returns an error if an engine could not be built or failed.
+/// An engine could not be built, or failed.
 pub fn stress(
     plans: &[Plan],
     done: &dyn Fn() -> bool,
@@ -90,7 +91,7 @@ pub fn stress(
     Ok(tally)
 }
 
-/// Returns the res64 of x after a lap for the exponent p, if another program has computed it.
+/// Returns the res64 after a lap for the exponent p; `None` if no other program has computed it.
 fn known(p: u32) -> Option<Residue64> {
     let known = vectors::interim_residues().ok()?.residues;
     let of_lap =
@@ -132,7 +133,8 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Returns whether D_(t−1)·x = 3·D_(t−1)^(2^B).
+    /// Returns whether the Gerbicz relation D_(t−1)·x = 3·D_(t−1)^(2^B) holds, as defined in the
+    /// module's documentation.
     fn check(&mut self) -> Result<bool, EngineError> {
         let engine = self.engine.as_mut();
         engine.mul(NEXT, D, X)?;

@@ -1,4 +1,4 @@
-//! An engine and the oracle, which do the same operations and are compared.
+//! Pairs of an engine and the oracle that do the same operations and are compared.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Residue,
 use crate::oracle::Limbs;
 use crate::sample;
 
-/// The number of registers of a [`Twin`].
+/// The number of registers of each of the two engines of a [`Twin`].
 pub const REGISTERS: usize = 3;
 
-/// Why a comparison did not succeed.
+/// The reason why a comparison did not succeed.
 #[derive(Debug)]
 pub enum Trouble {
-    /// The engine reported round-off. This is allowed if a case forces a length to its limit, and a
-    /// failure otherwise.
+    /// The engine reported too much round-off. Cases that use a length with little margin allow
+    /// this; in other cases it is a failure.
     RoundOff(String),
-    /// A value was wrong, or an error was unexpected.
+    /// The engine returned a wrong value or an unexpected error.
     Failure(String),
 }
 
@@ -30,8 +30,8 @@ impl From<Trouble> for String {
 
 /// An engine under test and the oracle for the same exponent.
 ///
-/// Every message contains family, exponent, length and seed, which suffice to reproduce the
-/// failure.
+/// Every message contains the family, the exponent, the length and the seed, which suffice to
+/// reproduce a failure.
 pub struct Twin {
     place: String,
     engine: Box<dyn Engine>,
@@ -39,7 +39,7 @@ pub struct Twin {
 }
 
 impl Twin {
-    /// Builds both engines at the given length, with one thread.
+    /// Builds the engine under test at the given length with one thread, and the oracle.
     pub fn new(
         family: &dyn EngineFamily,
         p: u32,
@@ -62,25 +62,26 @@ impl Twin {
         Ok(Self { place, engine, oracle })
     }
 
-    /// Builds both engines at the shortest length with enough margin.
+    /// Builds the engine under test at its shortest length with enough margin, and the oracle.
     pub fn shortest(family: &dyn EngineFamily, p: u32, seed: u64) -> Result<Self, Trouble> {
         let length = sample::shortest_length(family, p).map_err(Trouble::Failure)?;
         Self::new(family, p, length, seed)
     }
 
-    /// Returns the exponent p.
+    /// Returns the exponent p of the modulus M_p = 2^p − 1.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.oracle.exponent()
     }
 
-    /// Returns the transform length N of the engine under test, in words.
+    /// Returns the transform length of the engine under test, in words.
     #[must_use]
     pub fn length(&self) -> usize {
         self.engine.length()
     }
 
-    /// Does the same operation on both engines, and returns both results.
+    /// Does the operation `op` on the engine under test and on the oracle, and returns their
+    /// results in this order. `what` names the operation in messages.
     pub fn both<T>(
         &mut self,
         what: &dyn fmt::Display,
@@ -98,12 +99,14 @@ impl Twin {
         Ok((found, expected))
     }
 
-    /// Sets register `reg` to x·2^shift in both engines.
+    /// Writes x with the given shift to register `reg` of both engines, which then contains
+    /// x·2^shift.
     pub fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), Trouble> {
         self.both(&"write", |e| e.write(reg, x, shift)).map(drop)
     }
 
-    /// Squares register `reg` n times with the given step in both engines, then compares it.
+    /// Squares register `reg` n times with the given step in both engines, and returns an error if
+    /// the results differ. `shift` is the shift of the register before.
     pub fn square(
         &mut self,
         what: &dyn fmt::Display,
@@ -117,7 +120,8 @@ impl Twin {
         self.same(&what, reg, shift.after_squarings(n, self.exponent()))
     }
 
-    /// Compares a register of both engines, read at the given shift.
+    /// Reads register `reg` of both engines with the given shift. Returns an error if the residues
+    /// differ.
     pub fn same(
         &mut self,
         what: &dyn fmt::Display,
@@ -128,7 +132,7 @@ impl Twin {
         self.equal(&format!("{what}: r[{reg}]"), &found, &expected)
     }
 
-    /// Returns an error unless the two residues are equal.
+    /// Returns an error if the two residues differ. `what` names them in the message.
     pub fn equal(
         &self,
         what: &dyn fmt::Display,
@@ -146,7 +150,8 @@ impl Twin {
     }
 }
 
-/// Returns the index of the first limb in which two residues differ.
+/// Returns the index of the lowest limb in which two residues differ; their length if they are
+/// equal.
 fn first_difference(a: &[u64], b: &[u64]) -> usize {
     a.iter().zip(b).take_while(|(x, y)| x == y).count()
 }

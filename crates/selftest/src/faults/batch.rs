@@ -1,5 +1,5 @@
-//! Devices that fail under batches of integers; the identities of `warpint_integer::check` must
-//! detect it.
+//! Faults of devices during operations on batches of integers. The checks of
+//! `warpint_integer::check` must detect them.
 
 use rand::RngExt;
 use warpint_device::Device;
@@ -15,7 +15,7 @@ pub(super) const SUITE: Suite = Suite { name: "batch", fates, death_is_noticed: 
 pub(super) const ON_CPU: &[CpuCase] =
     &[("flips_of_results", flips_of_results), ("results_of_zeros", results_of_zeros)];
 
-/// The results of an operation, on the host.
+/// The results of an operation: batches and flags on the host.
 struct Results {
     batches: Vec<UintBatch>,
     flags: Vec<u8>,
@@ -33,8 +33,8 @@ fn results(
     Ok(Results { batches: batches.collect::<Result<_, _>>()?, flags })
 }
 
-/// Returns the indices of the numbers whose results contradict their operands. If the check takes a
-/// sample, the sample covers all numbers.
+/// Returns the indices of the numbers whose results the check of the operation refuses, ascending.
+/// A check that normally examines a sample examines all numbers.
 fn failing(
     operation: Operation,
     on: &Executor,
@@ -45,12 +45,12 @@ fn failing(
     operation.failing(operands.each_ref(), &results.batches, &results.flags, &all, on)
 }
 
-/// Iterates over the operations that have a check.
+/// Returns the operations that have a check.
 fn operations() -> impl Iterator<Item = Operation> {
     Operation::ALL.iter().copied().filter(|operation| operation.evidence().is_some())
 }
 
-/// Operands on the host, and the right results of one operation.
+/// An operation, with operands on the host and its right results.
 struct Trial {
     operation: Operation,
     operands: [UintBatch; 3],
@@ -58,8 +58,8 @@ struct Trial {
 }
 
 impl Trial {
-    /// Computes the right results, and counts the launches and downloads of results and check on a
-    /// sound device.
+    /// Draws operands and computes the right results on the CPU. Also runs the operation and its
+    /// check on the sound device, and returns the numbers of launches and downloads that they need.
     fn new(
         device: &Device,
         sizes: &Sizes,
@@ -77,8 +77,8 @@ impl Trial {
         Ok((trial, Extent::of(&sound)))
     }
 
-    /// Computes the operation on a device, and returns the indices of the numbers that the check
-    /// refuses; `None` if a wrong result passes.
+    /// Computes the operation on a device, and returns the indices of the numbers whose results the
+    /// check refuses. Returns `None` if a wrong result passes the check.
     fn on(&self, device: &FaultyDevice) -> Result<Option<Vec<usize>>, IntegerError> {
         let on = Executor::on(device.device().clone());
         let results = results(self.operation, &on, &self.operands)?;
@@ -113,7 +113,8 @@ fn row(batch: &UintBatch, i: usize) -> Option<&[u32]> {
     batch.as_limbs()?.get(i * limbs..(i + 1) * limbs)
 }
 
-/// Returns odd numbers with the highest bit set, so that no result is zero.
+/// Returns `count` random odd numbers of `limbs` limbs with the highest bit set, so that no result
+/// is zero.
 fn operand(rng: &mut Random, (count, limbs): (usize, usize)) -> Result<UintBatch, IntegerError> {
     let mut rows = vec![];
     for _ in 0..count {
@@ -134,7 +135,7 @@ fn explained<T>(operation: Operation, result: Result<T, IntegerError>) -> Result
     result.map_err(|e| format!("{operation:?}: {e}"))
 }
 
-/// Makes faults in each operation, and returns their effects.
+/// Makes faults during each operation, and returns the numbers of their effects.
 fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();
@@ -146,8 +147,8 @@ fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String
     Ok(fates)
 }
 
-/// Changes results of the CPU in memory by `change`, `count` times for each operation: the check
-/// must refuse exactly the numbers that `change` returns.
+/// Computes results on the CPU and lets `change` modify them in memory, `count` times for each
+/// operation. The check must refuse exactly the numbers whose indices `change` returns.
 fn changed_results(
     count: u64,
     change: impl Fn(&mut Random, &mut Results) -> Result<Vec<usize>, IntegerError>,
@@ -170,7 +171,7 @@ fn changed_results(
     Ok(format!("{noticed} of {noticed} faults noticed"))
 }
 
-/// Flips one bit of a result.
+/// Tests that a flipped bit of a result is noticed.
 fn flips_of_results() -> Result<String, String> {
     changed_results(5, |rng, results| {
         let which = rng.random_range(0..results.batches.len());
@@ -183,7 +184,7 @@ fn flips_of_results() -> Result<String, String> {
     })
 }
 
-/// Sets all results and flags to zero.
+/// Tests that results and flags that are all zero are noticed.
 fn results_of_zeros() -> Result<String, String> {
     changed_results(1, |_, results| {
         results.flags.fill(0);

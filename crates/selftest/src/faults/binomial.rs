@@ -1,11 +1,11 @@
-//! The distribution of the heads of coin throws.
+//! The binomial distribution of the number of heads in throws of a fair coin.
 
 use std::ops::RangeInclusive;
 
-/// Returns the shortest interval around n/2 such that the number of heads of n throws of a fair
-/// coin is below it, and also above it, with a probability of at most `tail`.
+/// Returns the shortest interval around n/2 outside which the number of heads of n throws of a fair
+/// coin lies with a probability of at most `tail` on either side.
 ///
-/// Sums C(n, k)/2^n from k = 0 on, in logarithms. Cost: O(n).
+/// Sums the probabilities C(n, k)/2^n from k = 0 on, computed by their logarithms. Cost: O(n).
 #[must_use]
 pub(super) fn interval(n: u64, tail: f64) -> RangeInclusive<u64> {
     // ln(C(n, 0)/2^n).
@@ -27,7 +27,8 @@ pub(super) fn interval(n: u64, tail: f64) -> RangeInclusive<u64> {
 mod tests {
     use super::*;
 
-    /// Computes the interval with whole numbers: outcomes below k, out of 2^n.
+    /// Computes [`interval`] in integers, by counting the outcomes with fewer than k heads out of
+    /// all 2^n.
     fn by_counting(n: u64, tail: f64) -> RangeInclusive<u64> {
         let row = (0..n).fold(vec![1u128], |row, _| {
             let shifted = [0].iter().chain(&row);

@@ -1,4 +1,4 @@
-//! The faults of `warpint selftest --faults`.
+//! The cases of `warpint selftest --faults` for Mersenne tests.
 
 use std::fs;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::{SEED, sample};
 
 pub(super) const LL: TestKind = TestKind::Ll(LlStart::Four);
 
-/// A fault, and the test that must survive it.
+/// A fault, and the Mersenne test that must notice and survive it.
 pub(super) struct Case {
     pub(super) name: &'static str,
-    /// A function that returns whether the fault can be made in this family.
+    /// A function that returns whether the fault can be made with the family of the bench.
     pub(super) suits: fn(&Bench<'_>) -> bool,
     pub(super) run: fn(&Bench<'_>) -> Result<String, String>,
 }
@@ -69,32 +69,36 @@ fn campaign(
     campaign.judge(&campaign.run(&mut |_| ())?)
 }
 
-/// Flips bits of x at random squarings of a PRP test.
+/// Flips bits of the residue x after random squarings of a PRP test. Every flip must be found.
 fn flips_of_the_residue(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Residue, 40)
 }
 
-/// Flips bits of D, the Gerbicz product.
+/// Flips bits of the Gerbicz product D in a PRP test. Every flip must be found or be harmless.
 fn flips_of_the_product(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Product, 20)
 }
 
-/// Flips bits of registers that only checks use.
+/// Flips bits of the registers that only the checks of a PRP test use. Every flip must be found or
+/// be harmless.
 fn flips_in_checks(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Check, 20)
 }
 
-/// Flips bits of checkpoints, on disk and in memory.
+/// Flips bits of the saved states of a PRP test, on disk and in memory. Every flip must be found or
+/// be harmless.
 fn flips_of_saved_states(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, TestKind::Prp, Target::Saved, 30)
 }
 
-/// Flips bits of s: the Jacobi check finds half of the flips, and no run without a flip is stopped.
+/// Flips bits of the residue s of a Lucas–Lehmer test. The Jacobi check must find about half of the
+/// flips, and must not fail in a test without a flip.
 fn flips_in_lucas_lehmer(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, LL, Target::Residue, 100)
 }
 
-/// Flips bits of s with a second engine: each flip is found.
+/// Flips bits of the residue of a Lucas–Lehmer test that a second engine verifies. Every flip must
+/// be found.
 fn flips_before_a_second_engine(bench: &Bench<'_>) -> Result<String, String> {
     let right = right(bench, LL)?;
     let last = LL.iterations(bench.exponent.get());
@@ -114,7 +118,7 @@ fn flips_before_a_second_engine(bench: &Bench<'_>) -> Result<String, String> {
     Ok(format!("{count} of {count} flips found, every residue right"))
 }
 
-/// Sets a bit of every product to 1: the test must stop rather than answer.
+/// Sets one bit of every product to 1. The test must end with an error instead of a result.
 fn a_stuck_bit(bench: &Bench<'_>) -> Result<String, String> {
     let bit = bench.exponent.get() / 2;
     let family = Faulty::leaked(bench.family, Fault::StuckBit { bit });
@@ -126,7 +130,8 @@ fn a_stuck_bit(bench: &Bench<'_>) -> Result<String, String> {
     }
 }
 
-/// Sets every product to 0 from some time on, which would prove any number prime.
+/// Sets every product to 0 from some iteration on. A final residue of 0 would declare any Mersenne
+/// number prime; the test must end with an error.
 fn a_dead_machine(bench: &Bench<'_>) -> Result<String, String> {
     for kind in [TestKind::Prp, LL] {
         let last = kind.iterations(bench.exponent.get());
@@ -145,7 +150,8 @@ fn a_dead_machine(bench: &Bench<'_>) -> Result<String, String> {
     Ok("6 of 6 tests gave no answer".into())
 }
 
-/// Raises round-off at the planned length.
+/// Lets an engine report too much round-off at the planned length. The test must continue at a
+/// longer length, with the right residue.
 fn too_much_round_off(bench: &Bench<'_>) -> Result<String, String> {
     let first = plan(bench.family, bench.exponent)?;
     let enough = first.longer().map_err(|e| e.to_string())?.length();
@@ -165,7 +171,7 @@ fn failed_launch() -> DeviceError {
     DeviceError::Failed { what: "launch".into(), message: "a fault made on purpose".into() }
 }
 
-/// Lets one launch fail: the test gets a new engine.
+/// Lets one launch fail. The test must continue with a new engine and end with the right residue.
 fn a_launch_that_fails(bench: &Bench<'_>) -> Result<String, String> {
     for kind in [TestKind::Prp, LL] {
         let after = kind.iterations(bench.exponent.get()) / 2;
@@ -181,8 +187,8 @@ fn a_launch_that_fails(bench: &Bench<'_>) -> Result<String, String> {
     Ok("reported, a new engine continued, both residues right".into())
 }
 
-/// Lets the device fail permanently: the test ends, and resumes from its checkpoint on a sound
-/// device.
+/// Lets the device fail permanently. The test must end with an error, and must then resume from its
+/// checkpoint on a sound device.
 fn a_device_that_is_lost(bench: &Bench<'_>) -> Result<String, String> {
     for kind in [TestKind::Prp, LL] {
         let folder = Folder::new()?;
@@ -211,7 +217,8 @@ fn a_device_that_is_lost(bench: &Bench<'_>) -> Result<String, String> {
     Ok("no answer, the checkpoint named; on a sound device both residues right".into())
 }
 
-/// Fills the disk: existing files are unchanged, and saving succeeds again when there is room.
+/// Fills the disk. Existing files must stay unchanged, and checkpoints must be saved again when
+/// there is room.
 fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
     let mut failures = 0;
     for kind in [TestKind::Prp, LL] {
@@ -256,8 +263,9 @@ fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
     Ok(format!("{failures} failed saves reported, no checkpoint lost, both residues right"))
 }
 
-/// Returns options with a checkpoint every half millisecond: many in a short test, with time for
-/// squarings between them on any disk.
+/// Returns options with a checkpoint every half millisecond, by a clock that runs 1,000 times too
+/// fast. A short test then saves many checkpoints, and has time for squarings between them on any
+/// disk.
 fn hurried() -> RunOptions {
     RunOptions {
         checkpoint_interval: Duration::from_millis(500),
@@ -266,7 +274,7 @@ fn hurried() -> RunOptions {
     }
 }
 
-/// Returns the files of a folder and their contents, without the lock.
+/// Returns the names and contents of the files in a folder, sorted by name, without the lock file.
 fn files(dir: &std::path::Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let read = || -> std::io::Result<Vec<(String, Vec<u8>)>> {
         let mut files = vec![];
@@ -283,7 +291,8 @@ fn files(dir: &std::path::Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     read().map_err(|e| e.to_string())
 }
 
-/// Lets the time jump forwards and back by hours.
+/// Runs tests with a clock that jumps forwards and back by hours. They must end with the right
+/// residue and without errors.
 fn a_clock_that_jumps(bench: &Bench<'_>) -> Result<String, String> {
     let mut looks = 0;
     for kind in [TestKind::Prp, LL] {
@@ -304,7 +313,7 @@ fn kills(bench: &Bench<'_>) -> Result<String, String> {
     kill::kills(bench, &mut sample::random(SEED))
 }
 
-/// Returns the residue at the end of the test, whose low 64 bits are known.
+/// Returns the final residue of a sound test; its low 64 bits are compared with the known answer.
 fn right(bench: &Bench<'_>, kind: TestKind) -> Result<Residue, String> {
     let prepared = super::starts::prepare(bench.family, kind, bench.exponent, 1)?;
     Ok(prepared.right)
@@ -317,7 +326,7 @@ fn same(found: &Residue, right: &Residue) -> Result<(), String> {
     Err(format!("res64 {}, not {}", found.res64_hex(), right.res64_hex()))
 }
 
-/// Returns an error message up to its first colon.
+/// Returns the message of an error up to its first colon.
 fn first_clause(error: &TestError) -> String {
     let text = error.to_string();
     text.split(':').next().unwrap_or_default().to_owned()

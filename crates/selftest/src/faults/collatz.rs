@@ -1,5 +1,5 @@
 //! Faults of the Collatz sieve: engines that report wrong results, and devices whose memory fails.
-//! Every result must be refused or right.
+//! Every result must be refused by the verification or be right.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use super::FaultReport;
 use crate::collatz::Sizes;
 use crate::{SEED, Summary};
 
-/// The place where a sieve computes: all cores, or a device.
+/// The processor on which a sieve computes: a device or, for `None`, all cores of the CPU.
 struct Place<'a> {
     device: Option<&'a Device>,
     sizes: Sizes,
@@ -23,7 +23,8 @@ struct Place<'a> {
 
 type Run = fn(&Place<'_>) -> Result<String, String>;
 
-/// The names of lies of engines, which are possible at any place, and their functions.
+/// The names and functions of the lies: wrong results that an engine may report on the CPU and on a
+/// device.
 const LIES: &[(&str, Lie)] = &[
     ("a_dead_engine", |_, _| Tally::default()),
     ("an_engine_that_returns_zeros", |tally, _| Tally { nodes: tally.nodes, ..Tally::default() }),
@@ -45,7 +46,7 @@ const LIES: &[(&str, Lie)] = &[
     }),
 ];
 
-/// The names of faults in the memory of a device, and their functions.
+/// The names and functions of the cases in which the memory of a device fails.
 const OF_MEMORY: &[(&str, Run)] = &[
     ("vectors_of_zeros", |place| strikes(place, Part::Vectors, How::Zeros)),
     ("flips_in_vectors", |place| strikes(place, Part::Vectors, How::Flips)),
@@ -65,8 +66,8 @@ const OF_MEMORY: &[(&str, Run)] = &[
     ("counts_of_numbers_given_up", |place| strikes(place, Part::GivenUp, How::Flips)),
 ];
 
-/// Runs every fault of the Collatz sieve on all cores (`collatz@cpu::…`) or on a device
-/// (`collatz@cuda:0::…`), in the same way as [`super::run`] for families.
+/// Runs every case of faults of the Collatz sieve on a device (`collatz@cuda:0::…`) or, for `None`,
+/// on all cores of the CPU (`collatz@cpu::…`). `filter` and `report` are those of [`super::run`].
 pub fn run_collatz(
     device: Option<&Device>,
     filter: Option<&str>,
@@ -101,7 +102,8 @@ pub fn run_collatz(
 }
 
 impl Place<'_> {
-    /// Returns an engine in which one of `every` nodes is challenged.
+    /// Returns an engine in which one of `every` nodes is challenged. On a device, `strike` changes
+    /// the memory of the engine, if given.
     fn engine(&self, every: u64, strike: Option<Arc<dyn Strike>>) -> Box<dyn Backend> {
         let Some(device) = self.device else {
             return Box::new(CpuSieve::default().with_nodes_of_a_challenge(every));
@@ -130,10 +132,10 @@ impl Place<'_> {
     }
 }
 
-/// A function that returns a false tally, given the right one and the challenges.
+/// A function that returns a false tally, given the right tally and the challenged nodes.
 type Lie = fn(Tally, &[u128]) -> Tally;
 
-/// An engine that reports something other than it found.
+/// An engine that computes right tallies and reports the false ones that a [`Lie`] makes of them.
 struct Liar(Box<dyn Backend>, Lie);
 
 impl Backend for Liar {
@@ -155,7 +157,7 @@ impl Backend for Liar {
     }
 }
 
-/// Tests that a lie is refused.
+/// Tests that the verification refuses an engine with this lie.
 fn lies(place: &Place<'_>, lie: Lie) -> Result<String, String> {
     place.right(1, SEED)?;
     match place.verify(Liar(place.engine(1, None), lie), SEED) {
@@ -164,8 +166,8 @@ fn lies(place: &Place<'_>, lie: Lie) -> Result<String, String> {
     }
 }
 
-/// Tests that an engine half of whose nodes are wrong is refused. As 12 nodes are challenged, one
-/// seed in 4,096 lets it pass.
+/// Tests that the verification refuses an engine that reports half of the nodes wrong. About 12
+/// nodes are challenged, so the verification accepts such an engine with one seed in 4,096.
 fn half_wrong(place: &Place<'_>) -> Result<String, String> {
     let lie: Lie = |mut tally, _| {
         for answer in tally.answers.iter_mut().filter(|answer| answer.low.count_ones() % 2 == 0) {
@@ -187,7 +189,7 @@ fn half_wrong(place: &Place<'_>) -> Result<String, String> {
     if passed <= 1 { Ok(says) } else { Err(says) }
 }
 
-/// The part of a device's memory that changes.
+/// The part of a device's memory in which a fault is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Vectors,
@@ -202,32 +204,35 @@ enum Part {
     GivenUp,
 }
 
-/// The kind of change.
+/// The kind of a fault in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// All words of the part become 0.
+    /// All words of the part of the memory become 0.
     Zeros,
-    /// One bit of the part flips.
+    /// One bit in the part of the memory flips.
     Flips,
-    /// All words from one on become equal to the word before it.
+    /// All words of the part from index w on become equal to word w − 1, for a w that depends on
+    /// the fault.
     Stuck,
 }
 
-/// A fault of memory: its part, its kind and its place.
+/// A fault in the memory of a device: the part of the memory, the kind of fault, and the word and
+/// bit.
 #[derive(Debug)]
 struct Faulty {
     part: Part,
     how: How,
-    /// The index of the word. The next field is that of the bit in it; they are reduced modulo the
-    /// numbers of words and bits.
+    /// The index of the word in the part, and in `bit` the index of the bit in the word. Both are
+    /// reduced modulo the numbers of words and bits.
     word: usize,
     bit: u32,
-    /// The number of times that the fault was made.
+    /// The number of times that the fault has been made.
     struck: AtomicU64,
 }
 
 impl Faulty {
-    /// Changes one of the first `count` words, in its lowest `bits` bits.
+    /// Makes the fault in the first `count` words of a buffer. A bit flips only among the lowest
+    /// `bits` bits of a word, and only once.
     fn change<T: bytemuck::Pod>(
         &self,
         buffer: &mut Buffer<T>,
@@ -295,7 +300,8 @@ impl Strike for Faulty {
     }
 }
 
-/// Tests that a change of one part of the memory leads to a refusal or has no effect.
+/// Tests that a fault in one part of the memory is refused by the verification or has no effect on
+/// the result.
 fn strikes(place: &Place<'_>, part: Part, how: How) -> Result<String, String> {
     let right = place.right(1, SEED)?;
     let is_small = place.device.is_none_or(|device| device.info().compute_capability == (0, 0));

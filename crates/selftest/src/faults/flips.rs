@@ -1,8 +1,9 @@
-//! Single bits that flip at random moments of a test: each flip must be found or have no effect.
+//! Flips single bits at random moments of a Mersenne test. Each flip must be found or have no
+//! effect.
 //!
-//! A flip is drawn from the seed and its own number, so that any flip can be repeated alone. A test
-//! resumes from a verified state before the flip, which is also drawn. Computing the part before it
-//! would be useless, since no check depends on anything before a verified state.
+//! A flip is drawn from the seed and its own number, so that any flip can be repeated alone. Its
+//! test starts from a verified state before the flip; this state is drawn too. The part of the test
+//! before this state is not repeated, because no check depends on it.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -26,95 +27,99 @@ use crate::sample::{self, Random};
 /// The number of verified states from which tests are started.
 const STARTS: u64 = 8;
 
-/// The probability, on either side, that a sound program fails the judgement.
+/// The largest probability that [`Campaign::judge`] rejects a sound program because too few flips
+/// were found. The probability of a rejection because of too many is equally small.
 const TAIL: f64 = 0.000_5;
 
-/// Where the bits of a campaign flip.
+/// The part of a test's state in which the bits of a campaign flip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// The residue, after any squaring.
+    /// The residue x of the test, after a random squaring.
     Residue,
-    /// The Gerbicz product.
+    /// The Gerbicz product D.
     Product,
-    /// The registers that only checks use.
+    /// The registers that only the checks of a test use.
     Check,
-    /// The state to which a test would go back, or from which it resumes: on disk and in memory.
+    /// A saved state: the checkpoint from which a test resumes, or the state in memory to which it
+    /// returns after an error.
     Saved,
 }
 
-/// A series of flips.
+/// A series of tests, in each of which one bit flips.
 #[derive(Clone, Copy)]
 pub struct Campaign {
-    /// The family that computes, with one thread per test.
+    /// The engine family of the tests. Each test uses one thread.
     pub family: &'static dyn EngineFamily,
-    /// The kind of the test: PRP, or Lucas–Lehmer, which supports [`Target::Residue`] only.
+    /// The kind of the tests. For Lucas–Lehmer tests, the target must be [`Target::Residue`].
     pub kind: TestKind,
-    /// The exponent p of M_p.
+    /// The exponent p of the Mersenne number M_p that is tested.
     pub exponent: Exponent,
-    /// Where the bits of a campaign flip.
+    /// The part of a test's state in which the bits of a campaign flip.
     pub target: Target,
-    /// The number of flips.
+    /// The number of flips, each in a test of its own.
     pub count: u64,
     /// The seed from which the flips are drawn.
     pub seed: u64,
-    /// The number of tests at a time.
+    /// The number of tests that run at the same time.
     pub threads: usize,
 }
 
-/// The effect of a flip.
+/// The effect of a flip on its test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// The flip was found, and the residue is right.
+    /// A check found the flip, and the final residue is right.
     Found,
-    /// The bit was not used, and the residue is right.
+    /// No check failed, because the bit was not used afterwards; the final residue is right.
     Harmless,
-    /// In a Lucas–Lehmer test: the Jacobi check passed, and the residue is wrong.
+    /// The Jacobi check of a Lucas–Lehmer test did not find the flip, and the final residue is
+    /// wrong.
     Missed,
-    /// A failure: an unnoticed error, a test that does not end, or a wrong residue.
+    /// The test failed: an error was not noticed, the test did not end, or the residue is wrong.
+    /// The text says which.
     Failed(String),
 }
 
 /// One flip of a campaign, and its effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flip {
-    /// The flip's number in the campaign, from 0.
+    /// The number of the flip in the campaign, counted from 0.
     pub number: u64,
-    /// Where and when the bit flipped.
+    /// The place and the moment of the flip.
     pub place: Place,
     /// The effect of the flip.
     pub fate: Fate,
-    /// The duration of the test.
+    /// The duration of the test in which the bit flipped.
     pub elapsed: Duration,
 }
 
-/// Where and when a bit flips.
+/// The place and the moment of a flip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The kind of place, by which flips are counted: `the residue`, `a checkpoint, cut short`.
+    /// The kind of the flip, by which flips are counted: `the residue`, `a checkpoint, cut short`.
     pub sort: &'static str,
-    /// The moment, the word and the bit, as text.
+    /// The iteration, the word and the bit of the flip, as text.
     pub moment: String,
 }
 
 /// The effects of all flips of a campaign.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The numbers of found, harmless and missed flips for each kind of place.
+    /// The numbers of found, harmless and missed flips, for each kind of flip ([`Place::sort`]).
     pub sorts: BTreeMap<&'static str, [u64; 3]>,
-    /// The failures, in one line each.
+    /// The descriptions of failed tests, one line each.
     pub failed: Vec<String>,
-    /// The number of tests without a flip. In these no check may fail, and none did.
+    /// The number of tests without a flip that were run first. No check failed in them.
     pub sound: u64,
 }
 
 impl Tally {
-    /// Returns the number of flips found.
+    /// Returns the number of flips that checks found.
     #[must_use]
     pub fn found(&self) -> u64 {
         self.sorts.values().map(|n| n[0]).sum()
     }
 
-    /// Returns the number of harmless flips.
+    /// Returns the number of flips that had no effect.
     #[must_use]
     pub fn harmless(&self) -> u64 {
         self.sorts.values().map(|n| n[1]).sum()
@@ -141,25 +146,26 @@ impl Tally {
 }
 
 impl Campaign {
-    /// Makes the flips, and returns their effects. Passes each flip to `each` as soon as its test
-    /// has ended, in any order.
+    /// Runs a test for each flip, and returns the effects. Passes each flip to `each` as soon as
+    /// its test has ended, so that their order varies.
     ///
-    /// First the test runs without a flip from each of up to 8 states, which [`Tally::sound`]
-    /// counts. Cost for flips of residues: one and a half tests for each flip, and six tests before
-    /// the first.
+    /// First runs tests without a flip from each of up to 8 verified states, which [`Tally::sound`]
+    /// counts. Flips of residues cost about one and a half complete tests each, and the tests
+    /// without a flip about six.
     ///
     /// # Errors
-    /// Returns an error if a test without a flip fails, or if the request is impossible. A flip
-    /// that fails is in [`Tally::failed`].
+    /// A test without a flip failed, or the campaign is impossible. A test with a flip that fails
+    /// is not an error, but is listed in [`Tally::failed`].
     pub fn run(&self, each: &mut dyn FnMut(&Flip)) -> Result<Tally, String> {
         self.run_on(&vec![self.family; self.threads.max(1)], each)
     }
 
-    /// Makes the flips as [`Campaign::run`] does, on several equivalent families, each on a thread
-    /// of its own. On a device they work in parallel if each has opened the device for itself.
+    /// Does the same as [`Campaign::run`], but distributes the tests among several equivalent
+    /// families, one thread per family. Families on one device work in parallel only if each has
+    /// opened the device for itself.
     ///
     /// # Errors
-    /// Returns the errors of [`Campaign::run`].
+    /// A test without a flip failed, or the campaign is impossible.
     pub fn run_on(
         &self,
         families: &[&'static dyn EngineFamily],
@@ -196,12 +202,13 @@ impl Campaign {
         Ok(tally)
     }
 
-    /// Judges whether enough flips were found, and says so in words. In a PRP test all flips except
-    /// the harmless ones must be found. In Lucas–Lehmer tests about half must be, within the
-    /// interval that chance leaves with a probability of 0.1 %.
+    /// Judges whether enough flips were found, and returns the judgement in words. In PRP tests all
+    /// flips except the harmless ones must be found. In Lucas–Lehmer tests the number found must
+    /// lie in the interval [`Campaign::by_chance`] around one half, which a sound program misses
+    /// with a probability of at most 0.1 %.
     ///
     /// # Errors
-    /// Returns an error if too few or too many were found.
+    /// A test failed, or too few or too many flips were found. The text says which.
     pub fn judge(&self, tally: &Tally) -> Result<String, String> {
         let (found, all) = (tally.found(), self.count);
         if let Some(first) = tally.failed.first() {
@@ -223,7 +230,9 @@ impl Campaign {
         if expected.contains(&found) { Ok(said) } else { Err(said) }
     }
 
-    /// Returns the range of the number of flips that Jacobi checks may find.
+    /// Returns the interval in which the number of flips that Jacobi checks find must lie. A check
+    /// finds a flip with probability 1/2, and the number lies outside with a probability of at most
+    /// 0.1 %.
     #[must_use]
     pub fn by_chance(&self) -> RangeInclusive<u64> {
         binomial::interval(self.count, TAIL)
@@ -253,7 +262,8 @@ impl Campaign {
         Flip { number, place, fate, elapsed: begun.elapsed() }
     }
 
-    /// Makes one flip: of a bit of a word after some squaring, all of which are equally likely.
+    /// Runs a test with a flip of one bit of the residue. Every squaring and every word is equally
+    /// likely.
     fn of_residue(&self, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
         let total = self.kind.iterations(self.exponent.get());
         let k = rng.random_range(1..=total);
@@ -284,8 +294,8 @@ impl Campaign {
         (Place { sort, moment }, fate)
     }
 
-    /// Makes one flip: of a bit of a register after some change of it, all of which are equally
-    /// likely from a start.
+    /// Runs a test with a flip of one bit of a register. The start is drawn first; then every
+    /// change of the register from this start on is equally likely.
     fn of_register(&self, rng: &mut Random, register: usize, prepared: &Prepared) -> (Place, Fate) {
         let sort = match register {
             registers::D => "the Gerbicz product",
@@ -304,7 +314,7 @@ impl Campaign {
         (Place { sort, moment }, self.with_fault(fault, start, prepared))
     }
 
-    /// Runs a test from a start to its end, with one fault on the way.
+    /// Runs a test with a fault from a start to the end, and returns the effect of the fault.
     fn with_fault(&self, fault: Fault, start: &Start, prepared: &Prepared) -> Fate {
         self.try_with_fault(fault, start, prepared).unwrap_or_else(Fate::Failed)
     }

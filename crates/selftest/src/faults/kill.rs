@@ -1,4 +1,4 @@
-//! SIGKILL: the program itself runs as a child process and is killed repeatedly.
+//! Runs the program as a child process and kills it repeatedly with SIGKILL.
 
 use std::fs;
 use std::path::Path;
@@ -13,26 +13,27 @@ use super::Bench;
 use super::sitting::Folder;
 use crate::sample::{Random, Scale};
 
-/// The exponent of a Mersenne prime whose test takes some seconds with integers on the CPU. The
-/// next two are those for floating point and for a GPU.
+/// The exponent of a Mersenne prime whose test takes some seconds with integer transforms on the
+/// CPU. `P_BY_FP64` and `P_ON_GPU` are those for floating-point transforms and for a GPU.
 const P_BY_INTEGERS: u32 = 44_497;
 const P_BY_FP64: u32 = 86_243;
 const P_ON_GPU: u32 = 216_091;
 const CHECKPOINT_SECONDS: &str = "0.05";
-/// The number of kills of each test. The first kill comes at once, the others after a new
-/// checkpoint.
+/// The number of kills of each test. The first kill comes soon after the start, each later one
+/// after a new checkpoint.
 const KILLS: u64 = 4;
-/// The time after which a test counts as hanging.
+/// The time after which a process that has not ended counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(2);
 
-/// Returns whether there is a program to kill, and its test is neither too short nor too long.
+/// Returns whether there is a program to kill, and whether its test with the family of the bench is
+/// neither too short nor too long.
 pub(super) fn suits(bench: &Bench<'_>) -> bool {
     bench.program.is_some() && bench.is_long() && bench.scale != Scale::Small
 }
 
-/// Kills and resumes a PRP and a Lucas–Lehmer test of a Mersenne prime: each must end with the
-/// right residue, in one line of results.
+/// Kills and resumes a PRP test and a Lucas–Lehmer test of a Mersenne prime. Each must end with the
+/// right residue, and write exactly one line of results.
 pub(super) fn kills(bench: &Bench<'_>, rng: &mut Random) -> Result<String, String> {
     let program = bench.program.ok_or("there is no program to kill")?;
     let mut killed = 0;
@@ -44,7 +45,7 @@ pub(super) fn kills(bench: &Bench<'_>, rng: &mut Random) -> Result<String, Strin
     Ok(format!("{killed} kills, both residues right, one line of results each"))
 }
 
-/// A test that runs as a process and is killed.
+/// A test that runs as a child process and is killed.
 struct Victim<'a> {
     program: &'a Path,
     bench: &'a Bench<'a>,
@@ -61,7 +62,8 @@ impl Victim<'_> {
         }
     }
 
-    /// Kills and resumes the process; returns how often it was killed.
+    /// Runs the test, kills it up to [`KILLS`] times and resumes it, and compares its res64 with
+    /// `right`. Returns the number of kills.
     fn kill_and_go_on(&self, rng: &mut Random, right: &str) -> Result<u64, String> {
         let mut killed = 0;
         for n in 0..KILLS {
@@ -125,7 +127,8 @@ impl Victim<'_> {
             .map_err(|e| format!("cannot start {}: {e}", self.program.display()))
     }
 
-    /// Returns whether the process is still running; kills it if it runs too long.
+    /// Returns whether the process is still running. If it has run for more than [`PATIENCE`] since
+    /// `begun`, kills it and returns an error.
     fn is_running(&self, child: &mut Child, begun: Instant) -> Result<bool, String> {
         let ended = child.try_wait().map_err(|e| e.to_string())?.is_some();
         if !ended && begun.elapsed() > PATIENCE {
@@ -138,7 +141,7 @@ impl Victim<'_> {
         Ok(!ended)
     }
 
-    /// Returns the iteration of the newest checkpoint.
+    /// Returns the iteration of the newest checkpoint; `None` if there is none.
     fn newest(&self) -> Option<u64> {
         let dir = self.folder.path().join(format!("M{}", self.exponent()));
         let files = fs::read_dir(dir).ok()?.filter_map(Result::ok);

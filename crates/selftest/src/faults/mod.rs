@@ -1,10 +1,10 @@
-//! Deliberate faults: what happens to a test on an unreliable machine must be noticed, and the test
-//! must end with the right residue or with none.
+//! Deliberate faults, as they occur on unreliable machines. Every fault must be noticed, and a test
+//! must end with the right residue or with an error.
 //!
 //! [`run`], [`run_on_cpu`] and [`run_on_device`] are the suites of `warpint selftest --faults`;
-//! [`Campaign`] flips bits by the thousand. The [`wrappers`] that make the faults are available
-//! within this module, and to tests with the feature `wrappers`. The program is built without that
-//! feature, so that its tests of Mersenne numbers cannot contain a fault.
+//! [`Campaign`] runs thousands of tests with a flipped bit. The [`wrappers`] that make the faults
+//! are available within this module, and to tests with the feature `wrappers`. The program is built
+//! without that feature, so that its tests of Mersenne numbers cannot contain a fault.
 
 mod batch;
 mod binomial;
@@ -34,39 +34,42 @@ pub use collatz::run_collatz;
 pub use flips::{Campaign, Fate, Flip, Place, Tally, Target};
 pub use on_device::{Sizes, run_on_cpu, run_on_device};
 
-/// The result of one fault in one family.
+/// The result of one case: a fault made with one family or suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultReport {
-    /// The family (`fp64`, `goldilocks@cuda:0`).
+    /// The name of the family or suite: `fp64`, `goldilocks@cuda:0`, `batch@cuda:0`.
     pub family: String,
-    /// The name of the fault that was made.
+    /// The name of the case, which describes the fault.
     pub fault: &'static str,
-    /// How the fault was noticed and survived, with counts; or, as an error, what failed.
+    /// How the fault was noticed and survived, with counts. The error says what failed.
     pub result: Result<String, String>,
-    /// How long the case took.
+    /// The duration of the case.
     pub elapsed: Duration,
 }
 
-/// A family under test, and the numbers to test it with.
+/// A family under test, and the exponent and scale with which it is tested.
 struct Bench<'a> {
     family: &'static dyn EngineFamily,
     scale: Scale,
-    /// An exponent with known residues. M_p is composite, so that the residues are not 0 and 1.
+    /// An exponent p with known residues, for which M_p is composite. The final residues are
+    /// therefore not 0 and 1.
     exponent: Exponent,
-    /// The `warpint` program, to be killed.
+    /// The path of the `warpint` program, which a case runs and kills; `None`: no process is
+    /// killed.
     program: Option<&'a Path>,
 }
 
-/// The exponents with known residues; the first is used by all families that support it.
+/// Exponents with known residues. A family is tested with the first one that it supports.
 const EXPONENTS: [u64; 2] = [4_441, 59];
 const EXPONENTS_ON_SIMULATOR: [u64; 2] = [1_277, 4_441];
 
-/// Runs every fault on some families, each with one thread. For the families on the CPU this takes
-/// about a minute on two cores.
+/// Runs every case with each of the families, whose engines use one thread. For the families on the
+/// CPU this takes about a minute on two cores.
 ///
-/// With a filter, runs only faults whose `family::fault` contains it. `program` is run as `program
-/// prp P …` and killed; without it, no process is killed. Each report is passed on as soon as its
-/// fault is over. A family that supports no exponent with known residues is left out.
+/// With a filter, runs only the cases whose name `family::fault` contains it. `program` is started
+/// as `program prp P …` and killed; if it is `None`, no process is killed. Each report is passed to
+/// `report` as soon as its case has ended. A family that supports no exponent with known residues
+/// is left out.
 pub fn run(
     families: &[&'static dyn EngineFamily],
     program: Option<&Path>,
@@ -107,12 +110,12 @@ impl<'a> Bench<'a> {
         Some(Self { family, scale, exponent, program })
     }
 
-    /// Returns whether a test is long enough to be stopped before its end.
+    /// Returns whether a test with this exponent is long enough to be stopped before its end.
     fn is_long(&self) -> bool {
         self.exponent.get() > 64
     }
 
-    /// Returns the number of faults to make: n, or 3 on the simulator.
+    /// Returns the number of faults to make: n, but at most 3 on the simulator.
     fn count(&self, n: u64) -> u64 {
         if self.scale == Scale::Small { n.min(3) } else { n }
     }

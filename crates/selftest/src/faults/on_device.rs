@@ -1,4 +1,5 @@
-//! Faults under batches and transforms: of whole devices, and of the host's memory.
+//! Faults during batch operations and transforms: faults of devices, and changes of results in the
+//! host's memory.
 
 use std::time::Instant;
 
@@ -10,20 +11,20 @@ use super::{FaultReport, batch, transform};
 use crate::Summary;
 use crate::sample::Random;
 
-/// Work on devices that must survive faults.
+/// A kind of work on devices, batches or transforms, whose checks must notice faults.
 pub(super) struct Suite {
     pub(super) name: &'static str,
-    /// A function that makes some faults in each piece of the work, and returns their effects. The
-    /// given device is sound; faulty ones are made from it.
+    /// A function that makes faults in each operation or transform, and returns the numbers of
+    /// their effects. It makes faulty devices from the given sound one.
     pub(super) fates: fn(&Device, &Sizes, Faults) -> Result<Fates, String>,
-    /// Whether the death of a device must be noticed at every launch; at a launch of the check it
-    /// may have no effect.
+    /// Whether a device that stops working must be noticed whatever the launch at which it stops.
+    /// If false, it may have no effect, because the launch may belong to the check.
     pub(super) death_is_noticed: bool,
 }
 
 const SUITES: [Suite; 2] = [batch::SUITE, transform::SUITE];
 
-/// The numbers of launches and downloads of a piece of work on a sound device.
+/// The numbers of launches and downloads that one operation or transform needs on a sound device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     launches: u64,
@@ -36,16 +37,16 @@ impl Extent {
     }
 }
 
-/// Faults of devices under a piece of work.
+/// The faults to make during each operation or transform.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Faults {
-    /// The number of faults to make.
+    /// The number of faults, one in each repetition.
     count: u64,
-    /// A function that draws one fault.
+    /// A function that draws one fault within the launches and downloads of the work.
     draw: fn(&mut Random, Extent) -> DeviceFault,
 }
 
-/// A fault of devices with its name.
+/// A kind of fault of devices, and its name.
 struct DeviceCase {
     name: &'static str,
     run: fn(&Suite, &Device, &Sizes) -> Result<String, String>,
@@ -59,13 +60,13 @@ const CASES: [DeviceCase; 5] = [
     DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
 ];
 
-/// Tests a device whose launches do nothing, from the first on.
+/// Tests a device on which no launch does anything. It must be noticed.
 fn a_dead_device(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults { count: 1, draw: |_, _| DeviceFault::Dead { from: 0 } };
     (suite.fates)(device, sizes, faults)?.all_noticed()
 }
 
-/// Tests devices whose launches do nothing from some launch on.
+/// Tests devices on which launches do nothing from a random launch on.
 fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
         count: sizes.flips.min(4),
@@ -75,13 +76,14 @@ fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<S
     if suite.death_is_noticed { fates.all_noticed() } else { fates.counted() }
 }
 
-/// Tests a device whose downloads are all zero: results, flags and witnesses.
+/// Tests a device whose downloads (results, flags and witnesses) contain only zeros. It must be
+/// noticed.
 fn downloads_of_zeros(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults { count: 1, draw: |_, _| DeviceFault::Zeros { from: 0 } };
     (suite.fates)(device, sizes, faults)?.all_noticed()
 }
 
-/// Tests devices on which bits of results, flags and witnesses flip on their way to the host.
+/// Tests devices on which a bit of a result, flag or witness flips on its way to the host.
 fn flips_of_downloads(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
         count: sizes.flips,
@@ -93,7 +95,7 @@ fn flips_of_downloads(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<S
     (suite.fates)(device, sizes, faults)?.counted()
 }
 
-/// Tests devices in whose memory bits of operands, tables and results flip.
+/// Tests devices in whose memory a bit of an operand, table or result flips.
 fn flips_of_buffers(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
         count: sizes.flips,
@@ -105,22 +107,24 @@ fn flips_of_buffers(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<Str
     (suite.fates)(device, sizes, faults)?.counted()
 }
 
-/// The name of a fault, and the work on the CPU that must survive it.
+/// The name of a case on the CPU, and its function, which returns a description of the success or
+/// failure.
 pub(super) type CpuCase = (&'static str, fn() -> Result<String, String>);
 
-/// The amount of work in each case.
+/// The amount of work in each case of faults of devices.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// The count of numbers in a batch, and the number of their limbs of 32 bits.
+    /// The number of numbers in a batch, and the number of 32-bit limbs of each.
     pub batch: (usize, usize),
-    /// The number of bits flipped in each operation, and in each transform.
+    /// The number of flips for each operation and each transform.
     pub flips: u64,
-    /// log2 of the number of elements of a transform.
+    /// log2 of the number of elements of each transform.
     pub log2: u32,
 }
 
 impl Sizes {
-    /// Returns sizes for some seconds on a GPU, or for the simulator.
+    /// Returns the sizes for a device: small ones for the simulator, and for a GPU sizes that take
+    /// some seconds.
     #[must_use]
     pub fn of(device: &Device) -> Self {
         let is_simulator = device.info().compute_capability == (0, 0);
@@ -132,8 +136,8 @@ impl Sizes {
     }
 }
 
-/// Runs every fault of batches (`batch@cuda:0::…`) and transforms (`transform@cuda:0::…`) on a
-/// device, in the same way as [`super::run`] for families.
+/// Runs every case of faults of a device during batch operations (`batch@cuda:0::…`) and transforms
+/// (`transform@cuda:0::…`). `filter` and `report` are those of [`super::run`].
 pub fn run_on_device(
     device: &Device,
     sizes: &Sizes,
@@ -151,7 +155,7 @@ pub fn run_on_device(
     summary
 }
 
-/// Runs the faults of results of the CPU that change in memory: `batch::…`, `transform::…`. Takes
+/// Runs the cases in which results of the CPU change in memory: `batch::…`, `transform::…`. Takes
 /// some seconds.
 pub fn run_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&FaultReport)) -> Summary {
     let mut summary = Summary::default();
@@ -163,7 +167,7 @@ pub fn run_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&FaultReport)) ->
     summary
 }
 
-/// Runs a case unless the filter leaves it out.
+/// Runs a case and reports its result, unless the filter excludes the case.
 fn one(
     suite: &str,
     fault: &'static str,
@@ -185,18 +189,18 @@ fn one(
     report(&FaultReport { family, fault, result, elapsed: begun.elapsed() });
 }
 
-/// The effect of a fault.
+/// The effect of a fault on the results of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     /// The check refused the results of the device, or the device reported an error.
     Noticed,
-    /// The results are right and passed.
+    /// The check accepted the results, and they are right.
     Harmless,
-    /// The fault was never made.
+    /// The fault was never made, so the run proves nothing.
     NotMade,
 }
 
-/// The numbers of faults by effect.
+/// The numbers of faults that were noticed and that were harmless.
 #[derive(Debug, Default)]
 pub(super) struct Fates {
     noticed: u64,
@@ -204,10 +208,11 @@ pub(super) struct Fates {
 }
 
 impl Fates {
-    /// Adds the effects of faults in a piece of work, which `run` repeats with each fault.
+    /// Draws faults, calls `run` with each, and adds their effects. `what` names the work in
+    /// messages.
     ///
     /// # Errors
-    /// Returns errors of `run`, and an error if a fault was never made, which proves nothing.
+    /// `run` returned an error, or a fault was never made, so that the case proves nothing.
     pub(super) fn add(
         &mut self,
         what: &str,
@@ -226,8 +231,10 @@ impl Fates {
         Ok(())
     }
 
+    /// Returns a message with the number of faults, all of which were noticed.
+    ///
     /// # Errors
-    /// Returns an error if a fault that must be noticed was not.
+    /// A fault was not noticed, or no fault was made.
     pub(super) fn all_noticed(&self) -> Result<String, String> {
         let all = self.noticed + self.harmless;
         if self.harmless > 0 || all == 0 {
@@ -236,8 +243,10 @@ impl Fates {
         Ok(format!("{all} of {all} faults noticed"))
     }
 
+    /// Returns a message with the numbers of faults that were noticed and that were harmless.
+    ///
     /// # Errors
-    /// Returns an error if no fault was noticed, since then none had an effect.
+    /// No fault was noticed, so that none had an effect.
     pub(super) fn counted(&self) -> Result<String, String> {
         let Self { noticed, harmless } = self;
         let all = noticed + harmless;

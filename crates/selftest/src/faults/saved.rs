@@ -1,5 +1,6 @@
-//! Flips in the state that a PRP test has saved: in a checkpoint between two sittings, in memory
-//! while it is being saved, and in memory when the test goes back to it.
+//! Flips bits of the state that a PRP test has saved: in a checkpoint between two sittings (runs of
+//! the test), in memory while the state is being saved, and in memory when the test returns to the
+//! state.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,13 +17,14 @@ use super::wrappers::{
 };
 use crate::sample::Random;
 
-/// The factor by which the clock runs too fast, and by which a short test has more strides.
+/// The factor by which the clock of a test runs too fast. A short test is then divided into more
+/// strides.
 const HURRY: u32 = 100;
-/// An interval between checkpoints that is longer than any test, so that only requested checkpoints
-/// are saved.
+/// An interval between checkpoints that is longer than any test. Only requested checkpoints are
+/// then saved.
 const NEVER: Duration = Duration::from_secs(1 << 40);
 
-/// Makes one random flip, and returns its place and its effect.
+/// Runs a test with one random flip in a saved state, and returns where it was and its effect.
 pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
     let bit = rng.random_range(0..campaign.exponent.get());
     let at = rng.random_range(0..prepared.starts.len());
@@ -58,8 +60,8 @@ pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -
     (Place { sort, moment }, done.unwrap_or_else(Fate::Failed))
 }
 
-/// Creates a store with the states of a start and of the preceding start, and returns what `work`
-/// computes with it.
+/// Creates a checkpoint store with the states of the last two of `starts`, and returns the result
+/// of `work` with this store.
 fn with_states<T>(
     campaign: &Campaign,
     starts: &[Start],
@@ -74,8 +76,8 @@ fn with_states<T>(
     work(&mut store)
 }
 
-/// Damages the newest checkpoint between two sittings: it is renamed, and the test resumes from the
-/// one before it.
+/// Damages the newest checkpoint between two sittings. The test must rename it and resume from the
+/// preceding checkpoint.
 fn on_disk(
     campaign: &Campaign,
     prepared: &Prepared,
@@ -101,8 +103,8 @@ fn on_disk(
     })
 }
 
-/// Stops the test and changes the state in memory before it is written. Either the seal is broken
-/// and nothing is written, or the next check finds the error.
+/// Stops the test and changes its state in memory before it is written. Either the state no longer
+/// matches its seal and nothing is written, or the next check finds the error.
 fn at_a_save(
     campaign: &Campaign,
     prepared: &Prepared,
@@ -134,8 +136,8 @@ fn at_a_save(
     })
 }
 
-/// Lets a check fail after the state to go back to has changed in memory: the test ends, and
-/// resumes from its checkpoint in a second sitting.
+/// Lets a check fail after the state to which the test returns has changed in memory. The test must
+/// end with an error, and resume from its checkpoint in a second sitting.
 fn at_a_return(
     campaign: &Campaign,
     prepared: &Prepared,
@@ -158,7 +160,8 @@ fn at_a_return(
     })
 }
 
-/// Returns an error unless a sitting ended with the right residue and this number of failed checks.
+/// Returns an error if a sitting did not end with the right residue, or if the number of failed
+/// Gerbicz checks is not `errors`.
 fn ends_right(sitting: Sitting, prepared: &Prepared, errors: u32) -> Result<(), String> {
     let (outcome, _) = sitting.outcome()?;
     if outcome.residue != prepared.right {

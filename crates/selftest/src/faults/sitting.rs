@@ -1,4 +1,4 @@
-//! Tests as the program runs them, in separate folders.
+//! Runs Mersenne tests in the same way as the program, in temporary folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,14 +10,15 @@ use warpint_mersenne::{
     TestKind, TestSpec, primality,
 };
 
-/// How a sitting of a test ended, and its events.
+/// The result and the events of a sitting: one run of a test until it ends or stops.
 pub(super) struct Sitting {
     pub(super) finished: Result<Finished, TestError>,
     pub(super) events: Vec<Event>,
 }
 
 impl Sitting {
-    /// Returns the outcome and the events of a test that finished.
+    /// Returns the outcome and the events of a test that was completed; an error if it stopped or
+    /// failed.
     pub(super) fn outcome(self) -> Result<(Outcome, Vec<Event>), String> {
         match self.finished {
             Ok(Finished::Done(outcome)) => Ok((*outcome, self.events)),
@@ -28,13 +29,13 @@ impl Sitting {
         }
     }
 
-    /// Counts the events that satisfy a condition.
+    /// Returns the number of events for which `of` returns true.
     pub(super) fn count(&self, of: impl Fn(&Event) -> bool) -> usize {
         self.events.iter().filter(|event| of(event)).count()
     }
 }
 
-/// A test, and how it is run.
+/// A test to be run, with its checkpoint store (`None`: no checkpoints) and its options.
 pub(super) struct Run<'a> {
     pub(super) spec: TestSpec,
     pub(super) store: Option<&'a mut CheckpointStore>,
@@ -43,18 +44,18 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Creates a test that runs to its end, without a store.
+    /// Creates a test that runs to its end with default options and without checkpoints.
     pub(super) fn new(kind: TestKind, exponent: Exponent) -> Self {
         let spec = TestSpec::new(kind, exponent);
         Self { spec, store: None, stop: StopToken::new(), options: RunOptions::default() }
     }
 
-    /// Returns the test with a store for its checkpoints.
+    /// Returns the same test, which saves its checkpoints in `store`.
     pub(super) fn stored(self, store: &'a mut CheckpointStore) -> Self {
         Self { store: Some(store), ..self }
     }
 
-    /// Runs the test by the plan of a family for one thread.
+    /// Runs the test with a family's plan for one thread.
     pub(super) fn by(self, family: &'static dyn EngineFamily) -> Result<Sitting, String> {
         let plan = plan(family, self.spec.exponent)?;
         let mut events = vec![];
@@ -70,12 +71,12 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns the plan of a family for one thread.
+/// Returns the plan of a family for an exponent and one thread.
 pub(super) fn plan(family: &'static dyn EngineFamily, exponent: Exponent) -> Result<Plan, String> {
     Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())
 }
 
-/// Opens a store in a folder.
+/// Opens the checkpoint store of a test in a folder.
 pub(super) fn store(
     folder: &Folder,
     kind: TestKind,
@@ -84,7 +85,7 @@ pub(super) fn store(
     CheckpointStore::open(folder.path(), exponent.get(), kind).map_err(|e| e.to_string())
 }
 
-/// A temporary folder that exists as long as this value.
+/// A temporary folder, which is removed when this value is dropped.
 pub(super) struct Folder(PathBuf);
 
 impl Folder {

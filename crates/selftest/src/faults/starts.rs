@@ -1,4 +1,4 @@
-//! Moments from which a test can be started again: its verified states.
+//! The verified states of a test, from which the test can be started again.
 
 use warpint_mersenne::checkpoint::{Confirmation, State};
 use warpint_mersenne::primality::registers;
@@ -8,11 +8,11 @@ use super::sitting::{Folder, Run, store};
 use super::wrappers::Faulty;
 use crate::vectors;
 
-/// A moment from which a test continues.
+/// A state of a test from which it can be started again.
 pub(super) struct Start {
-    /// The state from which the test continues; `None` means the beginning.
+    /// The saved state from which the test continues; `None` for the beginning of the test.
     pub(super) state: Option<State>,
-    /// The number of changes of each register from here to the end.
+    /// For each register, the number of its changes from this state to the end of the test.
     pub(super) changes: [u64; registers::COUNT],
 }
 
@@ -22,20 +22,20 @@ impl Start {
     }
 }
 
-/// A test that was sound from every start.
+/// A test that ended with the right residue from each of several starts.
 pub(super) struct Prepared {
-    /// The starts, ascending; the first is the beginning.
+    /// The starts in ascending order of their iterations. The first is the beginning of the test.
     pub(super) starts: Vec<Start>,
-    /// The right residue at the end of the test.
+    /// The right final residue of the test.
     pub(super) right: Residue,
 }
 
-/// Runs a test in `count` sittings of equal length, each of which leaves a verified state, and
-/// then from each of these states to the end.
+/// Runs a test in `count` sittings of equal length, each of which leaves a verified state. Then
+/// runs the test again from each of these states to the end.
 ///
 /// # Errors
-/// Returns an error if a check failed, or if a final residue differs from the known answer or from
-/// that of another sitting. Then the family is not sound, or a check raises false alarms.
+/// A check failed, or a final residue differs from the known answer or from that of another run.
+/// This means that the family is not sound or that a check raises false alarms.
 pub(super) fn prepare(
     family: &'static dyn EngineFamily,
     kind: TestKind,
@@ -69,7 +69,8 @@ pub(super) fn prepare(
     Ok(Prepared { starts: starts?, right })
 }
 
-/// Runs from a state to the end on a sound engine, and counts changes.
+/// Runs a test from a state to its end, and returns the state with the numbers of changes of the
+/// registers. Returns an error if a check fails or the final residue is not `right`.
 fn sound(
     family: &'static dyn EngineFamily,
     kind: TestKind,
@@ -93,7 +94,8 @@ fn sound(
     Ok(start)
 }
 
-/// Returns its argument, or an error if any check failed in the test.
+/// Returns its argument, or an error if the events include anything other than progress, such as a
+/// failed check.
 fn silent<T>((outcome, events): (T, Vec<Event>)) -> Result<(T, Vec<Event>), String> {
     let alarm = events.iter().find(|event| {
         !matches!(
@@ -110,7 +112,8 @@ fn silent<T>((outcome, events): (T, Vec<Event>)) -> Result<(T, Vec<Event>), Stri
     }
 }
 
-/// Compares a final residue with the known answer, if one exists.
+/// Returns an error if a final residue differs from the known answer. Does nothing if none is
+/// known.
 fn check_known(kind: TestKind, exponent: Exponent, found: &Residue) -> Result<(), String> {
     let p = exponent.get();
     let primes = vectors::mersenne_primes().map_err(|e| e.to_string())?.exponents;

@@ -1,5 +1,5 @@
-//! Devices that fail under transforms; the sums at a random point of `warpint_transform::check`
-//! must detect it.
+//! Faults of devices during transforms. The checks of `warpint_transform::check`, which compare
+//! sums at a random point, must detect them.
 
 use rand::RngExt;
 use warpint_arith::f50::F50;
@@ -26,10 +26,11 @@ pub(super) const SUITE: Suite = Suite { name: "transform", fates, death_is_notic
 
 pub(super) const ON_CPU: &[CpuCase] = &[("changed_outputs", changed_outputs)];
 
-/// The number of transforms of 2^log2 elements at a time.
+/// The number of transforms in a batch.
 const BATCH: usize = 2;
 
-/// A computation on a device, and its check.
+/// A kind of transform on a device, with its check. The arguments of `run` are the device, log2 of
+/// the length, and a seed.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     name: &'static str,
@@ -43,14 +44,14 @@ const KINDS: [Kind; 4] = [
     Kind { name: "transforms over a 50-bit prime", run: f50 },
 ];
 
-/// The judgement of the results of a device.
+/// The judgement on the results of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// The results passed the check and are right.
+    /// The check accepted the results, and they are right.
     Right,
     /// The check refused the results.
     Refused,
-    /// The results passed the check and are wrong.
+    /// The check accepted the results, but they are wrong.
     Wrong,
 }
 
@@ -68,7 +69,8 @@ fn message(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Judges transforms of x; words that are not elements have already been refused.
+/// Judges the transforms `found` of the vectors x of 2^log2 elements. `None` means that the words
+/// of the device are not elements of the field, which counts as refused.
 fn judged<F: Field + Clone>(
     field: &F,
     log2: u32,
@@ -90,7 +92,8 @@ fn drawn<F: Field>(field: &F, count: usize, rng: &mut Random) -> Vec<F::Element>
     (0..count).map(|_| field.from_u64(rng.random())).collect()
 }
 
-/// Returns the device's transform of x; `None` if the words are not elements.
+/// Returns the device's transform of x; `None` if the words of the result are not elements of the
+/// field.
 fn transformed<F: WordField, P: Plan<Vectors = Buffer<F::Word>>>(
     device: &Device,
     field: &F,
@@ -158,7 +161,7 @@ fn f50(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     judged(&field, log2, &x, from_words(&field, &words[..x.len()]), &mut rng)
 }
 
-/// Makes faults in each kind of transform, and returns their effects.
+/// Makes faults during each kind of transform, and returns the numbers of their effects.
 fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();
@@ -184,7 +187,7 @@ fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String
     Ok(fates)
 }
 
-/// Changes one output of a transform on the CPU.
+/// Tests that a change of one output of a transform on the CPU is noticed.
 fn changed_outputs() -> Result<String, String> {
     const COUNT: u64 = 20;
     fn of<F: Field + Clone>(field: &F, log2: u32) -> Result<u64, String> {

@@ -1,7 +1,7 @@
-//! The fields of primes of 47 and 50 bits in kernels (`f50.cuh`), one function at a time. Results
-//! must equal those of `warpint_arith::f50` bit for bit and be right by 128-bit integers. Inputs
-//! are the ends of all bounds, values with quotients half-way between two integers, and random
-//! values.
+//! Tests the kernels' arithmetic modulo primes of 47 and 50 bits (`f50.cuh`), one function at a
+//! time. Results must equal those of `warpint_arith::f50` bit for bit, and must be right when
+//! recomputed with 128-bit integers. Inputs are the ends of the permitted ranges, values whose
+//! quotient by the prime is half-way between two integers, and random values.
 
 use bytemuck::Pod;
 use rand::RngExt;
@@ -24,10 +24,10 @@ pub const CASES: &[(&str, Run)] = &[
     ("products_by_factors", products_by_factors),
 ];
 
-/// The number of random values per field: about a million in all fields.
+/// The number of random values per field, about a million in all fields together.
 pub const DRAWN: usize = 70_000;
 
-/// Returns the source of the kernels.
+/// Returns the source of the kernels that apply the functions of `f50.cuh` to arrays.
 #[must_use]
 pub fn source() -> Source {
     const KERNELS: [&str; 5] =
@@ -36,13 +36,15 @@ pub fn source() -> Source {
         .headers(common::HEADERS)
 }
 
-/// 2^53, the bound up to which all integers are exact in `f64`.
+/// 2^53, up to which all integers are exact in `f64`.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// 2^52, the largest absolute value that may be multiplied by a factor.
+/// 2^52, the largest absolute value that `mul_by` of `f50.cuh` may multiply by a precomputed
+/// factor.
 const FACTOR_LIMIT: f64 = MOST / 2.0;
 
-/// Returns integers up to a bound, around all values at which something could change.
+/// Returns integers of absolute value at most `bound`, near 0, `bound`, powers of two and multiples
+/// of p/4.
 fn corners(p: f64, bound: f64) -> Vec<f64> {
     let mut centres = vec![0.0, bound.floor()];
     let powers = (0..3).chain(24..28).chain(31..34).chain(47..54);
@@ -54,8 +56,8 @@ fn corners(p: f64, bound: f64) -> Vec<f64> {
     all
 }
 
-/// Returns an integer up to a bound: half of the time uniform in the range, half of the time
-/// uniform in size.
+/// Returns a random integer of absolute value at most `bound`: half of the time uniform, half of
+/// the time shifted right by a random number of bits.
 fn drawn(rng: &mut Random, bound: f64) -> f64 {
     let most = bound as i64;
     let shift = if rng.random() { 0 } else { rng.random_range(0..50) };
@@ -63,15 +65,17 @@ fn drawn(rng: &mut Random, bound: f64) -> f64 {
     (x >> shift) as f64
 }
 
-/// Returns the inputs of every reduction: |x| ≤ 2^53.
+/// Returns integers x with |x| ≤ 2^53, the inputs of reductions: corner values, and `count` random
+/// values.
 fn numbers(field: F50, rng: &mut Random, count: usize) -> Vec<f64> {
     let mut x = corners(field.modulus() as f64, MOST);
     x.extend((0..count).map(|_| drawn(rng, MOST)));
     x
 }
 
-/// Returns pairs (a, w) with |a| ≤ 2^52, |w| ≤ p/2. A twentieth of them has a·w ≡ (p ± 1)/2: the
-/// quotient by p is then as near as possible to half-way between two integers.
+/// Returns pairs (a, w) with |a| ≤ 2^52 and |w| ≤ p/2, where p is the field's prime. Some of them
+/// have a·w ≡ (p ± 1)/2 mod p, so that a·w/p is as near as possible to half-way between two
+/// integers.
 fn pairs(field: F50, rng: &mut Random, count: usize) -> Vec<(f64, f64)> {
     let modulus = field.modulus();
     let p = modulus as f64;
@@ -96,7 +100,7 @@ fn pairs(field: F50, rng: &mut Random, count: usize) -> Vec<(f64, f64)> {
     pairs
 }
 
-/// The kernels for one field.
+/// A device, the program of the kernels, and the field in which they compute.
 struct Bench<'a> {
     device: &'a Device,
     program: &'a Program,
@@ -104,7 +108,8 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Returns the results of a kernel: element i is computed from the i-th elements of the inputs.
+    /// Runs a kernel on input arrays of n elements, and returns its n results. Result i is computed
+    /// from element i of each input.
     fn map<T: Pod>(
         &self,
         kernel: &'static str,
@@ -125,7 +130,7 @@ impl Bench<'_> {
     }
 }
 
-/// Runs a test in every field.
+/// Calls `case` for every field.
 fn in_every_field(
     device: &Device,
     seed: u64,
@@ -141,7 +146,8 @@ fn in_every_field(
     Ok(())
 }
 
-/// Returns an error unless `found` is an integer ≡ `integer` mod p and at most `bound` in size.
+/// Returns an error if `found` is not an integer congruent to `integer` modulo the field's prime,
+/// or if its absolute value exceeds `bound`. `what` names the value in the message.
 fn stands_for(
     what: impl Fn() -> String,
     found: f64,
@@ -159,7 +165,8 @@ fn stands_for(
     Ok(())
 }
 
-/// Returns an error unless `found` has the same bits as the result of the CPU.
+/// Returns an error if the bits of `found` differ from those of the CPU's result. `what` names the
+/// value in the message.
 fn same(what: impl Fn() -> String, found: f64, on_cpu: f64) -> Result<(), String> {
     if found.to_bits() != on_cpu.to_bits() {
         return Err(format!("{} is {found}, and {on_cpu} on the CPU", what()));

@@ -1,6 +1,6 @@
-//! The field arithmetic of the kernels, one function at a time, compared with
-//! `warpint_arith::goldilocks`: at its corners, at the stated ends of its bounds, and on random
-//! values.
+//! Tests the kernels' arithmetic modulo 2^64 − 2^32 + 1 (`goldilocks.cuh`), one function at a time,
+//! against `warpint_arith::goldilocks`. Inputs are values near powers of 2^32 and multiples of the
+//! modulus, the ends of the permitted ranges, and random values.
 
 use rand::RngExt;
 use warpint_arith::goldilocks::{EPSILON, Q, add, canonical, mul, mul_pow2};
@@ -26,7 +26,8 @@ pub const CASES: &[(&str, Run)] = &[
     ("transforms", transforms),
 ];
 
-/// Returns the source of the kernels.
+/// Returns the source of the kernels that apply the functions of `goldilocks.cuh` and `dft.cuh` to
+/// arrays.
 #[must_use]
 pub fn source() -> Source {
     const KERNELS: [&str; 15] = [
@@ -50,7 +51,7 @@ pub fn source() -> Source {
         .headers(common::HEADERS)
 }
 
-/// The number of random values in a case, besides its corners.
+/// The number of random values in a case, in addition to its corner values.
 const DRAWN: usize = 500;
 
 /// A 96-bit two's complement integer, low word first: `Wide` in the kernels.
@@ -64,12 +65,13 @@ fn value([w0, w1, w2]: Wide) -> i128 {
     i128::from(w2 as i32) << 64 | i128::from(w1) << 32 | i128::from(w0)
 }
 
-/// Returns v mod q.
+/// Returns v mod q, where q = 2^64 − 2^32 + 1.
 fn residue(v: i128) -> u64 {
     v.rem_euclid(i128::from(Q)) as u64
 }
 
-/// Returns the values at the ends of words, of halves and of the modulus.
+/// Returns values within 2 of the ends of 64-bit words and 32-bit halves, and of multiples of the
+/// modulus.
 fn corners() -> Vec<u64> {
     let ends = [0, 1 << 31, 1 << 32, 1 << 33, 1 << 63, Q, EPSILON << 32, Q - EPSILON];
     ends.iter()
@@ -83,7 +85,8 @@ fn lazy_values(rng: &mut Random) -> Vec<u64> {
     values
 }
 
-/// Returns values in from..=to: its ends, values near multiples of 2^32 and 2^64, and random ones.
+/// Returns values in from..=to: the ends of the range, values near multiples of 2^32 and 2^64, and
+/// random values.
 fn wides(rng: &mut Random, from: i128, to: i128) -> Vec<i128> {
     let mut values = vec![from, from + 1, to - 1, to];
     for high in [-1_i128 << 31, -17, -2, -1, 0, 1, 2, 16, (1 << 14) - 1, (1 << 31) - 1] {
@@ -102,7 +105,7 @@ fn wides(rng: &mut Random, from: i128, to: i128) -> Vec<i128> {
     values
 }
 
-/// A program on a device, and its kernels applied to whole arrays.
+/// The program of the kernels on a device.
 struct Bench {
     device: Device,
     program: Program,
@@ -124,8 +127,8 @@ impl Bench {
         unsafe { kernel.launch(shape, &all) }
     }
 
-    /// Returns the results of a kernel: `each` numbers from out[i·each] on are computed from the
-    /// `of` numbers from v[i·of] on.
+    /// Runs a kernel on an array v, and returns its results. Thread i reads `of` numbers from
+    /// v[i·of] on and writes `each` results from index i·each on.
     fn map<T: bytemuck::Pod>(
         &self,
         kernel: &'static str,
@@ -144,8 +147,8 @@ impl Bench {
         run().map_err(told)
     }
 
-    /// Returns the results of a kernel on arrays: pairs of a 96-bit integer and a lazy 64-bit
-    /// number.
+    /// Runs a kernel on input arrays of n elements that returns, for each element, a 96-bit integer
+    /// and a 64-bit representative of the same residue. Returns these pairs.
     fn wide_and_lazy(
         &self,
         kernel: &'static str,
@@ -165,7 +168,8 @@ fn told(error: DeviceError) -> String {
     error.to_string()
 }
 
-/// Returns an error unless `found` ≡ `expected` mod q and `found` is within `bounds`.
+/// Returns an error if `found` is not congruent to `expected` mod q = 2^64 − 2^32 + 1, or is
+/// outside from..=to. `what` names the value in the message.
 fn check(
     what: impl FnOnce() -> String,
     found: i128,
@@ -181,11 +185,13 @@ fn check(
     Ok(())
 }
 
-/// The range of products, which is also the domain of `correct`.
+/// The range of the products of `mul` in `goldilocks.cuh`, for which its function `correct` is
+/// defined.
 const NARROW: (i128, i128) = (1 - (1 << 32), (1 << 65) - (1 << 32));
-/// The range of products by words.
+/// The range of the results m·w + c of `mul_word` in `goldilocks.cuh`.
 const WORD_PRODUCTS: (i128, i128) = (0, (1 << 65) - (1 << 33));
-/// The bound up to which `nearest` returns the integer nearest to 0.
+/// The largest absolute value that `nearest` in `goldilocks.cuh` must return. Up to it, `nearest`
+/// returns the representative of least absolute value.
 const NEAR: i64 = i64::MAX - (1 << 34);
 const LAZY: (i128, i128) = (0, u64::MAX as i128);
 const WITHIN_2_65: (i128, i128) = (-(1 << 65), 1 << 65);
@@ -344,7 +350,8 @@ fn transforms(device: &Device, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns inputs that are all at the ends of their range: of one sign, alternating, and random.
+/// Returns inputs of transforms of n points that are all ±2^65 or all 0, with equal, regularly
+/// alternating and random signs.
 fn extremes(rng: &mut Random, n: usize) -> Vec<i128> {
     let (least, most) = WITHIN_2_65;
     let mut points = vec![];

@@ -1,4 +1,4 @@
-//! The field arithmetic of the kernels, one function at a time.
+//! Tests of the field arithmetic in the kernels, one function at a time.
 
 pub mod f50;
 pub mod goldilocks;

@@ -1,5 +1,5 @@
-//! Transforms over big prime fields Z/pZ, p = r^k + 1, on a device, compared with those of the CPU
-//! digit by digit: forward, inverse and convolutions.
+//! Tests transforms, inverses and convolutions over big prime fields Z/pZ, p = r^k + 1, on a
+//! device. The results are compared with those of the CPU digit by digit.
 
 use rand::RngExt;
 use warpint_arith::field::Field;
@@ -23,22 +23,22 @@ pub const CASES: &[(&str, Run)] = &[
     ("own_prime", own_prime),
 ];
 
-/// The lengths to test.
+/// The primes and lengths to test.
 #[derive(Debug, Clone)]
 pub struct Sizes {
     /// For each batch of transforms: the index of the prime in [`PRIMES`], log2 of the number of
-    /// elements, and the number of transforms. All are also computed on the CPU.
+    /// elements, and the number of transforms. All outputs are compared with the CPU's.
     pub whole: Vec<(usize, u32, usize)>,
-    /// For each long transform, of which some outputs are computed on the CPU: the index of the
-    /// prime, and log2 of the number of elements.
+    /// For each long transform, some outputs of which are compared with the CPU's: the index of the
+    /// prime in [`PRIMES`], and log2 of the number of elements.
     pub long: Vec<(usize, u32)>,
-    /// log2 of the lengths of transforms over a prime that is not in [`PRIMES`].
+    /// For each transform over a prime that is not in [`PRIMES`]: log2 of the number of elements.
     pub own: Vec<u32>,
 }
 
 impl Sizes {
-    /// Returns the sizes for GPUs: all primes, from one element to a million digits; some seconds
-    /// on the CPU.
+    /// Returns the sizes for GPUs: all primes, with vectors from one element to a million digits.
+    /// The comparison takes the CPU some seconds.
     #[must_use]
     pub fn of_gpus() -> Self {
         let whole = |which: usize| {
@@ -56,14 +56,14 @@ impl Sizes {
         }
     }
 
-    /// Returns the sizes of the quick cases on GPUs: one length or two for some primes.
+    /// Returns the sizes of the quick cases on GPUs: one or two lengths for some primes.
     #[must_use]
     pub fn quick() -> Self {
         let whole = vec![(0, 1, 2), (0, 7, 2), (1, 5, 2), (2, 6, 1), (4, 3, 1), (6, 2, 1)];
         Self { whole, long: vec![(2, 12)], own: vec![5] }
     }
 
-    /// Returns the sizes for the simulator.
+    /// Returns small sizes, for the simulator.
     #[must_use]
     pub fn few() -> Self {
         let whole = vec![(0, 0, 3), (0, 1, 2), (0, 7, 2), (1, 5, 2), (2, 3, 2), (2, 6, 1)];
@@ -71,7 +71,7 @@ impl Sizes {
         Self { whole: whole.into_iter().chain(wide).collect(), long: vec![(0, 9)], own: vec![5] }
     }
 
-    /// Returns the sizes for recordings that sanitizers replay.
+    /// Returns the smallest sizes, for recordings that are replayed under sanitizers.
     #[must_use]
     pub fn least() -> Self {
         let whole = vec![(0, 5, 2), (2, 5, 1), (4, 2, 1), (6, 1, 1)];
@@ -79,7 +79,7 @@ impl Sizes {
     }
 }
 
-/// Tests each transform and its inverse.
+/// Tests each batch of [`Sizes::whole`]: the transforms and their inverses.
 fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.whole.iter().try_for_each(|&(which, log2, batch)| {
         let form = PRIMES[which];
@@ -96,7 +96,7 @@ fn convolutions(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String>
     })
 }
 
-/// Tests some outputs of long transforms by Horner's rule, and the inverse.
+/// Tests each transform of [`Sizes::long`]: some outputs by Horner's rule, and the inverse.
 fn outputs(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.long.iter().try_for_each(|&(which, log2)| {
         let form = PRIMES[which];
@@ -104,7 +104,8 @@ fn outputs(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     })
 }
 
-/// Tests the prime (2^60 + 2^36)^8 + 1.
+/// Tests transforms and convolutions over the prime (2^60 + 2^36)^8 + 1, for each length of
+/// [`Sizes::own`].
 fn own_prime(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let form = Form::plus(60, 36, 8).map_err(|e: NoForm| e.to_string())?;
     sizes.own.iter().try_for_each(|&log2| {
@@ -192,8 +193,8 @@ fn some<const K: usize>(
     planned.compare("an inverse transform", &back, &start)
 }
 
-/// Returns vectors of random elements, and of elements at which digits carry or wrap. Each kind
-/// comes in runs, which are whole vectors if these are short.
+/// Returns `count` elements of a field: runs of random elements, and runs of elements whose sums
+/// and products carry or wrap. A short vector may lie within one run.
 pub(super) fn elements<const K: usize>(
     field: &Gfn<K>,
     count: usize,

@@ -1,4 +1,4 @@
-//! Transforms on the CPU, with which those of devices are compared, tested against the definition
+//! Tests transforms on the CPU, with which those of devices are compared, against the definition
 //! and published examples.
 
 use std::fmt::Display;
@@ -19,8 +19,8 @@ pub type Run = fn(u64) -> Result<(), String>;
 pub const CASES: &[(&str, Run)] =
     &[("published_examples", published_examples), ("transforms", transforms), ("outputs", outputs)];
 
-/// Tests transforms and a product over Z/17Z (Chen, Covanov, Mohajerani and Moreno Maza 2018, *Big
-/// prime field FFTs on the GPU*, slides of CASCON).
+/// Tests transforms and a product over Z/17Z against published examples (Chen, Covanov, Mohajerani
+/// and Moreno Maza 2018, *Big prime field FFTs on the GPU*, slides of CASCON).
 fn published_examples(_seed: u64) -> Result<(), String> {
     // 17 = (2^3 − 2^2)^2 + 1.
     let field = Gfn::<2>::new(Form::minus(3, 2, 2).map_err(text)?).map_err(text)?;
@@ -46,8 +46,8 @@ fn published_examples(_seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Tests short transforms and convolutions over all primes against the definition, and the
-/// inverses.
+/// Tests transforms of up to 64 elements and convolutions over all primes against the definition,
+/// and tests the inverses.
 fn transforms(seed: u64) -> Result<(), String> {
     PRIMES.into_iter().try_for_each(|form| {
         (0..=6)
@@ -82,7 +82,7 @@ fn all<const K: usize>(seed: u64, field: Gfn<K>, log2: u32) -> Result<(), String
     Ok(())
 }
 
-/// Tests some outputs of longer transforms by Horner's rule, and the inverses.
+/// Tests some outputs of longer transforms against Horner's rule, and tests the inverses.
 fn outputs(seed: u64) -> Result<(), String> {
     let lengths = [13, 11, 10, 8, 7, 5, 4];
     PRIMES.into_iter().zip(lengths).try_for_each(|(form, log2)| {

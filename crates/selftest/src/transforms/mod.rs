@@ -1,4 +1,5 @@
-//! Transforms on devices compared with those of the CPU, and those of the CPU with the definition.
+//! Tests of transforms: those on devices are compared with those of the CPU, and those of the CPU
+//! with the definition.
 
 pub mod big;
 pub mod cpu;

@@ -1,5 +1,5 @@
-//! The requirements on every plan of a device, for all fields: transforms, inverses and
-//! convolutions must equal those of the CPU element by element.
+//! Tests of transform plans on a device, for all fields: transforms, inverses and convolutions must
+//! equal those of the CPU element by element.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use warpint_transform::Plan;
 use warpint_transform::cpu::{NoTransform, Transform, WrongArgument};
 use warpint_transform::gpu::layout::{WordField, element_major, from_words, to_words};
 
-/// Why a case failed.
+/// The reason why a case failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("{0}")]
@@ -29,13 +29,13 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns the failure that an error of a plan means.
+    /// Turns an error of a plan into a failure.
     pub(crate) fn plan(error: impl Error) -> Self {
         Self::Plan(error.to_string())
     }
 }
 
-/// A plan of a device over a field.
+/// A plan for transforms over a field on a device.
 pub(crate) struct Planned<'a, F, P> {
     pub(crate) device: &'a Device,
     pub(crate) field: &'a F,
@@ -48,14 +48,16 @@ where
     F::Word: std::fmt::Debug,
     P: Plan<Vectors = Buffer<F::Word>>,
 {
-    /// Uploads a batch, with zeros in the space beyond its vectors.
+    /// Uploads vectors of elements into a buffer of the plan's size, whose remainder contains
+    /// zeros.
     pub(crate) fn upload(&self, x: &[F::Element]) -> Result<Buffer<F::Word>, Failure> {
         let mut words = to_words(self.field, x);
         words.resize(self.plan.size(), F::Word::zeroed());
         Ok(self.device.upload(&words)?)
     }
 
-    /// Downloads and returns elements; `what` names them in messages.
+    /// Downloads the elements in a buffer. Returns an error if its words are not elements of the
+    /// field; `what` names them in the message.
     pub(crate) fn download(
         &self,
         what: &'static str,
@@ -64,7 +66,7 @@ where
         from_words(self.field, &x.download()?).ok_or(Failure::NoElement(what))
     }
 
-    /// Tests a transform into another batch, and the inverse in place.
+    /// Tests the transform of x into another buffer, and the inverse transform in place.
     pub(crate) fn transforms(&self, x: &[F::Element]) -> Result<(), Failure> {
         let mut out = self.device.alloc(self.plan.size())?;
         self.plan.forward_into(&self.upload(x)?, &mut out).map_err(Failure::plan)?;
@@ -75,8 +77,8 @@ where
         self.compare("an inverse transform", &out, x)
     }
 
-    /// Tests a convolution. Returns the buffer of the second factor, which shows what the plan has
-    /// left in it.
+    /// Tests the cyclic convolution of a and b. Returns the buffer of b, with the contents that the
+    /// plan has left in it.
     pub(crate) fn convolution(
         &self,
         mut a: Vec<F::Element>,
@@ -89,7 +91,8 @@ where
         Ok(y)
     }
 
-    /// Returns an error unless the elements are the expected ones.
+    /// Returns an error if an element in the buffer differs from the expected one. `what` names the
+    /// elements in the message.
     pub(crate) fn compare(
         &self,
         what: &'static str,

@@ -1,5 +1,6 @@
-//! Transforms over prime fields on a device, compared with those of the CPU element by element:
-//! forward, inverse and convolutions, in fields of 1 to 64 words with and without a spare bit.
+//! Tests transforms, inverses and convolutions over prime fields on a device. The results are
+//! compared with those of the CPU element by element. The primes have 1 to 64 words, with and
+//! without an unused highest bit.
 
 use rand::RngExt;
 use warpint_arith::field::Field;
@@ -35,7 +36,7 @@ pub const CASES: &[(&str, Run)] = &[
     ("all_bits_of_64_words", |device, seed| all_bits::<64>(device, seed, &LARGEST)),
 ];
 
-/// The names of the quick cases: a field in use, and fields of one, some and many words.
+/// The names of the quick cases: a field that is used in practice, and fields of 1, 4 and 12 words.
 pub const QUICK: [&str; 5] = [
     "bn254_scalars",
     "one_word",
@@ -44,14 +45,16 @@ pub const QUICK: [&str; 5] = [
     "all_bits_of_12_words",
 ];
 
-/// log2 of the lengths, and the number of transforms at a time, for a GPU and for the simulator.
+/// The batches to test on a GPU and on the simulator. Each is given by log2 of the length and the
+/// number of transforms.
 struct Sizes {
     gpu: &'static [(u32, usize)],
     simulator: &'static [(u32, usize)],
 }
 
-/// The sizes for transforms of one pass to three, tiles with columns of one transform and of many,
-/// and batches that end within a tile.
+/// The batches for the fields that are tested at many lengths. Their transforms take one to three
+/// passes, their tiles contain columns of one or of several transforms, and some batches end within
+/// a tile.
 const LONG: Sizes = Sizes {
     gpu: &[
         (0, 1),
@@ -92,7 +95,8 @@ fn known<const L: usize>(
     all(device, seed, &field, sizes)
 }
 
-/// Tests a prime of 64 bits with many roots, one of 61 bits, and small ones.
+/// Tests one-word fields: two primes of 64 and 61 bits with roots of unity of high order, and
+/// 65,537.
 fn one_word(device: &Device, seed: u64) -> Result<(), String> {
     let long = [0xffff_ffff_0000_0001, 0x1fff_ffff_ff00_0001];
     let fields = long.map(|p| (p, &LONG)).into_iter().chain([(65_537, &SHORT)]);
@@ -126,7 +130,7 @@ fn all<const L: usize>(
     )
 }
 
-/// Tests a batch: transforms, inverses and convolutions.
+/// Tests a batch of `batch` vectors of 2^log2 elements: transforms, inverses and convolutions.
 fn one<const L: usize>(
     device: &Device,
     seed: u64,
@@ -143,7 +147,7 @@ fn one<const L: usize>(
     planned.compare("its second factor", &second, &y)
 }
 
-/// Returns random elements with 0, 1, −1 and runs of −1 among them.
+/// Returns `count` random elements of a field. Among them are 0, 1, −1, and runs of −1.
 fn elements<const L: usize>(field: &PrimeField<L>, count: usize, seed: u64) -> Vec<Residue<L>> {
     let mut rng = random(seed);
     let base = field.from_u64(u64::MAX);

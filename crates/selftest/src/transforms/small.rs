@@ -1,5 +1,6 @@
-//! Transforms by small primes on a device, compared with the definition: transforms modulo many
-//! primes below 2^50, and, built on them, convolutions and transforms in fields Z/pZ, p = r^k + 1.
+//! Tests transforms on a device that compute modulo many primes below 2^50, and the convolutions
+//! and transforms in fields Z/pZ, p = r^k + 1, that are built on them. The results are compared
+//! with the definition.
 
 use rand::RngExt;
 use warpint_arith::field::Field;
@@ -26,21 +27,23 @@ pub const CASES: &[(&str, Run)] = &[
     ("rings", rings),
 ];
 
-/// The lengths to test.
+/// The fields, lengths and batches to test.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// For each batch of transforms modulo primes: log2 of the number of points, the number of
-    /// vectors and the number of primes.
+    /// For each batch of transforms modulo small primes: log2 of the number of points, the number
+    /// of vectors, and the number of primes.
     pub modulo: Vec<(u32, usize, usize)>,
-    /// For each batch of transforms in a field: the index of the prime r^k + 1, log2 of the number
-    /// of points, and the number of vectors.
+    /// For each batch of transforms in a field: the index of the prime r^k + 1 in [`PRIMES`], log2
+    /// of the number of points, and the number of vectors.
     pub fields: Vec<(usize, u32, usize)>,
-    /// The number of outputs of a vector that are compared; all if a vector has fewer.
+    /// The number of outputs of each vector that are compared. All are compared if a vector has
+    /// fewer.
     pub outputs: usize,
 }
 
 impl Sizes {
-    /// Returns the sizes for GPUs: all primes, and both paths through memory.
+    /// Returns the sizes for GPUs: all primes r^k + 1, and lengths at which a transform has one row
+    /// and lengths at which it has several.
     #[must_use]
     pub fn of_gpus() -> Self {
         let short = (1..=12).map(|log2| (log2, 7, 5));
@@ -56,14 +59,14 @@ impl Sizes {
         }
     }
 
-    /// Returns the sizes of the quick cases on GPUs: within a row and beyond.
+    /// Returns the sizes of the quick cases on GPUs: a transform of one row, and one of several.
     #[must_use]
     pub fn quick() -> Self {
         let modulo = vec![(5, 70, 3), (13, 2, 2)];
         Self { modulo, fields: vec![(0, 4, 5), (2, 3, 3)], outputs: 16 }
     }
 
-    /// Returns the sizes for the simulator.
+    /// Returns small sizes, for the simulator.
     #[must_use]
     pub fn few() -> Self {
         let modulo = vec![(1, 5, 2), (5, 70, 3), (13, 2, 2)];
@@ -71,7 +74,8 @@ impl Sizes {
     }
 }
 
-/// Returns the places of `outputs` outputs of n, including the first and the last.
+/// Returns `outputs` indices below n, among them 0, n/2 and n − 1. If n ≤ `outputs`, returns all
+/// indices below n.
 fn places(n: usize, outputs: usize, rng: &mut Random) -> Vec<usize> {
     if n <= outputs {
         return (0..n).collect();
@@ -140,12 +144,13 @@ fn modulo(
     Ok(())
 }
 
-/// A test of one form with K digits, with K fixed by the function. Its arguments are the device,
-/// random numbers, the form, log2 of the number of points, the number of vectors, and the number of
-/// outputs to compare.
+/// A test in the field of a prime r^k + 1, compiled for one number of digits k. Its arguments are
+/// the device, a random generator, the form of the prime, log2 of the number of points, the number
+/// of vectors, and the number of outputs to compare.
 type OfForm = fn(&Device, &mut Random, Form, u32, usize, usize) -> Result<(), String>;
 
-/// Makes a closure that returns, for a form, the test with the form's number of digits.
+/// Makes a closure that returns, for the form of a prime r^k + 1, the function `$case` compiled for
+/// its number of digits k.
 macro_rules! of_every_length {
     ($case:ident) => {
         |form: Form| -> OfForm {
@@ -184,9 +189,9 @@ fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     in_fields(device, seed, sizes, of_every_length!(transform))
 }
 
-/// Returns `batch` vectors of n elements. If there are more than two, the first consists of r^k
-/// alone and the second of elements whose digits are all r − 1. The others mix both with 0, 1 and
-/// random elements.
+/// Returns `batch` vectors of n elements modulo r^k + 1. If there are more than two, all elements
+/// of the first are r^k, and all digits of the second are r − 1. The other vectors contain random
+/// elements, some of which are replaced by these two, by 0, 1 and (r − 1)·r^(k−1).
 fn vectors<const K: usize>(form: Form, n: usize, batch: usize, rng: &mut Random) -> Vec<[u64; K]> {
     let r = form.radix();
     let of = |lowest: u64, highest: u64| {
@@ -270,8 +275,8 @@ fn transform<const K: usize>(
     }
 }
 
-/// Returns the first of some outputs of each vector of n elements that is not as expected: (vector,
-/// output).
+/// Compares some outputs of each vector of n elements with `expected(vector, index)`. Returns the
+/// vector and the index of the first output that differs; `None` if all are equal.
 fn wrong_output<T: PartialEq>(
     found: &[T],
     n: usize,

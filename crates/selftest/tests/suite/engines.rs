@@ -1,4 +1,4 @@
-//! Every engine family in every case.
+//! Runs every engine family in every case.
 
 use warpint_mersenne::engine::{families_for, fp64::Fp64};
 use warpint_mersenne::{EngineFamily, for_every_family};
@@ -9,7 +9,7 @@ macro_rules! suites {
 }
 for_every_family!(cpu => suites);
 
-/// The oracle compared with results that it did not compute itself.
+/// Compares the oracle with known answers that it did not compute itself.
 mod oracle {
     use super::*;
 

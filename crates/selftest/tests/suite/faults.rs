@@ -1,4 +1,4 @@
-//! Bits that flip in tests, and the suite of faults that the program contains.
+//! Tests campaigns of flipped bits, and the suite of faults that the program contains.
 
 use warpint_device::Device;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places, word::Word};
@@ -15,7 +15,7 @@ fn campaign(kind: TestKind, p: u64, target: Target, count: u64) -> Campaign {
     Campaign { family: &Fp64, kind, exponent, target, count, seed: SEED, threads: 2 }
 }
 
-/// Returns the tally of a campaign, in which no flip may fail.
+/// Runs a campaign and returns its tally. Panics if a test failed or the judgement is negative.
 fn sound(campaign: &Campaign) -> Tally {
     let mut flips = 0;
     let tally = campaign.run(&mut |_| flips += 1).unwrap();

@@ -1,4 +1,4 @@
-//! The suites of the program, run by `cargo test`.
+//! Runs the program's self-test suites under `cargo test`.
 #![cfg(test)]
 
 mod engines;

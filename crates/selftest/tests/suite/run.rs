@@ -1,4 +1,4 @@
-//! The run of the suites as in the program: its reports, and the effect of a filter.
+//! Tests a run of the suites as in the program: its reports, and the effect of a filter.
 
 use warpint_mersenne::engine::places::families_on_cpu;
 use warpint_selftest::{CaseReport, Depth, Summary, cases::CASES, run, run_seeded};

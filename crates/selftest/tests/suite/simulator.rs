@@ -1,12 +1,12 @@
-//! Every case of the engines on the simulator, with the source text of the kernels.
+//! Runs every case of the engines on the simulator, which runs the source text of the kernels.
 
 use warpint_device::{Device, DeviceId};
 use warpint_mersenne::engine::places::families_on;
 use warpint_mersenne::{EngineFamily, for_every_family};
 use warpint_selftest::{Depth, engine_suite, run};
 
-/// Returns a family on a simulator of its own for each test; a single simulator runs one kernel at
-/// a time.
+/// Returns a family on a newly opened simulator. Each test uses its own, because a simulator runs
+/// one kernel at a time.
 fn alone<F: EngineFamily + 'static>(new: fn(Device) -> F) -> &'static dyn EngineFamily {
     Box::leak(Box::new(new(Device::simulator().unwrap())))
 }

@@ -1,4 +1,4 @@
-//! Prints `tests/vectors/small_residues.toml`, computed by GMP:
+//! Computes the content of `tests/vectors/small_residues.toml` with GMP and prints it:
 //!
 //! `cargo run -p warpint-testkit --bin make-vectors > tests/vectors/small_residues.toml`
 

@@ -1,4 +1,4 @@
-//! Checkpoints: as bytes, and as files in a folder.
+//! Malformed checkpoints: as bytes, and as files in a folder.
 
 use std::fs;
 use std::time::Duration;
@@ -59,7 +59,8 @@ fn sound() -> Vec<Vec<u8>> {
     states().iter().map(State::to_bytes).collect()
 }
 
-/// Corrects the checksum, so that the content is examined.
+/// Replaces the checksum at the end of a checkpoint by the right one, so that the content is
+/// examined.
 fn sealed_anew(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len().saturating_sub(32));
     let checksum = Sha256::digest(&bytes);
@@ -67,7 +68,8 @@ fn sealed_anew(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Decodes bytes as either kind of test; what is accepted must be sound.
+/// Decodes bytes as a checkpoint of a PRP and of an LL test. Checks the memory used, and that every
+/// accepted state is valid and is encoded and decoded without a change.
 fn read(bytes: &[u8]) -> Result<(), TestCaseError> {
     for kind in [TestKind::Prp, LL] {
         let (found, most) = most_used(|| State::from_bytes(bytes, kind, P));
@@ -106,7 +108,7 @@ proptest! {
     }
 }
 
-/// Returns a name that is or resembles that of a checkpoint.
+/// Returns a strategy for file names of checkpoints, similar names, and arbitrary names.
 fn name() -> impl Strategy<Value = String> {
     let number = prop_oneof!["[0-9]{10}", "[0-9]{0,12}", Just("18446744073709551615".into())];
     let extension =

@@ -1,8 +1,8 @@
-//! Malformed input for every file that is read and every number that is given: nothing must panic,
-//! use much more memory than the file has bytes, or change another file.
+//! Malformed input in every file that the program reads and in every number that a user gives. The
+//! program must not panic, use much more memory than the file has bytes, or change another file.
 //!
-//! Each test makes 10,000 cases; `PROPTEST_CASES` sets another number. Tests that write files in
-//! every case make a tenth of that, and tests whose cases wait for the disk several times a
+//! Each test runs 10,000 cases; `PROPTEST_CASES` sets another number. Tests that write files in
+//! every case run a tenth of this number. Tests whose cases wait for the disk several times run a
 //! hundredth.
 #![cfg(test)]
 
@@ -17,18 +17,19 @@ mod worktodo;
 
 use proptest::prelude::ProptestConfig;
 
-/// Returns the configuration for 10,000 cases, or for `PROPTEST_CASES` if it is set.
+/// Returns the configuration for 10,000 cases, or for the number in `PROPTEST_CASES`.
 fn cases() -> ProptestConfig {
     let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// Returns a tenth of the cases, for tests that write files.
+/// Returns the configuration for a tenth of the cases, for tests that write files in every case.
 fn cases_on_disk() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(10))
 }
 
-/// Returns a hundredth of the cases, for tests that wait for the disk several times.
+/// Returns the configuration for a hundredth of the cases, for tests whose cases wait for the disk
+/// several times.
 fn cases_synced() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(100))
 }

@@ -1,13 +1,14 @@
-//! The memory used by a piece of work.
+//! Measures the memory that a computation uses.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator with a count of bytes for each thread.
+/// The system's allocator, which also counts the allocated bytes of each thread.
 struct Counting;
 
 thread_local! {
-    /// Bytes in use, as allocated and freed by this thread, and their maximum.
+    /// The number of bytes that this thread has allocated and not freed, and the maximum of this
+    /// number.
     static USED: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
@@ -38,7 +39,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Does some work; also returns the most bytes that it had in use at a time.
+/// Calls `work`. Returns its result, and the largest number of bytes that it had allocated at one
+/// time.
 pub(crate) fn most_used<T>(work: impl FnOnce() -> T) -> (T, usize) {
     USED.with(|used| used.set((0, 0)));
     let done = work();
@@ -46,7 +48,8 @@ pub(crate) fn most_used<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (done, usize::try_from(most).unwrap_or(0))
 }
 
-/// Returns the memory allowed for reading `bytes` bytes: `times` as much, and a constant.
+/// Returns the number of bytes of memory that reading a file of `bytes` bytes may use:
+/// `times`·`bytes` plus 64 KiB.
 pub(crate) fn allowed(times: usize, bytes: usize) -> usize {
     times * bytes + (64 << 10)
 }

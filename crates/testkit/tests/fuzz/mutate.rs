@@ -1,26 +1,27 @@
-//! Sound files with changes.
+//! Makes malformed files by changing valid ones.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A change of a file, at places taken mod the number of places.
+/// A change of a file. Positions are taken modulo the number of possible positions.
 #[derive(Debug, Clone)]
 enum Change {
-    /// Flips a bit.
+    /// Flips a bit: the position of the byte, and the bit in it.
     Flip(usize, u8),
-    /// Cuts off the end.
+    /// Cuts off the end of the file from a position on.
     Cut(usize),
-    /// Inserts bytes.
+    /// Inserts bytes at a position.
     Insert(usize, Vec<u8>),
-    /// Inserts a copy of a piece elsewhere.
+    /// Inserts a copy of a range of the file at another position.
     Splice(usize, usize, usize),
-    /// Replaces a decimal number.
+    /// Replaces the decimal number with this index by another text.
     Number(usize, &'static str),
-    /// Removes a line.
+    /// Removes the line with this index.
     Line(usize),
 }
 
-/// Values at and beyond the limits of all types in which a number may be kept.
+/// Texts that replace a number: values at and beyond the limits of the integer types, and texts
+/// that are not numbers.
 const NUMBERS: [&str; 16] = [
     "",
     "0",
@@ -52,7 +53,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Returns one of the files, changed up to four times.
+/// Returns a strategy for files that are made from one of `files` by one to four changes.
 pub(crate) fn mutated(files: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     (prop::sample::select(files), vec(change(), 1..=4))
         .prop_map(|(file, changes)| changes.iter().fold(file, apply))
@@ -92,7 +93,7 @@ fn apply(mut file: Vec<u8>, change: &Change) -> Vec<u8> {
     file
 }
 
-/// Returns the longest pieces of bytes that satisfy a condition.
+/// Returns the ranges of all maximal runs of bytes for which `of` returns true.
 fn runs(file: &[u8], of: impl Fn(u8) -> bool) -> Vec<std::ops::Range<usize>> {
     let mut runs: Vec<std::ops::Range<usize>> = vec![];
     for (i, _) in file.iter().enumerate().filter(|(_, b)| of(**b)) {

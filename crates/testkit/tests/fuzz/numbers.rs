@@ -1,4 +1,4 @@
-//! Numbers as given on a command line or in a file: exponents, factors, devices.
+//! Malformed numbers on a command line or in a file: exponents, factors, devices.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use warpint_mersenne::{DeviceChoice, Exponent, KnownFactors};
 use crate::cases;
 use crate::memory::{allowed, most_used};
 
-/// Returns digits, almost digits, and arbitrary text.
+/// Returns a strategy for decimal numbers, texts that resemble numbers, and arbitrary texts.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         "[0-9]{0,12}",

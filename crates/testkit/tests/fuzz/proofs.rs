@@ -1,4 +1,5 @@
-//! Proof files, the residues from which a proof is built, and the start residue of a certification.
+//! Malformed proof files, residues from which a proof is built, and start residues of
+//! certifications.
 
 use std::fs;
 
@@ -18,7 +19,7 @@ fn x(k: u64) -> Residue {
     Residue::from_limbs(P, &[k.wrapping_mul(0x9e37_79b9_7f4a_7c15), k % 8])
 }
 
-/// Returns files as this program writes them, for M67 and for its cofactor.
+/// Returns valid proof files as this program writes them, for M67 and for its cofactor.
 fn sound() -> Vec<Vec<u8>> {
     let file = |factors: &[&str], power: u64| {
         let residues = (0..=power).map(|k| x(k + 1).to_le_bytes()).collect();
@@ -91,7 +92,8 @@ proptest! {
     }
 }
 
-/// Returns the file of x_17.
+/// Returns the content of the file in which the residue after 17 iterations is stored, as the only
+/// element.
 fn kept() -> Vec<Vec<u8>> {
     let root = tempfile::tempdir().unwrap();
     let folder = ResidueFolder::new(root.path(), P);

@@ -1,4 +1,4 @@
-//! The file of timings, and the table of round-off, which is parsed from text.
+//! Malformed files of timings, and malformed lines of the table of round-off.
 
 use std::fs;
 
@@ -24,11 +24,12 @@ fn timing(microseconds: f64) -> Tuning {
     Tuning { choice: "2048x1024".into(), microseconds }
 }
 
-/// A measured line of the table.
+/// A valid line of the table of round-off.
 const LINE: &str =
     "65536 0.3648 1280283 2001 0.105747 0.009210 0.1464 55.5 128x256 4.8.4/8.8.4 2/4 1 128.128";
 
-/// Returns files as the store writes them, and as a later version might.
+/// Returns files of timings as the store writes them, and as a later version of the program might
+/// write them.
 fn sound() -> Vec<Vec<u8>> {
     let dir = tempfile::tempdir().unwrap();
     let store = TuningStore::at(dir.path());

@@ -1,4 +1,4 @@
-//! The list of assignments, which other programs and users write to as well.
+//! Malformed lists of assignments, to which other programs and users also write.
 
 use std::fs;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::{cases, cases_synced};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Returns lists as servers, other programs and users write them.
+/// Returns valid lists of assignments as servers, other programs and users write them.
 fn sound() -> Vec<Vec<u8>> {
     [
         "PRP=FEEE9DCD59A0855711265C1165C4C693,1,2,82589933,-1,76,0\n",

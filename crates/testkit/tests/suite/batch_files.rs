@@ -1,5 +1,6 @@
-//! The program's `batch` on files, compared with GMP. The program must be built first:
-//! `cargo build --release && cargo test --release -p warpint-testkit --test suite batch_files:: -- --ignored`
+//! Compares the results of `warpint batch` on files with GMP. The program must be built first:
+//! `cargo build --release && cargo test --release -p warpint-testkit --test suite batch_files:: --
+//! --ignored`
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -12,7 +13,7 @@ use rug::integer::Order;
 const PAIRS: usize = 1_000_000;
 const BITS: u32 = 2048;
 
-/// Returns the program's path, next to the folder of this test.
+/// Returns the path of the program, in the parent of the folder of this test's executable.
 fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("warpint");
@@ -20,7 +21,8 @@ fn program() -> PathBuf {
     program
 }
 
-/// Writes lines of random numbers (SplitMix64, Steele and others 2014), some of them short.
+/// Writes a file of random numbers, one per line, some of them short. They are drawn by SplitMix64
+/// (Steele, Lea and Flood 2014).
 fn write_numbers(path: &Path, seed: u64) {
     let mut state = seed;
     let mut limb = || {

@@ -1,5 +1,5 @@
-//! The checks of a test, and the ways to start one: Jacobi checks, a second engine, shifts,
-//! certifications, residues during the test, clocks that jump.
+//! Tests the checks and options of Mersenne tests: Jacobi checks, a second engine, shifts,
+//! certifications, residues that are reported during the test, and clocks that jump.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -224,7 +224,8 @@ fn certifications_of_one_exponent_do_not_see_each_others_checkpoints() {
     assert!(matches!(finished, Err(TestError::NoStart)));
 }
 
-/// Keeps residues in memory, except those that it loses.
+/// A receiver of residues that stores them in memory. It requests the residues after the iterations
+/// in `wanted`, and fails to store that of iteration `lost`.
 #[derive(Debug, Default)]
 struct InMemory {
     wanted: Vec<u64>,
@@ -280,7 +281,8 @@ fn a_residue_that_cannot_be_kept_is_told_and_the_test_goes_on() {
     assert_eq!(events.iter().filter(lost).count(), 1);
 }
 
-/// Compares verdicts on M_p without known factors with GMP's powers: 3^(N−1) mod N.
+/// Tests verdicts on the cofactor N of M_p by a known factor against 3^(N−1) mod N, computed with
+/// GMP.
 #[test]
 fn what_known_factors_leave_is_judged_as_gmp_does() {
     use rug::Integer;

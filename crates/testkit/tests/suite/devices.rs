@@ -1,4 +1,5 @@
-//! Devices that fail during a test, and tests that move between the CPU and a device.
+//! Tests devices that fail during a Mersenne test, and Mersenne tests that move between the CPU and
+//! a device.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ fn failed() -> DeviceError {
     DeviceError::Failed { what: "launch".into(), message: "the GPU is lost".into() }
 }
 
-/// Returns a family whose device fails a number of times, first after a number of products.
+/// Returns a family whose device fails `times` times, the first time after `after` products.
 fn failing(
     inner: &'static dyn EngineFamily,
     after: u64,

@@ -1,4 +1,4 @@
-//! Every engine family compared with GMP.
+//! Compares every engine family with GMP.
 
 use warpint_selftest::oracle::Limbs;
 use warpint_testkit::gmp_engine_suite;
@@ -8,7 +8,7 @@ macro_rules! suites {
 }
 warpint_mersenne::for_every_family!(cpu => suites);
 
-/// The oracle of the self-test is itself tested here.
+/// Compares the oracle of the self-test with GMP.
 mod limbs {
     use super::*;
     use warpint_testkit::cases;

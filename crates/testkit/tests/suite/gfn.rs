@@ -1,4 +1,4 @@
-//! Fields of primes r^k + 1 compared with GMP.
+//! Compares arithmetic in the fields of primes r^k + 1 with GMP.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,19 +10,20 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn, PRIMES};
 use warpint_arith::with_field;
 
-/// Returns p by its formula.
+/// Returns the prime p = r^k + 1 of a form.
 fn modulus(form: Form) -> Integer {
     let (high, low) = (Integer::from(1) << form.w(), Integer::from(1) << form.u());
     let r = if form.is_sum() { high + low } else { high - low };
     r.pow(form.digits() as u32) + 1u32
 }
 
-/// Returns Σ x_i·r^i.
+/// Returns the integer with the given digits in base r, lowest first.
 fn integer(form: Form, digits: &[u64]) -> Integer {
     digits.iter().rev().fold(Integer::new(), |x, &digit| x * form.radix() + digit)
 }
 
-/// Returns the digits of 0 ≤ x < p.
+/// Returns the digits in base r of an integer x with 0 ≤ x < p. The highest digit may be r, for x =
+/// p − 1.
 fn digits<const K: usize>(form: Form, mut x: Integer) -> [u64; K] {
     let mut all = [0; K];
     for digit in &mut all[..K - 1] {
@@ -84,7 +85,7 @@ fn roots_of_unity() {
     }
 }
 
-/// Returns digits that are often at the ends of their range.
+/// Returns digits in base r, chosen by `words`, many of which are 0 or close to r − 1.
 fn element<const K: usize>(r: u64, words: &[(u8, u64)]) -> [u64; K] {
     std::array::from_fn(|i| match words[i % words.len()] {
         (0, _) => r - 1,

@@ -1,4 +1,4 @@
-//! The Jacobi symbol, and the products and divisions that it uses, compared with GMP.
+//! Compares the Jacobi symbol, and the products and divisions that it uses, with GMP.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,7 +20,8 @@ fn digits(x: &Integer) -> Vec<u64> {
     x.to_digits(Order::Lsf)
 }
 
-/// Numbers of a given size from a seed, with runs of zeros and ones: SplitMix64.
+/// A generator of numbers of given sizes with runs of bits 0 and 1, by SplitMix64. It contains the
+/// state, which begins with the seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -45,7 +46,7 @@ impl Numbers {
         out
     }
 
-    /// Returns a number with exactly `bits` bits.
+    /// Returns a number of exactly `bits` bits.
     fn integer(&mut self, bits: u32) -> Integer {
         let mut x = integer(&self.limbs((bits as usize).div_ceil(64)));
         x.keep_bits_mut(bits);
@@ -54,7 +55,8 @@ impl Numbers {
     }
 }
 
-/// Tests both orders of both functions, with each multiplier, against GMP.
+/// Compares gcd(a, b) and the Jacobi symbols (a | b) and (b | a), where defined, with GMP. They are
+/// computed with the given multiplier.
 #[track_caller]
 fn check(a: &Integer, b: &Integer, multiplier: &dyn Multiplier) {
     let go_on = || false;
@@ -79,7 +81,7 @@ fn limb() -> impl Strategy<Value = u64> {
     prop_oneof![4 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX), 1 => Just(1), 1 => Just(1 << 63)]
 }
 
-/// Returns an odd number for the lower argument of the symbol.
+/// Returns a strategy for odd numbers of up to `most` limbs, as lower arguments of the symbol.
 fn odd(most: usize) -> impl Strategy<Value = Vec<u64>> {
     vec(limb(), 1..=most).prop_map(|mut x| {
         x[0] |= 1;
@@ -120,8 +122,8 @@ proptest! {
         check(&a, &(b | 1u32), &TransformMultiplier::new(1));
     }
 
-    /// a and b with a random sequence of quotients and a common factor: long runs of 1, and some
-    /// quotients of many limbs.
+    /// Tests pairs for which the quotients in Euclid's algorithm are random: many are 1, some have
+    /// many limbs. The numbers may have a common factor.
     #[test]
     fn drawn_quotients(seed in any::<u64>(), common in 1u32..3) {
         let mut numbers = Numbers(seed);
@@ -200,7 +202,7 @@ fn powers_of_two_and_their_neighbours() {
     }
 }
 
-/// Returns F_n and F_{n−1}.
+/// Returns the Fibonacci numbers F_n and F_(n−1).
 fn fibonacci(n: u32) -> (Integer, Integer) {
     let (mut a, mut b) = (Integer::new(), Integer::new());
     (&mut a, &mut b).assign(Integer::fibonacci_2(n));
@@ -244,7 +246,8 @@ fn symbols_of_lucas_lehmer() {
     }
 }
 
-/// M11, M67, M1277 and M9949 are composite: the check holds for them too.
+/// Tests that the Jacobi check also holds modulo the composite M11, M67, M1277 and M9949, and that
+/// it finds about half of all errors.
 #[test]
 fn composite_moduli_and_errors() {
     let mut wrong = 0;

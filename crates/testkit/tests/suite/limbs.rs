@@ -1,4 +1,4 @@
-//! The limb functions, and the residues built on them, compared with GMP.
+//! Compares the functions on limbs, and the residues built on them, with GMP.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,8 @@ fn integer(x: &[u64]) -> Integer {
     Integer::from_digits(x, Order::Lsf)
 }
 
-/// Returns limbs that carry far: random ones mixed with 0 and 2^64 − 1.
+/// Returns a strategy for limbs, random or special: 0, 1, 2^63 and 2^64 − 1, which give long
+/// carries.
 fn limb() -> impl Strategy<Value = u64> {
     prop_oneof![any::<u64>(), Just(0), Just(u64::MAX), Just(1), Just(1 << 63)]
 }
@@ -24,7 +25,7 @@ fn number(most: usize) -> impl Strategy<Value = Vec<u64>> {
     vec(limb(), 1..=most)
 }
 
-/// Returns an exponent and two residues in canonical form.
+/// Returns a strategy for an exponent p < 1,500 and two residues modulo M_p.
 fn residues() -> impl Strategy<Value = (u32, Residue, Residue)> {
     (2u32..1_500, number(24), number(24))
         .prop_map(|(p, x, y)| (p, Residue::from_limbs(p, &x), Residue::from_limbs(p, &y)))

@@ -1,5 +1,5 @@
-//! Comparisons with GMP and with published results of other programs. They are one binary, so that
-//! it links once and its tests share the cores.
+//! Comparisons with GMP and with published results of other programs. They are a single binary,
+//! which is linked once and whose tests share the cores.
 #![cfg(test)]
 
 mod batch_files;

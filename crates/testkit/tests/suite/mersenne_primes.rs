@@ -1,24 +1,26 @@
-//! The known Mersenne primes are proven by the test that the program runs, and no others are.
+//! Tests that the Lucas–Lehmer test, as the program runs it, finds exactly the known Mersenne
+//! primes.
 
 use warpint_mersenne::engine::families_for;
 use warpint_mersenne::{EngineFamily, TestKind, Verdict};
 use warpint_selftest::vectors;
 use warpint_testkit::tests::{is_mersenne_prime, plan, run, sweep};
 
-/// Returns the exponents of the known Mersenne primes in `from..=to`.
+/// Returns the exponents of the known Mersenne primes that are in `from..=to`.
 fn known(from: u32, to: u32) -> Result<Vec<u32>, String> {
     let mut exponents = vectors::mersenne_primes().map_err(|e| e.to_string())?.exponents;
     exponents.retain(|p| (from..=to).contains(p));
     Ok(exponents)
 }
 
-/// Returns the exponents of a family from 2 to `to`.
+/// Returns the smallest and the largest exponent, at most `to`, that a family supports.
 fn exponents(family: &dyn EngineFamily, to: u32) -> (u32, u32) {
     let all = family.exponent_range();
     (*all.start(), to.min(*all.end()))
 }
 
-/// Tests that Lucas–Lehmer finds exactly the known primes among the family's exponents below 4,000.
+/// Tests that Lucas–Lehmer tests find exactly the known Mersenne primes among the exponents up to
+/// 4,000 that the family supports.
 fn finds_exactly_the_known(family: &'static dyn EngineFamily) {
     let (from, to) = exponents(family, 4_000);
     let known = known(from, to);
@@ -26,7 +28,7 @@ fn finds_exactly_the_known(family: &'static dyn EngineFamily) {
     assert_eq!(sweep(family, from.into(), to.into()), known);
 }
 
-/// Tests that Lucas–Lehmer proves every M_p prime that the list has in `from..=to`.
+/// Tests that Lucas–Lehmer tests prove every known Mersenne prime M_p with p in `from..=to`.
 fn proves(family: &'static dyn EngineFamily, (from, to): (u32, u32)) {
     let exponents = known(from, to).unwrap_or_default();
     assert!(!exponents.is_empty());

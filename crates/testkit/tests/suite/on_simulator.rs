@@ -1,6 +1,6 @@
-//! The engines of devices on the simulator, compared with GMP: shapes of every kind at short
+//! Compares the engines of devices, run on the simulator, with GMP: shapes of every kind at short
 //! lengths, and residues whose carries run through all words. Threads run in a random order;
-//! `warpint_selftest` runs the same kernels in order.
+//! `warpint_selftest` runs these kernels with threads in the order of their indices.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,8 @@ fn fp64() -> Fp64On {
     Fp64On::new(Device::shuffled_simulator().unwrap())
 }
 
-/// Returns the first and the last exponent of a length: the fewest bits per word, and the most.
+/// Returns about the smallest and the largest exponent that suit a length, which give the fewest
+/// and the most bits per word.
 fn exponents(family: &dyn EngineFamily, length: usize) -> [u32; 2] {
     let sound = |p: u32| family.margin(p, length).is_ok_and(|margin| margin.bits >= 0.0);
     let n = length as u32;
@@ -29,11 +30,12 @@ fn exponents(family: &dyn EngineFamily, length: usize) -> [u32; 2] {
     [all[0], all[all.len() - 1]]
 }
 
-/// The most words with which an engine must accept all digits. With more words, an engine with a
-/// statistical margin may report round-off for digits far from random.
+/// The largest number of words with which an engine must compute with any digits. With more words,
+/// an engine with a statistical margin may report round-off for digits that are far from random.
 const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// Returns whether a product was computed; round-off is accepted if it is allowed.
+/// Returns whether a product was computed. If `may_refuse`, returns false for too much round-off.
+/// Panics for every other error.
 fn made(result: Result<(), EngineError>, may_refuse: bool, what: &str) -> bool {
     match result {
         Err(EngineError::RoundOff { .. }) if may_refuse => false,
@@ -44,8 +46,9 @@ fn made(result: Result<(), EngineError>, may_refuse: bool, what: &str) -> bool {
     }
 }
 
-/// Tests squares with these steps in turn, and products, of residues that are hard for carries:
-/// every `every`-th of them from the first on, the fourth, and a random one.
+/// Tests squares by the given steps in turn, and products, of residues that are hard for carries:
+/// of every `every`-th of [`sample::patterns`] from the first on, of the fourth, and of a random
+/// residue.
 fn compare(family: &dyn EngineFamily, engine: &mut dyn Engine, every: usize, steps: &[Step]) {
     let (p, length) = (engine.exponent(), engine.length());
     let ring = Ring::new(p);
@@ -80,11 +83,12 @@ fn compare(family: &dyn EngineFamily, engine: &mut dyn Engine, every: usize, ste
     }
 }
 
-/// Every kind of step.
+/// Steps of every kind.
 const STEPS: [Step; 4] =
     [Step::SquareMinusTwo, Step::Square, Step::SquareTimes(3), Step::SquareTimes(65_521)];
 
-/// Tests the default shape of a length, at both ends of its exponents.
+/// Tests the default shape of a length with about the smallest and the largest exponent that suit
+/// it.
 fn default_shape(family: &dyn EngineFamily, length: usize) {
     for p in exponents(family, length) {
         let mut engine = family.build(p, length, BuildOptions::new(3, 1)).unwrap();
@@ -92,7 +96,7 @@ fn default_shape(family: &dyn EngineFamily, length: usize) {
     }
 }
 
-/// Defines one `#[test]` for each family and length.
+/// Defines a `#[test]` of the default shape for each family and length.
 macro_rules! default_shapes {
     ($($name:ident: $family:ident, $length:expr;)*) => {
         $(
@@ -114,11 +118,13 @@ default_shapes! {
     fp64_in_4480_words: fp64, 4480;
 }
 
-/// Returns the features of a shape, each with its role, from the shape's name.
+/// A function that returns the features of a shape, given its name. Each feature is a text such as
+/// `column outer 2`.
 type Features = fn(&str) -> Vec<String>;
 
-/// Returns features: `16x64 2.2.4/1.8.8 4x2 1 80` has outer radices 2 and 1, last radices 4 and 8,
-/// tiles of 4 columns and of 2 rows, and 1 turn.
+/// Returns the features of a shape of `goldilocks`. For example, `16x64 2.2.4/1.8.8 4x2 1 80` has
+/// the outer radices 2 and 1, the last radices 4 and 8, tiles of 4 columns and of 2 rows, and 1
+/// turn.
 fn goldilocks_features(shape: &str) -> Vec<String> {
     let words: Vec<&str> = shape.split(' ').collect();
     let [_, lines, tile, turns, ..] = words[..] else { panic!("{shape}") };
@@ -137,10 +143,11 @@ fn goldilocks_features(shape: &str) -> Vec<String> {
     ]
 }
 
-/// Returns features: `32x64 4.1.8/8.1.8 4/8 2 128.96 s` has radices 4, 1 and 8 of columns, 8, 1 and
-/// 8 of rows, tiles of 4 columns, chunks of 8 points, 2 pairs of rows, and streaming stores. The
-/// last radix of a row is also that of the step with the products, which differs for odd and for
-/// even radices and for halves of them.
+/// Returns the features of a shape of `fp64`. For example, `32x64 4.1.8/8.1.8 4/8 2 128.96 s` has
+/// the radices 4, 1 and 8 of columns, the radices 8, 1 and 8 of rows, tiles of 4 columns, chunks of
+/// 8 points, 2 pairs of rows, and streaming stores. The last radix of a row is also that of the
+/// step that computes the products. Its remainder mod 4 is a feature, because the code of that step
+/// depends on it.
 fn fp64_features(shape: &str) -> Vec<String> {
     let words: Vec<&str> = shape.split(' ').collect();
     let [_, lines, tile, pairs, _, ref streaming @ ..] = words[..] else { panic!("{shape}") };
@@ -160,10 +167,11 @@ fn fp64_features(shape: &str) -> Vec<String> {
     features
 }
 
-/// A shape: length, variant and name.
+/// A shape: the length in words, the index of the variant, and the name of the shape.
 type Chosen = (usize, usize, String);
 
-/// Returns as few shapes as possible that show every feature of all shapes of these lengths.
+/// Returns few shapes that together have every feature that occurs among the shapes of these
+/// lengths. They are chosen greedily.
 fn cover(family: &dyn EngineFamily, lengths: &[usize], features: Features) -> Vec<Chosen> {
     let shapes = |&length: &usize| {
         let names = family.profiled().unwrap().variants(length).into_iter().enumerate();
@@ -190,12 +198,12 @@ fn cover(family: &dyn EngineFamily, lengths: &[usize], features: Features) -> Ve
     }
 }
 
-/// Returns the features of these shapes.
+/// Returns the features that occur among these shapes.
 fn shown(chosen: &[Chosen], features: Features) -> BTreeSet<String> {
     chosen.iter().flat_map(|(_, _, name)| features(name)).collect()
 }
 
-/// Tests shapes at the longest words of their lengths.
+/// Tests shapes with about the largest exponents that suit their lengths.
 fn compare_shapes(family: &dyn EngineFamily, chosen: Vec<Chosen>, steps: &[Step]) {
     for (length, variant, name) in chosen {
         let [_, p] = exponents(family, length);

@@ -1,4 +1,4 @@
-//! Prime fields by Montgomery multiplication, and transforms over them, compared with GMP.
+//! Compares prime fields with Montgomery multiplication, and transforms over them, with GMP.
 
 use proptest::prelude::*;
 use rug::Integer;
@@ -18,7 +18,7 @@ fn integer(words: &[u64]) -> Integer {
     Integer::from_digits(words, Order::Lsf)
 }
 
-/// Numbers by SplitMix64 (Steele, Lea and Flood 2014).
+/// A random generator, SplitMix64 (Steele, Lea and Flood 2014), with its state.
 struct Draw(u64);
 
 impl Draw {
@@ -39,7 +39,7 @@ impl Draw {
     }
 }
 
-/// A field, and its modulus as a GMP integer.
+/// A field of L words, and its modulus as an integer of GMP.
 struct Pair<const L: usize> {
     field: PrimeField<L>,
     modulus: Integer,
@@ -50,7 +50,7 @@ impl<const L: usize> Pair<L> {
         Self { field, modulus: integer(field.modulus()) }
     }
 
-    /// Returns the field of a random prime k·2^s + 1 of `bits` bits.
+    /// Returns the field of a random prime k·2^s + 1 that has `bits` bits.
     fn drawn(bits: u32, s: u32, random: &mut Draw) -> Self {
         loop {
             let mut k = random.bits(bits - s);
@@ -90,7 +90,8 @@ impl<const L: usize> Pair<L> {
         assert_eq!(self.field.inverse(&x).map(|x| self.integer(&x)), inverse);
     }
 
-    /// Tests sums, products and powers of corner values and of random numbers.
+    /// Tests sums and products of every pair of numbers, and powers of some. The numbers are
+    /// special values and `count` random ones.
     fn check_all(&self, count: usize, random: &mut Draw) {
         assert_ne!(self.modulus.is_probably_prime(25), IsPrime::No);
         let mut numbers: Vec<Integer> = [-2, -1, 0, 1, 2].map(Integer::from).to_vec();
@@ -106,7 +107,8 @@ impl<const L: usize> Pair<L> {
         }
     }
 
-    /// Tests some outputs of a transform by Horner's rule in GMP, and the inverse.
+    /// Tests some outputs of a transform of 2^log2 elements by Horner's rule with GMP, and the
+    /// inverse transform.
     fn check_transform(&self, log2: u32, random: &mut Draw) {
         let plan = Transform::new(self.field, log2).unwrap();
         let draw = |random: &mut Draw| random.below(&self.modulus);
@@ -171,7 +173,8 @@ fn fields_with_all_high_bits_set() {
     of::<32>(2);
 }
 
-/// The largest size, without the primality tests that both sides would make.
+/// Tests a field of the largest size. GMP does not test that its modulus is prime, which would take
+/// long.
 #[test]
 fn a_field_of_4096_bits() {
     let pair = Pair::new(PrimeField::new(full::<64>().unwrap()).unwrap());

@@ -1,4 +1,4 @@
-//! Intermediate residues, as the program reports them with `--iterations`.
+//! Tests intermediate residues, as the program reports them with the option `--iterations`.
 
 use rug::Integer;
 use warpint_arith::primes;
@@ -10,7 +10,7 @@ use warpint_selftest::vectors::{self, Sequence};
 use warpint_testkit::gmp::{self, Ring};
 use warpint_testkit::tests::{plan, run, run_to};
 
-/// Returns x_n of a test's sequence by GMP.
+/// Returns the residue of a test modulo M_p after n iterations, computed with GMP.
 fn on_the_way(p: u32, kind: TestKind, n: u64) -> Residue {
     let ring = Ring::new(p);
     match kind {
@@ -55,7 +55,8 @@ fn every_start_of_lucas_lehmer_ends_as_with_gmp() {
     }
 }
 
-/// Returns the intermediate res64 that a family computes, with all threads.
+/// Returns the res64 of a test of M_p after n iterations, computed by a family on the CPU with all
+/// threads.
 fn reached(family: &'static str, p: u32, kind: TestKind, n: u64) -> Result<String, String> {
     let device = DeviceChoice::Cpu;
     let request = PlanRequest { engine: Some(family), device, ..PlanRequest::default() };
@@ -65,7 +66,8 @@ fn reached(family: &'static str, p: u32, kind: TestKind, n: u64) -> Result<Strin
     Ok(outcome.residue.res64_hex())
 }
 
-/// Tests the residues of `tests/vectors/residues.toml` for 6,972,593.
+/// Tests that the families compute the residues in `tests/vectors/residues.toml` for the exponent
+/// 6,972,593.
 #[test]
 #[ignore = "some minutes: run with --release --ignored"]
 fn families_reach_the_residues_of_another_program() {

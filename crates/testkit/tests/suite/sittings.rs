@@ -1,5 +1,5 @@
-//! Tests in several sittings and on faulty engines, small enough to let every product be the moment
-//! of the fault.
+//! Tests small Mersenne tests in several sittings and on faulty engines. They are so small that a
+//! fault can be made at every product.
 
 use std::path::Path;
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn done(finished: Finished) -> Outcome {
     }
 }
 
-/// Returns the checkpoints in `root/M<p>`, by name.
+/// Returns the sorted names of the files in the folder `root/M<p>`, without the lock.
 fn files(root: &Path, p: u64) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(root.join(format!("M{p}")))
         .unwrap()

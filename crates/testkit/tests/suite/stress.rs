@@ -1,4 +1,5 @@
-//! The stress test: no messages on sound engines, messages on others.
+//! Tests that the stress test reports no errors on sound engines, and reports the errors of faulty
+//! ones.
 
 use std::cell::Cell;
 
@@ -8,7 +9,7 @@ use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_selftest::stress::{BLOCK, LAP, News, Tally, stress};
 use warpint_testkit::tests::plan;
 
-/// Runs `blocks` blocks of the plans; returns the messages about mismatches too.
+/// Runs the stress test for `blocks` blocks. Returns its tally, and the messages about mismatches.
 fn blocks(plans: &[Plan], blocks: u64) -> (Result<Tally, EngineError>, Vec<String>) {
     let made = Cell::new(0);
     let mut said = vec![];

@@ -1,4 +1,4 @@
-//! Tests of the suites: a wrong engine must not pass them.
+//! Tests that a wrong engine does not pass the suites.
 
 use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_selftest::{cases::CASES, oracle::Limbs, run_case};

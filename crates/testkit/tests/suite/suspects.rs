@@ -1,5 +1,5 @@
-//! Wrong checkpoints on disk with right checksums, and what the Jacobi check at the end of a
-//! Lucas–Lehmer test does with them.
+//! Tests what the Jacobi check at the end of a Lucas–Lehmer test does with wrong checkpoints whose
+//! checksums are right.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,19 +18,23 @@ const P: u32 = 521;
 const START: LlStart = LlStart::Four;
 const LL: TestKind = TestKind::Ll(START);
 
-/// A checkpoint: its iteration, whether it is right, and whether it claims to be confirmed.
+/// A checkpoint to be written: its iteration, whether its residue is right, and whether it claims
+/// that a Jacobi check has confirmed it.
 type Planted = (u64, Right, bool);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Right {
     Yes,
-    /// s − 2 has the wrong symbol, and so does every later term.
+    /// The residue s is wrong: s − 2 has the wrong Jacobi symbol, and so does every later term of
+    /// the sequence.
     No,
-    /// s − 2 has the right symbol, and every later term the wrong one.
+    /// The residue s is wrong: s − 2 has the right Jacobi symbol, but every later term of the
+    /// sequence has the wrong one.
     NotForLong,
 }
 
-/// Returns s_k, or s_k with bits flipped so that it has the wrong symbol, by GMP.
+/// Returns s_k, computed with GMP. If it is to be wrong, returns s_k with one bit flipped, chosen
+/// so that its Jacobi symbols are as `right` demands.
 fn residue(k: u64, right: Right) -> Residue {
     let s = Ring::new(P).ll_residue(START, k);
     if right == Right::Yes {
@@ -65,8 +69,9 @@ fn plant(root: &Path, planted: &[Planted]) -> CheckpointStore {
     store
 }
 
-/// Runs the test from these checkpoints; returns the outcome, where it went back to, and which
-/// files were renamed.
+/// Runs the test from the given checkpoints. Returns its outcome, the iterations to which it
+/// returned after failed Jacobi checks, and the names of the renamed files. If `doubled`, a second
+/// engine verifies the test.
 fn run(planted: &[Planted], doubled: bool) -> (Outcome, Vec<u64>, Vec<String>) {
     let root = tempfile::tempdir().unwrap();
     let mut store = plant(root.path(), planted);

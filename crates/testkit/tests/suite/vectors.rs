@@ -1,4 +1,4 @@
-//! The files of known answers equal the results of GMP.
+//! Tests that the files of known answers equal the results of GMP.
 
 use warpint_testkit::vectors;
 

@@ -1,6 +1,7 @@
-//! Limb-by-limb operations of batches on a device, compared with slow, obvious implementations. The
-//! widths lie on both sides of every change in the division of numbers among lanes. Carries run
-//! through all limbs or start at any limb.
+//! Tests the limb-by-limb kernels for batches on a device against slow, obvious implementations.
+//! The widths lie on both sides of every width at which the kernels divide a number differently
+//! among the lanes of a warp. The operands include numbers in which a carry runs through all limbs
+//! or starts at a random limb.
 
 pub(crate) mod oracle;
 
@@ -29,28 +30,28 @@ pub const CASES: &[(&str, Run)] = &[
     ("word_products", word_products),
 ];
 
-/// Returns widths of all kinds: for every number of lanes, for one row and several, for one segment
-/// and several.
+/// Returns the widths in limbs of all cases. They cover every number of lanes per number, numbers
+/// of one and of several rows of lanes, and numbers of one and of several segments.
 #[must_use]
 pub fn widths() -> Vec<usize> {
     let more = [63, 64, 65, 100, 128, 129, 130, 132, 300, 1000, 1024, 1025, 2051, 2602, 4100];
     (1..=40).chain(more).collect()
 }
 
-/// Returns the widths of the quick cases, in limbs: within a lane, at the ends of lanes and warps,
-/// and over several.
+/// Returns the widths in limbs of the quick cases, from numbers within one lane to numbers that
+/// several warps share.
 #[must_use]
 pub fn quick_widths() -> Vec<usize> {
     vec![1, 2, 5, 32, 33, 64, 130, 1025]
 }
 
-/// A device with a source of random numbers.
+/// The device under test, and a random generator for the operands.
 struct Bench {
     gpu: Gpu,
     rng: Random,
 }
 
-/// Numbers of one width, and their copy on the device.
+/// Numbers of `limbs` limbs each, and a copy of them on the device.
 struct Batch {
     numbers: Vec<Vec<u32>>,
     limbs: usize,
@@ -62,7 +63,8 @@ impl Batch {
         Operand::new(&self.data, self.limbs, false)
     }
 
-    /// Returns the first number of the batch as an operand for all numbers of another.
+    /// Returns the first number of the batch as an operand that is combined with every number of
+    /// another batch.
     fn first(&self) -> Operand<'_> {
         Operand { broadcast: true, ..self.operand() }
     }
@@ -82,7 +84,8 @@ impl Bench {
         Ok(Batch { numbers, limbs, data })
     }
 
-    /// Returns `count` numbers: hard ones in random order, then random ones.
+    /// Returns a batch of `count` numbers, in random order: numbers that are hard for carries
+    /// ([`hard`]), and random numbers if more are needed.
     fn drawn(&mut self, count: usize, limbs: usize) -> Result<Batch, DeviceError> {
         let mut numbers = hard(&mut self.rng, limbs);
         while numbers.len() < count {
@@ -96,7 +99,8 @@ impl Bench {
         self.batch(numbers, limbs)
     }
 
-    /// Returns `count` results of `limbs` limbs each, computed by `work`.
+    /// Allocates memory for `count` results of `limbs` limbs, lets `work` write them, and returns
+    /// them.
     fn results(
         &self,
         count: usize,
@@ -108,7 +112,7 @@ impl Bench {
         data.download()
     }
 
-    /// Returns `count` results of one word each, computed by `work`.
+    /// Allocates memory for `count` values of type `T`, lets `work` write them, and returns them.
     fn words<T: Pod>(
         &self,
         count: usize,
@@ -119,7 +123,7 @@ impl Bench {
         out.download()
     }
 
-    /// Returns results computed by `work` in the memory of a copy of the operand.
+    /// Lets `work` write its results over a copy of the operand `of`, and returns them.
     fn in_place(
         &self,
         of: &Batch,
@@ -131,8 +135,8 @@ impl Bench {
     }
 }
 
-/// Returns pairs (width, count): every width with enough numbers for some blocks, and some widths
-/// with other counts.
+/// Returns pairs (width in limbs, number of numbers): every width with enough numbers for several
+/// blocks, and some widths also with 0, 1, 3 or 2,100 numbers.
 fn shapes(widths: &[usize]) -> Vec<(usize, usize)> {
     let usual = |&limbs: &usize| (limbs, if limbs > 500 { 9 } else { 70 });
     let mut shapes: Vec<_> = widths.iter().map(usual).collect();
@@ -142,7 +146,8 @@ fn shapes(widths: &[usize]) -> Vec<(usize, usize)> {
     shapes
 }
 
-/// Returns an error unless result i is `expected(i)`.
+/// Returns an error if a result i of `limbs` limbs differs from `expected(i)`. `what` names the
+/// operation in the message.
 fn check(
     what: &str,
     found: &[u32],
@@ -162,7 +167,7 @@ fn check(
     Ok(())
 }
 
-/// Runs a test with numbers of every width.
+/// Calls `case` with every pair of width and count in [`shapes`].
 fn for_all(
     device: &Device,
     seed: u64,
@@ -177,8 +182,9 @@ fn for_all(
     Ok(())
 }
 
-/// Runs a test with pairs of batches: of the same width, with a shorter second one, with a single
-/// number, or with one number for all.
+/// Calls `case` with pairs of batches a and b in either order. b has the width of a or half of it;
+/// or b is a single number, of the width of a or of one limb, that is combined with every number of
+/// a.
 fn for_pairs(
     device: &Device,
     seed: u64,
@@ -214,7 +220,8 @@ fn for_pairs(
     })
 }
 
-/// Two batches, in either order; the second may be one number for all.
+/// The operands of a test. If `broadcast`, b is a single number that is combined with every number
+/// of a. If `swapped`, b is the first operand.
 struct Pair<'a> {
     a: &'a Batch,
     b: &'a Batch,

@@ -1,4 +1,5 @@
-//! Slow, obvious implementations, and numbers that are hard for the fast ones.
+//! Slow, obvious implementations of limb-by-limb operations, and operands that are hard for the
+//! fast implementations. Numbers are arrays of 32-bit limbs, lowest first.
 
 use std::cmp::Ordering;
 
@@ -6,8 +7,8 @@ use rand::RngExt;
 
 use crate::sample::Random;
 
-/// Returns numbers that are hard for carries and comparisons: runs of zeros and ones that end at a
-/// limb.
+/// Returns numbers of `limbs` limbs that are hard for carries and comparisons: long runs of bits 0
+/// or 1 that end at the border of a limb.
 pub(crate) fn hard(rng: &mut Random, limbs: usize) -> Vec<Vec<u32>> {
     let run = |from: usize, below: u32, at: u32, above: u32| {
         let limb = |j: usize| match j.cmp(&from) {
@@ -31,19 +32,19 @@ pub(crate) fn hard(rng: &mut Random, limbs: usize) -> Vec<Vec<u32>> {
     numbers
 }
 
-/// Returns limb j, or 0 beyond the end.
+/// Returns limb j of a; 0 if a has no limb j.
 pub(crate) fn limb(a: &[u32], j: usize) -> u32 {
     a.get(j).copied().unwrap_or(0)
 }
 
-/// Returns the order of two numbers.
+/// Compares two numbers, which may have different numbers of limbs.
 pub(crate) fn compare(a: &[u32], b: &[u32]) -> Ordering {
     let limbs = a.len().max(b.len());
     let differ = (0..limbs).rev().find(|&j| limb(a, j) != limb(b, j));
     differ.map_or(Ordering::Equal, |j| limb(a, j).cmp(&limb(b, j)))
 }
 
-/// Returns −a mod 2^(32·limbs).
+/// Returns −a mod 2^(32·limbs), computed limb by limb.
 pub(crate) fn negative(a: &[u32], limbs: usize) -> Vec<u32> {
     let mut carry = true;
     let limb = |j| {
@@ -54,7 +55,7 @@ pub(crate) fn negative(a: &[u32], limbs: usize) -> Vec<u32> {
     (0..limbs).map(limb).collect()
 }
 
-/// Returns ⌊a·2^by⌋ mod 2^(32·limbs), computed bit by bit.
+/// Returns ⌊a·2^by⌋ mod 2^(32·limbs), where `by` may be negative. Computes it bit by bit.
 pub(crate) fn shifted(a: &[u32], by: i128, limbs: usize) -> Vec<u32> {
     let bit = |k: i128| match usize::try_from(k) {
         Ok(k) => limb(a, k / 32) >> (k % 32) & 1,
@@ -64,7 +65,7 @@ pub(crate) fn shifted(a: &[u32], by: i128, limbs: usize) -> Vec<u32> {
     (0..limbs).map(word).collect()
 }
 
-/// Returns a·w mod 2^(32·limbs).
+/// Returns a·w mod 2^(32·limbs), computed limb by limb.
 pub(crate) fn times(a: &[u32], w: u64, limbs: usize) -> Vec<u32> {
     let mut carry = 0;
     let word = |j| {

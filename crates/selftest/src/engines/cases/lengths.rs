@@ -1,4 +1,4 @@
-//! Lengths longer and shorter than the plan would choose.
+//! Tests transform lengths that are longer or shorter than the one that a plan would choose.
 
 use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
 
@@ -6,12 +6,12 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Random, Scale};
 use crate::twin::{Trouble, Twin};
 
-/// Tests random residues at every length from the shortest usable one to an eighth longer than the
-/// shortest with enough margin, at about 2 and 4 times that, and at the longest length (with words
-/// of one bit, if the family supports them).
+/// Tests random residues at many lengths. Let N be the shortest length with enough margin. The
+/// lengths are those with slightly too little margin, those from N to 9N/8, about 2N and 4N, and
+/// the longest length (with words of one bit, if the family supports them).
 ///
-/// A length with slightly too little margin may report round-off, but must never give a wrong
-/// value. All other lengths must be right.
+/// At a length with slightly too little margin the engine may report round-off, but must never give
+/// a wrong value. At all other lengths the values must be right.
 pub fn forced_lengths(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -37,8 +37,8 @@ pub fn forced_lengths(
     Ok(())
 }
 
-/// Returns lengths whose statistical margin is slightly too small, so that products come near the
-/// limit of round-off or exceed it.
+/// Returns lengths below `shortest` whose statistical margin is negative, but at least −0.3 bits.
+/// The round-off of their products is near its limit or exceeds it.
 fn tight_lengths(family: &dyn EngineFamily, p: u32, shortest: usize) -> Vec<usize> {
     const LEAST_MARGIN: f64 = -0.3;
     let mut lengths = family.lengths(shortest / 2 + 1, shortest.saturating_sub(1));
@@ -66,8 +66,8 @@ fn products_at(
     twin.same(&"sub(0, 2, 1)", 0, Shift::ZERO)
 }
 
-/// Tests that `margin` and `build` both return `Unusable` for lengths next to a good one that the
-/// family does not have, for no words at all, and for more words than bits.
+/// Tests that `margin` and `build` return `Unusable` for invalid lengths: lengths next to a valid
+/// one that the family does not have, the length 0, and lengths of more words than M_p has bits.
 pub fn refused_lengths(
     family: &'static dyn EngineFamily,
     seed: u64,

@@ -1,4 +1,4 @@
-//! The requirements on every engine, one function per case.
+//! The cases that test the requirements on every engine, one function per case.
 
 mod lengths;
 mod patterns;
@@ -24,10 +24,10 @@ use crate::sample::{self, Random, Scale};
 /// A case: takes an engine family, a seed and a scale; returns a message if it fails.
 pub type Run = fn(&'static dyn EngineFamily, u64, Scale) -> Result<(), String>;
 
-/// A case with its name.
+/// A case and its name.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// The name of the function.
+    /// The name of the case, which is that of its function.
     pub name: &'static str,
     /// The function of the case.
     pub run: Run,
@@ -35,8 +35,9 @@ pub struct Case {
 
 crate::for_every_case!(case_table);
 
-/// Runs `work` at the two smallest exponents of a family and at `count` random ones up to
-/// `largest`, with an engine of the shortest length beside the oracle.
+/// Calls `work` for the two smallest exponents of a family and for random exponents up to
+/// `largest`, whose number is derived from `count` and the scale. Each call gets an engine of the
+/// shortest length with enough margin, paired with the oracle.
 fn with_twins(
     family: &dyn EngineFamily,
     seed: u64,
@@ -51,8 +52,7 @@ fn with_twins(
     Ok(())
 }
 
-/// The names of the quick cases of a device. They need kernels of a few lengths only, which they
-/// share.
+/// The names of the quick cases of a device. They share kernels for a few lengths.
 pub const QUICK: [&str; 11] = [
     "squares",
     "lucas_lehmer_steps",

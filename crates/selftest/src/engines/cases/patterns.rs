@@ -1,4 +1,4 @@
-//! Residues that send carries through all words.
+//! Tests residues in whose products carries run through all words.
 
 use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
 
@@ -7,10 +7,11 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
 use crate::twin::{Trouble, Twin};
 
-/// Tests every operation on every pattern, at the shortest length with enough margin.
+/// Tests every operation on every residue of [`sample::patterns`], at the shortest length with
+/// enough margin.
 ///
-/// A length with a statistical margin may report round-off for a pattern. Then the same pattern
-/// must succeed at twice the length. A wrong value is never allowed.
+/// If the margin of the length is statistical, the engine may report round-off for a pattern. The
+/// pattern must then succeed at twice the length. A wrong value is never allowed.
 pub fn carry_patterns(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -35,8 +36,8 @@ pub fn carry_patterns(
     })
 }
 
-/// Tests squarings of each kind, products of a pattern with itself and with its neighbours, and
-/// sums.
+/// Tests squarings of each kind on the residue x, the products x·x and x·(x + 1)·(x − 1), and sums.
+/// `name` names x in messages.
 pub(super) fn every_operation(
     twin: &mut Twin,
     name: &str,

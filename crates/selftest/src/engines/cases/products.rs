@@ -1,4 +1,4 @@
-//! Products, sums and differences of registers, distinct and equal.
+//! Tests products, sums and differences of registers, which may be distinct or equal.
 
 use warpint_mersenne::{Engine, EngineError, EngineFamily, Shift};
 
@@ -7,7 +7,8 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Random, Scale};
 use crate::twin::{REGISTERS, Trouble, Twin};
 
-/// An operation r[dst] ← r[a] ∘ r[b] of an engine. Its arguments after the engine are dst, a and b.
+/// An operation of an engine with two source registers. After the engine, its arguments are the
+/// numbers of the destination register and of the two source registers.
 type Operation = fn(&mut dyn Engine, usize, usize, usize) -> Result<(), EngineError>;
 
 const OPERATIONS: [(&str, Operation); 3] = [
@@ -16,7 +17,7 @@ const OPERATIONS: [(&str, Operation); 3] = [
     ("sub", |e, dst, a, b| e.sub(dst, a, b)),
 ];
 
-/// Tests products of two random residues, and products of products.
+/// Tests products of random residues, and products of the results.
 pub fn products(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     with_twins(family, seed, scale, (80, Limbs::LARGEST), |twin, rng| {
         fill(twin, rng)?;
@@ -29,8 +30,8 @@ pub fn products(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> R
     })
 }
 
-/// Tests sums and differences, alone and chained: Gerbicz–Li needs them to be exact however often
-/// they are repeated without a product in between.
+/// Tests sums and differences, single and repeated. The Gerbicz–Li check requires that they are
+/// exact, however many are computed without a product in between.
 pub fn sums(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     with_twins(family, seed, scale, (80, Limbs::LARGEST), |twin, rng| {
         fill(twin, rng)?;
@@ -51,8 +52,8 @@ pub fn sums(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Resul
     })
 }
 
-/// Tests mul, add and sub with every choice of registers: the destination is right, and the other
-/// registers are unchanged.
+/// Tests mul, add and sub with every choice of destination and source registers. The destination
+/// must be right, and the other registers must be unchanged.
 pub fn aliased_registers(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -74,7 +75,7 @@ pub fn aliased_registers(
     })
 }
 
-/// Writes random residues to all registers.
+/// Writes a random residue to each register of both engines.
 fn fill(twin: &mut Twin, rng: &mut Random) -> Result<(), Trouble> {
     (0..REGISTERS).try_for_each(|reg| {
         let x = sample::residue(rng, twin.exponent());

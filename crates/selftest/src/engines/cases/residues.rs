@@ -1,5 +1,5 @@
-//! Lucas–Lehmer and PRP residues: compared with the oracle, with known answers, and through the
-//! test that the program itself runs.
+//! Tests Lucas–Lehmer and PRP residues: on the bare engine against the oracle and known answers,
+//! and by the whole test that the program runs.
 
 use rand::RngExt;
 use warpint_mersenne::{
@@ -15,7 +15,8 @@ use crate::vectors::{self, SmallResidue};
 
 const STARTS: [LlStart; 3] = [LlStart::Four, LlStart::Ten, LlStart::TwoThirds];
 
-/// Tests s_(p−2) for random primes p, the three starting values, and random shifts.
+/// Tests the Lucas–Lehmer residue s_(p−2) for random primes p, each of the starting values 4, 10
+/// and 2/3, and random shifts.
 pub fn ll_residues(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -37,7 +38,8 @@ pub fn ll_residues(
     Ok(())
 }
 
-/// Tests 3^(2^k) and 3^(M_p − 1) for random primes p and one large one.
+/// Tests 3^(2^k) for random k, and 3^(M_p − 1), modulo M_p. The primes p are random, and one of
+/// them is large.
 pub fn prp_residues(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -59,9 +61,9 @@ pub fn prp_residues(
     Ok(())
 }
 
-/// Tests the residues of every prime p < 2,000 that the family supports (every 8th on the
-/// simulator, none in the quick cases), of 4,423 and of 4,441, on the bare engine. The expected
-/// values are from GMP.
+/// Tests the LL and PRP residues of M_p on the bare engine, for every prime p < 2,000 that the
+/// family supports (every 8th on the simulator, none in the quick cases), for 4,423 and for 4,441.
+/// The expected values were computed with GMP.
 pub fn known_residues(
     family: &'static dyn EngineFamily,
     _seed: u64,
@@ -91,8 +93,9 @@ pub fn known_residues(
     Ok(())
 }
 
-/// Tests the same residues through [`primality::run`], which the program uses, with its checks:
-/// res64 must be that of GMP, and the verdict prime exactly for Mersenne primes.
+/// Tests the exponents of [`known_residues`] with [`primality::run`], which the program uses,
+/// including its checks. The res64 must be that computed with GMP, and the verdict must be prime
+/// exactly for Mersenne primes.
 pub fn whole_tests(
     family: &'static dyn EngineFamily,
     _seed: u64,

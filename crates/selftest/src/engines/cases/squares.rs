@@ -1,4 +1,4 @@
-//! Squarings: plain, with −2, with a small multiplier.
+//! Tests squarings: plain (x²), with a subtraction (x² − 2), and with a small multiplier (m·x²).
 
 use rand::RngExt;
 use warpint_mersenne::{EngineFamily, Shift, Step};
@@ -7,7 +7,7 @@ use super::with_twins;
 use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
 
-/// Tests x², once and repeatedly, on random residues.
+/// Tests 0, 1, 2 and a random number of squarings of random residues.
 pub fn squares(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     with_twins(family, seed, scale, (80, Limbs::LARGEST), |twin, rng| {
         let p = twin.exponent();
@@ -19,7 +19,8 @@ pub fn squares(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Re
     })
 }
 
-/// Tests x² − 2 at shifts 0, 1, p − 1 and a random one, once and repeatedly.
+/// Tests the step x² − 2, once and repeatedly, on residues x that are shifted by 0, 1, p − 1 and a
+/// random number of bits.
 pub fn lucas_lehmer_steps(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -37,7 +38,7 @@ pub fn lucas_lehmer_steps(
     })
 }
 
-/// Tests m·x² for m = 1, 3 and 2^16, once and repeatedly, on random residues.
+/// Tests the step m·x² for m = 1, 3 and 2^16, once and repeatedly, on random residues x.
 pub fn small_multipliers(
     family: &'static dyn EngineFamily,
     seed: u64,

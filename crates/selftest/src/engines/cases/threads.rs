@@ -1,15 +1,16 @@
-//! One thread compared with two.
+//! Compares an engine with one thread and one with two.
 
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Residue, Shift, Step};
 
 use crate::sample::{self, Scale};
 
-/// The largest exponent tried, long enough for an engine to use several threads.
+/// The largest exponent tested. Its transforms are long enough for an engine to use several
+/// threads.
 const LARGEST: u32 = 1_000_000;
 
-/// Tests that engines with 1 and with 2 threads reach the same residues. On a device, which has
-/// threads of its own, compares two engines one after the other. No oracle is used, so that the
-/// exponents may be large.
+/// Tests that engines with 1 and with 2 threads reach the same residues. On a device, which has its
+/// own threads, this compares two engines that run one after the other. The oracle is not used, so
+/// that the exponents may be large.
 pub fn thread_counts(
     family: &'static dyn EngineFamily,
     seed: u64,

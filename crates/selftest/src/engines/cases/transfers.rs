@@ -1,4 +1,4 @@
-//! Residues written to, read from and copied within an engine.
+//! Tests residues that are written to, read from and copied within an engine.
 
 use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
 
@@ -7,9 +7,9 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
 use crate::twin::REGISTERS;
 
-/// Tests that `write` followed by `read` returns the residue: random ones and patterns, at every
-/// kind of shift, read with the same shift and with another (x·2^(s−t)), and after products that
-/// must not change the register.
+/// Tests that `read` returns the residue x that `write` has written, for random residues and
+/// patterns. x is written with a shift s; read with a shift t, it must be x·2^(s−t). Reads also
+/// after products that must not change the register.
 pub fn round_trips(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -39,7 +39,7 @@ pub fn round_trips(
 }
 
 /// Tests that `copy` leaves its source unchanged and makes an independent copy, and that `set`
-/// writes a small number like `write`.
+/// writes the same residue as `write` does.
 pub fn copies(family: &'static dyn EngineFamily, seed: u64, scale: Scale) -> Result<(), String> {
     with_twins(family, seed, scale, (40, Limbs::LARGEST / 2), |twin, rng| {
         let p = twin.exponent();

@@ -1,21 +1,22 @@
-//! Clocks that a test must tolerate.
+//! Wrong clocks, which a test must tolerate.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use warpint_mersenne::Clock;
 
-/// A clock that alternates between hours ahead and hours behind.
+/// A clock whose readings are alternately up to 12 hours ahead and up to 12 hours behind.
 #[derive(Debug)]
 pub struct JumpingClock {
     real: Instant,
-    /// The time at which the clock begins: a day ahead of the present, so that it can go back.
+    /// The time at which the clock begins: a day after its creation, so that it can go back.
     begun: Instant,
     looks: AtomicU64,
 }
 
 impl JumpingClock {
-    /// Returns a clock that lives until the process ends: runs hold clocks as `'static`.
+    /// Creates a clock that exists until the process ends, because a test requires a `'static`
+    /// clock.
     #[must_use]
     pub fn leaked() -> &'static Self {
         let real = Instant::now();
@@ -23,7 +24,7 @@ impl JumpingClock {
         Box::leak(Box::new(Self { real, begun, looks: AtomicU64::new(0) }))
     }
 
-    /// Returns how often the clock was read.
+    /// Returns the number of times that the clock has been read.
     #[must_use]
     pub fn looks(&self) -> u64 {
         self.looks.load(Ordering::Relaxed)
@@ -39,8 +40,8 @@ impl Clock for JumpingClock {
     }
 }
 
-/// A clock that is too fast by a factor: a short test has as many strides and checkpoints as a long
-/// one.
+/// A clock that runs too fast by the factor `times`. A short test then has as many strides and
+/// checkpoints as a long one.
 #[derive(Debug)]
 pub struct HurriedClock {
     begun: Instant,
@@ -48,7 +49,8 @@ pub struct HurriedClock {
 }
 
 impl HurriedClock {
-    /// Returns a clock that lives until the process ends: runs hold clocks as `'static`.
+    /// Creates a clock that exists until the process ends, because a test requires a `'static`
+    /// clock.
     #[must_use]
     pub fn leaked(times: u32) -> &'static Self {
         Box::leak(Box::new(Self { begun: Instant::now(), times }))

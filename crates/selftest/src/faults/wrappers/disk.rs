@@ -1,4 +1,4 @@
-//! Files that change while no process uses them.
+//! Damages files on disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 pub use warpint_files::testing::FullDisk;
 
-/// Flips a bit of a file; its number is taken mod the length of the file in bits.
+/// Flips one bit of a file. The index `bit` is taken modulo the number of bits of the file.
 ///
 /// # Errors
-/// Returns errors of the file system, and an error for an empty file.
+/// The file cannot be read or written, or is empty.
 pub fn flip_bit_of_file(path: &Path, bit: u64) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let bits = file.metadata()?.len() * 8;
@@ -22,10 +22,10 @@ pub fn flip_bit_of_file(path: &Path, bit: u64) -> io::Result<()> {
     file.write_all(&byte)
 }
 
-/// Cuts a file to `bytes` bytes, taken mod its length, so that it becomes shorter.
+/// Shortens a file to its first `bytes` bytes, where `bytes` is taken modulo its length.
 ///
 /// # Errors
-/// Returns errors of the file system, and an error for an empty file.
+/// The file cannot be read or written, or is empty.
 pub fn cut_file(path: &Path, bytes: u64) -> io::Result<()> {
     let length = fs::metadata(path)?.len();
     let bytes = bytes.checked_rem(length).ok_or(io::ErrorKind::UnexpectedEof)?;

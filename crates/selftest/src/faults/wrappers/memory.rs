@@ -1,38 +1,39 @@
-//! Memory that flips a bit of a state that it stores.
+//! Host memory in which a bit of a stored state flips.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use warpint_mersenne::checkpoint::State;
 use warpint_mersenne::{Memory, Residue};
 
-/// The part of a state that changes.
+/// The part of a test's state in which a bit flips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The residue x.
+    /// The residue x of the test.
     Residue,
-    /// D, the Gerbicz product.
+    /// The Gerbicz product D.
     Product,
-    /// The verified residue x_v, which is sealed.
+    /// The last verified residue, which is protected by a seal.
     Verified,
 }
 
-/// Memory that flips one bit of the first state that a run reads back.
+/// Memory that flips one bit of the first state that a test reads back.
 #[derive(Debug)]
 pub struct FailingMemory {
     part: Part,
-    /// The index of the bit that flips, taken mod p.
+    /// The index of the bit that flips, taken modulo the exponent p.
     bit: u32,
     looks: AtomicU64,
 }
 
 impl FailingMemory {
-    /// Returns memory that lives until the process ends: runs hold it as `'static`.
+    /// Creates memory that exists until the process ends, because a test requires a `'static`
+    /// reference.
     #[must_use]
     pub fn leaked(part: Part, bit: u32) -> &'static Self {
         Box::leak(Box::new(Self { part, bit, looks: AtomicU64::new(0) }))
     }
 
-    /// Returns whether the bit has flipped.
+    /// Returns whether the bit has been flipped.
     #[must_use]
     pub fn has_struck(&self) -> bool {
         self.looks.load(Ordering::Relaxed) > 0
@@ -57,7 +58,7 @@ impl Memory for FailingMemory {
     }
 }
 
-/// Returns x with a bit flipped, taken mod p.
+/// Returns x with one bit flipped. The index `bit` is taken modulo the exponent p of x.
 fn flipped(x: &Residue, bit: u32) -> Residue {
     let p = x.exponent();
     let mut limbs = x.limbs().to_vec();

@@ -1,10 +1,10 @@
-//! Parts of a test that fail deliberately.
+//! Replacements for parts of a test that fail deliberately.
 //!
 //! * [`Faulty`]: an engine family with one [`Fault`];
 //! * [`FaultyDevice`]: a device with one [`DeviceFault`];
-//! * [`FullDisk`], [`flip_bit_of_file`], [`cut_file`]: disks;
-//! * [`FailingMemory`]: the memory that stores a state until it is read back;
-//! * [`JumpingClock`], [`HurriedClock`]: clocks.
+//! * [`FullDisk`], [`flip_bit_of_file`], [`cut_file`]: a full disk, and damaged files;
+//! * [`FailingMemory`]: memory in which a bit of a stored state flips;
+//! * [`JumpingClock`], [`HurriedClock`]: wrong clocks.
 
 mod clock;
 mod device;

@@ -1,4 +1,4 @@
-//! Sums, differences and products compared with GMP.
+//! Compares sums, differences and products of batches with GMP.
 
 use rug::Integer;
 use warpint_integer::{Executor, Flags, UintBatch};
@@ -6,7 +6,8 @@ use warpint_integer::{Executor, Flags, UintBatch};
 use super::check::{Numbers, equal, width};
 use super::patterns::{self, pairs, rng};
 
-/// Tests all operations on numbers of one width, every pattern with every other.
+/// Tests sums, products and squares of numbers of `limbs` limbs, for every pair of numbers in
+/// [`patterns::rows`].
 pub(crate) fn equal_widths(executor: &Executor, limbs: usize) {
     let rows = patterns::rows(limbs, &mut rng(limbs as u64));
     let (x, y) = pairs(&rows, &rows);
@@ -17,7 +18,8 @@ pub(crate) fn equal_widths(executor: &Executor, limbs: usize) {
     in_place(executor, &a, &b);
 }
 
-/// Tests all operations on numbers of two widths.
+/// Tests sums and products of numbers of `a` limbs with numbers of `b` limbs, for every pair of
+/// numbers in [`patterns::rows`].
 pub(crate) fn two_widths(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((1000 * a + b) as u64);
     let (x, y) = pairs(&patterns::rows(a, &mut rng), &patterns::rows(b, &mut rng));
@@ -29,7 +31,8 @@ pub(crate) fn two_widths(executor: &Executor, a: usize, b: usize) {
     }
 }
 
-/// Tests each pattern with one other, for widths at which GMP is slow too.
+/// Tests sums, products and squares with each number of [`patterns::rows`] in one pair only, for
+/// widths at which GMP is slow too.
 pub(crate) fn a_few(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((100_000 * a + b) as u64);
     let (mut x, y) = (patterns::rows(a, &mut rng), patterns::rows(b, &mut rng).concat());
@@ -41,7 +44,8 @@ pub(crate) fn a_few(executor: &Executor, a: usize, b: usize) {
     squares(&a);
 }
 
-/// Tests one pair of random numbers, and one pair of all ones.
+/// Tests the product of two random numbers of `limbs` limbs, and that of two numbers whose bits are
+/// all 1.
 pub(crate) fn products_once(executor: &Executor, limbs: usize) {
     let rows = patterns::rows(limbs, &mut rng(7));
     let ones = vec![u32::MAX; limbs];
@@ -51,7 +55,8 @@ pub(crate) fn products_once(executor: &Executor, limbs: usize) {
     squares(&b);
 }
 
-/// Tests one number with many, in both orders.
+/// Tests sums and products in which a single number is combined with every number of a batch, as
+/// the first and as the second operand.
 pub(crate) fn broadcast(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((a + 77 * b) as u64);
     let many = patterns::rows(a, &mut rng).concat();

@@ -1,10 +1,10 @@
-//! Batches with the same numbers as GMP integers.
+//! Batches with a copy of their numbers for GMP, and comparisons with GMP's results.
 
 use rug::Integer;
 use rug::integer::Order;
 use warpint_integer::{Executor, UintBatch, Width};
 
-/// A batch, and the same numbers for GMP.
+/// A batch, and its numbers as integers of GMP.
 pub(crate) struct Numbers {
     pub(crate) batch: UintBatch,
     pub(crate) gmp: Vec<Integer>,
@@ -22,7 +22,7 @@ impl Numbers {
     }
 }
 
-/// Returns GMP's numbers, each in a row of `limbs` limbs.
+/// Returns each number as a row of `limbs` limbs, lowest first.
 pub(crate) fn rows_of(limbs: usize, numbers: impl IntoIterator<Item = Integer>) -> Vec<Vec<u32>> {
     let row = |x: Integer| {
         let mut row = x.to_digits(Order::Lsf);
@@ -33,7 +33,8 @@ pub(crate) fn rows_of(limbs: usize, numbers: impl IntoIterator<Item = Integer>) 
     numbers.into_iter().map(row).collect()
 }
 
-/// Compares a batch with GMP's results, number by number.
+/// Asserts that a batch has `limbs` limbs per number and contains the numbers `want`, in order.
+/// `what` names it in messages.
 #[track_caller]
 pub(crate) fn equal(
     what: &str,

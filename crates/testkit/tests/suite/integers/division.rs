@@ -1,4 +1,4 @@
-//! Quotients and remainders compared with GMP.
+//! Compares quotients and remainders of batches with GMP.
 
 use rug::Integer;
 use warpint_integer::{Executor, Flags, UintBatch};
@@ -6,8 +6,8 @@ use warpint_integer::{Executor, Flags, UintBatch};
 use super::check::{Numbers, equal, rows_of, width};
 use super::patterns::{self, drawn, pairs, rng};
 
-/// Tests every pattern divided by every other, and multiples of the divisors with their neighbours,
-/// whose quotients are just below or at an integer.
+/// Tests divisions of special numbers of `a` limbs ([`patterns::rows`]) by special divisors of `d`
+/// limbs, in every pair, and of multiples of the divisors and their neighbours.
 pub(crate) fn patterns(executor: &Executor, a: usize, d: usize) {
     let mut rng = rng((9000 * a + d) as u64);
     let mut divisors = patterns::rows(d, &mut rng);
@@ -18,7 +18,8 @@ pub(crate) fn patterns(executor: &Executor, a: usize, d: usize) {
     all(&neighbours(executor, &a, &d), &d);
 }
 
-/// Tests numbers of random lengths, and neighbours of multiples.
+/// Tests divisions of `count` numbers of random lengths, up to `a` limbs, by others of up to `d`
+/// limbs, and of multiples of the divisors and their neighbours.
 pub(crate) fn random(executor: &Executor, a: usize, d: usize, count: usize) {
     let mut rng = rng((8000 * a + d) as u64);
     let x = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));
@@ -27,7 +28,7 @@ pub(crate) fn random(executor: &Executor, a: usize, d: usize, count: usize) {
     all(&neighbours(executor, &x, &y), &y);
 }
 
-/// Tests all numbers divided by one, and one divided by all.
+/// Tests divisions of all numbers by a single divisor, and of a single dividend by all numbers.
 pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
     let mut rng = rng((a + 79 * d) as u64);
     let many = Numbers::new(executor, a, &drawn(a, a, 40, &mut rng));
@@ -43,8 +44,8 @@ pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
     }
 }
 
-/// Returns divisors whose reciprocals are hard to round, and whose multiples are just below powers
-/// of B = 2^32 and 2^64: B^k/c and its neighbours for small c, and B^k plus or minus small numbers.
+/// Returns divisors of up to `limbs` limbs whose reciprocals are hard to round. With B = 2^32, they
+/// are ⌊B^k/c⌋ and ⌊B^k/c⌋ + 1 for small c, and B^k plus or minus small numbers.
 fn corners(limbs: usize) -> Vec<Vec<u32>> {
     let mut found = vec![];
     for k in [limbs - 1, limbs / 2, limbs / 4 * 2] {
@@ -64,8 +65,8 @@ fn corners(limbs: usize) -> Vec<Vec<u32>> {
     rows_of(limbs, found.into_iter().filter(fits))
 }
 
-/// Returns, for each pair, a number near the largest multiple of d that is at most a, if it fits:
-/// ⌊a/d⌋·d + s, with s = −1, 0, 1, d − 1 in turns.
+/// Returns, for each pair (a, d), a number near a multiple of d: ⌊a/d⌋·d + s, where s is in turn
+/// −1, 1, d − 1 and 0. If this number does not fit, or if d = 0, another number takes its place.
 fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
     let limbs = a.batch.width().limbs();
     let near = a.gmp.iter().zip(&d.gmp).enumerate().map(|(i, (a, d))| {
@@ -85,7 +86,8 @@ fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
     Numbers::new(executor, limbs, &rows_of(limbs, near).concat())
 }
 
-/// Tests all divisions of a by d. One of the batches may have a single number for all.
+/// Tests every kind of division of a by d. The batch of a or d may contain a single number for all,
+/// which the integers for GMP repeat.
 fn all(a: &Numbers, d: &Numbers) {
     let (n, m) = (a.batch.width().limbs(), d.batch.width().limbs());
     let zeros: Vec<u8> = d.gmp.iter().map(|d| u8::from(d.is_zero())).collect();

@@ -1,4 +1,5 @@
-//! Comparisons, shifts, logic, products with words, and text, compared with GMP.
+//! Compares the results of comparisons, shifts, bitwise operations, products by words, and
+//! conversions from and to text with GMP.
 
 use std::cmp::Ordering;
 
@@ -8,7 +9,7 @@ use warpint_integer::{Executor, UintBatch};
 use super::check::{Numbers, equal, width};
 use super::patterns::{self, pairs, rng};
 
-/// Tests all these operations for numbers of two widths.
+/// Tests all operations of this module on numbers of `a` and of `b` limbs.
 pub(crate) fn all(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((3000 * a + b) as u64);
     let (x, y) = pairs(&patterns::rows(a, &mut rng), &patterns::rows(b, &mut rng));
@@ -98,7 +99,7 @@ fn sums_of_products(executor: &Executor, a: &Numbers, b: &Numbers) {
     equal("x * y + c", &sums, limbs, a.gmp.iter().map(|c| Integer::from(x * y) + c));
 }
 
-/// Tests text of numbers, parsed and formatted.
+/// Tests formatting and parsing of numbers in decimal and hexadecimal.
 pub(crate) fn text(executor: &Executor, a: &Numbers) {
     for radix in [10, 16] {
         let want: Vec<String> = a.gmp.iter().map(|x| x.to_string_radix(radix)).collect();
@@ -114,7 +115,8 @@ pub(crate) fn text(executor: &Executor, a: &Numbers) {
     }
 }
 
-/// Tests text of long numbers: powers of ten, their neighbours, and patterns.
+/// Tests formatting and parsing of long numbers: powers of ten, powers of ten minus 1, and
+/// patterns.
 pub(crate) fn long_text(executor: &Executor, limbs: usize) {
     let numbers = Numbers::new(executor, limbs, &patterns::rows(limbs, &mut rng(5)).concat());
     text(executor, &numbers);

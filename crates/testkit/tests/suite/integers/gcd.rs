@@ -1,4 +1,4 @@
-//! Common divisors, cofactors and inverses compared with GMP.
+//! Compares greatest common divisors, their cofactors, and inverses with GMP.
 
 use rug::Integer;
 use warpint_integer::{Executor, UintBatch};
@@ -6,14 +6,16 @@ use warpint_integer::{Executor, UintBatch};
 use super::check::{Numbers, equal, rows_of, width};
 use super::patterns::{self, drawn, pairs, rng};
 
-/// Tests every pattern with every other.
+/// Tests the gcd, cofactors and inverses of every pair of special numbers ([`patterns::rows`]), of
+/// `a` and of `b` limbs.
 pub(crate) fn patterns(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((7000 * a + b) as u64);
     let (x, y) = pairs(&patterns::rows(a, &mut rng), &patterns::rows(b, &mut rng));
     all(&Numbers::new(executor, a, &x), &Numbers::new(executor, b, &y));
 }
 
-/// Tests numbers of random lengths, some with a common factor.
+/// Tests the gcd, cofactors and inverses of `count` pairs of numbers of random lengths, then of
+/// `count` pairs with a common factor.
 pub(crate) fn random(executor: &Executor, a: usize, b: usize, count: usize) {
     let mut rng = rng((6000 * a + b) as u64);
     let x = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));
@@ -32,7 +34,8 @@ pub(crate) fn random(executor: &Executor, a: usize, b: usize, count: usize) {
     all(&multiples(&x, a), &multiples(&y, b));
 }
 
-/// Tests all numbers with one, and one with all.
+/// Tests the gcd, cofactors and inverses of all numbers of a batch with a single second number, and
+/// with a single first number.
 pub(crate) fn broadcast(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((a + 83 * b) as u64);
     let many = Numbers::new(executor, a, &drawn(a, a, 30, &mut rng));
@@ -48,9 +51,9 @@ pub(crate) fn broadcast(executor: &Executor, a: usize, b: usize) {
     }
 }
 
-/// Tests pairs with the most or the fewest steps: consecutive Fibonacci numbers, also times a
-/// factor and with small changes; equal numbers, multiples, neighbours, powers of two, and 2^j − 1
-/// with 2^k − 1.
+/// Tests pairs for which Euclid's algorithm takes the most or the fewest steps: consecutive
+/// Fibonacci numbers, also multiplied by a factor and slightly changed; equal numbers, multiples,
+/// neighbours, powers of two, and pairs 2^j − 1, 2^k − 1.
 pub(crate) fn chosen(executor: &Executor, limbs: usize) {
     let bits = 32 * limbs as u32;
     let one = Integer::from(1);

@@ -1,4 +1,4 @@
-//! Batches of integers compared with GMP.
+//! Compares operations on batches of integers with GMP.
 
 mod arithmetic;
 mod check;
@@ -12,7 +12,7 @@ mod simulator;
 
 use warpint_integer::Executor;
 
-/// Every width up to 4,096 bits, with numbers that carry far.
+/// Tests sums and products at every width up to 4,096 bits, with numbers in which carries run far.
 #[test]
 fn every_width_to_4096() {
     let executor = Executor::cpu();
@@ -29,7 +29,7 @@ fn unequal_widths() {
     }
 }
 
-/// Widths at which other methods take over, and some larger ones.
+/// Tests sums and products at the widths at which the method changes, and at some larger ones.
 #[test]
 fn wide() {
     let executor = Executor::cpu();
@@ -41,7 +41,7 @@ fn wide() {
     }
 }
 
-/// 2^18 bits and some widths near it, and the widest factors.
+/// Tests sums and products of up to 2^18 bits, and products of the widest factors.
 #[test]
 fn very_wide() {
     let executor = Executor::cpu();
@@ -61,7 +61,8 @@ fn broadcast() {
     }
 }
 
-/// Quotients at every width up to 4,096 bits, with divisors as wide and narrower ones.
+/// Tests divisions at every width up to 4,096 bits, with divisors of the same and of smaller
+/// widths.
 #[test]
 fn division_at_every_width_to_4096() {
     let executor = Executor::cpu();
@@ -84,7 +85,7 @@ fn long_division() {
     }
 }
 
-/// One divisor for all numbers, or one number divided by all.
+/// Tests divisions with a single divisor for all numbers, or a single dividend.
 #[test]
 fn division_with_broadcast() {
     let executor = Executor::cpu_with_threads(2).unwrap();
@@ -93,7 +94,7 @@ fn division_with_broadcast() {
     }
 }
 
-/// Common divisors and inverses at every width up to 4,096 bits.
+/// Tests greatest common divisors and inverses at every width up to 4,096 bits.
 #[test]
 fn gcd_at_every_width_to_4096() {
     let executor = Executor::cpu();
@@ -119,7 +120,7 @@ fn long_gcd() {
     gcd::chosen(&executor, 8192);
 }
 
-/// One modulus for all numbers, or one number with all moduli.
+/// Tests greatest common divisors and inverses with a single first or second number for all.
 #[test]
 fn gcd_with_broadcast() {
     let executor = Executor::cpu_with_threads(2).unwrap();
@@ -144,7 +145,7 @@ fn roots_of_every_degree() {
     }
 }
 
-/// Powers and products modulo numbers of every width up to 4,096 bits.
+/// Tests powers and products modulo numbers of every width up to 4,096 bits.
 #[test]
 fn powers_at_every_width_to_4096() {
     let executor = Executor::cpu();
@@ -160,7 +161,8 @@ fn powers_at_every_width_to_4096() {
     }
 }
 
-/// Sizes of RSA, and longer moduli with short exponents.
+/// Tests powers with moduli and exponents of the sizes of RSA, and with longer moduli and short
+/// exponents.
 #[test]
 fn long_powers() {
     let executor = Executor::cpu();
@@ -183,8 +185,8 @@ fn powers_with_broadcast() {
     }
 }
 
-/// By division and by reciprocals, for moduli of every length up to 1,024 bits, and some longer
-/// ones.
+/// Tests prepared moduli of every width up to 1,024 bits, and of some larger ones, with reduction
+/// by division and by reciprocals.
 #[test]
 fn prepared_moduli() {
     let executor = Executor::cpu();

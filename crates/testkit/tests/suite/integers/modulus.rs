@@ -1,4 +1,4 @@
-//! Precomputed moduli compared with GMP, by division and by reciprocals.
+//! Compares prepared moduli, with reduction by division and by reciprocals, with GMP.
 
 use proptest::prelude::RngExt;
 use rug::Integer;
@@ -9,7 +9,8 @@ use super::patterns::{self, drawn, rng};
 
 const BOTH: [Reduction; 2] = [Reduction::Division, Reduction::Barrett];
 
-/// Tests moduli of special values of up to `limbs` limbs, and operands at the ends of their range.
+/// Tests special moduli of up to `limbs` limbs (small numbers, powers of 2^32 and their
+/// neighbours), with operands near multiples of the modulus.
 pub(crate) fn corners(executor: &Executor, limbs: usize) {
     let mut rng = rng(700 + limbs as u64);
     let bits = 32 * limbs as u32;
@@ -41,7 +42,8 @@ pub(crate) fn corners(executor: &Executor, limbs: usize) {
     refused(executor, limbs);
 }
 
-/// Tests one modulus per number, with moduli of the same bit length and of different ones.
+/// Tests batches in which each number has its own modulus. The moduli have the same or different
+/// bit lengths.
 pub(crate) fn one_each(executor: &Executor, limbs: usize) {
     let mut rng = rng(40 + limbs as u64);
     let (count, wide) = (7, 2 * limbs);
@@ -81,7 +83,8 @@ pub(crate) fn one_each(executor: &Executor, limbs: usize) {
     }
 }
 
-/// Tests moduli of `limbs` limbs, including the method that the width suggests.
+/// Tests random moduli of `limbs` limbs, with each method of reduction and with the one chosen by
+/// default.
 pub(crate) fn random(executor: &Executor, limbs: usize, count: usize) {
     let mut rng = rng(90 + limbs as u64);
     // Wider numbers can only be results of products.
@@ -107,7 +110,8 @@ pub(crate) fn random(executor: &Executor, limbs: usize, count: usize) {
     }
 }
 
-/// Tests powers of bases of every kind, with exponents of 0, 1, all ones and others.
+/// Tests powers of fixed bases modulo numbers of `limbs` limbs. The exponents of `e_limbs` limbs
+/// include 0, 1 and the largest number.
 pub(crate) fn fixed_base(executor: &Executor, limbs: usize, e_limbs: usize) {
     let mut rng = rng((7 * limbs + e_limbs) as u64);
     let mut exponents = patterns::rows(e_limbs, &mut rng).concat();
@@ -162,8 +166,9 @@ fn prepared(
     Modulus::by(reduction, m).unwrap()
 }
 
-/// Returns q·m and its neighbours for q of every kind, m² − 1, and m·B^n and its neighbours, at
-/// which the reduction by reciprocals changes, limited to the given number of bits.
+/// Returns numbers of at most `bits` bits at which reduction modulo m by reciprocals may fail: q·m
+/// and its neighbours for small, large and random q, m² − 1, and m·B^n and its neighbours, where B
+/// = 2^32 and m has n limbs.
 fn near_multiples(
     m: &Integer,
     bits: u32,
@@ -238,7 +243,8 @@ fn powers(modulus: &Modulus, m: &Integer, rng: &mut proptest::test_runner::TestR
     equal("a_i^e_i mod m", &modulus.pow(&a.batch, &e.batch).unwrap(), limbs, want);
 }
 
-/// Tests operands of `wide` limbs: as many as moduli, or one.
+/// Tests remainders and powers of the operands `x`, of `wide` limbs each. There is one operand for
+/// each modulus, or a single operand or modulus for all.
 fn each(modulus: &Modulus, moduli: &[Integer], wide: usize, x: &[u32]) {
     let limbs = modulus.modulus().width().limbs();
     let u = Numbers::new(modulus.modulus().executor(), wide, x);

@@ -1,16 +1,18 @@
-//! Numbers that reveal errors: zeros, ones, carries that run through all limbs.
+//! Numbers that are likely to reveal errors: zeros, ones, and numbers whose sums and products have
+//! long carries.
 
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-/// Returns a source of random words that is the same in every run.
+/// Returns a random generator that gives the same words for a seed in every run.
 pub(crate) fn rng(seed: u64) -> TestRng {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
-/// Returns patterns of `limbs` limbs of 32 bits, each in one row.
+/// Returns numbers of `limbs` 32-bit limbs with special bit patterns, and some random ones, one per
+/// row.
 pub(crate) fn rows(limbs: usize, rng: &mut TestRng) -> Vec<Vec<u32>> {
     let zero = vec![0u32; limbs];
     let ones = vec![u32::MAX; limbs];
@@ -42,8 +44,8 @@ pub(crate) fn rows(limbs: usize, rng: &mut TestRng) -> Vec<Vec<u32>> {
     ]
 }
 
-/// Returns `count` numbers of at most `most` limbs, with random lengths and long runs of zeros and
-/// ones, each in a row of `limbs`.
+/// Returns `count` numbers in rows of `limbs` limbs. Their lengths are random, up to `most` limbs,
+/// and half of them contain long runs of bits 0 and 1.
 pub(crate) fn drawn(limbs: usize, most: usize, count: usize, rng: &mut TestRng) -> Vec<u32> {
     let mut rows = vec![0; limbs * count];
     for row in rows.chunks_exact_mut(limbs) {
@@ -63,7 +65,7 @@ pub(crate) fn drawn(limbs: usize, most: usize, count: usize, rng: &mut TestRng) 
     rows
 }
 
-/// Returns two batches in which every row of one pattern is paired with every row of the other.
+/// Returns two arrays of rows such that each row of `a` is paired with each row of `b`.
 pub(crate) fn pairs(a: &[Vec<u32>], b: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>) {
     let (mut x, mut y) = (vec![], vec![]);
     for a in a {

@@ -1,4 +1,4 @@
-//! Roots and powers compared with GMP.
+//! Compares roots and powers of batches with GMP.
 
 use std::num::NonZeroU32;
 
@@ -9,7 +9,8 @@ use warpint_integer::{Executor, UintBatch};
 use super::check::{Numbers, equal, rows_of, width};
 use super::patterns::{self, drawn, pairs, rng};
 
-/// Tests square roots of patterns, of random numbers, and of squares and their neighbours.
+/// Tests square roots of numbers of `limbs` limbs: patterns, random numbers, and squares and their
+/// neighbours.
 pub(crate) fn square_roots(executor: &Executor, limbs: usize) {
     let mut rng = rng(5000 + limbs as u64);
     sqrt_rem(&Numbers::new(executor, limbs, &patterns::rows(limbs, &mut rng).concat()));
@@ -35,7 +36,8 @@ fn sqrt_rem(a: &Numbers) {
     equal("what a square root leaves", &rem, limbs + 1, r);
 }
 
-/// Tests roots of many degrees of patterns, random numbers, and powers and their neighbours.
+/// Tests roots of many degrees of numbers of `limbs` limbs: patterns, random numbers, and powers
+/// and their neighbours.
 pub(crate) fn roots(executor: &Executor, limbs: usize) {
     let mut rng = rng(50_000 + limbs as u64);
     let bits = 32 * limbs as u32;
@@ -56,7 +58,8 @@ pub(crate) fn roots(executor: &Executor, limbs: usize) {
     }
 }
 
-/// Tests powers and products modulo numbers of every kind, with exponents of `e` limbs.
+/// Tests `count` powers and products with bases of `a` limbs, exponents of `e` limbs and moduli of
+/// `m` limbs. The moduli are arbitrary, odd, or multiples of powers of two.
 pub(crate) fn modular(executor: &Executor, [a, e, m]: [usize; 3], count: usize) {
     let mut rng = rng((4000 * a + 60 * e + m) as u64);
     let base = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));
@@ -77,7 +80,8 @@ pub(crate) fn modular(executor: &Executor, [a, e, m]: [usize; 3], count: usize) 
     all(&base, &exponent, &Numbers::new(executor, m, &rows_of(m, even).concat()));
 }
 
-/// Tests exponents 0, 1, 2, powers of two and all ones; moduli 0, 1, 2, 3, powers of two, all ones.
+/// Tests powers with special exponents of `e` limbs (0, 1, 2, powers of two, all bits 1) and
+/// special moduli of `m` limbs (0, 1, 2, 3, powers of two, all bits 1), and bases of `a` limbs.
 pub(crate) fn chosen(executor: &Executor, [a, e, m]: [usize; 3]) {
     let mut rng = rng((3000 * a + 50 * e + m) as u64);
     let mut bases = patterns::rows(a, &mut rng);
@@ -98,8 +102,8 @@ pub(crate) fn chosen(executor: &Executor, [a, e, m]: [usize; 3]) {
     }
 }
 
-/// Tests powers of multiples of c modulo c², c³ and 2^k·c². Many are 0, and the result must not be
-/// the modulus.
+/// Tests powers of multiples of c modulo c², c³ and 2^k·c². Many of them are 0; the result must
+/// then be 0, not the modulus.
 pub(crate) fn nilpotent(executor: &Executor, limbs: usize) {
     let mut rng = rng(1000 + limbs as u64);
     let third = limbs.div_ceil(3);
@@ -123,7 +127,7 @@ pub(crate) fn nilpotent(executor: &Executor, limbs: usize) {
     all(&of(limbs, a), &of(1, e), &of(limbs, m));
 }
 
-/// Tests one exponent or one base for all.
+/// Tests powers with a single exponent, a single base or a single modulus for all numbers.
 pub(crate) fn broadcast(executor: &Executor, [a, e, m]: [usize; 3]) {
     let count = 9;
     let mut rng = rng((2000 * a + 40 * e + m) as u64);
@@ -147,8 +151,8 @@ pub(crate) fn broadcast(executor: &Executor, [a, e, m]: [usize; 3]) {
     all(&base, &one_exponent, &one_modulus);
 }
 
-/// Tests 3^(p − 1) ≡ 1 and 3^p ≡ 3 for Mersenne primes p, and that composite ones give another
-/// number.
+/// Tests that 3^(N−1) mod N is 1 for Mersenne primes N, and is not 1 for composite Mersenne numbers
+/// N.
 pub(crate) fn fermat(executor: &Executor) {
     for (n, prime) in [(521u32, true), (523, false), (1279, true), (2203, true), (2207, false)] {
         let limbs = (n as usize).div_ceil(32);

@@ -1,6 +1,7 @@
-//! The same tests on the kernel simulator, at few widths, since each width compiles its own
-//! kernels. Threads run in a random order; `warpint_selftest` also runs the same kernels in order.
-//! The ignored tests try more widths: `cargo test -p warpint-testkit --test suite simulator:: -- --ignored`.
+//! Runs the comparisons of batches with GMP on the simulator, at few widths, because kernels are
+//! compiled for each width. Threads run in a random order; `warpint_selftest` also runs these
+//! kernels with threads in the order of their indices. The ignored tests try more widths: `cargo
+//! test -p warpint-testkit --test suite simulator:: -- --ignored`.
 
 use warpint_device::Device;
 use warpint_integer::Executor;
@@ -11,7 +12,8 @@ fn simulator() -> Executor {
     Executor::on(Device::shuffled_simulator().unwrap())
 }
 
-/// One limb and less than a chunk, one thread per number, and some levels of Karatsuba's identity.
+/// Tests sums and products of one limb, of a few limbs by one thread per number, and of numbers
+/// long enough for some levels of Karatsuba's method.
 #[test]
 fn equal_widths_on_the_simulator() {
     let executor = simulator();
@@ -37,7 +39,7 @@ fn unequal_widths_on_the_simulator() {
     }
 }
 
-/// Long products and sums, by transforms and by segments.
+/// Tests products long enough for transforms, and sums long enough for several segments.
 #[test]
 fn wide_on_the_simulator() {
     let executor = simulator();
@@ -62,7 +64,7 @@ fn broadcast_on_the_simulator() {
     }
 }
 
-/// Divisors in one lane, two, four and all of a warp.
+/// Tests divisions in which one, two, four or all lanes of a warp share a divisor.
 #[test]
 fn division_on_the_simulator() {
     let executor = simulator();
@@ -88,14 +90,16 @@ fn more_division_on_the_simulator() {
     }
 }
 
-/// In blocks, by estimates of upper halves; divisors longer than registers hold.
+/// Tests divisions by divisors that are too long for the registers of a warp. The quotient is
+/// computed in blocks of limbs, by guesses from divisions of upper halves.
 #[test]
 fn long_division_on_the_simulator() {
     let executor = simulator();
     division::random(&executor, 1400, 700, 8);
 }
 
-/// One lane, two, and all of a warp.
+/// Tests greatest common divisors and inverses in which one, two or all lanes of a warp share a
+/// number.
 #[test]
 fn divisors_on_the_simulator() {
     let executor = simulator();
@@ -142,7 +146,8 @@ fn more_powers_on_the_simulator() {
     }
 }
 
-/// One lane, two, some, and all of a warp; from roots of the upper halves.
+/// Tests square roots in which one, two, some or all lanes of a warp share a number, and roots that
+/// are computed from those of upper halves.
 #[test]
 fn square_roots_on_the_simulator() {
     let executor = simulator();

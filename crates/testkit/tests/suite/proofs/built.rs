@@ -1,4 +1,4 @@
-//! Proofs are identical to those of an independent program.
+//! Tests that proofs are identical to those of an independent program.
 
 use sha2::{Digest, Sha256};
 use warpint_mersenne::engine::families_for;

@@ -1,4 +1,4 @@
-//! Changed proofs are refused.
+//! Tests that changed proofs are refused.
 
 use proptest::prelude::*;
 use warpint_mersenne::engine::fp64::Fp64;
@@ -97,7 +97,7 @@ fn a_sign_that_hides_a_prime_is_refused() {
     assert!(matches!(result, Err(ProofError::Wrong { repeated: true, .. })), "{result:?}");
 }
 
-/// Takes some minutes: `cargo test --release -p warpint-testkit --test suite proofs:: --
+/// Takes some minutes. Run it by `cargo test --release -p warpint-testkit --test suite proofs:: --
 /// --ignored`.
 #[test]
 #[ignore = "some minutes"]

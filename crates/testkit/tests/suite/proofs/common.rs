@@ -1,4 +1,4 @@
-//! Proofs of small exponents, as programs build and read them.
+//! Builds and reads proofs of small exponents in the same way as the program.
 
 use warpint_gimps::ProofFile;
 use warpint_mersenne::engine::fp64::Fp64;
@@ -11,7 +11,8 @@ pub(crate) fn fp64(p: u32) -> Plan {
     plan(&Fp64, u64::from(p)).unwrap()
 }
 
-/// Does the squarings of a test, keeps the residues at its points, and returns the last one.
+/// Does the squarings of a PRP test, and saves the residues that a proof of the given power
+/// requires in `folder`. Returns the last residue.
 pub(crate) fn keep_residues(plan: Plan, power: u32, folder: &ResidueFolder) -> Residue {
     let p = plan.exponent().get();
     let mut engine = plan.build(1).unwrap();
@@ -41,7 +42,7 @@ pub(crate) fn file_of(proof: &Proof) -> ProofFile {
     ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes()).unwrap()
 }
 
-/// Reads a file as a program does; `None` if it is not a proof.
+/// Decodes the bytes of a proof file; returns `None` if they are not a valid proof.
 pub(crate) fn proof_of(bytes: &[u8]) -> Option<Proof> {
     let file = ProofFile::from_bytes(bytes).ok()?;
     Proof::from_parts(file.exponent(), file.factors(), file.residues()).ok()

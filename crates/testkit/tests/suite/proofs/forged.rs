@@ -1,4 +1,5 @@
-//! Proofs whose equation holds although the last residue is not that of a test.
+//! Tests that forged proofs are refused: proofs whose equation holds although the last residue is
+//! wrong.
 
 use rug::Integer;
 use warpint_arith::primes::primes_between;
@@ -12,10 +13,10 @@ use warpint_testkit::tests::plan;
 
 use super::common::{fp64, verified};
 
-/// The exponent of a Mersenne prime.
+/// The exponent of the Mersenne prime that the tests use.
 const PRIME: u32 = 9_689;
 
-/// Returns a forged proof, after GMP has confirmed that its equation holds.
+/// Returns a forged proof. Asserts, with GMP, that its equation holds.
 fn forged(p: u32, power: u32, with: &SmallOrder) -> Forgery {
     let forgery = forge(p, power, with).unwrap();
     assert!(equation_holds(&forgery.proof), "M{p}");
@@ -26,7 +27,7 @@ fn found(proof: &Proof) -> Result<Verdict, Refusal> {
     verified(fp64(proof.exponent().get()), proof).finding
 }
 
-/// Returns the prime divisors of M_p below 2^20, which are not all divisors of M_p.
+/// Returns the prime divisors of M_p below 2^20. M_p may have others.
 fn small_factors(p: u32) -> Vec<u64> {
     let m = mersenne(p);
     let prime = |q: &u64| warpint_arith::primes::is_prime(*q);
@@ -34,7 +35,7 @@ fn small_factors(p: u32) -> Vec<u64> {
     candidates.filter(|&q| m > q && m.is_divisible(&Integer::from(q))).filter(prime).collect()
 }
 
-/// Returns whether N is a probable prime to base 3.
+/// Returns whether 3^(n−1) ≡ 1 mod n: whether n is a probable prime to base 3.
 fn is_probable_prime(n: &Integer) -> bool {
     Integer::from(3).pow_mod(&Integer::from(n - 1), n).is_ok_and(|power| power == 1)
 }
@@ -118,7 +119,7 @@ fn a_composite_times_an_element_of_small_order_still_passes() {
     assert_eq!((found(&honest), found(&forgery)), (Ok(Verdict::Composite), Ok(Verdict::Composite)));
 }
 
-/// Returns x ≡ `of_f` mod f and ≡ `of_n` mod n, as a residue mod M_p = f·n.
+/// Returns the residue modulo M_p = f·n that is congruent to `of_f` mod f and to `of_n` mod n.
 fn joined(p: u32, f: &Integer, of_f: &Integer, n: &Integer, of_n: &Integer) -> Residue {
     let inverse = Integer::from(f.invert_ref(n).unwrap());
     let difference = Integer::from(of_n - of_f) * inverse;

@@ -1,4 +1,5 @@
-//! Proofs: identical to those of an independent program, and refused if they are changed or forged.
+//! Tests that proofs are identical to those of an independent program, and that changed and forged
+//! proofs are refused.
 
 mod built;
 mod changed;

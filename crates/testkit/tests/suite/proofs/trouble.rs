@@ -1,5 +1,5 @@
-//! Parts that do not fit together, residues that are missing or wrong, and machines that make
-//! errors.
+//! Tests proofs whose parts do not match, proofs built from missing or wrong residues, and machines
+//! that make errors while they build or verify a proof.
 
 use std::fs;
 use std::path::Path;

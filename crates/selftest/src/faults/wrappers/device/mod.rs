@@ -1,4 +1,4 @@
-//! Devices that fail: a backend that passes every call to a sound one, except for a fault.
+//! Devices that fail: a backend that forwards every call to a sound backend, but makes one fault.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,48 +7,49 @@ use std::time::Duration;
 
 use warpint_device::{Arg, Backend, Device, DeviceError, DeviceInfo, GraphNode, Launch, Source};
 
-/// A fault of a device. Launches and downloads are counted from 0; launches of a graph are counted
-/// one by one.
+/// A fault of a device. Launches and downloads are counted from 0. Each launch of a graph is
+/// counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceFault {
-    /// No kernel runs from launch `from` on, and no call reports it. All memory allocated holds
-    /// zeros until something is written to it.
+    /// From launch `from` on no kernel runs, and no call reports an error. All allocated memory
+    /// contains zeros until something is written to it.
     Dead {
-        /// The first launch that is not made.
+        /// The number of the first launch that is not executed.
         from: u64,
     },
-    /// Downloads return zeros.
+    /// From download `from` on all downloads contain zeros.
     Zeros {
-        /// The first download that returns zeros.
+        /// The number of the first download that contains zeros.
         from: u64,
     },
-    /// A stuck counter: a download of at most `bytes` bytes returns the result of the first
+    /// Counters are stuck: a download of at most `bytes` bytes contains the bytes of the first
     /// download of the same size from the same address.
     Stuck {
-        /// The largest counter, in bytes.
+        /// The size of the largest counter, in bytes.
         bytes: usize,
     },
     /// One bit of one download is flipped.
     FlippedDownload {
         /// The number of the download. Empty downloads are not counted.
         download: u64,
-        /// The index of the bit, taken modulo the bits of the download.
+        /// The index of the bit, taken modulo the number of bits of the download.
         bit: u64,
     },
-    /// After one launch, one bit of the memory that its arguments point to is flipped.
+    /// After one launch, one bit is flipped in the memory to which the launch's arguments point.
     FlippedMemory {
-        /// The number of the launch. In a graph, the bit is flipped after the whole graph.
+        /// The number of the launch. If it belongs to a graph, the bit is flipped after the last
+        /// launch of the graph.
         launch: u64,
-        /// The index of the bit, taken modulo the bits of all buffers of the arguments, one after
-        /// another.
+        /// The index of the bit, counted through all buffers that the arguments point to, one after
+        /// another. It is taken modulo their total number of bits.
         bit: u64,
     },
 }
 
-/// A device with a [`DeviceFault`], on top of a sound device: a GPU or the simulator.
+/// A device with a [`DeviceFault`]. It wraps a sound device, a GPU or the simulator.
 ///
-/// Buffers, kernels and graphs belong to the wrapped device and are made through
-/// [`FaultyDevice::device`]; they cannot be mixed with buffers of the sound device.
+/// Buffers, kernels and graphs must be made through [`FaultyDevice::device`]. They cannot be used
+/// together with buffers of the sound device.
 #[derive(Debug, Clone)]
 pub struct FaultyDevice {
     device: Device,
@@ -56,7 +57,7 @@ pub struct FaultyDevice {
 }
 
 impl FaultyDevice {
-    /// Wraps a sound device with the fault.
+    /// Wraps a sound device into one with the given fault.
     #[must_use]
     pub fn new(sound: &Device, fault: DeviceFault) -> Self {
         let backend = Arc::new(FaultyBackend {
@@ -70,27 +71,27 @@ impl FaultyDevice {
         Self { device: Device::new(Arc::clone(&backend) as Arc<dyn Backend>), backend }
     }
 
-    /// Returns the device to be used by computations.
+    /// Returns the device with the fault, on which computations are run.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Returns how many launches were not made, or how many downloads and buffers were changed. 0
-    /// means that the fault was never made; a test that expects it to be noticed then proves
-    /// nothing.
+    /// Returns the number of launches that were not executed, or of downloads and buffers that were
+    /// changed. If it is 0, the fault was never made, and a test that expects it to be noticed
+    /// proves nothing.
     #[must_use]
     pub fn strikes(&self) -> u64 {
         self.backend.strikes.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of launches so far, made or not.
+    /// Returns the number of launches so far, including those that were not executed.
     #[must_use]
     pub fn launches(&self) -> u64 {
         self.backend.launches.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of downloads so far, without empty ones.
+    /// Returns the number of downloads so far. Empty downloads are not counted.
     #[must_use]
     pub fn downloads(&self) -> u64 {
         self.backend.downloads.load(Ordering::Relaxed)
@@ -108,16 +109,16 @@ struct FaultyBackend {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The size in bytes of each allocation, by address.
+    /// The size in bytes of each allocation, by its address.
     allocations: BTreeMap<u64, usize>,
-    /// The pointers of each node of each graph.
+    /// For each graph, by its id: the pointers among the arguments of each of its launches.
     graphs: HashMap<u64, Vec<Vec<u64>>>,
-    /// The results of the first downloads of counters, by address and size.
+    /// The bytes of the first download of each counter, by its address and its size in bytes.
     first_seen: HashMap<(u64, usize), Vec<u8>>,
 }
 
 impl State {
-    /// Returns the allocation that contains an address.
+    /// Returns the address and the size in bytes of the allocation that contains an address.
     fn allocation(&self, address: u64) -> Option<(u64, usize)> {
         let (&start, &bytes) = self.allocations.range(..=address).next_back()?;
         (address - start < bytes as u64).then_some((start, bytes))
@@ -139,7 +140,8 @@ impl FaultyBackend {
         self.strikes.fetch_add(times, Ordering::Relaxed);
     }
 
-    /// Counts launches, and makes them with `make` unless the device is dead.
+    /// Counts launches, given by their pointers, and executes them by `make` unless the device is
+    /// dead.
     fn count(
         &self,
         launches: &[Vec<u64>],
@@ -186,7 +188,7 @@ impl FaultyBackend {
     }
 }
 
-/// Returns the pointers among the arguments of a launch.
+/// Returns the addresses of the pointers among the arguments of a launch.
 fn pointers(args: &[Arg]) -> Vec<u64> {
     let address = |arg: &Arg| match *arg {
         Arg::Pointer(pointer) => Some(pointer.address()),

@@ -1,12 +1,11 @@
-//! Tests that faults occur where they should and nothing else changes.
+//! Tests that each fault of a device occurs exactly where it should, and that nothing else changes.
 
 use super::*;
 
 const SOURCE: &str = "
 extern \"C\" __global__ void count(unsigned *x) { x[0] += 1; }";
 
-/// A counter on a device with a fault, and a kernel that adds 1 to it, launched alone or by a graph
-/// of two.
+/// A counter in the memory of a device with a fault, and a kernel that adds 1 to it.
 struct Counter {
     faulty: FaultyDevice,
     buffer: warpint_device::Buffer<u32>,
@@ -24,8 +23,8 @@ impl Counter {
         Self { faulty, buffer, kernel }
     }
 
-    /// Returns the counter as read after each of five launches; the second and third are made by a
-    /// graph.
+    /// Launches the kernel five times, the second and third time by one graph. Returns the counter
+    /// as downloaded after the first, third, fourth and fifth launch.
     fn seen(&self) -> Vec<u32> {
         let args = [Arg::from(&self.buffer)];
         let graph = self.faulty.device().capture(|capture| {
@@ -77,7 +76,7 @@ fn each_fault_strikes_where_it_should() {
     }
 }
 
-/// New memory of a dead device holds zeros, not the results of earlier computations.
+/// Tests that new memory of a dead device contains zeros, not the results of earlier computations.
 #[test]
 fn memory_of_a_dead_device_is_zero() {
     let counter = Counter::new(DeviceFault::Dead { from: 0 });

@@ -1,4 +1,4 @@
-//! Engine families that fail deliberately.
+//! Engine families that make deliberate errors.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -11,78 +11,82 @@ use warpint_mersenne::{
     Step, StopToken,
 };
 
-/// A fault of an engine family.
+/// A fault of an engine family. Products, which include squarings, are counted over all engines of
+/// the family.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// After `after` further products of the family, a bit of the last product flips, once.
+    /// One bit of one product flips, once: of product number `after` of the family, counted from 1.
     FlippedBit {
-        /// The number of products before the flip.
+        /// The number of the product in which the bit flips, counted from 1.
         after: u64,
-        /// The index of the bit, taken mod p.
+        /// The index of the bit, taken modulo the exponent p.
         bit: u32,
     },
-    /// After `after` changes of one register, a bit of it flips, once.
+    /// One bit of one register flips, once, after `after` changes of the register.
     ///
-    /// Every write, copy, sum and product into the register is a change, and so is each of n
-    /// squarings. The write that loads it is the first.
+    /// Every write, copy, sum and product into the register is a change, and so is each squaring.
+    /// The first change is the write that loads the register.
     FlippedRegister {
-        /// The number of the register.
+        /// The number of the register in which the bit flips.
         register: usize,
         /// The number of changes before the flip.
         after: u64,
-        /// The bit of the residue as it is stored, taken mod p.
+        /// The index of the bit in the residue as the register stores it, taken modulo the exponent
+        /// p.
         bit: u32,
     },
-    /// A bit of every product is 1.
+    /// One bit of every product is 1.
     StuckBit {
-        /// The index of the bit, taken mod p.
+        /// The index of the bit, taken modulo the exponent p.
         bit: u32,
     },
-    /// From some product on, every product has a wrong bit, at varying places.
+    /// From some product on, one bit of every product is flipped. Its index varies.
     Unreliable {
         /// The number of products before the first one with the fault.
         after: u64,
     },
-    /// From some product on, every product is zero.
+    /// From some product on, the result of every product is 0.
     Dead {
         /// The number of products before the first one with the fault.
         after: u64,
     },
-    /// From some product on, every product has too much round-off at a short length.
+    /// From some product on, the engine reports too much round-off, if its length is less than
+    /// `enough`.
     RoundOff {
         /// The number of products before the first one with the fault.
         after: u64,
-        /// The shortest length without this fault.
+        /// The shortest transform length at which no round-off is reported.
         enough: usize,
     },
-    /// No fault: a stop is requested after some products.
+    /// No fault; instead, a stop is requested after some products.
     Interrupted {
         /// The number of products before the request.
         after: u64,
         /// The token by which the stop is requested.
         stop: StopToken,
     },
-    /// Some product fails with a device error, and so do the following products and builds while
-    /// failures are left.
+    /// From some product on, products and builds of engines fail with a device error, as long as
+    /// `left` is not 0.
     DeviceFails {
         /// The number of products before the first failure.
         after: u64,
-        /// The number of failures left.
+        /// The number of failures still to be made.
         left: Arc<AtomicU64>,
         /// The device error that the wrapper reports.
         error: DeviceError,
     },
-    /// Reported margins are too large.
+    /// The family reports margins that are too large.
     Optimism {
         /// The number of bits added to every margin.
         bits: f64,
     },
 }
 
-/// The number of registers whose changes are counted: those of a test.
+/// The number of registers whose changes are counted: the registers of a Mersenne test.
 const REGISTERS: usize = registers::COUNT;
 
-/// The numbers of products, changes and flips over all engines of a family.
+/// The numbers of products, of changes of each register, and of flips, summed over all engines of a
+/// family.
 #[derive(Debug, Default)]
 struct Counts {
     products: AtomicU64,
@@ -90,7 +94,8 @@ struct Counts {
     flips: AtomicU64,
 }
 
-/// A family that is sound except for one fault. Families can be nested for several faults.
+/// A family that forwards to a sound family, but makes one fault. Several can be nested for several
+/// faults.
 pub struct Faulty {
     inner: &'static dyn EngineFamily,
     fault: Fault,
@@ -98,31 +103,34 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// Returns a family that lives until the process ends: plans hold families as `'static`.
+    /// Creates a family that exists until the process ends, because a plan requires a `'static`
+    /// family.
     #[must_use]
     pub fn leaked(inner: &'static dyn EngineFamily, fault: Fault) -> &'static Self {
         Box::leak(Box::new(Self { inner, fault, counts: Arc::default() }))
     }
 
-    /// Returns a family without a fault, for its counts.
+    /// Creates a family without a fault, which counts products and changes.
     #[must_use]
     pub fn counting(inner: &'static dyn EngineFamily) -> &'static Self {
         Self::leaked(inner, Fault::Optimism { bits: 0.0 })
     }
 
-    /// Returns the number of products of all engines of this family.
+    /// Returns the number of products computed so far by all engines of this family.
     #[must_use]
     pub fn products(&self) -> u64 {
         self.counts.products.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of changes of each register of a test, in all engines of this family.
+    /// Returns the number of changes so far of each register, summed over all engines of this
+    /// family.
     #[must_use]
     pub fn changes(&self) -> [u64; REGISTERS] {
         self.counts.changes.each_ref().map(|n| n.load(Ordering::Relaxed))
     }
 
-    /// Returns the number of single bits that have flipped.
+    /// Returns the number of bits that have been flipped by [`Fault::FlippedBit`] and
+    /// [`Fault::FlippedRegister`].
     #[must_use]
     pub fn flips(&self) -> u64 {
         self.counts.flips.load(Ordering::Relaxed)
@@ -181,7 +189,7 @@ impl EngineFamily for Faulty {
     }
 }
 
-/// Returns the device error as long as failures are left, and counts them down.
+/// If `left` is not 0, decrements it and returns the device error. Otherwise returns `Ok`.
 fn fail(left: &AtomicU64, error: &DeviceError) -> Result<(), EngineError> {
     match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)) {
         Ok(_) => Err(error.clone().into()),
@@ -196,11 +204,11 @@ struct FaultyEngine {
 }
 
 impl FaultyEngine {
-    /// Returns the number of products in `reg` up to and including the next one that the fault
-    /// affects.
+    /// Returns the number of products in register `reg` up to and including the next one that the
+    /// fault affects; `None` if it affects none.
     ///
-    /// The products before it are computed in one call, so that the state of a fast engine is not
-    /// transferred to the host at every squaring.
+    /// The caller computes the products before that one in one call, so that the registers of a
+    /// device are not transferred to the host at every squaring.
     fn next_event(&self, reg: usize) -> Option<u64> {
         let made = self.counts.products.load(Ordering::Relaxed);
         let first_after = |after: u64| Some(after.saturating_sub(made).saturating_add(1));
@@ -225,7 +233,8 @@ impl FaultyEngine {
         self.counts.changes.get(reg).map_or(0, |n| n.load(Ordering::Relaxed))
     }
 
-    /// Applies the fault to the last of n products that have just been written to `reg`.
+    /// Counts n products that have just been written to register `reg`, and applies the fault to
+    /// the last one if it is affected.
     fn after_products(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
         let made = self.counts.products.fetch_add(n, Ordering::Relaxed) + n;
         match &self.fault {
@@ -246,7 +255,7 @@ impl FaultyEngine {
         self.after_changes(reg, n)
     }
 
-    /// Applies the fault to the last of n changes.
+    /// Counts n changes of register `reg`, and applies the fault to the last one if it is affected.
     fn after_changes(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
         if let Some(count) = self.counts.changes.get(reg) {
             count.fetch_add(n, Ordering::Relaxed);
@@ -261,7 +270,7 @@ impl FaultyEngine {
         }
     }
 
-    /// Flips a bit of the residue as the register stores it, at any shift.
+    /// Flips a bit of the residue as the register stores it, without regard to its shift.
     fn flip(&mut self, reg: usize, bit: u32) -> Result<(), EngineError> {
         self.counts.flips.fetch_add(1, Ordering::Relaxed);
         self.change(reg, bit, |x| !x)

@@ -1,4 +1,4 @@
-//! Tests that faults occur once, where they should, and nothing else changes.
+//! Tests that each fault of an engine occurs once, where it should, and that nothing else changes.
 
 use super::*;
 use crate::sample;
@@ -11,8 +11,8 @@ fn engine(family: &dyn EngineFamily) -> Box<dyn Engine> {
     family.build(P, 32, BuildOptions::new(2, 1)).unwrap()
 }
 
-/// Computes x² − 2 twenty times after the write, with a bit of the register flipped after k of
-/// them.
+/// Returns the residue after twenty steps x² − 2, where a bit of the register is flipped after k
+/// steps.
 fn expected(x: &Residue, k: u64, bit: u32) -> Residue {
     let mut sound = engine(&Fp64);
     let shift = Shift::new(SHIFT, P);
