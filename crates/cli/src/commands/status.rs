@@ -72,6 +72,7 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
         State::Proving => "building the proof of",
         State::Waiting => "waiting for work",
         State::Finished => "ended, no work was left",
+        State::Failed => "ended with an error, see its log",
         State::Stopped => "stopped",
         State::Killed => "no longer running, last at",
     })?;

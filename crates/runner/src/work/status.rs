@@ -45,8 +45,10 @@ pub enum State {
     Proving,
     /// The worker is waiting for work, because none is left.
     Waiting,
-    /// The worker has ended by itself, because no work was left or because of an error.
+    /// The worker has ended because no work was left.
     Finished,
+    /// The worker has ended because of an error, which is in its log.
+    Failed,
     /// The user has stopped the worker; the same command resumes its work.
     Stopped,
     /// The process of the worker ended without updating its status.

@@ -123,7 +123,8 @@ impl Worker {
         }
         watch.leave(match &ended {
             Ok(Ended::Stopped) => State::Stopped,
-            _ => State::Finished,
+            Ok(Ended::NoWorkLeft(_)) => State::Finished,
+            Err(_) => State::Failed,
         });
         ended
     }

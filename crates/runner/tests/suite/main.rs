@@ -48,7 +48,7 @@ impl Observer for Heard {
     }
 
     fn no_work_left(&self, _: &Tally) -> Result<(), Undelivered> {
-        Ok(())
+        if self.deaf { Err("nobody listens".into()) } else { Ok(()) }
     }
 }
 
@@ -158,4 +158,19 @@ fn a_worker_does_its_list_and_says_so() {
     let stop = StopToken::new();
     stop.stop();
     assert!(matches!(worker.run(&observer, &stop).unwrap(), Ended::Stopped));
+}
+
+#[test]
+fn a_worker_that_ends_with_an_error_has_failed() {
+    let dir = tempfile::tempdir().unwrap();
+    append(dir.path(), &["PRP=1,2,4,-1".to_owned()]).unwrap();
+    let observer: Arc<dyn Observer> = Arc::new(Heard { deaf: true, ..Heard::default() });
+    let mut worker = Worker::new(dir.path());
+    worker.request = on_cpu();
+    let error = worker.run(&observer, &StopToken::new()).unwrap_err();
+    assert!(matches!(error, RunError::Undelivered(_)), "{error}");
+    let (overview, _) = Overview::of(dir.path()).unwrap();
+    assert_eq!(overview.workers[0].state, State::Failed);
+    let log = fs::read_to_string(dir.path().join("warpint.log")).unwrap();
+    assert!(log.contains("error: "), "{log}");
 }

@@ -120,7 +120,7 @@ impl Sizes {
         let large = vec![(2, 999), (33, 40), (300, 5)];
         let divisions = vec![(2, 1, 100, 2), (33, 16, 20, 2)];
         let methods = vec![7, 100];
-        Self { widths, limbs: 1 << 11, methods, large, divisions, powers: vec![(33, 140)] }
+        Self { widths, limbs: 1 << 10, methods, large, divisions, powers: vec![(33, 140)] }
     }
 
     /// Returns the sizes for recordings that sanitizers replay: sums within a warp and over
