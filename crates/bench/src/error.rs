@@ -45,7 +45,7 @@ pub enum BenchError {
         /// The name of the table: `sieve`, `table` or `delays`.
         table: &'static str,
     },
-    /// The device leaves more delays to the CPU than its list of such numbers can hold.
+    /// The device leaves more numbers to the CPU than its list of these numbers can hold.
     #[error("too many numbers are left to the CPU")]
     LeftToCpu,
     /// The requested prime field does not exist.

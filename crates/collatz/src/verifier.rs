@@ -39,7 +39,7 @@ pub struct Highest {
     /// The value: a number on the path under n/2 and 3n + 1, as in the published lists (27 rises to
     /// 9,232).
     pub value: BigUint,
-    /// The start of the path with this value; the smallest such start if there are several.
+    /// The start of the path that reaches the value; the smallest start if several paths reach it.
     pub start: u128,
 }
 

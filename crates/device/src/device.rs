@@ -335,9 +335,9 @@ impl Drop for Graph {
 /// the order of the calls. Programs and kernels exist as long as the backend.
 ///
 /// # Safety of its calls
-/// For every address in an argument, the caller ensures: it lies in memory that [`Self::alloc`]
-/// allocated and that has not been freed, and all bytes from the address on that the call reads or
-/// writes lie in this memory. [`Buffer`] and [`Kernel`] ensure this for all other code.
+/// An address in an argument must lie in memory that [`Self::alloc`] allocated and that has not
+/// been freed. All bytes that the call reads or writes from this address on must lie in this memory
+/// too. The caller ensures this. [`Buffer`] and [`Kernel`] ensure it for all other code.
 pub trait Backend: Send + Sync {
     /// Returns the device's properties.
     fn info(&self) -> &DeviceInfo;

@@ -25,7 +25,7 @@ impl Shift {
         self.0
     }
 
-    /// Returns the shift after n squarings, s·2^n mod p. Cost: O(log n).
+    /// Returns the shift after n squarings, s·2^n mod p, where s is `self`. Cost: O(log n).
     #[must_use]
     pub fn after_squarings(self, n: u64, p: u32) -> Self {
         let p = u64::from(p);
@@ -34,7 +34,8 @@ impl Shift {
         Self(s as u32)
     }
 
-    /// Returns the shift of the product of two registers with the shifts s and t: s + t mod p.
+    /// Returns the shift of the product of two registers: s + t mod p, where s is `self` and t is
+    /// `other`.
     #[must_use]
     pub fn of_product(self, other: Self, p: u32) -> Self {
         Self(((u64::from(self.0) + u64::from(other.0)) % u64::from(p)) as u32)

@@ -36,8 +36,8 @@ fn choose(dir: &Path, choices: &[(&str, &str)]) {
     fs::write(path, store.to_string()).unwrap();
 }
 
-/// Returns the parameters of the method that `collatz bench` uses, and the messages on standard
-/// error.
+/// Runs `collatz bench` with the further arguments `how`. Returns the parameters of the method that
+/// it used, and the messages on standard error.
 fn parameters(dir: &Path, how: &str) -> (String, String) {
     let line = format!("collatz bench --classes 0 --from 2^40 --interval-bits 14 --json {how}");
     let ran = warpint(dir, &line);

@@ -18,8 +18,8 @@ use crate::sieve::{Limits, Node, Pattern, Rules, Tree};
 /// The number of patterns: each of the two fields of a [`Pattern`] is 0, 1 or 2.
 const PATTERNS: usize = 9;
 
-/// The number of nodes of the last level below any node, for trees with a given last level and
-/// given rules.
+/// A table of the number of nodes of the last level below each node of a tree. It is valid for all
+/// trees with the last level and the rules for which it was computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Counts {
     level: u32,

@@ -60,8 +60,8 @@ impl Long<'_> {
         Some(end)
     }
 
-    /// Like [`Self::end`], but walks n from n itself: `level` single steps of T first, then steps
-    /// of the walk. Values may have any size.
+    /// Like [`Self::end`], but starts the walk at n: first does `level` single steps of T, then
+    /// steps of the walk. Values may have any size.
     pub(crate) fn whole(&self, n: u128, level: u32) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -77,8 +77,9 @@ impl Long<'_> {
         }
     }
 
-    /// Continues [`Self::end`] from the value y, which may have any size, by single steps of T.
-    /// `end` and `steps` are the result and the number of steps so far.
+    /// Continues [`Self::end`] from the value y. A value may have any size, so each step of the
+    /// walk is done as `self.step` single steps of T. `end` is the result so far, and `steps` the
+    /// number of steps of T so far.
     fn big_end(&self, n: u128, mut y: BigUint, mut end: End, mut steps: u64) -> Option<End> {
         let start = BigUint::from(n);
         end.tall = true;

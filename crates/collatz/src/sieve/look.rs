@@ -55,7 +55,8 @@ pub(crate) struct Vectors {
     pub count: u32,
 }
 
-/// Returns word `word` of look-ahead vector `class` of a tree, computed by the rules.
+/// Returns one word of 32 bits of a look-ahead vector of a tree: the word with the index `word` of
+/// the vector with the index `class`. The host compares it with the word that a device computed.
 pub(crate) fn vector_word(tree: &Tree, class: u32, word: u32) -> u32 {
     let limits = tree.limits(0, tree.look.bits());
     let odd = min_odd(tree.level) + class;

@@ -1,4 +1,5 @@
-//! Checks of results against their operands on the host, as evidence that a device computed them.
+//! Checks of results against their operands, on the host. A check that passes is evidence that a
+//! device computed the results correctly.
 //!
 //! Every function takes operands and results in the host's memory and returns the indices of the
 //! results that fail, in ascending order. Identities are compared modulo M = 2^61 − 1, inequalities
@@ -26,7 +27,8 @@
 //! the operands by an executor, which may be the device whose results are checked. A wrong witness
 //! can make a right result fail, but it does not raise the probability that a wrong result passes.
 //!
-//! Cost: a residue reads each limb once, at about four instructions per 64 bits, on all cores.
+//! Cost: the computation of a number modulo M reads each limb once, at about four instructions per
+//! 64 bits, on all cores.
 
 #[cfg(test)]
 mod costs;

@@ -362,8 +362,9 @@ impl Plan {
         Some((Self { variant, ..self }, found.time.as_secs_f64()))
     }
 
-    /// Returns the fastest plan by stored times, at this length or one at most an eighth longer,
-    /// and its time per squaring in seconds; `None` if this length has no stored time.
+    /// Returns the plan with the shortest stored time, and this time per squaring in seconds. The
+    /// lengths compared are this plan's length and those at most an eighth longer. Returns `None`
+    /// if this plan's length has no stored time.
     fn fastest_stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         self.stored(stored)?;
         self.near_lengths()
@@ -372,8 +373,10 @@ impl Plan {
             .min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Returns the fastest plan by a short measurement, at this length or one at most an eighth
-    /// longer, and its time per squaring in seconds; `None` if measuring is not worthwhile.
+    /// Measures the plans at this plan's length and at lengths at most an eighth longer. Returns
+    /// the fastest plan and its time per squaring in seconds. A longer length is chosen only if it
+    /// takes less than [`GAIN`] of the time of this plan. Returns `None` if the exponent is too
+    /// small or too large for a measurement to be worthwhile.
     fn fastest_measured(self) -> Option<(Self, f64)> {
         let p = self.exponent.get();
         if p < LEAST_WORTH_MEASURING || (self.is_on_cpu() && p > MOST_WORTH_MEASURING) {

@@ -52,8 +52,8 @@ pub const CASES_OF_DEVICES: &[(&str, Run)] = &[("methods", methods), ("as_the_cp
 pub struct Sizes {
     /// The numbers of limbs of the numbers of two batches.
     pub widths: Vec<(usize, usize)>,
-    /// The largest number of limbs of such a batch in all; a batch has at least three numbers even
-    /// if they exceed it.
+    /// The largest total number of limbs of a batch with one of the `widths`. A batch has at least
+    /// three numbers, even if these have more limbs in all.
     pub limbs: usize,
     /// The numbers of limbs of factors that every method must multiply.
     pub methods: Vec<usize>,

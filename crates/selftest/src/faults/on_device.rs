@@ -200,7 +200,7 @@ pub(super) enum Fate {
     NotMade,
 }
 
-/// The numbers of faults that were noticed and that were harmless.
+/// The number of faults that were noticed, and the number of faults that were harmless.
 #[derive(Debug, Default)]
 pub(super) struct Fates {
     noticed: u64,
@@ -243,7 +243,8 @@ impl Fates {
         Ok(format!("{all} of {all} faults noticed"))
     }
 
-    /// Returns a message with the numbers of faults that were noticed and that were harmless.
+    /// Returns a message with the number of faults that were noticed and the number of faults that
+    /// were harmless.
     ///
     /// # Errors
     /// No fault was noticed, so that none had an effect.

@@ -43,8 +43,7 @@ pub(super) struct TreeMemory {
     /// rule excluded. Then the sums over the tallies: first again these two, then the count of long
     /// numbers, and the number of tallies.
     sums: Buffer<u64>,
-    /// The sum of odd steps of long numbers, their count, and the same sum again. Then the list of
-    /// numbers that may have the highest value, and the list of numbers left to the host.
+    /// The results for long numbers, in the layout of [`Memory::Long`].
     long: Buffer<u64>,
 }
 

@@ -26,10 +26,11 @@ pub enum Memory<'a> {
     /// The number of odd steps of each long number, by place of the list, and the number of used
     /// places.
     Ends(&'a mut Buffer<u16>, usize),
-    /// The results for long numbers: the sum of their odd steps; the count of long numbers that
-    /// fell below their starts; the sum again; the list of numbers that may have the highest value;
-    /// and the list of numbers left to the host. Each list has the same size: a count, then two
-    /// words per number.
+    /// The results for long numbers. First, three words about the numbers that fell below their
+    /// starts: the sum of their odd steps, their count, and a second copy of the sum, which the
+    /// host compares with the first. Then two lists of equal size: the numbers that may have the
+    /// highest value, and the numbers left to the host. A list is a count, then two words per
+    /// number.
     Long(&'a mut Buffer<u64>),
 }
 

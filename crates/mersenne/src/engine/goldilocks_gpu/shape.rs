@@ -125,8 +125,8 @@ impl gpu::Shape for Shape {
         self.width
     }
 
-    /// Returns the number of points of a row that are adjacent in memory: 8, which are 64 bytes, or
-    /// the width of a tile of columns if that is larger or if the kernels of rows do not support 8.
+    /// Returns the number of points of a row that are adjacent in memory. It is the width of a tile
+    /// of columns. If the kernels of rows support 8 points (64 bytes), it is at least 8.
     fn chunk(&self) -> u32 {
         if self.row.b.is_multiple_of(8) { self.width.max(8) } else { self.width }
     }

@@ -1,8 +1,8 @@
 //! Cyclic convolutions of 2^k, 3·2^k or 5·2^k points, without weights.
 //!
 //! N = R·C points are transformed along the columns, multiplied by twiddles, and transformed along
-//! the rows (Bailey 1990, *FFTs in external or hierarchical memory*). Input is in natural order;
-//! the order of the spectrum is that of the last step.
+//! the rows (Bailey 1990, *FFTs in external or hierarchical memory*). Input is in natural order.
+//! The spectrum is not reordered: it stays as the transforms of the rows leave it.
 
 use std::ops::Range;
 

@@ -146,8 +146,9 @@ impl Columns {
         device.upload(&table)
     }
 
-    /// Computes the sum, of two words, for each digit of `count` ≥ 1 integers. The layout of `sums`
-    /// is that which [`Carry::run`] reads.
+    /// Computes `sums` from the residues of `count` integers: for each digit of each integer, a sum
+    /// of two words, from which [`Carry::run`] computes the digit. The layout of `sums` is
+    /// described there.
     ///
     /// # Panics
     /// If `residues`, `constants` or `sums` is too short, or `count` is 0 or exceeds the stride of
