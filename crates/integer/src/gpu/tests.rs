@@ -308,15 +308,27 @@ fn transforms_modulo_more_primes(are_tried: impl Fn(usize) -> bool) {
     }
 }
 
+/// Tests products that fill a transform of `head` + `tail` points, and unbalanced ones.
+fn products_by_transform(gpu: &Gpu, (head, tail): (usize, usize)) {
+    // Digits of 64 bits that fill all points; and in the first factor all of the head.
+    check_ntt(gpu, Part::Full, head + tail, head + tail, 3, if head < 1024 { 5 } else { 2 });
+    let shorter = tail.max(1);
+    check_ntt(gpu, Part::Full, 2 * (head + tail - shorter), 2 * shorter, 3, 2);
+}
+
+/// The shortest length, the longest, and a quarter of those in between.
 #[test]
+fn products_by_transforms_of_some_lengths() {
+    let (gpu, lengths) = (gpu(), super::ntt::lengths().collect::<Vec<_>>());
+    let some = lengths.iter().rev().step_by(4).chain(lengths.first());
+    some.for_each(|&length| products_by_transform(&gpu, length));
+}
+
+#[test]
+#[ignore = "slow: some lengths run in the test above"]
 fn products_by_transforms_of_every_length() {
     let gpu = gpu();
-    for (head, tail) in super::ntt::lengths() {
-        // Digits of 64 bits that fill all points; and in the first factor all of the head.
-        check_ntt(&gpu, Part::Full, head + tail, head + tail, 3, if head < 1024 { 5 } else { 2 });
-        let shorter = tail.max(1);
-        check_ntt(&gpu, Part::Full, 2 * (head + tail - shorter), 2 * shorter, 3, 2);
-    }
+    super::ntt::lengths().for_each(|length| products_by_transform(&gpu, length));
 }
 
 fn sum(sum: Sum, a: &[u32], b: &[u32], out_limbs: usize) -> (Vec<u32>, u8) {
