@@ -215,7 +215,8 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format(), hide_possible_values = true)]
     pub(crate) format: Option<Format>,
 
-    /// The format of OUT [default: by the end of its name, else that of A].
+    /// The format of OUT [default: by the end of its name, else that of the first operand that is a file or
+    /// a pipe].
     #[arg(long, value_name = "FORMAT", value_parser = format(), hide_possible_values = true)]
     pub(crate) out_format: Option<Format>,
 

@@ -36,12 +36,13 @@ Examples:
 pub(crate) enum Bench {
     /// Time a squaring mod 2^P − 1 with each engine, beside a floor: the least possible time.
     ///
-    /// On the CPU the floor is a bare real FFT and its inverse, on one thread, at the length of fp64.
-    /// On a GPU at least 20000 squarings are timed; the engines take turns. There are two floors, by
-    /// rates measured at the start: memory traffic (two reads and two writes of the spectrum, at the
-    /// rate of a copy of about its size) and arithmetic (instructions, or products and points·levels,
-    /// counted in the kernels). The share of each kernel is measured by separate launches. All
-    /// exponents are timed on one device; with --device auto it is that of the largest exponent.
+    /// On the CPU the floor is a bare real FFT and its inverse, on one thread, at the length of fp64. On a
+    /// GPU at least 20000 squarings of each engine are timed; the engines take turns. There are two floors,
+    /// computed from rates that are measured at the start: memory traffic (two reads and two writes of the
+    /// spectrum, at the rate of a copy of about its size) and arithmetic (operations counted in the
+    /// kernels: instructions for fp64; products, and points times levels of the transforms, for
+    /// goldilocks). The share of each kernel is measured by separate launches. All exponents are timed on
+    /// one device; with --device auto it is that of the largest exponent.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
     /// Time sums, products, quotients, common divisors and powers of many integers at once, of 64 to
@@ -57,23 +58,23 @@ pub(crate) enum Bench {
     Batch(BenchBatchArgs),
     /// Time transforms and convolutions over big prime fields Z/pZ, p = r^k + 1, by two methods.
     ///
-    /// The big-prime method computes in the field, whose roots of unity are powers of r. The
-    /// small-primes method computes the same transform modulo many primes below 2^50; its outputs are
-    /// equal, bit for bit. Operands stay in the memory of the device. Each time is the median of some
-    /// runs by the device's clock, after a first run. The outputs of both methods are compared with each
-    /// other, some outputs with the definition, and the inverse transform with its input; a difference
-    /// is an error. The floor is the larger of two: memory (the bytes that the passes read and write, at
-    /// the rate of a copy) and arithmetic (products of digits, at the rate of products mod
-    /// 2^64 − 2^32 + 1). A row that needs more memory than the device has says so. The last lines say
-    /// which method is faster at which lengths.
+    /// The big-prime method computes in the field, whose roots of unity are powers of r. The small-primes
+    /// method computes the same transform modulo many primes below 2^50; its outputs are equal, bit for
+    /// bit. Operands stay in the memory of the device. Each time is the median of some runs by the device's
+    /// clock, after a first run. The outputs of both methods are compared with each other, some outputs are
+    /// compared with the definition, and the output of the inverse transform is compared with the input; a
+    /// difference is an error. The floor is the larger of two: memory (the bytes that the passes read and
+    /// write, at the rate of a copy) and arithmetic (products of digits, at the rate of products mod 2^64 −
+    /// 2^32 + 1). A row that needs more memory than the device has says so. The last lines say which method
+    /// is faster at which lengths.
     #[command(after_help = super::bench_bigprime::EXAMPLES)]
     Bigprime(BenchBigprimeArgs),
     /// Measure what checks and checkpoints cost a PRP test.
     ///
-    /// Compares the time of its squarings, with and without checkpoints, with that of bare squarings
-    /// before and after the test. This takes some minutes. The cost of checkpoints depends on the disk:
-    /// they go to a folder in DIR, which is removed at the end. The whole test of P must take 10 seconds
-    /// or more; for smaller exponents the cost of checks is lost in the noise.
+    /// Compares the time of the squarings of a PRP test, with and without checkpoints, with that of bare
+    /// squarings before and after the test. This takes some minutes. The cost of checkpoints depends on the
+    /// disk: they go to a folder in DIR, which is removed at the end. The whole test of P must take 10
+    /// seconds or more; for smaller exponents the cost of checks is lost in the noise.
     #[command(after_help = CHECKS_EXAMPLES)]
     Checks(BenchChecksArgs),
     /// Measure the rates of a GPU: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,

@@ -30,8 +30,8 @@ pub(crate) struct BenchBigprimeArgs {
     #[arg(long, value_name = "LOG2", value_parser = lengths, value_delimiter = ',')]
     pub(crate) lengths: Vec<Lengths>,
 
-    /// The method: big (passes over points whose roots are powers of r), small (modulo many primes
-    /// below 2^50) or both; small is for devices [default: both on a GPU, big on the CPU].
+    /// The method: big (the big-prime method), small (the small-primes method, on devices only) or both
+    /// [default: both on a GPU, big on the CPU].
     #[arg(long, value_name = "WAY", value_parser = named(&Way::ALL, Way::name, Way::about), hide_possible_values = true)]
     pub(crate) way: Option<Way>,
 
@@ -48,8 +48,9 @@ pub(crate) struct BenchBigprimeArgs {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
-    /// Draw into this SVG file the ratio of both ways against the length, or the times of one way. An
-    /// existing file is replaced. A path that cannot be written is refused before anything is measured.
+    /// Draw into this SVG file the ratio of the times of both methods against the length, or the times of
+    /// one method if only one runs. An existing file is replaced. A path that cannot be written is refused
+    /// before anything is measured.
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
 

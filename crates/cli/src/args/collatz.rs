@@ -15,18 +15,19 @@ Examples:
 pub(crate) enum Collatz {
     /// Verify that every number of a range reaches 1.
     ///
-    /// Below X: all numbers from 1 to X − 1. From A to B: the numbers A ≤ n < B, given that all
-    /// below A reach 1. The range ends at 2^127 at the latest and is cut into units. Each finished
-    /// unit has a file in DIR and is not done again. The same command continues a stopped run, and
-    /// several processes with one DIR share the units. Exit code 1 if a number does not come below
-    /// its start, 4 if a unit fails.
+    /// With --below X, all numbers from 1 to X − 1 are verified. With A and B, the numbers A ≤ n < B are
+    /// verified, given that all numbers below A reach 1. The range ends at 2^127 at the latest and is cut
+    /// into units. Each finished unit has a file in DIR and is not done again. The same command continues a
+    /// stopped run, and several processes with one DIR share the units. The exit code is 1 if a number does
+    /// not come below its start, and 4 if a unit fails.
     #[command(after_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
     /// Report which numbers the files of warpint collatz verify cover together.
     ///
-    /// Reads every ….json of the directories, and recomputes the sample and the evidence of each unit. Exit code 0 if
-    /// the units make up one range, each with evidence, without gaps, disagreements and unresolved numbers; 2 if a
-    /// file cannot be read or is no sound unit; 3 if stopped; otherwise 1.
+    /// Reads every ….json of the directories, and recomputes the sample and the evidence of each unit. Exit
+    /// code 0 if the units make up one range without gaps, disagreements or unresolved numbers, and each
+    /// unit has evidence; 2 if a file cannot be read or is no sound unit; 3 if stopped; 4 if a disk failed
+    /// or an audit could not be done; otherwise 1.
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
     /// Measure how many numbers are verified per second.

@@ -14,8 +14,9 @@ Examples:
   warpint collatz bench --classes 0 --step 13
   warpint collatz bench --classes 0 --interval-bits 0 --delays
 
-A number counts as verified whether it is walked or falls to a sieve. Time is wall time from the
-first class to the last. Compiling kernels and making tables is reported separately.";
+Numbers that a sieve excludes count as verified, like those that are walked. Time is wall time
+from the first class to the last. The time to compile kernels and make tables is reported
+separately.";
 
 #[derive(Debug, Args)]
 pub(crate) struct CollatzBenchArgs {
@@ -27,11 +28,11 @@ pub(crate) struct CollatzBenchArgs {
     #[arg(long, value_name = "DEVICE", default_value_t)]
     pub(crate) device: DeviceChoice,
 
-    /// Classes are of numbers below 2^N.
+    /// The classes consist of numbers below 2^N.
     #[arg(long, value_name = "N", default_value_t = 71, value_parser = clap::value_parser!(u32).range(20..=84))]
     pub(crate) below_bits: u32,
 
-    /// Number of random residue classes, at most 2^24; 0 for none. A sieve kills most of them at once.
+    /// Number of random residue classes, at most 2^24; 0 for none. A sieve excludes most of them at once.
     #[arg(long, value_name = "COUNT", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(0..=1 << 24))]
     pub(crate) classes: u32,
 

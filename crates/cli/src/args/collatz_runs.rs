@@ -38,8 +38,9 @@ Examples:
   $ warpint collatz merge warpint-collatz | head -n 1
   verified: every n from 1 up and below 2^24 reaches 1
 
-The check recomputes the sample and the evidence of each unit, in some 100 ms of a core. Audits
-verify random units, or random parts of large ones, once more by another method.";
+The check recomputes the sample and the evidence of each unit, which takes about 100 ms of one
+core per unit. Audits verify random units, or random parts of large ones, once more by another
+method.";
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {

@@ -39,7 +39,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds, conflicts_with = "lengths")]
     pub(crate) budget: Duration,
 
-    /// Write the fastest of each length into this file as a table. An existing file is replaced.
+    /// Write the fastest variant of each length into this file as a table. An existing file is replaced.
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
@@ -57,21 +57,21 @@ pub(crate) struct TuneArgs {
 pub(crate) enum Tune {
     /// Measure which method multiplies integers of each width fastest on a GPU, for batches.
     ///
-    /// Without these measurements, methods are chosen by a formula that was fitted on an NVIDIA H200.
-    /// At each width only the methods are timed that may be the fastest by what is known so far. A
-    /// price is stored as soon as it is measured: Ctrl-C loses none, and the same command measures
-    /// the rest. All methods compute the same numbers.
+    /// Without these measurements, methods are chosen by a formula that was fitted on an NVIDIA H200. At
+    /// each width only those methods are timed that may be the fastest, judging by the times known so far.
+    /// A price is stored as soon as it is measured: Ctrl-C loses none, and the same command measures the
+    /// rest. All methods compute the same numbers.
     #[command(
         after_help = "Examples:\n  warpint tune batch\n  warpint tune batch --device cuda:1 --again --json"
     )]
     Batch(TuneBatchArgs),
     /// Measure which table sizes are the fastest for the Collatz conjecture on this machine.
     ///
-    /// For the table method and the sieve, and on GPUs for delays. Each size is timed on the same numbers,
-    /// and the fastest is stored for this GPU or CPU model: collatz verify, delay and bench use it. No result
-    /// depends on the sizes. But checksums of units can be compared only if the sizes are the same: tune
-    /// before you begin a range that is to be verified twice. A range that was begun goes on with any
-    /// sizes.
+    /// Measures the table method and the sieve, and on GPUs the computation of delays too. Each size is
+    /// timed on the same numbers, and the fastest is stored for this GPU or CPU model: collatz verify,
+    /// delay and bench use it. No result depends on the sizes. But checksums of units can be compared only
+    /// if the sizes are the same: tune before you begin a range that is to be verified twice. A range that
+    /// was begun can be continued with other sizes.
     #[command(
         after_help = "Examples:\n  warpint tune collatz\n  warpint tune collatz sieve delays --device cuda:1 --json"
     )]
@@ -138,8 +138,9 @@ pub(crate) struct SelftestArgs {
     pub(crate) thorough: bool,
 
     /// Instead, inject faults into tests whose answers are known: flipped bits, failing devices, full
-    /// disks, kills; on a GPU also devices under batches and transforms that are dead, return zeros or flip
-    /// bits. Each must be detected and do no harm. Takes about a minute on the CPU.
+    /// disks, kills. On a GPU, batches and transforms are also computed on a device that is made to be
+    /// dead, to return zeros or to flip bits. Each fault must be detected or have no effect. Takes about a
+    /// minute on the CPU.
     #[arg(long, conflicts_with = "thorough")]
     pub(crate) faults: bool,
 

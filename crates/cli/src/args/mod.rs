@@ -94,9 +94,9 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value_t, value_name = "S0", hide_possible_values = true)]
         start: Start,
 
-        /// Compute everything with a second engine too, and compare both every 20 s or so. This
-        /// takes the time of both, and detects every error that only one of them makes. The second
-        /// engine must differ from that of the test.
+        /// Compute everything with a second engine too, and compare both every 20 s or so. This takes the
+        /// time of both engines, and detects every error that only one of them makes. The second engine
+        /// must differ from that of the test.
         #[arg(long, value_name = "ENGINE", value_parser = engine_parser(), hide_possible_values = true)]
         verify_with: Option<EngineName>,
 
@@ -105,12 +105,12 @@ pub(crate) enum Command {
     },
     /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
     ///
-    /// Supported assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers. PRP
-    /// tests can also be of cofactors, and make proofs. Certifications come first. A result is
-    /// appended to DIR/results.txt, then its line is removed. Other lines stay as they are. Small
-    /// factors are searched for only if the line does not mention earlier factoring. Nothing is
-    /// sent anywhere. If an assignment fails, the others are done, and the exit code is that of the
-    /// gravest failure: 2 for bad input, 4 for a failure of the machine.
+    /// Supported assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers. A PRP test can
+    /// also be a test of a cofactor. PRP tests make proofs. Certifications come first. A result is appended
+    /// to DIR/results.txt, then its line is removed. Other lines stay as they are. Small factors are
+    /// searched for only if the line has neither an assignment ID nor a statement of earlier factoring.
+    /// Nothing is sent anywhere. If an assignment fails, the others are done, and the exit code is that of
+    /// the gravest failure: 2 for bad input, 4 for a failure of the machine.
     #[command(after_help = work::WORK_EXAMPLES)]
     Work(WorkArgs),
     /// Show what the workers of a directory do, and how many assignments are left.
@@ -159,11 +159,11 @@ pub(crate) enum Command {
     Tune(TuneArgs),
     /// Keep a GPU or CPU busy with squarings whose results are checked, until Ctrl-C.
     ///
-    /// Powers of 3 under Gerbicz–Li checks at several transform lengths. The sequence of each length
-    /// is repeated from the start again and again. Its results are compared with known ones where there
-    /// are some, otherwise with the first run.
-    /// On a GPU with NVML the progress shows temperature, clock, power and what throttles the clock;
-    /// the tally has their ranges. Exit code 1 if any result is wrong.
+    /// Computes powers of 3 under Gerbicz–Li checks at several transform lengths. The sequence of each
+    /// length is repeated from the start again and again. Its results are compared with known results or,
+    /// where none are known, with those of the first run. On a GPU with NVML the progress shows
+    /// temperature, clock, power and what throttles the clock; the tally has their ranges. Exit code 1 if
+    /// any result is wrong.
     #[command(
         after_help = "Examples:\n  warpint stress\n  warpint stress --device cuda:1 --time 3600 --json"
     )]

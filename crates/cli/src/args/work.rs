@@ -47,9 +47,9 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "LINE")]
     pub(crate) add: Vec<String>,
 
-    /// The number of this worker, if several workers share DIR, from 0 as in PRPLL. Its results go to
-    /// results-N.txt, its log to warpint-N.log. It does the lines of worktodo-N.txt before those of
-    /// worktodo.txt. Each worker takes the first line that no other worker has taken.
+    /// If several workers share DIR, the number of this worker. Numbers begin with 0, as in PRPLL. Its
+    /// results go to results-N.txt, its log to warpint-N.log. It does the lines of worktodo-N.txt before
+    /// those of worktodo.txt. Each worker takes the first line that no other worker has taken.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..1000))]
     pub(crate) worker: Option<u32>,
 
