@@ -79,7 +79,7 @@ impl Request {
         }
     }
 
-    /// Returns the identity of the job, with 0 in place of its count of results.
+    /// Returns the identity of the job, with a count of results of 0, which the caller replaces.
     fn identity(&self, operands: &[Operand]) -> Identity {
         let mut command = vec![self.operation.name().to_owned()];
         command.extend(operands.iter().map(|operand| operand.place.clone()));
@@ -300,8 +300,9 @@ impl Opened<'_> {
     }
 }
 
-/// Returns the checks of the results, and the seed of the random sample if one is drawn. The seed
-/// is given by the request, or else by the earlier run, or else it is new.
+/// Returns the checks of the results, and the seed of the random sample if a sample is drawn. The
+/// seed of the request comes first, then the seed `earlier` of the earlier run. If there is
+/// neither, the seed is new.
 fn checks(
     request: &Request,
     plan: &Plan,
@@ -320,8 +321,8 @@ fn checks(
     (Checks { identities, sample }, (check.sample > 0).then_some(seed))
 }
 
-/// Keeps the results of a job that ended early, if possible. Returns [`BatchError::Kept`] if they
-/// are kept, otherwise `error`.
+/// Keeps the results of a job that ended early, if possible. Returns [`BatchError::Kept`] if the
+/// results are kept, otherwise `error`.
 fn kept(sink: Sink, count: u64, error: BatchError) -> BatchError {
     match sink.keep() {
         Some(Kept { done, path }) => {

@@ -48,7 +48,8 @@ impl Form {
         4 * self.width.limbs()
     }
 
-    /// Returns the header of a file with `count` results; empty for formats without one.
+    /// Returns the header of a file with `count` results. The header is empty unless the format is
+    /// npy.
     #[must_use]
     pub fn header(&self, count: u64) -> Vec<u8> {
         match self.format {

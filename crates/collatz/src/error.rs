@@ -34,7 +34,8 @@ pub enum CollatzError {
     TooLarge {
         /// The number of low bits of a number that the sieve's tree determines, one per level.
         level: u32,
-        /// The number of bits of a number above the `level` low bits.
+        /// The number of bits left for the high parts of the numbers: the high part of n is
+        /// ⌊n/2^`level`⌋, and all high parts are below 2^`top_bits`.
         top_bits: u32,
     },
     /// The class fixes more low bits than the sieve of the table method has.
