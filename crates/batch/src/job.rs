@@ -25,8 +25,8 @@ pub struct Request {
     pub operation: Operation,
     /// One path per operand: a file, a pipe, `-` for standard input, or one number such as `5`,
     /// `0x10001` or `2^127-1` ([`crate::expression`]). If there is a file with the name `5`, the
-    /// file is read. All operands have the same count of numbers, except that an operand with one
-    /// number is combined with each number of the other operands.
+    /// file is read. All operands with more than one number have the same count of numbers; an
+    /// operand with one number is combined with each number of the other operands.
     pub operands: Vec<PathBuf>,
     /// The output for results: a file, a pipe, a device, or `-` for standard output. It may be the
     /// same file as an operand.
@@ -164,8 +164,8 @@ impl Job {
         self.plan.operation
     }
 
-    /// Returns the count of results. It is the count of numbers of every operand that has more than
-    /// one number.
+    /// Returns the count of results. It is 1 if each operand has one number. Otherwise it is the
+    /// count of numbers of each operand that does not have exactly one number.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.plan.count

@@ -26,7 +26,8 @@ pub struct Form {
     pub format: Format,
     /// The width of the results.
     pub width: Width,
-    /// The element type if the format is npy. The width is a multiple of its bits.
+    /// The element type if the format is npy. The width of the results is a multiple of the
+    /// element's bits.
     pub item: Item,
 }
 

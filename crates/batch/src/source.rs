@@ -300,8 +300,9 @@ enum Numbers<'a> {
 impl<'a> SourceReader<'a> {
     /// Returns exactly the next `count` numbers.
     ///
-    /// # Errors Errors of the operating system; [`BatchError::Shortened`] if fewer than `count`
-    /// numbers are left.
+    /// # Errors
+    /// Errors of the operating system; [`BatchError::Shortened`] if fewer than `count` numbers are
+    /// left.
     pub fn next(&mut self, count: usize) -> Result<Piece<'a>, BatchError> {
         let source = self.source;
         let failed = |e| source.failed(e);

@@ -197,9 +197,8 @@ fn with_stored(asked: Sizes, method: Method, device: Option<&Device>, tuned: &Tu
 /// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
 /// added to `tuned`.
 ///
-/// # Errors The given method (without a given method: every method) does not run on the chosen CPU
-/// or devices; a device cannot be used; no method supports the regions; or `regions` returns an
-/// error.
+/// # Errors `method` (or, if it is `None`, every method) does not run on the chosen CPU or devices;
+/// a device cannot be used; no method supports the regions; or `regions` returns an error.
 pub fn open_taking<E: From<OpenError>>(
     method: Option<Method>,
     places: &Places,
@@ -225,8 +224,8 @@ pub fn open_taking<E: From<OpenError>>(
 /// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
 /// added to `tuned`.
 ///
-/// # Errors The given method (without a given method: every method) does not run on the chosen CPU
-/// or devices; a device cannot be used; or a size is out of its bounds.
+/// # Errors `method` (or, if it is `None`, every method) does not run on the chosen CPU or devices;
+/// a device cannot be used; or a size is out of its bounds.
 pub fn open_with(
     method: Option<Method>,
     places: &Places,

@@ -7,9 +7,9 @@ use crate::ErrorKind;
 
 /// An error of a file operation. Each message names the path.
 ///
-/// The conversion to an [`io::Error`] (`From`) is for callers that name the path themselves: its
-/// message states only the reason. [`FileError::Io`] is converted to the error of the operating
-/// system that it contains.
+/// The conversion to an [`io::Error`] (`From`) is for callers that name the path themselves: the
+/// message of the resulting [`io::Error`] states only the reason. [`FileError::Io`] is converted to
+/// the error of the operating system that it contains.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {

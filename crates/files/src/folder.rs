@@ -259,7 +259,8 @@ impl Folder {
 
     /// Removes a file or a link. The target of a link is not removed.
     ///
-    /// # Errors Errors of the operating system. A name that belongs to a directory is an error.
+    /// # Errors
+    /// Errors of the operating system. A name that belongs to a directory is an error.
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<(), FileError> {
         let name = name.as_ref();
         self.check(name)?;
@@ -282,7 +283,8 @@ impl Folder {
     /// `name`. A file or link of this name is replaced. When this returns, the contents and the
     /// name are on disk. On an error the old file is unchanged.
     ///
-    /// # Errors The errors of [`Folder::begin`], [`Unfinished::write`] and [`Unfinished::finish`].
+    /// # Errors
+    /// The errors of [`Folder::begin`], [`Unfinished::write`] and [`Unfinished::finish`].
     pub fn replace(&self, name: impl AsRef<OsStr>, parts: &[&[u8]]) -> Result<(), FileError> {
         let mut unfinished = self.begin(name)?;
         parts.iter().try_for_each(|part| unfinished.write(part))?;
@@ -314,7 +316,8 @@ impl Folder {
 
     /// Like [`Folder::append`], but a power failure may lose the bytes.
     ///
-    /// # Errors The errors of [`Folder::append`].
+    /// # Errors
+    /// The errors of [`Folder::append`].
     pub fn append_unsynced(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), FileError> {
         self.append_only(name.as_ref(), bytes).map(drop)
     }

@@ -70,8 +70,9 @@ impl Folder {
     /// Locks a file, which is created empty if missing. Waits for the lock for at most `patience`.
     /// `stop` is called every 20 ms, and the wait ends when `stop` returns true.
     ///
-    /// # Errors [`FileError::Locked`] after `patience`; [`FileError::Stopped`] if `stop` ended the
-    /// wait; the errors of [`Folder::try_lock`].
+    /// # Errors
+    /// [`FileError::Locked`] after `patience`; [`FileError::Stopped`] if `stop` ended the wait; the
+    /// errors of [`Folder::try_lock`].
     pub fn lock(
         &self,
         name: impl AsRef<OsStr>,

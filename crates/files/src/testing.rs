@@ -36,8 +36,8 @@ impl Disk for Recorder {
     }
 }
 
-/// A disk that refuses the first few writes to files whose names begin with a given prefix. The
-/// number of refused writes is given too. A refused write stores the first half of its bytes.
+/// A disk that refuses the first writes to files whose names begin with a given prefix, until it
+/// has refused a given number of writes. A refused write stores the first half of its bytes.
 #[derive(Debug)]
 pub struct FullDisk {
     name: String,

@@ -69,8 +69,9 @@ impl Asked {
     /// Returns the evidence if all challenges were answered correctly and the count of numbers
     /// walked is right.
     ///
-    /// # Errors The error of the first wrong answer, if there was one. Otherwise an error if the
-    /// count of numbers walked is wrong or a challenge was not answered.
+    /// # Errors
+    /// The error of the first wrong answer, if there was one. Otherwise an error if the count of
+    /// numbers walked is wrong or a challenge was not answered.
     pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);

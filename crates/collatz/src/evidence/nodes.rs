@@ -2,10 +2,12 @@
 //! applied to each number, step by step. Look-ahead vectors and the table of residues modulo 9 are
 //! not used. Of the table of steps only the kills may be used.
 //!
-//! A rule *kills* a number if it shows that the number need not be walked further. The *kill* of a
-//! residue is the largest v, 0 to 15, such that a rule kills every number of the residue that has
-//! fewer than m + v odd steps before a stage, in every stage. Here m is the least number of odd
-//! steps with which a number is not killed before the stage.
+//! A rule *kills* a number if it shows that the number need not be walked further. For a stage of
+//! the walk (one step by the table of steps), let m be the least number of odd steps that a number
+//! can have at the start of the stage without being killed earlier. The *kill* of a residue is the
+//! largest v from 0 to 15 with the following property in every stage: if a value at the start of
+//! the stage is in the residue, and fewer than m + v odd steps precede it, then a rule kills the
+//! number.
 
 use std::ops::Range;
 
@@ -27,8 +29,8 @@ pub(crate) struct SlowNodes<'a> {
     /// The limits of the rules in each stage of the walk. A stage is one step by the table of
     /// steps, which performs several steps of T.
     stages: Vec<Vec<Limits>>,
-    /// For each stage, the least number of odd steps at its start with which a number is not
-    /// killed.
+    /// For each stage, the least number of odd steps that a number can have at the start of the
+    /// stage without being killed earlier.
     least: Vec<u32>,
     /// The table of steps, from which kills are read; `None` if they are computed. Reading takes a
     /// third of the time of computing.

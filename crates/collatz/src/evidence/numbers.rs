@@ -1,4 +1,4 @@
-//! The steps of numbers that are walked one by one.
+//! Counts the steps of numbers that are walked one by one.
 
 use super::nodes::Value;
 use crate::walk::Walker;

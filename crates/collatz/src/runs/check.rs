@@ -55,7 +55,7 @@ impl Unit {
     /// unresolved numbers, and checks the totals against bounds. Returns whether the unit has
     /// evidence.
     ///
-    /// Costs about 100 ms of one core, spread over all cores.
+    /// The check costs about 100 ms of one core, spread over all cores.
     ///
     /// # Errors
     /// The first error found.

@@ -44,8 +44,8 @@ pub struct Rejected {
     pub reason: String,
 }
 
-/// The union of the numbers that the unit files of several directories cover, with all that is in
-/// doubt.
+/// The union of the numbers that the unit files of several directories cover, and everything that
+/// casts doubt on this union.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Merged {
     /// The number of sound files.
@@ -116,7 +116,8 @@ impl Merged {
 }
 
 impl Files {
-    /// Returns the union of the numbers of all files that were read, with all that is in doubt.
+    /// Returns the union of the numbers of all files that were read, and everything that casts
+    /// doubt on this union.
     #[must_use]
     pub fn merged(self) -> Merged {
         let lacking = self.lacking.iter().map(|&place| self.units[place].0.clone()).collect();
