@@ -1,6 +1,6 @@
 //! Recomputation of results by slow, obvious arithmetic. It starts from the operands as they were
-//! read, compares with the results as they are written, and uses neither the products nor the
-//! conversions of batches.
+//! read, and compares its own results with the results as they are written. It uses neither the
+//! multiplication nor the conversions of batches.
 
 use std::cmp::Ordering;
 
@@ -10,9 +10,9 @@ use warpint_natural::limbs;
 use crate::Format;
 use crate::format::prefix;
 
-/// A random sample of a sequence of numbers: of the next `left` numbers, `wanted` are drawn. Every
-/// choice has the same probability (Knuth, *The Art of Computer Programming* 2, 3.4.2, algorithm
-/// S).
+/// A random sample of a sequence of numbers: of the next `left` numbers, `wanted` are drawn. All
+/// sets of `wanted` numbers have the same probability (Knuth, *The Art of Computer Programming* 2,
+/// 3.4.2, algorithm S).
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) seed: u64,
@@ -26,7 +26,8 @@ impl Sample {
         Self { seed, wanted: wanted.min(of), left: of, random: seed }
     }
 
-    /// Moves on by one number, and returns whether this number belongs to the sample.
+    /// Decides whether the next number of the sequence belongs to the sample, and returns the
+    /// decision.
     pub(crate) fn draw(&mut self) -> bool {
         if self.wanted == 0 {
             return false;
@@ -53,7 +54,8 @@ pub(crate) struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Returns the number in limbs of 64 bits, lowest first; `None` if the text is not a number.
+    /// Returns the number in limbs of 64 bits, the lowest first. Returns `None` if the text is not
+    /// a number.
     fn limbs(&self) -> Option<Vec<u64>> {
         let digits = |digits: &[u8], base: u32, at_a_time: usize| {
             let mut number = vec![];
@@ -84,9 +86,9 @@ impl Written<'_> {
     }
 }
 
-/// Returns a description of the error in a written result, or in its remainder; `None` if the
-/// result and the remainder are right. `found` contains the result and, if one is written, the
-/// remainder, each with its width.
+/// Returns a description of the error in a written result or in its remainder. Returns `None` if
+/// the result and the remainder are right. `found` contains the result with its width and, if a
+/// remainder is written, the remainder with its width.
 pub(crate) fn wrong(
     operation: Operation,
     operands: &[Written<'_>],

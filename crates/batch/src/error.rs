@@ -47,7 +47,8 @@ pub enum BatchError {
         /// The error of the computation that determines the width.
         source: IntegerError,
     },
-    /// An operand has fewer numbers than when they were counted.
+    /// An operand became shorter: it has fewer numbers now than at the time when its numbers were
+    /// counted.
     #[error("{name} became shorter while it was read")]
     Shortened {
         /// The name of the operand, as given.
@@ -56,7 +57,8 @@ pub enum BatchError {
     /// A temporary file cannot be created or written in the directory for temporary files.
     #[error("cannot {action} in {}: {source}", temp_dir().display())]
     Temporary {
-        /// The failed action: `make a file`, `keep a.txt`, `keep results`.
+        /// The failed action, as it follows "cannot" in the message: `make a file`, `keep a.txt`,
+        /// `keep results`.
         action: String,
         /// The error of the operating system.
         source: io::Error,
@@ -79,8 +81,8 @@ pub enum BatchError {
     /// A computation failed.
     #[error(transparent)]
     Integer(#[from] IntegerError),
-    /// Results contradicted their operands, and did so again when they were computed a second time:
-    /// the device computes wrongly.
+    /// Results contradicted their operands, and the results of a second computation contradicted
+    /// them too: the device computes wrongly.
     #[error(
         "check failed: {operation} of {number}: the result contradicts its operands, computed \
          twice on {device}"
@@ -103,7 +105,7 @@ pub enum BatchError {
         operation: &'static str,
         /// The position, in an operand, of the number whose result is wrong: `a.txt: line 5`.
         number: String,
-        /// A description of the bits that differ.
+        /// A description of the difference, which names the lowest 64 bits that differ.
         what: String,
     },
     /// The job ended early. Its results so far are kept, and the same request resumes it.

@@ -1,4 +1,5 @@
-//! Malformed files of numbers: nothing panics, and everything accepted as a number is one.
+//! Malformed files of numbers: no file causes a panic, and every text that is accepted as a number
+//! is a number.
 //!
 //! Each test runs 10,000 cases, or the number in the environment variable `PROPTEST_CASES`. Tests
 //! that write files run a tenth of this number.
@@ -22,8 +23,8 @@ fn cases_on_disk() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(10))
 }
 
-/// Generates one of the valid files `sound` with some bytes changed, inserted or cut off, or
-/// arbitrary bytes.
+/// Generates either one of the valid files `sound`, with some bytes changed, inserted or cut off,
+/// or a file of arbitrary bytes.
 fn changed(sound: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<usize>(), vec(any::<u8>(), 0..4), 0..3usize);
     let sound = (prop::sample::select(sound), vec(change, 0..4), any::<usize>());

@@ -25,8 +25,8 @@ pub struct Request {
     pub operation: Operation,
     /// One path per operand: a file, a pipe, `-` for standard input, or one number such as `5`,
     /// `0x10001` or `2^127-1` ([`crate::expression`]). If there is a file with the name `5`, the
-    /// file is read. All operands have the same count of numbers, except that an operand with one
-    /// number is combined with each number of the other operands.
+    /// file is read. All operands with more than one number have the same count of numbers; an
+    /// operand with one number is combined with each number of the other operands.
     pub operands: Vec<PathBuf>,
     /// The output for results: a file, a pipe, a device, or `-` for standard output. It may be the
     /// same file as an operand.
@@ -79,7 +79,7 @@ impl Request {
         }
     }
 
-    /// Returns the identity of the job, with 0 in place of its count of results.
+    /// Returns the identity of the job, with a count of results of 0, which the caller replaces.
     fn identity(&self, operands: &[Operand]) -> Identity {
         let mut command = vec![self.operation.name().to_owned()];
         command.extend(operands.iter().map(|operand| operand.place.clone()));
@@ -164,8 +164,8 @@ impl Job {
         self.plan.operation
     }
 
-    /// Returns the count of results. It is the count of numbers of every operand that has more than
-    /// one number.
+    /// Returns the count of results. It is 1 if each operand has one number. Otherwise it is the
+    /// count of numbers of each operand that does not have exactly one number.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.plan.count
@@ -300,8 +300,9 @@ impl Opened<'_> {
     }
 }
 
-/// Returns the checks of the results, and the seed of the random sample if one is drawn. The seed
-/// is given by the request, or else by the earlier run, or else it is new.
+/// Returns the checks of the results, and the seed of the random sample if a sample is drawn. The
+/// seed of the request comes first, then the seed `earlier` of the earlier run. If there is
+/// neither, the seed is new.
 fn checks(
     request: &Request,
     plan: &Plan,
@@ -320,8 +321,8 @@ fn checks(
     (Checks { identities, sample }, (check.sample > 0).then_some(seed))
 }
 
-/// Keeps the results of a job that ended early, if possible. Returns [`BatchError::Kept`] if they
-/// are kept, otherwise `error`.
+/// Keeps the results of a job that ended early, if possible. Returns [`BatchError::Kept`] if the
+/// results are kept, otherwise `error`.
 fn kept(sink: Sink, count: u64, error: BatchError) -> BatchError {
     match sink.keep() {
         Some(Kept { done, path }) => {

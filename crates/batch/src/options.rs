@@ -10,7 +10,7 @@ use warpint_integer::Width;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Check {
     /// Whether all results are compared with their operands by identities modulo 2^61 − 1
-    /// ([`warpint_integer::check`]); of powers, a random sample is recomputed on the CPU instead.
+    /// ([`warpint_integer::check`]). For powers, a random sample is recomputed on the CPU instead.
     /// `None`, the default, means true on devices and false on the CPU.
     pub identity: Option<bool>,
     /// The number of random results that are recomputed by slow arithmetic, from the operands as
@@ -59,8 +59,8 @@ impl FromStr for Check {
     }
 }
 
-/// The requested widths of the operands: one for all operands, or one for each. As text: `64`, or
-/// `64,32`.
+/// The requested widths of the operands: one width for all operands, or one width for each operand.
+/// As text: `64`, or `64,32`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bits(pub Vec<Width>);
 

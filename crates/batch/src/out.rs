@@ -72,8 +72,8 @@ impl Out {
         }
     }
 
-    /// Opens a stream; for a pipe, waits for its reader. Returns `None` for a file, which the job's
-    /// sink opens.
+    /// Opens the output if it is a stream; a pipe waits for its reader. Returns `None` for a file,
+    /// which the job's sink opens later.
     pub(crate) fn open_stream(&self) -> Result<Option<Output>, BatchError> {
         match &self.0 {
             Place::File(_) => Ok(None),

@@ -10,8 +10,8 @@ use warpint_files::{FileError, WholeFile};
 
 use crate::BatchError;
 
-/// The file of unfinished results of an output: locked against other processes, and removed unless
-/// it is finished or kept.
+/// The file of unfinished results of an output. It is locked against other processes, and it is
+/// removed at the end unless the results are finished or kept.
 pub(crate) struct Partial {
     file: File,
     /// The path of the output, as given.
@@ -40,8 +40,8 @@ pub(crate) fn partial_path(out: &WholeFile) -> PathBuf {
     out.place().with_file_name(name)
 }
 
-/// Returns whether a regular file exists at the path. Anything else there, including a link, is an
-/// error.
+/// Returns whether a regular file exists at the path. An object of another kind at the path, such
+/// as a link, is an error.
 pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(true),
@@ -126,14 +126,15 @@ impl Partial {
         Ok(())
     }
 
-    /// Flushes the contents to disk. From then on, the file stays when this value is dropped.
+    /// Flushes the contents to disk. After this call, the file stays on disk when this value is
+    /// dropped.
     pub(crate) fn sync(&mut self) -> Result<(), BatchError> {
         self.file.sync_data().map_err(|e| self.unwritten(e))?;
         self.stays = true;
         Ok(())
     }
 
-    /// Flushes the whole file to disk.
+    /// Flushes the contents and the metadata of the file to disk.
     pub(crate) fn sync_all(&self) -> Result<(), BatchError> {
         self.file.sync_all().map_err(|e| self.unwritten(e))
     }

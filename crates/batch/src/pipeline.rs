@@ -168,8 +168,8 @@ impl Plan {
         }
     }
 
-    /// Reads the operands piece by piece from number `from` on and sends the pieces to `to`.
-    /// Returns the time spent, without waits for the receiver.
+    /// Reads the operands piece by piece, starting with number `from`, and sends the pieces to
+    /// `to`. Returns the time spent, without waits for the receiver.
     fn read<'a>(
         &'a self,
         from: u64,
@@ -225,8 +225,8 @@ fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Dura
 /// The state of the computing stage.
 struct Work<'a> {
     plan: &'a Plan,
-    /// For each operand: its number, if it has a single number that is combined with each number of
-    /// the other operands; otherwise `None`.
+    /// One element per operand. For an operand with a single number, which is combined with each
+    /// number of the other operands, the element is this number; otherwise it is `None`.
     singles: Vec<Option<Arc<UintBatch>>>,
     checks: Checks,
     tally: Tally,
@@ -342,8 +342,8 @@ impl<'a> Work<'a> {
         Ok((outcome.results, outcome.none))
     }
 
-    /// Returns the position in `source` of number i of the current piece, as text for messages.
-    /// `None` stands for the first operand.
+    /// Returns the position in `source` of number i of the current piece, as text for messages. A
+    /// `source` of `None` stands for the first operand.
     fn name_of(&self, source: Option<&Source>, i: usize) -> String {
         let i = self.tally.done + i as u64;
         source.or(self.plan.operands.first()).map_or_else(String::new, |source| source.name_of(i))

@@ -26,7 +26,8 @@ pub struct Form {
     pub format: Format,
     /// The width of the results.
     pub width: Width,
-    /// The element type if the format is npy. The width is a multiple of its bits.
+    /// The element type if the format is npy. The width of the results is a multiple of the
+    /// element's bits.
     pub item: Item,
 }
 
@@ -48,7 +49,8 @@ impl Form {
         4 * self.width.limbs()
     }
 
-    /// Returns the header of a file with `count` results; empty for formats without one.
+    /// Returns the header of a file with `count` results. The header is empty unless the format is
+    /// npy.
     #[must_use]
     pub fn header(&self, count: u64) -> Vec<u8> {
         match self.format {

@@ -4,8 +4,9 @@ use warpint_integer::{Operation, Width};
 
 use crate::{BatchError, Bits, Form, Format, Item, Request, Source, words};
 
-/// Returns the width requested for each operand; `None` for all if no width is requested. It is an
-/// error if `bits` has neither one width nor one for each operand.
+/// Returns the width requested for each of the `files` operands. If no width is requested, all
+/// elements are `None`. It is an error if `bits` has different widths and their number is not
+/// `files`.
 pub(crate) fn widths(
     operation: Operation,
     files: usize,
@@ -29,7 +30,8 @@ pub(crate) fn widths(
 }
 
 /// Returns the count of results. It is 1 if each operand has one number. Otherwise it is the count
-/// of numbers of the operands that do not have one number; it is an error if these counts differ.
+/// of numbers of each operand that does not have exactly one number. It is an error if two of these
+/// operands have different counts.
 pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     let mut many = operands.iter().filter(|source| source.count != 1);
     let Some(first) = many.next() else { return Ok(1) };
@@ -75,9 +77,9 @@ const MOST: u64 = 1 << 16;
 /// requests are honoured and progress is saved.
 const PIECE_NS: f64 = 1e9;
 
-/// Returns the count of numbers per piece: `wanted` if it is given. Otherwise the count is so small
-/// that four pieces together fit in [`MEMORY`] (one is read, one waits, one is computed, one is
-/// written), and that a piece takes at most about a second on the CPU.
+/// Returns the count of numbers per piece. The count is `wanted` if that is given. Otherwise it is
+/// so small that four pieces together fit in [`MEMORY`] (one is read, one waits, one is computed,
+/// one is written), and that a piece takes at most about a second on the CPU.
 pub(crate) fn chunk(
     operation: Operation,
     on_cpu: bool,

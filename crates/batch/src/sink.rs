@@ -42,7 +42,7 @@ struct Keeper {
     resumable: bool,
     interval: Duration,
     last: Instant,
-    /// The totals after the last piece that all files contain.
+    /// The totals after the last piece whose results all output files contain.
     tally: Tally,
     names: Vec<PathBuf>,
     files: Vec<Mark>,
@@ -159,7 +159,7 @@ impl Sink {
     }
 
     /// Notes that all outputs contain the results that `tally` counts. Saves this progress to disk
-    /// if the job can be resumed and the interval has passed since the last save.
+    /// if the job can be resumed and the interval between two saves has passed since the last one.
     pub(crate) fn whole(&mut self, tally: Tally) -> Result<(), BatchError> {
         let marks = self.marks();
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
@@ -194,8 +194,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Ends the job early and keeps the results of all complete pieces. Returns `None` if none can
-    /// be kept.
+    /// Ends the job early and keeps the results of all complete pieces. Returns `None` if no
+    /// results can be kept.
     pub(crate) fn keep(mut self) -> Option<Kept> {
         let unsaved = |keeper: &Keeper| keeper.resumable && keeper.tally.done > keeper.saved;
         if self.keeper.as_ref().is_some_and(unsaved) {

@@ -223,13 +223,12 @@ impl Source {
 
 /// The largest number of lines that are inspected together.
 const LINES: usize = 1 << 14;
-/// The size in bytes from which on no further line is added to the lines that are inspected
-/// together.
+/// The largest size in bytes of the lines that are inspected together; the last line may exceed it.
 const BYTES: usize = 1 << 24;
 
-/// Returns the count of numbers, one per line. If `wanted`, also returns the least width that holds
-/// all numbers, where numbers too wide for any width are ignored; otherwise the width is of no
-/// meaning.
+/// Returns the count of numbers in a file with one number per line, and a width. If `wanted` is
+/// true, the width is the least one that holds all numbers; numbers too wide for any width are
+/// ignored. If `wanted` is false, the width has no meaning.
 fn survey(
     file: Box<dyn Bytes>,
     format: Format,
@@ -302,7 +301,8 @@ impl<'a> SourceReader<'a> {
     /// Returns exactly the next `count` numbers.
     ///
     /// # Errors
-    /// Errors of the operating system; [`BatchError::Shortened`] if fewer are left.
+    /// Errors of the operating system; [`BatchError::Shortened`] if fewer than `count` numbers are
+    /// left.
     pub fn next(&mut self, count: usize) -> Result<Piece<'a>, BatchError> {
         let source = self.source;
         let failed = |e| source.failed(e);
@@ -332,8 +332,8 @@ impl<'a> SourceReader<'a> {
 }
 
 impl Piece<'_> {
-    /// Returns the numbers, and the indices of the invalid lines with their problems, in ascending
-    /// order. The number of an invalid line is 0.
+    /// Returns the numbers, and the invalid lines: the index and the problem of each, in ascending
+    /// order of the indices. An invalid line has the number 0.
     ///
     /// # Errors
     /// The errors of [`UintBatch::from_decimal`], except errors in the text.

@@ -14,11 +14,11 @@ use crate::{BatchError, words};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
-    /// A FIFO, or a descriptor of one; contains its identity.
+    /// A FIFO, or a file descriptor of a FIFO. Contains the identity of the FIFO.
     Pipe(Id),
     /// `/dev/null`, which is empty as input.
     Null,
-    /// Any other character device; contains its identity.
+    /// A character device other than `/dev/null`. Contains the identity of the device.
     Device(Id),
     /// An object that cannot be an operand or an output; contains its description.
     Other(&'static str),
@@ -60,9 +60,9 @@ pub(crate) const OUTPUT: u32 = 1;
 /// The file descriptor of standard error.
 pub(crate) const ERRORS: u32 = 2;
 
-/// Returns the file descriptor of the standard stream that a path names; `None` for other paths.
-/// The path `-` names the descriptor `dash`. `/dev/stdin`, `/dev/fd/1` and the like, and links to
-/// them, are recognised.
+/// Returns the file descriptor of the standard stream that a path names. The path `-` names the
+/// descriptor `dash`. Paths such as `/dev/stdin` and `/dev/fd/1`, and links to them, are
+/// recognised. Returns `None` for other paths.
 pub(crate) fn standard(path: &Path, dash: u32) -> Option<u32> {
     if path == Path::new("-") {
         return Some(dash);

@@ -1,5 +1,5 @@
-//! The progress of a job: `OUT.partial.json`, next to the results written so far, from which the
-//! same command resumes.
+//! The file that records the progress of a job: `OUT.partial.json`, next to the results written so
+//! far. The same command resumes the job from this file and these results.
 //!
 //! The file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`; the digest is the SHA-256 of the
 //! state's text exactly as it stands in the file. The file is replaced by renaming, after the
@@ -27,7 +27,8 @@ pub(crate) struct Identity {
     /// The operation, its operands with their paths, and the options that change what is written or
     /// how it is checked. Device, threads and size of pieces are not included.
     pub(crate) command: Vec<String>,
-    /// For each operand its name, and its size and time or its digest. The names are not compared.
+    /// For each operand: its name, and a text that changes with its content (size and modification
+    /// time of a file, SHA-256 of the data of a pipe). The names are not compared.
     pub(crate) inputs: Vec<(String, String)>,
     /// The count of results.
     pub(crate) count: u64,
@@ -64,7 +65,7 @@ impl Identity {
 pub(crate) struct State {
     version: u32,
     job: Identity,
-    /// The totals after a piece that all files contain.
+    /// The totals after a piece whose results all output files contain.
     pub(crate) tally: Tally,
     /// The seed from which the results to check are drawn; `None` if none are drawn.
     pub(crate) seed: Option<u64>,
@@ -113,9 +114,9 @@ impl State {
     }
 
     /// Compares this state, whose results exist, with the job that is about to run. Returns `None`
-    /// if the job can continue after these results. Returns the reason if they have become useless,
-    /// because an operand has changed. It is an error if another command can still continue after
-    /// them.
+    /// if the job can continue after these results. Returns the reason if the results have become
+    /// useless because an operand has changed. It is an error if the results belong to another
+    /// command, which could still continue after them.
     pub(crate) fn differs(
         &self,
         job: &Identity,

@@ -73,7 +73,7 @@ mod tests {
     }
 
     /// Returns the first k ≤ `most` with 3^f < 2^k, where f counts the odd steps among the first k
-    /// from n, and `T^k(n)`; `None` if there is no such k.
+    /// from n, and `T^k(n)`. Returns `None` if no k ≤ `most` has this property.
     fn crossing(n: u128, most: u32) -> Option<(u32, u128)> {
         let (mut x, mut f) = (n, 0);
         for k in 1..=most {

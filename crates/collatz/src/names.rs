@@ -1,7 +1,7 @@
 //! Texts for users: large numbers, lists of numbers, and reports of unresolved numbers.
 
-/// Returns a number as text: powers of two from 2^20 on in the form `2^40`, all other numbers in
-/// decimal digits.
+/// Returns a number as text. Powers of two that are at least 2^20 have the form `2^40`, all other
+/// numbers the form of decimal digits.
 #[must_use]
 pub fn number(n: u128) -> String {
     if n.is_power_of_two() && n >> 20 != 0 {
@@ -11,8 +11,8 @@ pub fn number(n: u128) -> String {
     }
 }
 
-/// Returns a list of numbers as text, with at most its first 20 numbers: `27, 31`, or `27, 31, …
-/// (30 in all)` for a list of 30.
+/// Returns a list of numbers as text, with at most its first 20 numbers: `27, 31`, or, for a list
+/// of 30 numbers, `27, 31, … (30 in all)`.
 #[must_use]
 pub fn list(numbers: &[u128]) -> String {
     const MOST: usize = 20;

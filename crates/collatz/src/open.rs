@@ -42,7 +42,7 @@ pub enum OpenError {
     NoMethod {
         /// The method that was named; `None` if any method was acceptable.
         method: Option<Method>,
-        /// What no method supports: `the CPU`, `GPUs` or `such units`.
+        /// The words of the message for what no method supports: `the CPU`, `GPUs` or `such units`.
         place: &'static str,
     },
     /// The verifier on a device could not be opened.
@@ -121,7 +121,8 @@ const ON_CPU: &[Way<OnCpu>] = &[
     Way { method: Method::Plain, unit_bits: 27, open: |_| Ok(Box::new(Plain::default())) },
 ];
 
-/// Returns the entries of `ways` that use the given method; all entries if `method` is `None`.
+/// Returns the entries of `ways` that use the given method. Returns all entries if `method` is
+/// `None`.
 fn of<F>(ways: &'static [Way<F>], method: Option<Method>) -> impl Iterator<Item = &'static Way<F>> {
     ways.iter().filter(move |way| method.is_none_or(|method| method == way.method))
 }
@@ -196,9 +197,8 @@ fn with_stored(asked: Sizes, method: Method, device: Option<&Device>, tuned: &Tu
 /// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
 /// added to `tuned`.
 ///
-/// # Errors
-/// No method, or not the given one, runs on the chosen CPU or devices; a device cannot be used; no
-/// method supports the regions; or `regions` returns an error.
+/// # Errors `method` (or, if it is `None`, every method) does not run on the chosen CPU or devices;
+/// a device cannot be used; no method supports the regions; or `regions` returns an error.
 pub fn open_taking<E: From<OpenError>>(
     method: Option<Method>,
     places: &Places,
@@ -224,9 +224,8 @@ pub fn open_taking<E: From<OpenError>>(
 /// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
 /// added to `tuned`.
 ///
-/// # Errors
-/// No method, or not the given one, runs on the chosen CPU or devices; a device cannot be used; or
-/// a size is out of its bounds.
+/// # Errors `method` (or, if it is `None`, every method) does not run on the chosen CPU or devices;
+/// a device cannot be used; or a size is out of its bounds.
 pub fn open_with(
     method: Option<Method>,
     places: &Places,
@@ -244,8 +243,8 @@ fn no_way(method: Option<Method>, refusal: Option<CollatzError>) -> OpenError {
     refusal.map_or(OpenError::NoMethod { method, place: "such units" }, OpenError::from)
 }
 
-/// Opens a method on `device`, or on the CPU if that is `None`, with the given sizes. Returns
-/// `None` if the method does not run there.
+/// Opens a method on `device`, or on the CPU if `device` is `None`, with the given sizes. Returns
+/// `None` if the method does not run on this device or on the CPU.
 ///
 /// # Errors
 /// A size is out of its bounds, or the device fails.
@@ -267,9 +266,9 @@ pub fn open_at(
     Ok(Some(Opened { verifiers: vec![made?], unit_bits }))
 }
 
-/// Opens the computation of delays on `device`, or on the CPU if that is `None`. On a device, it
-/// uses and returns the tuned shape of the kernel, or the default shape if none is stored. On the
-/// CPU, the returned shape is `None`.
+/// Opens the computation of delays on `device`, or on the CPU if `device` is `None`. On a device,
+/// the kernel has the tuned shape, or the default shape if no tuned shape is stored; the shape is
+/// also returned. On the CPU, the returned shape is `None`.
 ///
 /// # Errors
 /// The device fails.

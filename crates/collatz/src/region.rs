@@ -59,8 +59,8 @@ impl Region {
         }
     }
 
-    /// Returns the number at position `index`, counted from 0, when the region's numbers are in
-    /// ascending order; `None` if `index` is not below their count.
+    /// Returns number `index` of the region, counted from 0 in ascending order. Returns `None` if
+    /// the region has at most `index` numbers.
     #[must_use]
     pub fn nth(&self, index: u128) -> Option<u128> {
         (index < self.numbers()).then(|| match *self {

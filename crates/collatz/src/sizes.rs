@@ -70,7 +70,8 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Returns these sizes; a size that is `None` is replaced by the one of `others`.
+    /// Returns these sizes. Each size that is `None` is replaced by the corresponding size of
+    /// `others`.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self {
@@ -125,8 +126,8 @@ impl Display for DelayShape {
     }
 }
 
-/// Returns the sizes worth measuring on `device`, or on the CPU if that is `None`; none if only one
-/// size exists.
+/// Returns the sizes worth measuring on `device`, or on the CPU if `device` is `None`. Returns an
+/// empty list if only one size exists.
 #[must_use]
 pub fn candidates(what: Tunable, device: Option<&Device>) -> Vec<Size> {
     let shared = device.map(|device| device.info().shared_memory_per_block);
@@ -177,9 +178,9 @@ impl TunedSizes {
         told[self.taken.replace(told.len())..].to_vec()
     }
 
-    /// Returns the size stored for `device`, or for the CPU if that is `None`. All sizes are `None`
-    /// if no valid one is stored or the store cannot be read. An invalid entry causes a warning
-    /// instead of an error, since it affects only the speed.
+    /// Returns the size stored for `device`, or for the CPU if `device` is `None`. All sizes are
+    /// `None` if no valid size is stored or the store cannot be read. An invalid entry causes a
+    /// warning instead of an error, since it affects only the speed.
     #[must_use]
     pub fn get(&self, what: Tunable, device: Option<&Device>) -> Sizes {
         let stored = self.store.as_ref().map(|store| (store, store.get(&key(what, device))));
@@ -201,8 +202,8 @@ impl TunedSizes {
         }
     }
 
-    /// Stores the fastest size for `device`, or for the CPU if that is `None`. `microseconds` is
-    /// the time per million numbers.
+    /// Stores the fastest size for `device`, or for the CPU if `device` is `None`. `microseconds`
+    /// is the time per million numbers.
     ///
     /// # Errors
     /// No store exists, or it cannot be written.

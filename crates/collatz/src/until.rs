@@ -4,8 +4,8 @@ use std::sync::Mutex;
 
 use crate::Watch;
 
-/// A watch that counts the numbers reported as done, and stops the work when they reach a given
-/// count.
+/// A watch that counts the numbers reported as done, and stops the work when this count reaches a
+/// given limit.
 pub(crate) struct Until {
     most: u128,
     seen: Mutex<u128>,

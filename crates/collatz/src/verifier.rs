@@ -44,7 +44,8 @@ pub struct Highest {
 }
 
 impl Highest {
-    /// Returns the higher of two values; of equal values, the one with the smaller start.
+    /// Returns the higher of two values. Of two equal values, returns the value with the smaller
+    /// start.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         let better = other.value.cmp(&self.value).then(self.start.cmp(&other.start)).is_gt();
@@ -121,9 +122,9 @@ pub trait Verifier: Send {
         Ok(())
     }
 
-    /// Verifies a region and returns the result; `None` if the watch stopped the work. The result
-    /// presupposes that all numbers that are smaller than the largest one of the region, and not in
-    /// it, reach 1.
+    /// Verifies a region and returns the result. Returns `None` if the watch stopped the work. The
+    /// result presupposes that every number outside the region that is smaller than the region's
+    /// largest number reaches 1.
     ///
     /// # Errors
     /// The device fails; a result contradicts the host's computation; random numbers cannot be

@@ -3,7 +3,8 @@
 
 use num_bigint::BigUint;
 
-/// Returns T(n) = n/2 for even n, (3n + 1)/2 for odd n; `None` if the result is 2^128 or more.
+/// Returns T(n) = n/2 for even n, (3n + 1)/2 for odd n. Returns `None` if the result is 2^128 or
+/// more.
 #[must_use]
 pub fn step(n: u128) -> Option<u128> {
     if n & 1 == 0 { Some(n / 2) } else { n.checked_add(n / 2 + 1) }
@@ -29,8 +30,8 @@ pub struct Descent {
 /// The rules of a walk, and its limit of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walker {
-    /// The largest number of steps. A number is unresolved if its path does not fall below it
-    /// within this number of steps.
+    /// The largest number of steps of a walk. A number is unresolved if its path does not fall
+    /// below the number within this limit.
     pub limit: u64,
     /// A changed rule for tests: a step from this number leads to the number itself, so a path that
     /// reaches it never ends.
@@ -39,15 +40,16 @@ pub struct Walker {
 
 impl Default for Walker {
     /// Creates a walker with the usual rules and a limit of 100,000 steps. All known paths fall
-    /// below their starts within 2,000.
+    /// below their starts within 2,000 steps.
     fn default() -> Self {
         Self { limit: 100_000, trap: None }
     }
 }
 
 impl Walker {
-    /// Follows the path of n to the first value below n, and returns its properties; `None` if the
-    /// path does not fall below n within the limit of steps. The numbers 0 and 1 take no step.
+    /// Follows the path of n to the first value below n, and returns the properties of this part of
+    /// the path. Returns `None` if the path does not fall below n within the limit of steps. The
+    /// numbers 0 and 1 take no step.
     #[must_use]
     pub fn descend(&self, n: u128) -> Option<Descent> {
         let start = BigUint::from(n);

@@ -7,8 +7,9 @@ use warpint_collatz::{Plain, Region, Unwatched, Verifier};
 
 const END: u32 = 1 << 24;
 
-/// Returns (delay, maximum under n/2 and 3n + 1) of every number below [`END`]: each path is
-/// followed down to a smaller number, whose delay and maximum are known.
+/// Returns the pair (delay, maximum under n/2 and 3n + 1) of every number below [`END`], in
+/// ascending order of the numbers. Each path is followed down to a smaller number, whose delay and
+/// maximum are already known.
 fn plain() -> Vec<(u16, u64)> {
     let mut known = vec![(0u16, 0u64), (0, 1)];
     for n in 2..u64::from(END) {

@@ -12,7 +12,7 @@ pub fn sha256(text: &str) -> String {
 mod tests {
     use super::sha256;
 
-    /// The message and its digest are those of FIPS 180-2, appendix B.1.
+    /// The message and its digest come from FIPS 180-2, appendix B.1.
     #[test]
     fn the_digest_is_that_of_the_standard() {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";

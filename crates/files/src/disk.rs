@@ -44,8 +44,8 @@ pub enum Step<'a> {
     },
 }
 
-/// Executes the steps that write files. The program uses [`RealDisk`]. A test gives a folder a disk
-/// that records the steps or fails ([`crate::Folder::with_disk`]).
+/// Executes the steps that write files. The program uses [`RealDisk`]. A test may set another disk
+/// for a folder ([`crate::Folder::with_disk`]), which records the steps or makes them fail.
 pub trait Disk: Debug + Send + Sync {
     /// Executes a step by calling `go`, which performs it on the file system. An error ends the
     /// operation like an error of the file system.

@@ -7,22 +7,22 @@ use crate::ErrorKind;
 
 /// An error of a file operation. Each message names the path.
 ///
-/// The conversion to an [`io::Error`] (`From`) is for callers that name the path themselves: its
-/// message states only the reason. [`FileError::Io`] is converted to the error of the operating
-/// system that it contains.
+/// The conversion to an [`io::Error`] (`From`) is for callers that name the path themselves: the
+/// message of the resulting [`io::Error`] states only the reason. [`FileError::Io`] is converted to
+/// the error of the operating system that it contains.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The name belongs to something other than a regular file, which was not opened.
+    /// The name belongs to an object that is not a regular file. The object was not opened.
     #[error("{} is {what}, not a regular file", path.display())]
     NotAFile {
-        /// The path with that name.
+        /// The path of the object.
         path: PathBuf,
         /// The kind of object found: `a symbolic link`, `a FIFO`, `a directory` …
         what: &'static str,
     },
-    /// The path leads to something other than a directory where the program needs a directory of
-    /// its own.
+    /// The path leads to an object that is not a directory, but the program needs a directory of
+    /// its own at this path.
     #[error("{} is {what}, not a directory", path.display())]
     NotAFolder {
         /// The path that is not a directory.
@@ -119,9 +119,9 @@ impl FileError {
         }
     }
 
-    /// Converts the error to an [`io::Error`] for a message that already names `path`. The message
-    /// of the result is the reason alone if the operation was on `path`, and otherwise the whole
-    /// message of this error.
+    /// Converts the error to an [`io::Error`] for a message that already names `path`. If the
+    /// failed operation was on `path`, the message of the result is the reason alone. Otherwise it
+    /// is the whole message of this error.
     #[must_use]
     pub fn in_message_of(self, path: &Path) -> io::Error {
         if self.path() == path { self.into() } else { io::Error::new(self.io_kind(), self) }

@@ -77,7 +77,8 @@ impl Folder {
         inner
     }
 
-    /// Returns the directory with another disk through which its files are written, for tests.
+    /// Returns the directory with the given disk, through which its files are then written. Tests
+    /// use this to record steps or to make them fail.
     #[must_use]
     pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
@@ -144,7 +145,8 @@ impl Folder {
         outer
     }
 
-    /// Returns the entries of the directory, in no particular order; none if it does not exist.
+    /// Returns the entries of the directory, in no particular order. Returns no entries if the
+    /// directory does not exist.
     ///
     /// # Errors
     /// [`FileError::NotAFolder`]; errors of the operating system.
@@ -258,7 +260,7 @@ impl Folder {
     /// Removes a file or a link. The target of a link is not removed.
     ///
     /// # Errors
-    /// Errors of the operating system; also if the name belongs to a directory.
+    /// Errors of the operating system. A name that belongs to a directory is an error.
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<(), FileError> {
         let name = name.as_ref();
         self.check(name)?;
@@ -277,12 +279,12 @@ impl Folder {
         self.step(Step::SyncFolder { path: &self.path }, &self.path, &mut || handle.sync())
     }
 
-    /// Writes `parts` in order to a temporary file, flushes it to disk, and renames it to `name`,
-    /// which replaces the file or link of this name. When this returns, everything is on disk. On
-    /// an error the old file is unchanged.
+    /// Writes `parts` in order to a temporary file, flushes this file to disk, and renames it to
+    /// `name`. A file or link of this name is replaced. When this returns, the contents and the
+    /// name are on disk. On an error the old file is unchanged.
     ///
     /// # Errors
-    /// Those of [`Folder::begin`], [`Unfinished::write`] and [`Unfinished::finish`].
+    /// The errors of [`Folder::begin`], [`Unfinished::write`] and [`Unfinished::finish`].
     pub fn replace(&self, name: impl AsRef<OsStr>, parts: &[&[u8]]) -> Result<(), FileError> {
         let mut unfinished = self.begin(name)?;
         parts.iter().try_for_each(|part| unfinished.write(part))?;
@@ -315,7 +317,7 @@ impl Folder {
     /// Like [`Folder::append`], but a power failure may lose the bytes.
     ///
     /// # Errors
-    /// Those of [`Folder::append`].
+    /// The errors of [`Folder::append`].
     pub fn append_unsynced(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), FileError> {
         self.append_only(name.as_ref(), bytes).map(drop)
     }
@@ -405,7 +407,7 @@ fn no_name(path: &Path) -> FileError {
     FileError::Io { action: "use", path: path.to_owned(), source }
 }
 
-/// Returns the parent directory of a path; the current directory for a single name.
+/// Returns the parent directory of a path. For a single name, returns the current directory.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

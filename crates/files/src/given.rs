@@ -45,7 +45,7 @@ pub fn open(path: &Path) -> Result<File, FileError> {
 /// Reads a file of at most `most` bytes and returns its bytes.
 ///
 /// # Errors
-/// [`FileError::TooLarge`] for more than `most` bytes, before memory is allocated; those of
+/// [`FileError::TooLarge`] for more than `most` bytes, before memory is allocated; the errors of
 /// [`open`].
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     read_bounded(&open(path)?, path, most)

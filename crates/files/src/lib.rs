@@ -1,6 +1,6 @@
 //! Access to directories that the program owns, and to files that the user names.
 //!
-//! | what | function | after it returns | after a power cut or a kill in it |
+//! | what | function | after it returns | after a power cut or a kill during it |
 //! |---|---|---|---|
 //! | read a file whole | [`Folder::read`], [`given::read`] | | |
 //! | replace a file | [`Folder::replace`], [`Unfinished::finish`] | the new file is on disk | the old file or the new one, whole; perhaps a temporary file |

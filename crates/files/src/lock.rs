@@ -71,8 +71,8 @@ impl Folder {
     /// `stop` is called every 20 ms, and the wait ends when `stop` returns true.
     ///
     /// # Errors
-    /// [`FileError::Locked`] after `patience`, [`FileError::Stopped`]; those of
-    /// [`Folder::try_lock`].
+    /// [`FileError::Locked`] after `patience`; [`FileError::Stopped`] if `stop` ended the wait; the
+    /// errors of [`Folder::try_lock`].
     pub fn lock(
         &self,
         name: impl AsRef<OsStr>,
@@ -104,7 +104,7 @@ impl Folder {
 }
 
 impl Lock {
-    /// Returns the lock itself if the file system enforces it.
+    /// Returns the lock unchanged if the file system enforces it, and otherwise an error.
     ///
     /// # Errors
     /// The error with which a file system without locks refused to lock.
@@ -128,7 +128,7 @@ impl Lock {
     }
 
     /// Returns whether the locked file still has its name. If the file or its directory was
-    /// removed, another process can hold a lock of the same name.
+    /// removed, another process can hold a lock on a new file of the same name.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.folder.is_at(&self.file, &self.name)

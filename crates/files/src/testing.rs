@@ -36,8 +36,8 @@ impl Disk for Recorder {
     }
 }
 
-/// A disk that refuses a number of writes to files whose names begin with a given prefix. A refused
-/// write stores the first half of its bytes.
+/// A disk that refuses the first writes to files whose names begin with a given prefix, until it
+/// has refused a given number of writes. A refused write stores the first half of its bytes.
 #[derive(Debug)]
 pub struct FullDisk {
     name: String,
@@ -108,8 +108,9 @@ pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
     DISK.clone().map(|disk| disk as Arc<dyn Disk>)
 }
 
-/// Several full disks. A write goes to the first disk whose prefix the name of the file begins
-/// with, and to the file system if there is none.
+/// Several full disks. The name of a file is compared with the prefixes of the disks in order. A
+/// write goes to the first disk whose prefix begins the name, or to the file system if no prefix
+/// does.
 #[cfg(feature = "testing")]
 #[derive(Debug)]
 struct Several(Vec<FullDisk>);

@@ -88,10 +88,10 @@ impl Unfinished {
         self.sync_file()
     }
 
-    /// Flushes the contents to disk, renames the file to its final name, which replaces the file or
-    /// link of this name, and flushes the name to disk. On an error the old file is unchanged,
-    /// except if the last step failed: then the new file has the name, and a power failure may
-    /// restore the old one.
+    /// Flushes the contents to disk, renames the file to its final name, and flushes the name to
+    /// disk. A file or link of this name is replaced. On an error the old file is unchanged, except
+    /// if the last step failed: then the new file has the name, and a power failure may restore the
+    /// old file.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -101,8 +101,8 @@ impl Unfinished {
         self.folder.sync(&self.handle)
     }
 
-    /// Like [`Unfinished::finish`], but nothing is flushed to disk: readers find the old file or
-    /// the new one, but after a power failure the file may contain anything.
+    /// Like [`Unfinished::finish`], but nothing is flushed to disk. Readers find either the old
+    /// file or the new file, but after a power failure the file may contain anything.
     ///
     /// # Errors
     /// Errors of the operating system.

@@ -148,7 +148,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Returns whether a path ends in a separator. The path of a file never does.
+/// Returns whether a path ends in a separator. The path of a file never ends in a separator.
 fn ends_as_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(std::path::is_separator)
 }

@@ -16,8 +16,8 @@ const FEW: usize = 16;
 /// Detects the format of a file that begins with the bytes `begin`. If `begin` has fewer than
 /// [`LOOKED_AT`] bytes, it is the whole file. NumPy files are recognised by their magic number, raw
 /// bytes by bytes that are not text, hexadecimal lines by 0x or letters; other files are decimal
-/// lines. If the lines may be hexadecimal or decimal, returns an error that describes a line for
-/// the user.
+/// lines. If the lines may be hexadecimal or decimal, returns a message for the user, which names a
+/// line with 0x or a hexadecimal letter.
 pub(crate) fn detect(begin: &[u8]) -> Result<Format, String> {
     if begin.starts_with(MAGIC) {
         return Ok(Format::Npy);

@@ -16,7 +16,7 @@ pub(crate) const NONE: &str = "none";
 pub struct Limit {
     /// The largest width.
     pub width: Width,
-    /// Whether `--bits` requests this width; otherwise it is the largest width supported.
+    /// True if `--bits` requests this width; false if the width is the largest one supported.
     pub given: bool,
 }
 
@@ -45,8 +45,8 @@ pub enum LineProblem {
         /// The limit that was exceeded.
         limit: Limit,
     },
-    /// The line without its leading zeros is longer than any line that is stored, and it is not a
-    /// number that is too wide: it contains characters other than digits.
+    /// The line is too long to be stored, even without its leading zeros. It is not a number that
+    /// is too wide, because it contains characters other than digits.
     TooLong {
         /// The length of the line after its leading zeros, in bytes.
         bytes: u64,
@@ -79,7 +79,7 @@ pub(crate) struct LongLine {
     characters: u64,
     /// The number of bytes other than blanks.
     digits: u64,
-    /// The first [`EXACT`] bytes other than blanks, or fewer if the line has fewer.
+    /// The first [`EXACT`] bytes other than blanks; all of them if the line has no more.
     first: Vec<u8>,
     /// Whether some byte is neither a blank nor a decimal digit.
     not_decimal: bool,
@@ -107,8 +107,8 @@ pub(crate) struct Digits {
     pub(crate) limit: Limit,
     /// The number of decimal or hexadecimal digits of 2^width − 1.
     most: usize,
-    /// The decimal digits of 2^width − 1; `None` for hexadecimal lines, and if they were not
-    /// computed.
+    /// The decimal digits of 2^width − 1. `None` for hexadecimal lines, and for decimal lines if
+    /// [`Self::rough`] created the rules.
     largest: Option<Vec<u8>>,
 }
 
@@ -221,8 +221,8 @@ pub(crate) fn prefix(line: &[u8]) -> usize {
     if line.starts_with(b"0x") || line.starts_with(b"0X") { 2 } else { 0 }
 }
 
-/// Returns a line that consists of a sign and digits, truncated if it is long; `None` for any other
-/// line.
+/// Returns a line that consists of a sign and digits; a long line is truncated. Returns `None` for
+/// any other line.
 fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     const MOST: usize = 40;
     let line = str::from_utf8(line).ok()?;
@@ -238,7 +238,7 @@ fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     })
 }
 
-/// The largest number of decimal or hexadecimal digits with which every number is exact in a
+/// A number of digits for which every number of this length, decimal or hexadecimal, is exact in a
 /// double.
 const EXACT: usize = 13;
 
@@ -256,8 +256,8 @@ fn bit_length(digits: &[u8], hex: bool) -> u64 {
     log as u64 + 1
 }
 
-/// Returns log2 of the number that has the leading digits `first`, at most [`EXACT`] digits, and
-/// `left` further digits. For hexadecimal digits the logarithm is rounded down.
+/// Returns log2 of a number. `first` contains its leading digits, at most [`EXACT`], and `left` is
+/// the count of the digits after them. For hexadecimal digits the logarithm is rounded down.
 fn log2(first: &[u8], left: u64, hex: bool) -> f64 {
     let first = str::from_utf8(first).ok();
     let first = first.and_then(|text| u64::from_str_radix(text, if hex { 16 } else { 10 }).ok());

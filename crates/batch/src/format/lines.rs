@@ -34,7 +34,7 @@ impl Lines {
     }
 
     /// Returns line i without LF or CR LF and without surrounding blanks. A long line is returned
-    /// without its leading zeros. `None` for a line that was too long to be stored.
+    /// without its leading zeros. Returns `None` for a line that was too long to be stored.
     pub(crate) fn get(&self, i: usize) -> Option<&[u8]> {
         let place = self.places.get(i)?.as_ref().ok()?;
         self.text.get(place.line.clone())
@@ -59,8 +59,8 @@ impl Lines {
     }
 }
 
-/// A reader that splits a file into lines, which end in LF or CR LF; the last one may have no end.
-/// Blank lines count as lines.
+/// A reader that splits a file into lines, which end in LF or CR LF. The last line of the file may
+/// lack this end. Blank lines count as lines.
 pub(crate) struct LineReader<R> {
     file: BufReader<R>,
     /// The length in bytes of the longest line that is stored.
@@ -72,8 +72,8 @@ impl<R: Read> LineReader<R> {
         Self { file: BufReader::with_capacity(BLOCK, file), longest }
     }
 
-    /// Returns the next `most` lines. Returns fewer if the file ends, or if the lines so far have
-    /// `enough` bytes. Returns none only at the end of the file.
+    /// Returns the next `most` lines. Returns fewer lines if the file ends, or if the lines so far
+    /// have `enough` bytes. Returns no line only at the end of the file.
     pub(crate) fn next(&mut self, most: usize, enough: usize) -> io::Result<Lines> {
         let mut lines = Lines::default();
         while lines.len() < most && lines.text.len() < enough {
@@ -91,8 +91,9 @@ impl<R: Read> LineReader<R> {
         Ok(())
     }
 
-    /// Appends the next line to `text` and returns its range there; `None` at the end of the file.
-    /// The inner error is a line that is too long to be stored: it is read, but not appended.
+    /// Appends the next line to `text` and returns the range of the line in `text`. Returns `None`
+    /// at the end of the file. The inner error describes a line that is too long to be stored; this
+    /// line is read, but not appended.
     fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Result<Place, LongLine>>> {
         let begin = text.len();
         let (mut blanks, mut left_out) = (0, 0);
@@ -144,7 +145,8 @@ impl<R: Read> LineReader<R> {
     }
 }
 
-/// Removes the blanks at `begin`, where a line begins, and returns their number.
+/// Removes the blanks at the offset `begin`, where a line begins, and returns the number of removed
+/// blanks.
 fn leave_out_blanks(text: &mut Vec<u8>, begin: usize) -> usize {
     let line = &text[begin..];
     let blanks = line.len() - line.trim_ascii_start().len();

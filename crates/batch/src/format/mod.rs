@@ -50,7 +50,7 @@ impl Format {
     }
 
     /// Returns the format that belongs to a file name extension: `.txt` or `.dec`, `.hex`, `.npy`,
-    /// `.bin` or `.raw`; `None` for other names.
+    /// `.bin` or `.raw`. Returns `None` for other names.
     #[must_use]
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();

@@ -29,7 +29,8 @@ pub(crate) struct Outcome {
     pub(crate) results: Vec<UintBatch>,
     /// The indices of the numbers without a result.
     pub(crate) none: Vec<usize>,
-    /// The number of checked results; of powers, the number that were recomputed.
+    /// The number of checked results. For powers, this is the number of results that were
+    /// recomputed.
     pub(crate) checked: u64,
     /// The contradiction in the first computation, if there was one.
     pub(crate) erred: Option<Contradiction>,
@@ -91,8 +92,8 @@ impl Identities {
     }
 
     /// Returns the indices of the powers to recompute, in ascending order: the indices in `failed`,
-    /// which is ascending, and random indices. Each call draws other indices, and `times` as many
-    /// as the usual sample has.
+    /// which is ascending, and random indices. The number of random indices is `times` the size of
+    /// the usual sample, and each call draws them anew.
     fn sample(&mut self, count: usize, times: u64, failed: &[usize]) -> Vec<usize> {
         let wanted = times * (count as u64 / POWERS_PER_SAMPLE).max(LEAST_POWERS);
         let mut sample = Sample::new(wanted.min(count as u64), count as u64, self.seed);
@@ -102,8 +103,8 @@ impl Identities {
 }
 
 /// Computes an operation. Returns its batches of results, such as quotients and remainders, in the
-/// host's memory, and the indices of the numbers without a result. From a device only the first
-/// `wanted` batches are copied.
+/// host's memory, and the indices of the numbers without a result. If a device computes, only the
+/// first `wanted` batches are copied from it and returned.
 fn results(
     operation: Operation,
     executor: &Executor,

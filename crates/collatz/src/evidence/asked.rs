@@ -66,12 +66,12 @@ impl Asked {
         CollatzError::refuted(&self.place, &self.region, what, found, expected)
     }
 
-    /// Returns the evidence if all challenges were answered and the right count of numbers was
-    /// walked.
+    /// Returns the evidence if all challenges were answered correctly and the count of numbers
+    /// walked is right.
     ///
     /// # Errors
-    /// The error of the first wrong answer. An error if another count of numbers was walked, or if
-    /// not all challenges were answered.
+    /// The error of the first wrong answer, if there was one. Otherwise an error if the count of
+    /// numbers walked is wrong or a challenge was not answered.
     pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
@@ -112,7 +112,7 @@ pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>
     parts
 }
 
-/// Returns the part of `numbers`, which are ascending, that lies in a range.
+/// Returns the elements of `numbers` that lie in a range. `numbers` must be ascending.
 pub(crate) fn within(numbers: &[u128], range: Range<u128>) -> &[u128] {
     let from = numbers.partition_point(|&n| n < range.start);
     let to = numbers.partition_point(|&n| n < range.end);

@@ -19,7 +19,8 @@ const ERRORS: f64 = 10.0;
 const PARTS: f64 = 50.0;
 
 /// A total of a unit: its name, its value in the unit, the part of the value that comes from
-/// numbers of no item, and the function that returns the contribution of an item.
+/// numbers that belong to no item, and the function that reads this total from an item's
+/// contribution.
 type Pair = (&'static str, u64, u64, fn(&Share) -> u64);
 
 const WALKED: &str = "count of numbers walked";
@@ -181,7 +182,8 @@ fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
 struct Sample {
     /// The sum of the contributions of the challenged items.
     challenged: Share,
-    /// The contributions of random items, including the challenged ones, or of all items.
+    /// The contributions of random items, including the challenged items; if `is_all`, the
+    /// contributions of all items.
     shares: Vec<Share>,
     /// Whether `shares` contains every item exactly once.
     is_all: bool,
@@ -256,8 +258,8 @@ impl Sample {
     }
 }
 
-/// Returns the least and the largest plausible sum of `items` values. `values` is a random sample
-/// of them. [`ERRORS`] describes the tolerance.
+/// Returns the smallest and the largest plausible sum of a population of `items` values. `values`
+/// is a random sample of this population. [`ERRORS`] describes the tolerance.
 fn interval(values: impl Iterator<Item = u64> + Clone, items: u128) -> (u128, u128) {
     let values = values.map(|value| value as f64);
     let count = values.clone().count() as f64;

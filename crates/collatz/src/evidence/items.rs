@@ -69,8 +69,8 @@ impl Items {
         !matches!(self, Self::Sieve(_))
     }
 
-    /// Returns the contribution of item `index`, computed by the slow rules; `None` beyond the last
-    /// item.
+    /// Returns the contribution of item `index`, computed by the slow rules. Returns `None` if
+    /// `index` is not below the number of items.
     pub(crate) fn share(&self, index: u128) -> Option<Share> {
         match self {
             Self::Sieve(items) => {
@@ -99,7 +99,8 @@ impl Items {
 pub(crate) struct SieveItems {
     trees: Vec<(Tree, Arc<Counts>)>,
     /// The parts of the region whose numbers are walked one by one and belong to no item. The flag
-    /// is false if the numbers also belong to a tree; they are then not counted again.
+    /// says whether the numbers of the part are counted here; it is false if they also belong to a
+    /// tree, which counts them.
     plain: Vec<(Region, bool)>,
     walker: Walker,
 }
@@ -142,7 +143,8 @@ impl SieveItems {
         &self.walker
     }
 
-    /// Returns the counts of the last tree, for reuse in other regions; `None` if there is no tree.
+    /// Returns the counts of the last tree, for reuse in other regions. Returns `None` if there is
+    /// no tree.
     pub(crate) fn counts(&self) -> Option<Arc<Counts>> {
         self.trees.last().map(|(_, counts)| counts.clone())
     }
@@ -151,8 +153,8 @@ impl SieveItems {
         self.trees().map(|(_, nodes)| nodes).sum()
     }
 
-    /// Returns the node with this index, preceded by the index of the tree that contains it; `None`
-    /// beyond the last node.
+    /// Returns the index of a tree and the node of this tree that is node `index` of the region,
+    /// counted from 0. Returns `None` if the region has at most `index` nodes.
     pub(crate) fn place(&self, mut index: u128) -> Option<(usize, Node)> {
         for (i, (tree, counts)) in self.trees.iter().enumerate() {
             let here = counts.below(&tree.root, tree.root_level);

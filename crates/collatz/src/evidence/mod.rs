@@ -10,9 +10,9 @@
 //!   ascending order of their numbers. In a tree, the nodes below the child with bit 0 precede
 //!   those below the child with bit 1, from the root down;
 //! * table: the numbers that it walks (see [`crate::table`]). The parts of the region are in
-//!   ascending order. In blocks the numbers of one mandatory residue are consecutive and ascend. Of
-//!   the residues that grow from the two children of a residue, the ones from the child whose last
-//!   step was even come first;
+//!   ascending order. In blocks the numbers of one mandatory residue are consecutive and ascend. A
+//!   residue has two children with one more bit. The residues below the child whose last step was
+//!   even precede the residues below the other child;
 //! * plain: the numbers of the region, ascending.
 //!
 //! N follows from the region and the parameters by a recurrence; no number needs to be walked.
@@ -49,8 +49,8 @@
 //! fault passes with probability at most (1 − s)^q: with q = 1,024, 3.4·10^−5 for s = 1 % and 36 %
 //! for s = 0.1 %. If tallies cover 32 nodes and the wrong nodes are spread at random, the
 //! probability is (1 − s)^(32·q): 6·10^−15 for s = 0.1 %. Nodes missing from a list are always
-//! detected, by the counts. A single wrong item among 10^10 is almost never detected; finding it
-//! takes a second run.
+//! detected, by the counts. A single wrong item among 10^10 is almost never detected by the
+//! challenges; only a second run finds it.
 //!
 //! The evidence does not protect against a participant who forges it on purpose: anyone can compute
 //! only the challenged items, and invent totals within the bounds of [`Evidence::check`].

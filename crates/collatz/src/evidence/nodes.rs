@@ -2,10 +2,12 @@
 //! applied to each number, step by step. Look-ahead vectors and the table of residues modulo 9 are
 //! not used. Of the table of steps only the kills may be used.
 //!
-//! A rule *kills* a number if it shows that the number need not be walked further. The *kill* of a
-//! residue is the largest v, 0 to 15, such that a rule kills every number of the residue that has
-//! fewer than m + v odd steps before a stage, in every stage. Here m is the least number of odd
-//! steps with which a number is not killed before the stage.
+//! A rule *kills* a number if it shows that the number need not be walked further. For a stage of
+//! the walk (one step by the table of steps), let m be the least number of odd steps that a number
+//! can have at the start of the stage without being killed earlier. The *kill* of a residue is the
+//! largest v from 0 to 15 with the following property in every stage: if a value at the start of
+//! the stage is in the residue, and fewer than m + v odd steps precede it, then a rule kills the
+//! number.
 
 use std::ops::Range;
 
@@ -27,8 +29,8 @@ pub(crate) struct SlowNodes<'a> {
     /// The limits of the rules in each stage of the walk. A stage is one step by the table of
     /// steps, which performs several steps of T.
     stages: Vec<Vec<Limits>>,
-    /// For each stage, the least number of odd steps at its start with which a number is not
-    /// killed.
+    /// For each stage, the least number of odd steps that a number can have at the start of the
+    /// stage without being killed earlier.
     least: Vec<u32>,
     /// The table of steps, from which kills are read; `None` if they are computed. Reading takes a
     /// third of the time of computing.
@@ -40,11 +42,13 @@ pub(crate) struct SlowNodes<'a> {
 pub(crate) struct NodeWalks {
     /// The number of walked numbers.
     pub walked: u64,
-    /// The sum, over the numbers that a rule kills in a stage, of the odd steps before this stage.
+    /// The sum of the odd steps of the numbers that a rule kills in a stage. For each of these
+    /// numbers, the odd steps before the stage are counted.
     pub killed_odd: u64,
-    /// The walked numbers that no rule kills. For each, its index among the 1,024 numbers of the
-    /// node, and its odd steps until the first end of a table step at which the value is below the
-    /// number, or `None` if it is unresolved.
+    /// The walked numbers that no rule kills. Each element contains the number's index among the
+    /// 1,024 numbers of the node, and its count of odd steps. The odd steps are counted up to the
+    /// end of the first table step after which the value is below the number. The count is `None`
+    /// if the number is unresolved.
     pub long: Vec<(u32, Option<u64>)>,
 }
 
@@ -57,8 +61,8 @@ impl NodeWalks {
         Share { walked: self.walked, checksum }
     }
 
-    /// Returns the results of two consecutive ranges of numbers of a node together. `other` is the
-    /// second range.
+    /// Joins the results of two consecutive ranges of the numbers of a node, and returns the
+    /// results of the whole range. `other` contains the results of the second range.
     fn followed_by(mut self, other: Self) -> Self {
         self.walked += other.walked;
         self.killed_odd += other.killed_odd;
@@ -87,15 +91,16 @@ impl<'a> SlowNodes<'a> {
         }
     }
 
-    /// Makes the rules read kills from the table of steps. This is for the nodes that are
-    /// recomputed together with a challenged node; the challenged node is also recomputed without
-    /// the table.
+    /// Makes the rules read kills from the table of steps. These rules are for the nodes that are
+    /// recomputed together with a challenged node. The challenged node itself is also recomputed
+    /// without the table.
     pub(crate) fn with_steps(self, steps: &'a [u32]) -> Self {
         Self { steps: Some(steps), ..self }
     }
 
     /// Returns the node of the last level whose numbers have the low bits `low`, by single steps of
-    /// the rules; `None` if a rule kills these numbers, or if `low` does not belong to the tree.
+    /// the rules. Returns `None` if a rule kills these numbers or `low` does not belong to the
+    /// tree.
     pub(crate) fn node(&self, low: u128) -> Option<Node> {
         let Tree { root, root_level, level, rules, .. } = *self.tree;
         let is_below = low >> level == 0 && (low ^ root.low) & ((1 << root_level) - 1) == 0;
@@ -141,8 +146,8 @@ impl<'a> SlowNodes<'a> {
         self.walks_of_some(node, 0..NUMBERS)
     }
 
-    /// Walks the numbers of a node of the last level whose index among its 1,024 numbers is in
-    /// `last`, and returns the results.
+    /// Walks some of the 1,024 numbers of a node of the last level, and returns the results. `last`
+    /// is the range of the indices of these numbers in the node.
     fn walks_of_some(&self, node: &Node, last: Range<u32>) -> NodeWalks {
         let mut walks = NodeWalks::default();
         let power = 3u128.wrapping_pow(node.odd);
@@ -167,8 +172,9 @@ impl<'a> SlowNodes<'a> {
         walks
     }
 
-    /// Returns the number of odd steps before the stage in which a rule kills a number; `None` if
-    /// no rule kills it. The number has the value x after `odd` odd steps.
+    /// Returns the count of a number's odd steps before the stage in which a rule kills the number.
+    /// Returns `None` if no rule kills the number. At the first stage, its path has the value x
+    /// after `odd` odd steps.
     fn killed(&self, mut x: u128, mut odd: u32) -> Option<u32> {
         let (bits, look) = (self.tree.step.bits(), self.tree.look.bits());
         for (stage, &least) in (1..).zip(&self.least) {
@@ -190,9 +196,9 @@ impl<'a> SlowNodes<'a> {
         None
     }
 
-    /// Returns the number of odd steps on the path of n until the first end of a table step at
-    /// which the value is below n; `None` if n is unresolved. The path has the value x after `odd`
-    /// odd steps.
+    /// Returns the number of odd steps on the path of n up to the end of the first table step after
+    /// which the value is below n. Returns `None` if n is unresolved. The table steps begin at the
+    /// value x of the path, which follows after `odd` odd steps.
     fn end(&self, n: u128, x: u128, odd: u32) -> Option<u64> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -213,8 +219,9 @@ impl<'a> SlowNodes<'a> {
     }
 }
 
-/// Returns whether no rule kills a number in the next steps, one for each element of `limits`. The
-/// number has the value x after `odd` odd steps. The pattern of its earlier steps is not used.
+/// Returns true if no rule kills a number in its next steps. `limits` has one element for each of
+/// these steps. Before them, the path of the number has the value x after `odd` odd steps. The
+/// pattern of the earlier steps is not used.
 fn lives(mut x: u128, mut odd: u32, limits: &[Limits]) -> bool {
     let mut pattern = Pattern::UNKNOWN;
     for limits in limits {
@@ -255,7 +262,7 @@ impl Value {
         }
     }
 
-    /// Returns ⌊value/2^bits⌋; `None` if it is 2^128 or more.
+    /// Returns ⌊value/2^bits⌋. Returns `None` if the quotient is 2^128 or more.
     pub(super) fn above(&self, bits: u32) -> Option<u128> {
         match self {
             Self::Short(x) => Some(x >> bits),

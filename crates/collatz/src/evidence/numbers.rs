@@ -1,10 +1,10 @@
-//! The steps of numbers that are walked one by one.
+//! Counts the steps of numbers that are walked one by one.
 
 use super::nodes::Value;
 use crate::walk::Walker;
 
-/// Returns the number of steps of T from n until the value is below n, or 0 for n ≤ 1; `None` if n
-/// is unresolved.
+/// Returns the number of steps of T from n until the value is below n. Returns 0 for n ≤ 1, and
+/// `None` if n is unresolved.
 pub(crate) fn steps(n: u128, walker: &Walker) -> Option<u64> {
     if walker.trap.is_some() {
         return walker.descend(n).map(|descent| descent.steps);

@@ -55,7 +55,7 @@ impl Unit {
     /// unresolved numbers, and checks the totals against bounds. Returns whether the unit has
     /// evidence.
     ///
-    /// Costs about 100 ms of one core, spread over all cores.
+    /// The check costs about 100 ms of one core, spread over all cores.
     ///
     /// # Errors
     /// The first error found.
@@ -117,12 +117,12 @@ impl Unit {
     }
 }
 
-/// The number of steps of T after which the search on a path ends, if the path is not at 1 earlier.
-/// Known numbers take fewer than 3,000 steps.
+/// The number of steps of T after which the search on a path ends if the path has not reached 1
+/// before. Known numbers take fewer than 3,000 steps.
 const MOST_STEPS: u32 = 200_000;
 
-/// Returns whether a value is on a path under n/2 and 3n + 1. The path continues with 4, 2, 1 after
-/// its end, since the sieve may have seen the value there.
+/// Returns whether a value is on a path under n/2 and 3n + 1. A path that reaches 1 is taken to
+/// continue with 4, 2, 1, since the sieve may have seen the value in this continuation.
 fn is_on_path(value: &BigUint, start: u128) -> bool {
     let one = BigUint::from(1u32);
     let mut x = BigUint::from(start);

@@ -78,7 +78,8 @@ pub struct Layout {
 enum Shape {
     /// The units are the classes of n < 2^bits by residue mod 2^`low_bits`.
     Classes { bits: u32, low_bits: u32 },
-    /// The units are windows from `first` on, preceded and followed by smaller parts.
+    /// The units are `windows` windows, of which the first one begins with the number `first`.
+    /// Smaller intervals [from, to) precede them (`head`) and follow them (`tail`).
     Windows { head: Vec<(u128, u128)>, first: u128, windows: u64, tail: Vec<(u128, u128)> },
 }
 
@@ -133,7 +134,7 @@ impl Layout {
         self.from
     }
 
-    /// Returns the number after the last of the range.
+    /// Returns the number after the last number of the range.
     #[must_use]
     pub fn to(&self) -> u128 {
         self.to
@@ -156,8 +157,9 @@ impl Layout {
         }
     }
 
-    /// Returns the first and the last unit and, if the range is divided into windows, the first and
-    /// the last window. A method that supports these units supports all units of the layout.
+    /// Returns the numbers of the first and the last unit and, if the range is divided into
+    /// windows, of the first and the last window. A method that supports these units supports all
+    /// units of the layout.
     #[must_use]
     pub fn corners(&self) -> Vec<u64> {
         let last = self.units().saturating_sub(1);
@@ -171,7 +173,7 @@ impl Layout {
         }
     }
 
-    /// Returns the set of numbers of unit `unit`, counted from 0; `None` if `unit` ≥
+    /// Returns the set of numbers of unit `unit`, counted from 0. Returns `None` if `unit` ≥
     /// [`Self::units`].
     #[must_use]
     pub fn region(&self, unit: u64) -> Option<Region> {

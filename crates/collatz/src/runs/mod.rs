@@ -22,10 +22,10 @@
 //! * A unit alone is a statement given all smaller numbers, including those of its range. For a
 //!   residue class, whose numbers are spread over the range, these are numbers of all other
 //!   classes: only a complete set of classes proves a claim.
-//! * An unresolved number did not fall below its start within a limit of steps far beyond that of
-//!   any known number. It may be a counter-example. It is reported, stored in its unit's file, and
-//!   reported again by every later run and merge. Everything else is then proven for the paths that
-//!   do not join its path.
+//! * The path of an unresolved number did not fall below its start within a limit of steps, which
+//!   no known path comes near. The number may be a counter-example. It is reported, stored in its
+//!   unit's file, and reported again by every later run and merge. The claims above are then proven
+//!   only for the paths that do not join its path.
 
 mod check;
 mod folder;

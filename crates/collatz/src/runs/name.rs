@@ -35,8 +35,8 @@ impl Name {
         Self { from, to, unit_bits: layout.unit_bits(), unit, units: layout.units() }
     }
 
-    /// Parses the name of a unit, in exactly the form in which names are written. `None` for a text
-    /// in another form, and for the number of a unit that the layout does not have.
+    /// Parses the name of a unit, in exactly the form in which names are written. Returns `None` if
+    /// the text has another form or the layout does not have a unit with the number in the text.
     fn parse(text: &str) -> Option<Self> {
         let (range, unit) = text.rsplit_once("-u")?;
         let (unit_bits, unit) = unit.split_once('-')?;

@@ -14,8 +14,8 @@
 //! * The stream of SplitMix64 from s: x_j = mix(s + j·0x9e3779b97f4a7c15), j = 0, 1, …
 //! * Number i of the sample, i = 0 … 2^20 − 1, is n_k with k = (2^64·x_2i + x_(2i+1)) mod c.
 //!
-//! Costs about 20 ms of one core for numbers below 2^71, and more near 2^127, where paths need more
-//! than 128 bits.
+//! The computation costs about 20 ms of one core for numbers below 2^71, and more near 2^127, where
+//! values need more than 128 bits.
 
 use num_bigint::BigUint;
 use rayon::prelude::*;
@@ -32,8 +32,9 @@ pub(super) const NUMBERS: u128 = 1 << 20;
 /// The count of numbers per task.
 const CHUNK: u64 = 1 << 12;
 
-/// The number of odd steps after which a number is unresolved. [`Walker`](crate::walk::Walker) has
-/// the same limit, for all steps of T.
+/// The limit of odd steps: a number is unresolved if its path is not below its start after this
+/// number of odd steps. The limit of [`Walker`](crate::walk::Walker) has the same value, but counts
+/// all steps of T.
 const LIMIT: u64 = 100_000;
 
 /// The result of the sample of a region.
@@ -124,8 +125,8 @@ const POWERS: [u128; 81] = {
     powers
 };
 
-/// Returns the number of odd steps of T from n until the value is below n, 0 for n = 0 and n = 1;
-/// `None` if the value is not below n after [`LIMIT`] odd steps.
+/// Returns the number of odd steps of T from n until the value is below n. Returns 0 for n = 0 and
+/// n = 1, and `None` if the value is not below n after [`LIMIT`] odd steps.
 ///
 /// From x = 2^a·y − 1 with y odd, a ≥ 1 odd steps lead to 3^a·y − 1, which is even. Only even steps
 /// decrease the value, so a comparison after each run of them finds the first descent (Barina 2021,
@@ -152,7 +153,7 @@ fn odd_steps(n: u128) -> Option<u64> {
     None
 }
 
-/// Like [`odd_steps`], but continues from the odd value x on the path of n, which follows after
+/// Like [`odd_steps`], but continues from the odd value x, which the path of n reaches after
 /// `steps` odd steps. Values may have any size.
 fn big_odd_steps(n: u128, x: u128, mut steps: u64) -> Option<u64> {
     let (mut x, start) = (BigUint::from(x), BigUint::from(n));
@@ -220,7 +221,7 @@ mod tests {
         from: String,
         #[serde(default)]
         to: String,
-        /// log2 of the bound of the numbers of a class; 0 for an interval.
+        /// The exponent of the bound of a class, whose numbers are below 2^bits; 0 for an interval.
         #[serde(default)]
         bits: u32,
         #[serde(default)]

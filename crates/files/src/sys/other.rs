@@ -1,5 +1,6 @@
 //! The operations on systems other than Unix. They work on paths and use the standard library. An
-//! object is checked before it is used; if it is replaced in between, this is not noticed.
+//! object is checked before it is used. A replacement of the object between the check and the use
+//! is not noticed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, OpenOptions};

@@ -138,7 +138,7 @@ impl Handle {
         Ok(sys::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Flushes the names in the directory to disk, if the file system can.
+    /// Flushes the names in the directory to disk, if the file system supports this.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match sys::fsync(&self.0) {
             Err(Errno::INVAL | Errno::NOTSUP | Errno::ROFS) => Ok(()),

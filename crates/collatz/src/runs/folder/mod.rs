@@ -150,8 +150,8 @@ impl Folder {
     }
 
     /// Returns log2 of the size of the units of a range, according to the names of the files. If
-    /// the sizes differ, returns the size that occurs most often; `None` if there are no files of
-    /// the range.
+    /// the sizes differ, returns the size that occurs most often. Returns `None` if there are no
+    /// files of the range.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -213,7 +213,7 @@ impl Folder {
         }
     }
 
-    /// Locks a unit against other processes; `None` if another process holds the lock.
+    /// Locks a unit against other processes. Returns `None` if another process holds the lock.
     pub(crate) fn claim(&self, layout: &Layout, unit: u64) -> Result<Option<Lock>, FolderError> {
         let name = lock_of(&Name::new(layout, unit));
         match self.files.try_lock(&name) {

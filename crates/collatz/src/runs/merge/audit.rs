@@ -78,8 +78,8 @@ impl Files {
         (0..count).map(one).collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// Performs an audit on the CPU and returns it with its result; `None` if the watch stopped it.
-    /// Verified numbers are reported to the watch.
+    /// Performs an audit on the CPU and returns the audit with its result. Returns `None` if the
+    /// watch stopped the audit. Verified numbers are reported to the watch.
     ///
     /// A unit that agrees as a whole no longer counts as lacking evidence.
     #[must_use]
@@ -108,10 +108,11 @@ fn verifier(method: Method) -> Result<Box<dyn Verifier>, crate::CollatzError> {
     })
 }
 
-/// Returns the method for the audit of a unit, and the part of the unit that this method verifies;
-/// `None` if no other method supports the unit. A unit of the sieve is verified by the table
-/// method, and a unit of the table method by the sieve; if that method does not support the part,
-/// by the plain method. A unit of the plain method is verified by the sieve or the table method.
+/// Returns the method for the audit of a unit, and the part of the unit that this method verifies.
+/// Returns `None` if no other method supports the unit. A unit of the sieve is verified by the
+/// table method, and a unit of the table method by the sieve. If the chosen method does not support
+/// the part, the plain method is used instead. A unit of the plain method is verified by the sieve
+/// or the table method.
 fn choose(
     method: &str,
     region: &Region,
@@ -152,7 +153,7 @@ fn part(region: &Region, bits: u32, mut draw: impl FnMut(u128) -> u128) -> Regio
 }
 
 /// Compares a unit with the second verification of the unit or of a part of it. Returns the name of
-/// the first quantity in which they contradict each other; `None` if they agree.
+/// the first quantity in which the two contradict each other. Returns `None` if they agree.
 fn compare(unit: &Unit, audit: &Audit, verified: Verified) -> Option<&'static str> {
     let sample = Sample::of(&audit.region);
     let mut unresolved = verified.unresolved;

@@ -70,7 +70,7 @@ impl Classes {
     }
 
     /// Returns the classes that are missing from this set, with the residues of at most `most` of
-    /// them; `None` if no class is missing.
+    /// them. Returns `None` if no class is missing.
     pub(super) fn missing(&self, most: usize) -> Option<Missing> {
         let gaps = gaps(&union(self.intervals.clone()), 0, 1 << self.bits);
         let high_bits = self.bits - self.low_bits;

@@ -54,8 +54,8 @@ impl Files {
     }
 
     /// Reads files and returns their contents. If `check` is true, also checks the result of each
-    /// unit by [`Unit::check_work`]. Returns `None` if the watch stopped it. Each file that was
-    /// read is reported to the watch.
+    /// unit by [`Unit::check_work`]. Returns `None` if the watch stopped the reading. Each file
+    /// that was read is reported to the watch.
     #[must_use]
     pub fn read(paths: &[PathBuf], check: bool, watch: &dyn Watch) -> Option<Self> {
         let one = |path: &PathBuf| {

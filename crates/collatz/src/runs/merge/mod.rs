@@ -44,8 +44,8 @@ pub struct Rejected {
     pub reason: String,
 }
 
-/// The union of the numbers that the unit files of several directories cover, with all that is in
-/// doubt.
+/// The union of the numbers that the unit files of several directories cover, and everything that
+/// casts doubt on this union.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Merged {
     /// The number of sound files.
@@ -66,19 +66,19 @@ pub struct Merged {
     pub disagreements: Vec<Disagreement>,
     /// The pairs of layouts whose units have common numbers, but cannot be compared.
     pub overlaps: Vec<Overlap>,
-    /// The number of comparisons between units of two layouts. One comparison takes all units that
-    /// overlap, directly or through further units.
+    /// The number of comparisons between units of two layouts. One comparison includes all units
+    /// that overlap each other, directly or through further units.
     pub compared: u64,
     /// The maximal intervals [from, to) of verified numbers, ascending, disjoint and not adjacent.
     /// Complete sets of residue classes are included.
     pub covered: Vec<(u128, u128)>,
-    /// The number of gaps between the intervals of `covered`, and up to the ends of the ranges of
-    /// the files.
+    /// The number of gaps in `covered`: the maximal intervals outside it, from the smallest start
+    /// to the largest end of `covered` and of the ranges of files with intervals.
     pub gaps: u64,
-    /// The first of the gaps, as intervals [from, to).
+    /// The first ten gaps, as intervals [from, to), ascending.
     pub first_gaps: Vec<(u128, u128)>,
-    /// The missing residue classes of ranges [0, 2^bits) whose classes are incomplete, and that no
-    /// intervals cover.
+    /// The missing residue classes, with one element for each range [0, 2^bits) that has incomplete
+    /// classes. Ranges that intervals cover are left out.
     pub missing: Vec<Missing>,
     /// The highest value in the sound files; `None` if no file contains one.
     pub highest: Option<Highest>,
@@ -116,7 +116,8 @@ impl Merged {
 }
 
 impl Files {
-    /// Returns the union of the numbers of all files that were read, with all that is in doubt.
+    /// Returns the union of the numbers of all files that were read, and everything that casts
+    /// doubt on this union.
     #[must_use]
     pub fn merged(self) -> Merged {
         let lacking = self.lacking.iter().map(|&place| self.units[place].0.clone()).collect();
@@ -147,8 +148,8 @@ struct Known {
     /// For each set of numbers, the first file of each combination of method, version and
     /// parameters.
     units: HashMap<RegionText, Vec<(PathBuf, Unit)>>,
-    /// The smallest start and the largest end of the ranges of files with intervals; `None` if no
-    /// file has an interval.
+    /// The smallest start and the largest end of the ranges to which the files with intervals
+    /// belong. `None` if no file has an interval.
     meant: Option<(u128, u128)>,
 }
 

@@ -1,11 +1,11 @@
 //! Comparison of units of the same numbers from different layouts.
 //!
 //! Units of one layout, that is, of one range and unit size, have no common numbers. Where units of
-//! two layouts overlap, a *place* is the smallest set of units of both that overlaps no other unit
-//! of either. If the units of both layouts contain the same numbers in a place, and no total
-//! depends on the layout, their totals must have the same sums. Only the totals of the plain method
-//! do not depend on the layout: the other methods use trees and blocks whose sizes depend on the
-//! size of the unit.
+//! two layouts overlap, a *place* is a minimal set of units of the two layouts such that no unit of
+//! the set overlaps a unit outside the set. If, at a place, the units of one layout contain the
+//! same numbers as the units of the other, and no total depends on the layout, then the totals of
+//! the two layouts must have the same sums. Only the totals of the plain method do not depend on
+//! the layout: the other methods use trees and blocks whose sizes depend on the size of the unit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -40,8 +40,9 @@ pub(super) struct Compared {
 /// of numbers in a unit.
 type Cut = (u128, u128, u32);
 
-/// The meaning of the elements of an interval. They are numbers, or numbers below 2^bits whose bits
-/// are in reverse order, so that a residue class is an interval. The second variant contains bits.
+/// The meaning of the elements of an interval: either numbers, or numbers below 2^bits with their
+/// bits in reverse order, so that a residue class is an interval. [`Space::Residues`] contains
+/// `bits`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Space {
     Numbers,
@@ -55,7 +56,7 @@ struct Piece<'a> {
     region: RegionText,
     /// The first element of the region's interval in its [`Space`].
     from: u128,
-    /// The element after the last of the region's interval in its [`Space`].
+    /// The element after the last element of the region's interval in its [`Space`].
     to: u128,
     files: Vec<&'a (PathBuf, Unit)>,
 }
@@ -137,8 +138,9 @@ impl Found {
         }
     }
 
-    /// Compares classes with intervals, and classes below different powers of two. Only classes and
-    /// intervals can contain the same numbers, and only if all classes are present.
+    /// Compares classes with intervals, and classes below one power of two with classes below
+    /// another. The compared units can contain the same numbers only if intervals are compared with
+    /// a complete set of classes.
     fn across(&mut self, spaces: &BTreeMap<Space, Vec<Piece>>) {
         for (&space, pieces) in spaces {
             let Space::Residues(bits) = space else { continue };
@@ -220,8 +222,9 @@ fn ends(pieces: &[&Piece]) -> Vec<(u128, u128)> {
     union(pieces.iter().map(|piece| (piece.from, piece.to)).collect())
 }
 
-/// Returns a unit of `classes` and a unit of `others` that have a common number; `None` if there
-/// are none. `classes` are classes of one layout, and `others` are units of another [`Space`].
+/// Returns a unit of `classes` and a unit of `others` that have a common number. Returns `None` if
+/// no two units have a common number. `classes` are classes of one layout, and `others` are units
+/// of another [`Space`].
 fn common<'a>(
     classes: &[&'a Piece<'a>],
     others: &[&'a Piece<'a>],
@@ -271,8 +274,8 @@ struct Totals {
 }
 
 impl Totals {
-    /// Returns the sums over the units of `pieces`; `None` if a unit was not verified by the plain
-    /// method.
+    /// Returns the sums over the units of `pieces`. Returns `None` if a unit was not verified by
+    /// the plain method.
     fn of(pieces: &[&Piece]) -> Option<Self> {
         let mut totals = Self { walked: 0, checksum: 0, highest: None };
         for piece in pieces {

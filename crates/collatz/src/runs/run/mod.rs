@@ -313,8 +313,8 @@ impl Shared<'_> {
     }
 }
 
-/// Locks a mutex, even if a thread panicked while it held the lock: the data are consistent even
-/// then.
+/// Locks a mutex, even if a thread panicked while it held the lock: such a panic leaves the data
+/// consistent.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

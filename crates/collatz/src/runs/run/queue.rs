@@ -48,7 +48,7 @@ impl SelectionError {
     }
 }
 
-/// A selection of `count` consecutive units from `first` on.
+/// A selection of `count` consecutive units, of which the first has the number `first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     first: u64,
@@ -114,7 +114,7 @@ impl Selection {
 /// The selected units that are left to do.
 pub(super) struct Queue {
     selection: Selection,
-    /// The number of selected units that were given to workers, from the first on.
+    /// The number of selected units that were given to workers. Units are given in ascending order.
     given: u64,
     /// The units that other processes have locked, each with the time at which to check again.
     later: VecDeque<(u64, Instant)>,

@@ -69,14 +69,15 @@ pub struct Outcome {
     pub selected: u64,
     /// The number of units that this run verified.
     pub done: u64,
-    /// The number of selected units that earlier runs verified, or other processes during this run.
+    /// The number of selected units that this run found verified, by earlier runs or by other
+    /// processes.
     pub before: u64,
     /// The numbers of the units that failed, ascending.
     pub failed: Vec<u64>,
     /// The count of numbers in the units that this run verified.
     pub numbers: u128,
-    /// The count of numbers in the units that earlier runs verified, or other processes during this
-    /// run.
+    /// The count of numbers in the selected units that this run found verified, by earlier runs or
+    /// by other processes.
     pub numbers_before: u128,
     /// The wall-clock time of the run, in seconds.
     pub seconds: f64,

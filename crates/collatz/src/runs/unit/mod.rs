@@ -17,8 +17,8 @@ use crate::{Method, Region, Verified, Verifier, decimal};
 /// The name of the format, which each file of a unit contains.
 const FORMAT: &str = "warpint-collatz-unit";
 
-/// The version of the format. It is incremented when older programs cannot read the file: units of
-/// version 1 have no evidence.
+/// The version of the format. It is incremented when older programs cannot read the new files.
+/// Units of version 1 have no evidence.
 const FORMAT_VERSION: u32 = 2;
 
 /// The result for a verified unit.
@@ -355,8 +355,8 @@ impl Unit {
         (self.method.clone(), self.method_version, self.parameters.clone())
     }
 
-    /// Returns the first contradiction between two results for the same numbers; `None` if they
-    /// agree.
+    /// Returns the name of the first quantity in which two results for the same numbers contradict
+    /// each other. Returns `None` if the results agree.
     ///
     /// The sample, the unresolved numbers and the count of all numbers are always compared. The
     /// method's checksum and counts and the highest value are compared if method, version and
@@ -389,9 +389,10 @@ impl Unit {
     }
 }
 
-/// Returns whether a region has an odd number other than 1. If it has one, one is among its first
-/// four numbers. An interval of more than 2^20 numbers has some in its sample too, because the
-/// sample consists of a million random numbers.
+/// Returns whether a region has an odd number other than 1. Only the first four numbers of the
+/// region are inspected: they include an odd number other than 1 if the region has any. The sample
+/// of an interval of more than 2^20 numbers contains odd numbers too, because it consists of a
+/// million random numbers.
 fn has_odd(region: &Region) -> bool {
     (0..4).filter_map(|index| region.nth(index)).any(|n| n > 1 && n % 2 == 1)
 }
