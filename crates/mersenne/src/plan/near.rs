@@ -65,7 +65,7 @@ fn near(error: &PlanError, request: &PlanRequest) -> Option<Vec<usize>> {
 }
 
 /// Returns the longest length below `n` and the shortest length above `n` that support M_p with
-/// enough margin; `None` where no length does.
+/// enough margin. Each is `None` if there is no such length.
 fn neighbours(family: &dyn EngineFamily, p: u32, n: usize) -> (Option<usize>, Option<usize>) {
     let usable = |n: &usize| family.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
     let shorter = family.lengths(1, n.saturating_sub(1)).into_iter().rev().find(usable);

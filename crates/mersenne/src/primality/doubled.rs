@@ -34,8 +34,8 @@ pub(super) struct Doubled {
     confirmed: Confirmation,
     clock: &'static dyn Clock,
     begun: Instant,
-    /// The residue of the first engine at the end of a stretch; `None` unless the second engine has
-    /// yet to reach that iteration.
+    /// The residue of the first engine at the end of the stretch, while the second engine has yet
+    /// to reach that iteration; otherwise `None`.
     reached: Option<Residue>,
 }
 
@@ -116,8 +116,8 @@ impl Doubled {
         Ok(())
     }
 
-    /// Returns `done` unchanged. If it is an error of the device, drops the second engine, so that
-    /// the next step builds a new one.
+    /// Returns `done` unchanged. If `done` is an error of the device, drops the second engine, so
+    /// that the next step builds a new one.
     fn noted<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         if matches!(done, Err(EngineError::Device(_))) {
             self.engine = None;
@@ -126,8 +126,8 @@ impl Doubled {
         done
     }
 
-    /// Does n squarings on the second engine, but none beyond the end of the stretch. Returns the
-    /// residue of the second engine at the end of the stretch, and `None` before it.
+    /// Does n squarings on the second engine, but stops at the end of the stretch. Returns the
+    /// residue of the second engine if the end of the stretch is reached, otherwise `None`.
     fn step(&mut self, n: u64) -> Result<Option<Residue>, EngineError> {
         let agreed = self.agreed_state();
         let is_new = self.engine.is_none();

@@ -160,8 +160,8 @@ impl ResidueFolder {
         self.remove(|found| found > iteration)
     }
 
-    /// Removes the residues that are not at these points. Only a proof of a higher power needs
-    /// them.
+    /// Removes the residues at iterations other than these points. A proof that is built from these
+    /// points does not need them.
     pub fn forget_all_but(&self, points: &Points) -> io::Result<()> {
         self.remove(|found| !points.contains(found))
     }
