@@ -131,8 +131,8 @@ impl Work {
         }
     }
 
-    /// Returns whether the assignment is a double check: the number was tested before, and the new
-    /// result must not be taken from an earlier test on the same machine.
+    /// Returns whether the assignment is a double check: the number was tested before, and a stored
+    /// result of another assignment on the same machine does not count.
     #[must_use]
     pub fn is_double_check(&self) -> bool {
         match *self {

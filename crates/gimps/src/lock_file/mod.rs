@@ -168,9 +168,9 @@ impl Drop for LockFile {
     }
 }
 
-/// Creates a file under a private name, writes the id of this process into it, and links `FILE.lck`
-/// to it. Returns `None` if the lock cannot be created in this way, for example on a file system
-/// without hard links.
+/// Creates the lock file: creates a file under a private name, writes the id of this process into
+/// it, and links `FILE.lck` to it. Returns `None` if this is not possible, for example on a file
+/// system without hard links.
 fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileError>> {
     for _ in 0..TRIES {
         let private = private_name(name);
@@ -247,8 +247,8 @@ fn clear_away(Place { folder, name, .. }: &Place, lock: &File) {
     }
 }
 
-/// Writes the id of this process. The number of bytes is always the same, so that an earlier id is
-/// overwritten completely, and the file is never without an id.
+/// Writes the id of this process into the lock file. The number of bytes is always the same, so
+/// that an earlier id is overwritten completely, and the file is never without an id.
 fn write_own_id(file: &mut File) -> io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     file.write_all(format!("{OWN}{:>10}\n", std::process::id()).as_bytes())

@@ -181,9 +181,9 @@ pub(super) fn device_or_cpu(
 
 impl Plan {
     /// Returns a plan for the exponent without a measurement. Its engine is the requested one, or
-    /// else the first one at the place that supports the exponent: on the CPU, `word` below
-    /// exponent 64 and `fp64` above. Its length is the requested one, or else the shortest with
-    /// enough margin.
+    /// else the first engine at the place that supports the exponent: on the CPU, `word` below
+    /// exponent 64 and `fp64` above. Its length is the requested one, or else the shortest length
+    /// with enough margin.
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
@@ -367,7 +367,7 @@ impl Plan {
     }
 
     /// Returns the plan with the shortest stored time, and this time per squaring in seconds. The
-    /// lengths compared are this plan's length and those at most an eighth longer. Returns `None`
+    /// plans compared have this plan's length or a length at most an eighth longer. Returns `None`
     /// if this plan's length has no stored time.
     fn fastest_stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         self.stored(stored)?;

@@ -45,8 +45,9 @@ impl std::error::Error for PlanRefusal {
 }
 
 impl PlanError {
-    /// Returns the error together with the usable lengths nearest to the unusable one. `request`
-    /// must name the CPU or a device: for `Auto`, lengths on the CPU are returned.
+    /// Returns the error together with the usable lengths nearest to the requested length, if that
+    /// is unusable. `request` must name the CPU or a device: for `Auto`, lengths on the CPU are
+    /// returned.
     #[must_use]
     pub fn of_request(self, request: &PlanRequest) -> PlanRefusal {
         let near = near(&self, request).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! A Lucas–Lehmer test that a second engine recomputes, stretch by stretch.
 //!
 //! The second engine starts each stretch with the last residue on which both engines agreed, at a
-//! shift of its own, and must end the stretch with the same residue. At the end of a stretch this
-//! detects any error that only one engine made, including a transform that handles some digits
-//! wrongly. The test takes the sum of the times of both engines. It resumes from verified
+//! shift of its own, and must end the stretch with the same residue as the first engine. This
+//! comparison detects any error that only one engine made, including a transform that handles some
+//! digits wrongly. The test takes the sum of the times of both engines. It resumes from verified
 //! checkpoints only. Iterations that neither a second engine nor a Jacobi check has confirmed are
 //! computed again.
 

@@ -6,9 +6,6 @@
 //! symbol has either sign with probability ½. By the same identity it can change at the first
 //! squaring after the error, but not at later ones. So an error is detected by the next check or by
 //! none.
-//! | M_p) = (s_0 − 2 | M_p)(s_0 + 2 | M_p) is −1 for the starts 4, 10 and 2/3. After an error the
-//! symbol has either sign with probability ½. By the same identity it keeps that sign from the
-//! second squaring on. So an error is detected by the next check or by none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

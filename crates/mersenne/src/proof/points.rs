@@ -1,7 +1,7 @@
 //! The iterations whose residues are needed to build a proof.
 
-/// The largest power of a proof, which is built from 2^15 residues. Prime95's verifier has the same
-/// limit.
+/// The largest power of a proof. A proof of this power is built from 2^15 residues. Prime95's
+/// verifier has the same limit.
 pub const LARGEST_POWER: u32 = 15;
 
 /// The smallest exponent for which a test builds a proof by default.

@@ -140,9 +140,9 @@ impl ResidueFolder {
         self.folder.size(name(iteration)).is_ok_and(|size| size == Some(body + header))
     }
 
-    /// Returns the largest power, at most `most`, for which files exist ([`ResidueFolder::has`]) at
-    /// all points of the proof up to iteration `reached`. The last point, p, needs no file. Returns
-    /// 0 if no power qualifies.
+    /// Returns the largest power, at most `most`, for which all points of the proof up to iteration
+    /// `reached` have a file ([`ResidueFolder::has`]). The last point, p, needs no file. Returns 0
+    /// if there is no such power.
     #[must_use]
     pub fn largest_complete_power(&self, most: u32, reached: u64) -> u32 {
         let complete = |power: &u32| {

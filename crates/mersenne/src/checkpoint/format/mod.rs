@@ -150,7 +150,7 @@ impl State {
     /// Returns whether memory seems to have left the state unchanged. The last verified residue
     /// must have the digest with which it was sealed. If the present residue or the product of the
     /// next Gerbicz–Li check belongs to the verified iteration, it must be equal to the verified
-    /// residue, because a file stores equal residues only once.
+    /// residue; a file stores only one of these equal residues.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.gerbicz.as_ref().is_none_or(|g| {

@@ -14,8 +14,8 @@ use crate::{Event, TestKind};
 /// The number of the newest verified checkpoints that are kept. The same number of the newest
 /// unverified checkpoints are kept as well.
 const GENERATIONS: usize = 3;
-/// Of the older checkpoints, some are kept whose iterations grow from each one to the next by at
-/// least this factor. Even the longest test keeps fewer than ten of these.
+/// Some of the older checkpoints are kept, too. From each of these to the next one, the iteration
+/// grows at least by this factor, so even the longest test keeps fewer than ten of them.
 const SPREAD: u64 = 4;
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
