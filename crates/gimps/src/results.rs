@@ -76,10 +76,11 @@ const LONGEST_LINE: usize = 64 << 10;
 /// A file to which results are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultsFile<'a> {
-    /// A file named by the user: links are followed, and a character device (`/dev/null`) is written to
+    /// A file named by the user: links are followed. A character device (`/dev/null`) is written to
     /// without being read.
     Given(&'a Path),
-    /// A file in a directory of the program, which is created if missing: links are refused.
+    /// A file in a directory of the program: links are refused, and the directory is created if
+    /// missing.
     Own(&'a Path),
 }
 

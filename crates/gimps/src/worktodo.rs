@@ -9,8 +9,8 @@
 //! | `Test=`, `DoubleCheck=` | `[AID,]p[,tf_bits[,pm1_done]]` |
 //! | `Cert=` | `[AID,]k,b,n,c,squarings` |
 //!
-//! Here k = 1, b = 2, c = −1 and n = p < 2^31. A prefix `B1=…,B2=…;` is meant for other programs and is
-//! preserved. Keywords are case-insensitive; spaces around `=` and the commas are ignored.
+//! Here k = 1, b = 2, c = −1 and n = p < 2^31. A prefix `B1=…,B2=…;` is meant for other programs
+//! and is preserved. Keywords are case-insensitive; spaces around `=` and the commas are ignored.
 
 use std::fmt;
 
@@ -47,8 +47,8 @@ pub enum Line {
 /// `Display` writes the line; [`Line::parse`] reads it back to an equal value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
-    /// The assignment's ID, 32 hexadecimal digits as in the line; `None` for `N/A`, `0`, an empty or a
-    /// missing ID.
+    /// The assignment's ID, 32 hexadecimal digits as in the line. `None` if the ID is missing or
+    /// empty, or is `N/A` or `0`.
     pub aid: Option<String>,
     /// The work to do.
     pub work: Work,

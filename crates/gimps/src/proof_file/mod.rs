@@ -1,6 +1,7 @@
 //! PRP proofs, version 2: a header of text lines and the residues.
 //!
-//! Sources: GpuOwl's wiki, *PRP Proof File Spec*, and the files that GpuOwl and Prime95 read and write.
+//! Sources: GpuOwl's wiki, *PRP Proof File Spec*, and the files that GpuOwl and Prime95 read and
+//! write.
 
 mod header;
 

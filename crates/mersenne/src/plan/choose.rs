@@ -63,7 +63,8 @@ pub struct StoredTime {
     pub time: Duration,
 }
 
-/// A store of times of squarings that were measured earlier on this machine.
+/// A store of times of squarings that were measured earlier, on this machine or on the same device
+/// model.
 pub trait StoredTimes {
     /// Returns the stored time for a key, with its variant; `None` if no time is stored.
     fn get(&self, key: &TimingKey) -> Option<StoredTime>;

@@ -71,8 +71,8 @@ impl Doubled {
         State { iteration, residue, confirmed, ..self.first.first() }
     }
 
-    /// Does at most `most` squarings on the second engine. At the end of the stretch, compares its
-    /// residue with `reached`, the residue of the first engine.
+    /// Does at most `most` squarings on the second engine. At the end of the stretch, compares the
+    /// residue of the second engine with `reached`, the residue of the first engine.
     fn follow(&mut self, reached: Residue, most: u64) -> Result<Advance, EngineError> {
         let n = most.min(self.first.iteration() - self.second.iteration());
         let stepped = self.step(n);
