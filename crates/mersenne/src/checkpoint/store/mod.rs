@@ -286,7 +286,7 @@ impl CheckpointStore {
     }
 
     /// Removes the unverified checkpoints of iterations after `verified_iteration`, because a
-    /// failed check has shown that some of them are wrong.
+    /// failed check has shown that some of them may be wrong.
     pub fn discard_after(&mut self, verified_iteration: u64) -> io::Result<()> {
         for entry in self.entries()? {
             if !entry.verified && entry.iteration > verified_iteration {
