@@ -74,7 +74,7 @@ pub(crate) fn decimal(field: &'static str, text: &str) -> Result<f64, Malformed>
 }
 
 /// Splits a line into the prefix `B1=…,B2=…;` before the keyword, and the rest. The prefix is
-/// returned without the semicolon, or as `None` if the line has none.
+/// returned without its semicolon. It is `None` if the line has no prefix.
 pub(crate) fn split_bounds(text: &str) -> Result<(Option<String>, &str), Malformed> {
     let starts = |name: &str| text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(name));
     if !starts("B1=") && !starts("B2=") {
@@ -95,8 +95,8 @@ pub(crate) fn split_bounds(text: &str) -> Result<(Option<String>, &str), Malform
     Ok((Some(prefix.trim().to_owned()), rest.trim_start()))
 }
 
-/// Splits a line into the text before the known factors and the list of known factors, which is at
-/// the end of the line in quotation marks. The list is empty if there are no quotation marks.
+/// Splits a line into the text before the known factors, and the list of known factors. The list is
+/// at the end of the line, in quotation marks; without quotation marks it is empty.
 pub(crate) fn split_factors(text: &str) -> Result<(&str, Vec<String>), Malformed> {
     let Some((before, quoted)) = text.split_once('"') else { return Ok((text, vec![])) };
     let list = quoted.trim_end().strip_suffix('"').ok_or(Malformed::Quotes)?;

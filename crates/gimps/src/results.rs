@@ -76,10 +76,11 @@ const LONGEST_LINE: usize = 64 << 10;
 /// A file to which results are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultsFile<'a> {
-    /// A file named by the user: links are followed, and a character device (`/dev/null`) is written to
+    /// A file named by the user: links are followed. A character device (`/dev/null`) is written to
     /// without being read.
     Given(&'a Path),
-    /// A file in a directory of the program, which is created if missing: links are refused.
+    /// A file in a directory of the program: links are refused, and the directory is created if
+    /// missing.
     Own(&'a Path),
 }
 
@@ -113,7 +114,8 @@ impl<'a> ResultsFile<'a> {
         }
     }
 
-    /// Appends bytes and flushes them to disk; without bytes, only creates the file.
+    /// Appends bytes to the file and flushes them to disk. If `bytes` is empty, only creates the
+    /// file.
     fn append(self, bytes: &[u8]) -> Result<(), FileError> {
         let path = match self {
             Self::Own(path) => {
@@ -149,9 +151,8 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for ResultsFile<'a> {
     }
 }
 
-/// Refuses a path at which there is an object that can never be a results file:
-/// [`ResultsError::NotAFile`] for a directory, a FIFO (whose opening waits for a reader), a socket or a
-/// block device.
+/// Checks that a path can lead to a results file. Returns [`ResultsError::NotAFile`] for a
+/// directory, a FIFO (whose opening waits for a reader), a socket or a block device.
 ///
 /// Opens and changes nothing. A path that cannot be examined is accepted.
 pub fn check_results_path<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), ResultsError> {
@@ -171,11 +172,12 @@ pub fn try_results_file<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), Resu
 
 /// Appends a line to a results file, which is created if missing.
 ///
-/// The line is written in one write in append mode and flushed to disk, and the file is closed at once.
-/// Programs that watch the file wait for the close, and lines of two writers are not mixed. The
-/// existing contents are not changed. If they do not end in a newline (an incomplete write), the new
-/// line begins on a line of its own. A result that the file already has, up to the timestamp, is not
-/// written again; lines of 64 KiB and more are not compared.
+/// The line is written in one write in append mode and flushed to disk, and the file is closed at
+/// once. So lines of two writers are not mixed, and programs that wait for the file to be closed
+/// see the line. The existing contents are not changed. If they do not end in a newline (an
+/// incomplete write), the new line begins on a line of its own. A result that the file already has,
+/// possibly with another timestamp, is not written again. For this, lines of 64 KiB and more are
+/// not examined.
 ///
 /// Cost: one pass over the file, and memory for its longest line up to 64 KiB.
 pub fn append_result<'a>(
@@ -211,15 +213,15 @@ pub fn append_result<'a>(
 
 /// The properties of a results file that must be known before a line is appended.
 struct Scan {
-    /// Whether the file already has the result, up to the timestamp.
+    /// Whether the file already has the result, possibly with another timestamp.
     has_line: bool,
     /// Whether the last line has no newline at its end.
     torn: bool,
 }
 
-/// Searches a results file for the wanted result. Lines are read as bytes: an incomplete or foreign
-/// line need not be UTF-8 or JSON. A line that is too long is read in pieces, which are not
-/// examined.
+/// Searches a results file for the wanted result. Lines are read as bytes, because an incomplete or
+/// foreign line need not be UTF-8 or JSON. A line longer than [`LONGEST_LINE`] is read in pieces,
+/// which are not examined.
 fn scan(file: File, wanted: &Value) -> io::Result<Scan> {
     let mut reader = BufReader::new(file);
     let mut scan = Scan { has_line: false, torn: false };

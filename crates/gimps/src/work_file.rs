@@ -16,8 +16,9 @@ const MOST_BYTES: u64 = 16 << 20;
 /// How long `worktodo.add` must be unchanged before its lines are moved.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The file `worktodo.txt` of a directory, with the file `worktodo.add` of lines to be added to it;
-/// or the two corresponding files of one worker: see [`WorkFile::of_worker`].
+/// The file `worktodo.txt` of a directory, together with the file `worktodo.add`, whose lines are
+/// to be added to it. The two files of a single worker have other names: see
+/// [`WorkFile::of_worker`].
 ///
 /// Other programs replace the file by renaming, append to it, and lock it by the file
 /// `worktodo.txt.lck`. Every change through this type uses the same lock. A change writes a new
@@ -115,23 +116,23 @@ impl WorkFileError {
 }
 
 impl WorkFile {
-    /// Creates the work file of a directory. A change waits for at most `patience` for another
-    /// program's lock. Does not access the disk.
+    /// Creates the value for the work file of a directory. A change waits for at most `patience`
+    /// for another program's lock. Does not access the disk.
     #[must_use]
     pub fn new(dir: &Path, patience: Duration) -> Self {
         let stop = Stop(Box::new(|| false));
         Self { path: dir.join("worktodo.txt"), patience, stop, notices: vec![] }
     }
 
-    /// Makes every later change give up waiting for a lock, with [`LockError::Stopped`], once
-    /// `stop` returns true.
+    /// Sets the function that ends the waits for locks. Once `stop` returns true, a change that
+    /// waits for a lock fails with [`LockError::Stopped`].
     #[must_use]
     pub fn stopped_by(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.stop = Stop(Box::new(stop));
         self
     }
 
-    /// Creates the work file of one worker alone, `worktodo-<worker>.txt`, with
+    /// Creates the value for the files of one worker alone: `worktodo-<worker>.txt` and
     /// `worktodo-<worker>.add`, named as in PRPLL. Does not access the disk.
     #[must_use]
     pub fn of_worker(dir: &Path, worker: u32, patience: Duration) -> Self {
@@ -150,7 +151,7 @@ impl WorkFile {
         std::mem::take(&mut self.notices)
     }
 
-    /// Reads and returns all current lines; none if the file does not exist.
+    /// Reads and returns all current lines. Returns an empty list if the file does not exist.
     ///
     /// Cost: one pass over at most 16 MiB.
     pub fn read(&self) -> Result<Vec<NumberedLine>, WorkFileError> {
@@ -164,8 +165,8 @@ impl WorkFile {
             .collect())
     }
 
-    /// Appends lines, given without line endings, each with the ending that the file uses. The file is
-    /// created if missing.
+    /// Appends lines, which are given without line endings. Each gets the line ending that the file
+    /// uses. The file is created if missing.
     pub fn append(&mut self, lines: &[&[u8]]) -> Result<(), WorkFileError> {
         if lines.is_empty() {
             return Ok(());
@@ -218,8 +219,8 @@ impl WorkFile {
         Ok(merged)
     }
 
-    /// Appends the lines of the file `taken`, and removes that file; with `only_new`, appends only
-    /// the lines that are missing. Returns the number of lines appended.
+    /// Appends the lines of the file `taken`, and removes that file. If `only_new` is true, leaves
+    /// out the lines that the work file already has. Returns the number of lines appended.
     fn take_in(&self, taken: &Path, only_new: bool) -> Result<usize, WorkFileError> {
         if !is_there(taken) {
             return Ok(0);
@@ -253,9 +254,9 @@ impl WorkFile {
         Ok(lock)
     }
 
-    /// Replaces the contents of the file by the result of `change`, unless that is `None`. Returns
-    /// whether the file was replaced. The lock must be held. Writes of programs that do not use the
-    /// lock are detected up to the instant of the renaming.
+    /// Replaces the contents of the file by the result of `change`. Changes nothing if `change`
+    /// returns `None`. Returns whether the file was replaced. The lock must be held. Writes of
+    /// programs that do not use the lock are detected up to the instant of the renaming.
     fn edit(
         &self,
         mut change: impl FnMut(&[u8]) -> Option<Vec<u8>>,
@@ -323,7 +324,7 @@ fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     new
 }
 
-/// Reads and returns the whole file; an empty vector if it does not exist.
+/// Reads and returns the whole file. Returns an empty vector if the file does not exist.
 fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     let (folder, name) = place(path)?;
     match folder.read(name, MOST_BYTES) {

@@ -9,8 +9,8 @@
 //! | `Test=`, `DoubleCheck=` | `[AID,]p[,tf_bits[,pm1_done]]` |
 //! | `Cert=` | `[AID,]k,b,n,c,squarings` |
 //!
-//! Here k = 1, b = 2, c = −1 and n = p < 2^31. A prefix `B1=…,B2=…;` is meant for other programs and is
-//! preserved. Keywords are case-insensitive; spaces around `=` and the commas are ignored.
+//! Here k = 1, b = 2, c = −1 and n = p < 2^31. A prefix `B1=…,B2=…;` is meant for other programs
+//! and is preserved. Keywords are case-insensitive; spaces around `=` and the commas are ignored.
 
 use std::fmt;
 
@@ -47,8 +47,8 @@ pub enum Line {
 /// `Display` writes the line; [`Line::parse`] reads it back to an equal value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
-    /// The assignment's ID, 32 hexadecimal digits as in the line; `None` for `N/A`, `0`, an empty or a
-    /// missing ID.
+    /// The assignment's ID, 32 hexadecimal digits as in the line. `None` if the ID is missing or
+    /// empty, or is `N/A` or `0`.
     pub aid: Option<String>,
     /// The work to do.
     pub work: Work,
@@ -117,8 +117,8 @@ impl Work {
         }
     }
 
-    /// Returns whether the assignment states that factors were searched for; always true for a
-    /// certification.
+    /// Returns whether the assignment states that factors were searched for. This is always true
+    /// for a certification.
     #[must_use]
     pub fn has_factoring_history(&self) -> bool {
         match self {
@@ -131,8 +131,8 @@ impl Work {
         }
     }
 
-    /// Returns whether the assignment is a double check, whose result must be independent of an
-    /// earlier one of the same machine.
+    /// Returns whether the assignment is a double check: the number was tested before, and a stored
+    /// result of another assignment on the same machine does not count.
     #[must_use]
     pub fn is_double_check(&self) -> bool {
         match *self {
@@ -355,8 +355,8 @@ impl<'a> Fields<'a> {
     }
 
     /// Removes the first field if it is an assignment's ID or stands for a missing ID (`N/A`, `0`
-    /// or empty), and returns the ID, if any. A first field that is another number stays: none of
-    /// the fields after the ID has 32 digits or is 0.
+    /// or empty), and returns the ID, if any. Any other first field stays if it is a number: it is
+    /// then k or the exponent of a line without an ID.
     fn aid(&mut self) -> Result<Option<String>, Malformed> {
         let Some(first) = self.rest.peek().map(|text| text.trim()) else { return Ok(None) };
         let hex = first.bytes().all(|b| b.is_ascii_hexdigit());
@@ -376,8 +376,8 @@ impl<'a> Fields<'a> {
         Err(Malformed::Field { field, value, wanted: "32 hexadecimal digits or N/A" })
     }
 
-    /// Parses the fields k, b, n and c of the number k·b^n + c; returns n if k = 1, b = 2 and c =
-    /// −1. Any other number is work for another program.
+    /// Parses the fields k, b, n and c of the number k·b^n + c. Returns n if k = 1, b = 2 and c =
+    /// −1. For any other number, returns a refusal, because the line is work for another program.
     fn mersenne(&mut self) -> Result<u32, Refusal> {
         let mut number = || -> Result<[&'a str; 4], Malformed> {
             Ok([self.required("k")?, self.required("b")?, self.required("n")?, self.required("c")?])

@@ -27,8 +27,8 @@ pub struct KnownFactors {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactorError {
-    /// The text is not a decimal number above 1, or this number or all numbers together have too
-    /// many digits.
+    /// The text is not a decimal number above 1, or has too many digits. This error is also
+    /// returned if all numbers together have too many digits.
     #[error(
         "'{text}' is not a factor: give whole numbers above 1, with at most {MOST_DIGITS} digits in all"
     )]
@@ -62,8 +62,8 @@ impl FactorError {
     }
 }
 
-/// Displays, for an error message, the number that a factor does not divide: `M67`, or `what 2
-/// smaller factors leave of M67`.
+/// Displays, for an error message, the number that a factor does not divide: M_p itself or its
+/// quotient by smaller factors. Examples: `M67`, `what 2 smaller factors leave of M67`.
 struct Left {
     exponent: u32,
     others: usize,
@@ -90,9 +90,9 @@ impl KnownFactors {
     /// all smaller ones.
     ///
     /// # Errors
-    /// Returns an error if an item is not a number above 1, if it does not divide M_p (or is given
-    /// more often than it divides M_p), if the product of all items is M_p, or if the items have
-    /// more than 4,096 digits in all.
+    /// Returns an error if an item is not a number above 1, if it does not divide M_p, or if it is
+    /// given more often than it divides M_p. Also returns an error if the product of all items is
+    /// M_p, or if the items have more than 4,096 digits in all.
     pub fn new(p: u32, factors: &[impl AsRef<str>]) -> Result<Self, FactorError> {
         let mut digits = 0;
         let mut read = |text: &str| {
@@ -166,8 +166,8 @@ impl KnownFactors {
 
     /// Returns 3^(d − 1) mod M_p, where d is the product of the known factors. If the cofactor N =
     /// M_p/d is prime, 3^(M_p − 1) is congruent to this number mod N. Computes the power twice and
-    /// returns `None` if the results differ. Register and cost are those of
-    /// [`KnownFactors::judge`].
+    /// returns `None` if the results differ. Like [`KnownFactors::judge`], uses register 0 of the
+    /// engine and does twice as many squarings as d has bits.
     pub(crate) fn residue_of_a_prime(
         &self,
         engine: &mut dyn Engine,
@@ -183,15 +183,15 @@ impl KnownFactors {
     }
 
     /// Returns whether x ≡ y mod N, where N = M_p/d is the cofactor and d the product of the known
-    /// factors, for x and y given mod M_p. This is so exactly if d·(x − y) ≡ 0 mod M_p.
+    /// factors; x and y are given mod M_p. The congruence holds exactly if d·(x − y) ≡ 0 mod M_p.
     pub(crate) fn are_congruent(&self, x: &Residue, y: &Residue) -> bool {
         let p = x.exponent();
         let difference = limbs::sub_mod(x.limbs(), y.limbs(), p);
         Residue::from_limbs(p, &limbs::mul(self.product(), &difference)).is(0)
     }
 
-    /// Returns 3^(d − 1) mod M_p, where d is the product of the known factors. Computes it from the
-    /// highest bit of d − 1 down, in register 0 at the given shift.
+    /// Returns 3^(d − 1) mod M_p, where d is the product of the known factors. Computes the power
+    /// bit by bit, the highest bit of d − 1 first, in register 0 at the given shift.
     fn power(&self, engine: &mut dyn Engine, shift: Shift) -> Result<Residue, EngineError> {
         let p = engine.exponent();
         // d is odd.

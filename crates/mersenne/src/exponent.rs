@@ -101,8 +101,8 @@ impl fmt::Display for Exponent {
     }
 }
 
-/// Finds the smallest prime factor q = 2kp + 1 of M_p with k ≤ `max_k` and q ≤ √M_p; `None` if M_p
-/// has no such factor.
+/// Finds the smallest prime factor q = 2kp + 1 of M_p with k ≤ `max_k` and q ≤ √M_p. Returns `None`
+/// if M_p has no such factor.
 ///
 /// Every factor of M_p (p an odd prime) has the form 2kp + 1 and is ±1 mod 8, and a composite M_p
 /// has a factor that is at most √M_p. Cost: O(max_k) for a sieve by small primes, and one power 2^p

@@ -22,9 +22,10 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// In a Lucas–Lehmer test, s_(n+1) = s_n² − 2 mod M_p. For odd p and s_0 = 4, 10 or 2/3, the symbol
 /// of x = s_n is −1 for every n ≥ 1. Proof: s_(n+1) − 2 = (s_n − 2)(s_n + 2) and s_(n+1) + 2 =
 /// s_n². So the symbol (s_n + 2 | M_p) is 1 for n ≥ 1, and (s_n − 2 | M_p) does not change after n
-/// = 1, where it is (12 | M_p), (96 | M_p) or (−32/9 | M_p). After an error (s_n − 2 | M_p) is 1 or
-/// −1 with equal probability, and keeps that value from the next iteration on. So a check detects
-/// any earlier error with probability ½, and a second check detects no further errors.
+/// = 1, where it is (12 | M_p), (96 | M_p) or (−32/9 | M_p). After an error, the symbol (s_n − 2 |
+/// M_p) is 1 or −1 with equal probability. It can change once more at the first squaring after the
+/// error, and is constant from then on. So a check detects any earlier error with probability ½,
+/// and later checks detect no more of these errors.
 ///
 /// Cost: a half-gcd of p bits, which is O(P·log p), where P is the cost of a product of p bits.
 /// Memory: about 10·p bytes.
@@ -36,7 +37,8 @@ pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool
 }
 
 /// Returns the Jacobi symbol (x | M_p), which is 0 if x and M_p have a common factor. Returns
-/// `None` once `cancel` returns true. Threads and cost are those of [`jacobi_of_ll`].
+/// `None` once `cancel` returns true. Uses threads and calls `cancel` like [`jacobi_of_ll`], at the
+/// same cost.
 pub(crate) fn jacobi_symbol(x: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
     let p = x.exponent();
     let x = x.limbs();

@@ -9,8 +9,8 @@ use warpint_natural::limbs;
 
 /// A number x modulo M_p = 2^p − 1 in canonical form: 0 ≤ x < M_p (M_p itself is represented by 0).
 ///
-/// The limbs are ⌈p/64⌉ little-endian `u64`; the bits from p up are zero. Clones share the limbs,
-/// so that cloning is cheap.
+/// The limbs are ⌈p/64⌉ little-endian `u64`; all bits above the low p bits are zero. Clones share
+/// the limbs, so that cloning is cheap.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Residue {
     exponent: u32,
@@ -175,7 +175,7 @@ impl Residue {
         Self::from_limbs(self.exponent, &limbs)
     }
 
-    /// Returns x/d mod M_p for this residue x, or `None` if d and M_p have a common factor.
+    /// Returns x/d mod M_p for this residue x. Returns `None` if d and M_p have a common factor.
     ///
     /// # Panics
     /// Panics if `d` is zero.

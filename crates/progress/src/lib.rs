@@ -39,8 +39,8 @@ pub trait Watch: Sync {
     /// Returns whether the work should end early.
     fn is_stopped(&self) -> bool;
 
-    /// Reports that `amount` more of the work is done, in the unit that the work names: numbers, steps,
-    /// products.
+    /// Reports that `amount` more of the work is done, in the unit that the work names: numbers,
+    /// steps, products.
     fn done(&self, amount: u128) {
         let _ = amount;
     }

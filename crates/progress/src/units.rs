@@ -52,7 +52,7 @@ pub fn memory(bytes: u64) -> String {
     }
 }
 
-/// Formats the size of a file: `17 bytes`, or like [`memory`].
+/// Formats the size of a file: in bytes below 1 KiB (`17 bytes`), otherwise like [`memory`].
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     if bytes < 1 << 10 { count(bytes, "byte") } else { memory(bytes) }

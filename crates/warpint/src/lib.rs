@@ -5,7 +5,8 @@
 //! * [`batch`]: files of numbers, and batch jobs from files to a file.
 //! * [`collatz`]: verification of the Collatz conjecture, delays and records.
 //! * [`transform`]: Fourier transforms over finite fields, among them big prime fields.
-//! * [`runner`]: tests with checkpoints, proofs and recorded results; workers on lists of assignments.
+//! * [`runner`]: tests with checkpoints, proofs and recorded results; workers on lists of
+//!   assignments.
 //! * [`gimps`]: the files that programs around GIMPS read and write.
 //! * [`device`]: GPUs and kernels.
 //! * [`natural`]: single natural numbers of any length.
@@ -13,16 +14,16 @@
 //! * [`progress`]: stop requests and progress reports.
 //!
 //! Each module except [`device`], [`arith`] and [`progress`] requires a feature: [`gimps`] requires
-//! `mersenne`, every other module the feature of its own name. All features are on by default:
-//! `default-features = false` with `features = ["integer", "cuda"]` builds batches only; GPUs
+//! `mersenne`, every other module the feature of its own name. All features are on by default.
+//! `default-features = false` with `features = ["integer", "cuda"]` builds only batches; GPUs
 //! require `cuda`.
 //!
-//! The programs in `examples/` are PRP tests with progress and checkpoints (`prp`), proofs (`proof`),
-//! batches on CPU and GPU (`batch`), verification of the Collatz conjecture (`collatz`), a convolution
-//! (`convolution`) and transforms over a user-defined field (`own_prime`).
+//! The programs in `examples/` are PRP tests with progress and checkpoints (`prp`), proofs
+//! (`proof`), batches on CPU and GPU (`batch`), verification of the Collatz conjecture (`collatz`),
+//! a convolution (`convolution`) and transforms over a user-defined field (`own_prime`).
 //!
-//! Each error is one line that says what went wrong. Its [`ErrorKind`] distinguishes bad input from a
-//! full disk or a failing device.
+//! Each error is one line that says what went wrong. Its [`ErrorKind`] distinguishes bad input from
+//! a full disk or a failing device.
 //!
 //! A whole Lucas–Lehmer test, with an engine and a transform length that suit the exponent:
 //!

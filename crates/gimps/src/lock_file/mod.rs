@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The text with which this program's lock files begin. Lock files of other programs are empty.
 const OWN: &str = "warpint ";
 /// The largest number of attempts to create a lock. An attempt fails if another process locks or
-/// removes the private file before its maker has locked it.
+/// removes the file with the private name before this process has locked it.
 const TRIES: usize = 10;
 
 /// The lock of a file `FILE`, which this process holds until the value is dropped.
@@ -55,7 +55,7 @@ pub enum LockError {
         path: PathBuf,
         /// A description of the program that holds the lock.
         holder: String,
-        /// The time since the lock file was created.
+        /// The time since the lock file was created or last changed.
         age: Duration,
     },
     /// The lock file can be neither created nor examined.
@@ -106,7 +106,8 @@ impl Place {
 
 impl LockFile {
     /// Acquires and returns the lock of `file`. Waits for at most `patience` while another program
-    /// holds it. `stop` is called every 20 ms; the wait ends when it returns true.
+    /// holds it. Calls `stop` every 20 ms during the wait, and returns [`LockError::Stopped`] once
+    /// `stop` returns true.
     ///
     /// Any object with the name of the lock file counts as a lock, as for all programs that create
     /// the file with O_EXCL. Objects other than regular files are not opened.
@@ -167,9 +168,9 @@ impl Drop for LockFile {
     }
 }
 
-/// Creates the lock file with the id of this process, first under a private name, to which it then
-/// links `FILE.lck`. Returns `None` if the lock cannot be created in this way, for example on a
-/// file system without hard links.
+/// Creates the lock file: creates a file under a private name, writes the id of this process into
+/// it, and links `FILE.lck` to it. Returns `None` if this is not possible, for example on a file
+/// system without hard links.
 fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileError>> {
     for _ in 0..TRIES {
         let private = private_name(name);
@@ -246,22 +247,23 @@ fn clear_away(Place { folder, name, .. }: &Place, lock: &File) {
     }
 }
 
-/// Writes the id of this process. The number of bytes is always the same, so that an earlier id is
-/// overwritten completely, and the file is never without an id.
+/// Writes the id of this process into the lock file. The number of bytes is always the same, so
+/// that an earlier id is overwritten completely, and the file is never without an id.
 fn write_own_id(file: &mut File) -> io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     file.write_all(format!("{OWN}{:>10}\n", std::process::id()).as_bytes())
 }
 
-/// Reads the process id from a lock file; `None` if the file is not one of this program.
+/// Reads the process id from a lock file. Returns `None` if the file was not written by this
+/// program.
 fn own_id(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(64).read_to_string(&mut text).ok()?;
     text.strip_prefix(OWN)?.trim().parse().ok()
 }
 
-/// Takes over the lock left by a killed process of this program. Returns the file and the id of
-/// that process; `None` if that is not possible.
+/// Takes over the lock left by a killed process of this program. Returns the lock file and the id
+/// of the killed process. Returns `None` if the lock cannot be taken over.
 fn take_over(Place { folder, name, .. }: &Place) -> Option<(File, u32)> {
     let mut file = folder.open_to_change(name).ok()?;
     let holder = own_id(&file)?;

@@ -5,7 +5,8 @@ use warpint_files::ErrorKind;
 /// The largest length of a header, in bytes. Longer headers are refused. There is room for many
 /// known factors, which have some dozen digits each.
 pub(super) const MOST_HEADER: u64 = 4096;
-/// The largest power of a proof, the same as in Prime95.
+/// The largest power of a proof, which is its number of middles. The limit is the same as in
+/// Prime95.
 pub(super) const MOST_POWER: usize = 15;
 /// The upper bound on exponents, exclusive: 2^31.
 pub(super) const LIMIT: u32 = 1 << 31;
@@ -113,7 +114,8 @@ impl Header {
     }
 }
 
-/// Parses a line that consists of `name` and a number; returns the number and the line.
+/// Parses a line that consists of `name` and a number. Returns the number and the line, or `None`
+/// for any other line.
 fn number(line: &str, name: &str) -> Option<(u32, String)> {
     let value = line.strip_prefix(name).filter(|v| is_number(v))?;
     Some((value.parse().ok()?, line.to_owned()))

@@ -1,6 +1,7 @@
 //! PRP proofs, version 2: a header of text lines and the residues.
 //!
-//! Sources: GpuOwl's wiki, *PRP Proof File Spec*, and the files that GpuOwl and Prime95 read and write.
+//! Sources: GpuOwl's wiki, *PRP Proof File Spec*, and the files that GpuOwl and Prime95 read and
+//! write.
 
 mod header;
 
@@ -16,8 +17,8 @@ use header::{Header, LIMIT, MOST_HEADER, MOST_POWER, is_number};
 
 /// A PRP proof of M_p as a file. The header consists of the lines `PRP PROOF`, `VERSION=2`,
 /// `HASHSIZE=64`, `POWER=n` and `NUMBER=M<p>`. In the last line, `/f` follows for each known factor
-/// f. Each line ends in a newline. Then follow n + 1 residues of ⌈p/8⌉ little-endian bytes: the
-/// final residue of the test, and the n middles.
+/// f. Each line ends in a newline. The header is followed by n + 1 residues of ⌈p/8⌉ little-endian
+/// bytes each: the final residue of the test, and then n residues of the proof, called middles.
 ///
 /// Only the form is checked, not the values of the residues and factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +104,7 @@ pub struct SavedProof {
 
 impl ProofFile {
     /// Creates a proof of M_p. `factors` are the known factors in decimal digits, if any.
-    /// `residues` are the final residue and then the middles, of ⌈p/8⌉ little-endian bytes each.
+    /// `residues` are the final residue and then the middles, each as ⌈p/8⌉ little-endian bytes.
     ///
     /// # Errors
     /// Returns [`ProofFormatError::Parts`] unless 2 ≤ p < 2^31, there are 1 to 15 middles, every
@@ -257,10 +258,11 @@ impl ProofFile {
         }
     }
 
-    /// Returns the path of a file that makes [`ProofFile::save`] fail: it has the name
-    /// [`ProofFile::name_of`] in this folder, but is not a proof of M_p, or of this cofactor, with
-    /// this power. Returns `None` if there is no such file. A proof of the same number and power is
-    /// not an obstacle: it is identical unless one of the two is wrong.
+    /// Returns the path of a file that makes [`ProofFile::save`] fail. Such a file has the name
+    /// [`ProofFile::name_of`] in this folder, but its content is not a proof of this power for the
+    /// given exponent and factors. Returns `None` if there is no such file. A proof with the same
+    /// exponent, factors and power is not an obstacle: it is identical unless one of the two proofs
+    /// is wrong.
     #[must_use]
     pub fn in_the_way(
         folder: &Path,
@@ -297,9 +299,9 @@ impl ProofFile {
     /// that programs that look for proofs never see an incomplete file.
     ///
     /// # Errors
-    /// Returns [`ProofFileError::NotAFolder`] like [`check_proof_folder`], and
-    /// [`ProofFileError::Exists`] if a different file of this name exists. If an identical file
-    /// exists, nothing is written.
+    /// Returns [`ProofFileError::NotAFolder`] like [`check_proof_folder`]. Returns
+    /// [`ProofFileError::Exists`] if a different file of this name exists; if an identical file
+    /// exists, writes nothing and returns no error.
     pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
         check_proof_folder(folder)?;
         let (folder, name) = (Folder::not_linked(folder), self.file_name());
@@ -333,8 +335,8 @@ impl ProofFile {
 /// path. Does not access files in the folder.
 ///
 /// # Errors
-/// Returns [`ProofFileError::NotAFolder`] if the path leads to another object, even a link to a
-/// folder.
+/// Returns [`ProofFileError::NotAFolder`] if the path leads to any other object. A link counts as
+/// such an object, even a link to a folder.
 pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
     match fs::symlink_metadata(folder) {
         Ok(found) if !found.is_dir() => Err(ProofFileError::NotAFolder { path: folder.to_owned() }),

@@ -17,11 +17,12 @@ pub struct Alike {
     pub plans: [Plan; 2],
 }
 
-/// Returns at most `most` pairs of plans whose transforms are cut alike, with one plan of each
-/// family at the transform length given with the family, in words. Each pair has another cut. If
-/// several variants of a family have a cut, the first one is used. The pairs are ordered by the sum
-/// of the positions of the cut in the two families' lists, which begin with the most promising
-/// variants. Each plan is for the largest prime exponent that its length supports with margin.
+/// Returns pairs of plans whose transforms are cut alike, at most `most` pairs. `families` are two
+/// families, each with a transform length in words. A pair consists of one plan of each family, for
+/// the largest prime exponent that its length supports with enough margin. No two pairs have the
+/// same cut. If several variants of a family have a cut, the first one is used. Each family lists
+/// its variants with the most promising ones first; the pairs are ordered by the sum of the
+/// positions of the cut in the two lists.
 ///
 /// A transform of n complex points is a transform of 2n words, so `fp64` at 2n words and
 /// `goldilocks` at n words can be cut alike.
@@ -61,8 +62,8 @@ fn distinct(cuts: Vec<Cut>) -> Vec<(Cut, usize)> {
     cuts.into_iter().enumerate().filter_map(new).collect()
 }
 
-/// Returns the largest prime exponent that a length supports with margin; `None` if it supports
-/// none.
+/// Returns the largest prime exponent that a transform length supports with enough margin. Returns
+/// `None` if the length supports no exponent.
 pub(super) fn largest_exponent(family: &dyn EngineFamily, length: usize) -> Option<Exponent> {
     let holds = |p: u64| {
         u32::try_from(p)

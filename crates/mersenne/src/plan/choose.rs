@@ -28,8 +28,8 @@ const MOST_WORTH_MEASURING: u32 = 200_000_000;
 /// The time for which one plan is measured.
 const EACH: Duration = Duration::from_millis(50);
 
-/// The largest ratio of the time of a longer transform to the time of the shortest one at which the
-/// longer transform is preferred.
+/// The bound on the time of a longer transform, as a fraction of the time of the shortest one. The
+/// longer transform is preferred only if it takes less than this fraction.
 const GAIN: f64 = 0.97;
 
 /// The key of a stored time of a squaring. The time is valid for every exponent for which this
@@ -63,7 +63,8 @@ pub struct StoredTime {
     pub time: Duration,
 }
 
-/// A store of times of squarings that were measured earlier on this machine.
+/// A store of times of squarings that were measured earlier, on this machine or on the same device
+/// model.
 pub trait StoredTimes {
     /// Returns the stored time for a key, with its variant; `None` if no time is stored.
     fn get(&self, key: &TimingKey) -> Option<StoredTime>;
@@ -181,9 +182,9 @@ pub(super) fn device_or_cpu(
 
 impl Plan {
     /// Returns a plan for the exponent without a measurement. Its engine is the requested one, or
-    /// else the first one at the place that supports the exponent: on the CPU, `word` below
-    /// exponent 64 and `fp64` above. Its length is the requested one, or else the shortest with
-    /// enough margin.
+    /// else the first engine at the place that supports the exponent: on the CPU, `word` below
+    /// exponent 64 and `fp64` above. Its length is the requested one, or else the shortest length
+    /// with enough margin.
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
@@ -196,13 +197,15 @@ impl Plan {
     }
 
     /// Returns the fastest plan for the exponent, by stored times if they exist. Otherwise measures
-    /// plans, which takes some tenths of a second, or about twenty squarings if that is longer.
+    /// plans. This takes some tenths of a second or the time of about twenty squarings, whichever
+    /// is longer.
     ///
     /// Within a family only lengths at most an eighth longer than the shortest are tried, and a
     /// longer length must be faster by 3 %. On a device all families are tried. On the CPU only the
     /// family that [`Plan::new`] uses and families with a stored time are tried, since `goldilocks`
     /// takes two to four times as long as `fp64` on the CPU. Nothing is measured if the request
-    /// names a length, or if the exponent is so small that a whole test takes less time.
+    /// names a length, if the exponent is so small that a whole test takes less time, or on the CPU
+    /// if the exponent is so large that a measurement would take minutes.
     pub fn fastest(
         exponent: Exponent,
         request: &PlanRequest,
@@ -224,7 +227,8 @@ impl Plan {
 
     /// Returns the plans that `warpint tune --lengths` times: for every engine family at the place
     /// (or only the requested one) and every transform length in `range`, ascending, the first
-    /// `most` variants. Each plan is for the largest exponent that its length supports.
+    /// variants of the family, at most `most` of them. Each plan is for the largest exponent that
+    /// its length supports.
     ///
     /// # Errors
     /// Returns an error if the device does not exist.
@@ -267,10 +271,10 @@ impl Plan {
         Ok(plans)
     }
 
-    /// Returns the plan of the first family of a list that supports the exponent and has the
-    /// requested name, if a name is requested. The length is the requested one, or else the
-    /// shortest with enough margin. On the CPU, whose list begins with `word` and `fp64`, this
-    /// family is the faster one.
+    /// Returns the plan of the first family of a list that supports the exponent and, if a name is
+    /// requested, has this name. The length is the requested one, or else the shortest with enough
+    /// margin. On the CPU the list begins with `word` and `fp64`, so the first family that supports
+    /// the exponent is also the fastest one.
     pub(super) fn default_among(
         exponent: Exponent,
         families: &[&'static dyn EngineFamily],
@@ -328,6 +332,7 @@ impl Plan {
     }
 
     /// Returns this plan, and the plans of the same family at lengths at most an eighth longer.
+    /// Leaves out longer lengths that are dominated ([`EngineFamily::is_dominated`]).
     fn near_lengths(self) -> Vec<Self> {
         let longest = self.length + self.length / 8;
         let longer = self.family.lengths(self.length + 1, longest).into_iter();
@@ -355,7 +360,7 @@ impl Plan {
     }
 
     /// Returns the plan with the fastest variant according to the stored times, and its time per
-    /// squaring in seconds; `None` without a stored time.
+    /// squaring in seconds. Returns `None` if no time is stored.
     fn stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         let found = stored.get(&self.timing_key())?;
         let variant = self.variants().iter().position(|name| *name == found.variant)?;
@@ -363,7 +368,7 @@ impl Plan {
     }
 
     /// Returns the plan with the shortest stored time, and this time per squaring in seconds. The
-    /// lengths compared are this plan's length and those at most an eighth longer. Returns `None`
+    /// plans compared have this plan's length or a length at most an eighth longer. Returns `None`
     /// if this plan's length has no stored time.
     fn fastest_stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         self.stored(stored)?;

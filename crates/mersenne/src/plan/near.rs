@@ -45,8 +45,9 @@ impl std::error::Error for PlanRefusal {
 }
 
 impl PlanError {
-    /// Returns the error together with the usable lengths nearest to the unusable one. `request`
-    /// must name the CPU or a device: for `Auto`, lengths on the CPU are returned.
+    /// Returns the error together with the usable lengths nearest to the requested length, if that
+    /// is unusable. `request` must name the CPU or a device: for `Auto`, lengths on the CPU are
+    /// returned.
     #[must_use]
     pub fn of_request(self, request: &PlanRequest) -> PlanRefusal {
         let near = near(&self, request).unwrap_or_default();
@@ -65,7 +66,7 @@ fn near(error: &PlanError, request: &PlanRequest) -> Option<Vec<usize>> {
 }
 
 /// Returns the longest length below `n` and the shortest length above `n` that support M_p with
-/// enough margin; `None` where no length does.
+/// enough margin. Each is `None` if there is no such length.
 fn neighbours(family: &dyn EngineFamily, p: u32, n: usize) -> (Option<usize>, Option<usize>) {
     let usable = |n: &usize| family.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
     let shorter = family.lengths(1, n.saturating_sub(1)).into_iter().rev().find(usable);

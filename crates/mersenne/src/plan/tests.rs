@@ -14,8 +14,8 @@ use crate::engine::places::families_on_cpu;
 use crate::plan::{StoredTime, StoredTimes, TimingKey};
 use warpint_device::DeviceId;
 
-/// The family `goldilocks` at a simulated place `cuda:0`, in two variants; worthwhile from 4K words
-/// on.
+/// The family `goldilocks` at a simulated place `cuda:0`, in two variants. Its transforms are
+/// worthwhile if they have at least 4K words.
 struct OnGpu {
     works: Result<(), DeviceError>,
     /// A length for which `is_dominated` returns true; 0 for none.

@@ -40,8 +40,8 @@ impl SquaringTimer {
         self.engine.finish()
     }
 
-    /// Times one lap of `squarings` squarings. The lap begins and ends with the digits of a
-    /// residue, so that it includes the first and the last transform.
+    /// Times one lap of `squarings` squarings. The lap starts from the digits of a residue and ends
+    /// with the digits of the result, so that it includes the first and the last transform.
     pub fn lap(&mut self, squarings: u64) -> Result<(), EngineError> {
         let begin = Instant::now();
         self.warm_up(squarings)?;

@@ -78,15 +78,15 @@ impl StoredTimes for TunedTimes {
     }
 }
 
-/// Returns the time for a key that is shipped with this program for the device model `product`;
-/// `None` if there is none.
+/// Returns the time of a squaring that is shipped with this program for the device model `product`
+/// and the timing key `of`. Returns `None` if no such time is shipped.
 fn shipped(product: &str, of: &TimingKey) -> Option<StoredTime> {
     let way = known::on(product, of.engine, of.length)?;
     Some(StoredTime { variant: way.variant.clone(), time: way.time })
 }
 
-/// Returns the key of the store that corresponds to a timing key; `None` for a device that this
-/// process has not opened, because its model is not known.
+/// Returns the key of the store that corresponds to the timing key `of`. Returns `None` for a
+/// device that this process has not opened, because its model is not known.
 fn key(of: &TimingKey) -> Option<TuningKey> {
     let (device, driver) = device_model(of.place)?;
     let program = env!("CARGO_PKG_VERSION").into();

@@ -82,8 +82,8 @@ impl Driver<'_> {
     }
 
     /// Handles a residue whose Jacobi symbol is wrong. Computes the symbol again. If it is wrong
-    /// again, goes back to the newest older state from which no sound computation leads to a wrong
-    /// symbol.
+    /// again, goes back to the newest older state from which sound squarings give only residues
+    /// with right symbols.
     ///
     /// Renames to `.bad` the checkpoints at the residue's iteration and at later ones, and the
     /// checkpoints that the search finds wrong. This includes checkpoints that a Jacobi check or a

@@ -1,9 +1,9 @@
 //! A Lucas–Lehmer test that a second engine recomputes, stretch by stretch.
 //!
 //! The second engine starts each stretch with the last residue on which both engines agreed, at a
-//! shift of its own, and must end the stretch with the same residue. At the end of a stretch this
-//! detects any error that only one engine made, including a transform that handles some digits
-//! wrongly. The test takes the sum of the times of both engines. It resumes from verified
+//! shift of its own, and must end the stretch with the same residue as the first engine. This
+//! comparison detects any error that only one engine made, including a transform that handles some
+//! digits wrongly. The test takes the sum of the times of both engines. It resumes from verified
 //! checkpoints only. Iterations that neither a second engine nor a Jacobi check has confirmed are
 //! computed again.
 
@@ -34,8 +34,8 @@ pub(super) struct Doubled {
     confirmed: Confirmation,
     clock: &'static dyn Clock,
     begun: Instant,
-    /// The residue of the first engine at the end of a stretch; `None` unless the second engine has
-    /// yet to reach that iteration.
+    /// The residue of the first engine at the end of the stretch, while the second engine has yet
+    /// to reach that iteration; otherwise `None`.
     reached: Option<Residue>,
 }
 
@@ -71,8 +71,8 @@ impl Doubled {
         State { iteration, residue, confirmed, ..self.first.first() }
     }
 
-    /// Does at most `most` squarings on the second engine. At the end of the stretch, compares its
-    /// residue with `reached`, the residue of the first engine.
+    /// Does at most `most` squarings on the second engine. At the end of the stretch, compares the
+    /// residue of the second engine with `reached`, the residue of the first engine.
     fn follow(&mut self, reached: Residue, most: u64) -> Result<Advance, EngineError> {
         let n = most.min(self.first.iteration() - self.second.iteration());
         let stepped = self.step(n);
@@ -116,8 +116,8 @@ impl Doubled {
         Ok(())
     }
 
-    /// Returns `done` unchanged. If it is an error of the device, drops the second engine, so that
-    /// the next step builds a new one.
+    /// Returns `done` unchanged. If `done` is an error of the device, drops the second engine, so
+    /// that the next step builds a new one.
     fn noted<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         if matches!(done, Err(EngineError::Device(_))) {
             self.engine = None;
@@ -126,8 +126,8 @@ impl Doubled {
         done
     }
 
-    /// Does n squarings on the second engine, but none beyond the end of the stretch. Returns the
-    /// residue of the second engine at the end of the stretch, and `None` before it.
+    /// Does n squarings on the second engine, but stops at the end of the stretch. Returns the
+    /// residue of the second engine if the end of the stretch is reached, otherwise `None`.
     fn step(&mut self, n: u64) -> Result<Option<Residue>, EngineError> {
         let agreed = self.agreed_state();
         let is_new = self.engine.is_none();

@@ -37,8 +37,8 @@ pub(super) struct Driver<'a> {
     pub(super) failures: Failures,
     /// The iteration and the file of the newest checkpoint on disk.
     pub(super) on_disk: Option<(u64, PathBuf)>,
-    /// The iteration from which the test last continued after the device had failed; `None` if it
-    /// has not failed.
+    /// The iteration from which the test last continued after the device had failed; `None` if the
+    /// device has not failed.
     pub(super) device_failed_at: Option<u64>,
     /// The items to write to disk while the device computes, in the order of writing.
     pub(super) pending: Vec<Pending>,

@@ -16,8 +16,8 @@ pub(super) struct Pace {
     clock: &'static dyn Clock,
     stride: Duration,
     lap: Instant,
-    /// The weighted sum of the times of all laps, in seconds. A lap that ended t ago has the weight
-    /// e^(−t/[`LATELY`]).
+    /// The weighted sum of the times of all laps, in seconds. A lap is the time between two calls
+    /// of [`Pace::note`]. A lap that ended a time t ago has the weight e^(−t/[`LATELY`]).
     seconds: f64,
     /// The sum of the numbers of squarings of all laps, with the same weights as `seconds`.
     squarings: f64,

@@ -12,8 +12,8 @@
 //! because raising to the power 2^B moves every factor by one block. The left side costs one
 //! product per block, the right side B squarings per check. A wrong squaring anywhere in the
 //! stretch violates the equation (Gerbicz; Li 2017). If a product costs as much as c squarings, B =
-//! √(cL) minimises the cost of a check of L squarings. This cost is then the fraction 2√(c/L) of
-//! the time: 0.25 % for L = 2·10^6 and c = 3.
+//! √(cL) minimises the cost of a check that covers L squarings. This cost is then the fraction
+//! 2√(c/L) of the cost of the L squarings: 0.25 % for L = 2·10^6 and c = 3.
 //!
 //! The run continues past its last iteration T to the end E of the block, so that a check covers T.
 //! Then two more conditions must hold. First, x_T as read must be the square of x_(T−1), which a
@@ -33,16 +33,16 @@ use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, GerbiczState, State};
 use crate::{DigestedResidue, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
 
-/// The cost of a product that is assumed on all machines, as a number of squarings. It includes the
-/// cost of interrupting the squarings. On an H200 at the exponent 82,589,933 the true cost is 4
-/// (184 µs for the product, 68 µs for a squaring); on a CPU it is less. If the true cost is 2 or 4,
-/// a check costs at most about 2 % more than with the best block length.
+/// The cost of a product, as a number of squarings, that is assumed on all machines. It includes
+/// the cost of interrupting the squarings. On an H200 at the exponent 82,589,933 a product takes
+/// 184 µs and a squaring 68 µs; with the interruption, the true cost is 4. On a CPU it is less. If
+/// the true cost is 2 or 4, a check costs at most about 2 % more than with the best block length.
 const PRODUCT_COST: u64 = 3;
 /// The largest number of squarings that one check covers, not counting the rest of the last block.
-/// It is the smallest number for which the checks take 0.25 % of the time.
+/// It is about the smallest number for which the checks take no more than 0.25 % of the time.
 const LONGEST_STRETCH: u64 = 2_000_000;
-/// The block length B for [`LONGEST_STRETCH`]: √(6·10^6), rounded up to whole groups of [`GROUP`]
-/// squarings and one more squaring.
+/// The block length B for [`LONGEST_STRETCH`]: √(6·10^6), rounded up to a number of whole groups of
+/// [`GROUP`] squarings plus one squaring.
 pub(crate) const LARGEST_BLOCK: u64 = 2_465;
 /// The number of squarings of a group. A long block consists of whole groups and one more squaring,
 /// because devices do squarings in groups and the last squaring of a block separately.
@@ -287,7 +287,7 @@ impl Prp {
         self.last.is_some()
     }
 
-    /// Replaces the host's copy of x_target, but no register.
+    /// Replaces the host's copy of x_target by `instead`, but changes no register.
     pub(super) fn forget_last(&mut self, instead: Residue) {
         self.last = Some(instead);
     }

@@ -102,8 +102,9 @@ impl Driver<'_> {
         *count = count.saturating_add(1);
     }
 
-    /// Records a failed check, and saves `state`, the state to go back to. Returns this state, or
-    /// an error if the failures are too many or repeat the same residue, so that the test must end.
+    /// Records a failed check, and saves `state`, the state to go back to. Returns this state. If
+    /// too many checks have failed, or two with the same residue, returns the error that ends the
+    /// test.
     pub(super) fn go_back_to(
         &mut self,
         check: Check,

@@ -11,7 +11,8 @@ pub const V: usize = 2;
 /// The register that holds, during a check, the product in [`D`] times the term at the end of the
 /// present block.
 pub const NEXT: usize = 3;
-/// The register in which a check squares the product in [`D`], once for each squaring of a block.
+/// The register in which a check raises the product in [`D`] to the power 2^B, by one squaring for
+/// each of the B squarings of a block.
 pub const POWER: usize = 4;
 /// The register that holds x_(T−1), the term before the last iteration T. The last check squares it
 /// to x_T.

@@ -26,8 +26,8 @@ pub(super) trait Sequence {
     /// Loads a state into an engine, which may be a new engine or the one used before.
     fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError>;
 
-    /// Does about `most` squarings, and at least one unless the sequence is finished. Does fewer up
-    /// to an iteration at which it must halt, and more to finish a short block.
+    /// Does about `most` squarings, and at least one unless the sequence is finished. Does fewer if
+    /// it must halt at an earlier iteration, and more to finish a short block.
     fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError>;
 
     /// Returns the number of squarings of the sequence done so far, at most the target.

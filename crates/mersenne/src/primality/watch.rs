@@ -1,10 +1,11 @@
 //! Jacobi checks of a Lucas–Lehmer test, made on the CPU while the test runs.
 //!
 //! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2), and
-//! s_n + 2 = s_(n−1)² is a square for n ≥ 1, so the symbol does not change from n = 2 on; and (s_1 − 2
-//! | M_p) = (s_0 − 2 | M_p)(s_0 + 2 | M_p) is −1 for the starts 4, 10 and 2/3. After an error the
-//! symbol has either sign with probability ½. By the same identity it keeps that sign from the
-//! second squaring on. So an error is detected by the next check or by none.
+//! s_n + 2 = s_(n−1)² is a square for n ≥ 1, so the symbol is the same for all n ≥ 1. For n = 1 it
+//! is (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3. After an error the
+//! symbol has either sign with probability ½. By the same identity it can change at the first
+//! squaring after the error, but not at later ones. So an error is detected by the next check or by
+//! none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +19,7 @@ use crate::{DigestedResidue, Plan, Residue};
 use warpint_natural::limbs;
 
 /// The minimum pause between two checks of a test on the CPU, as a multiple of the duration of a
-/// check. Checks slow the test down by the inverse of this number.
+/// check. So checks slow the test down by at most 1/100.
 const PAUSES_ON_CPU: u32 = 100;
 /// The minimum pause between two checks of a test on a device, as a multiple of the duration of a
 /// check. It is smaller than on the CPU, because the test does not need the CPU.
@@ -118,8 +119,8 @@ impl JacobiWatch {
         }
     }
 
-    /// Checks a residue on the calling thread and returns whether it passes; `None` if `cancelled`
-    /// returned true. Before the first squaring every residue passes.
+    /// Checks a residue on the calling thread and returns whether it passes. Before the first
+    /// squaring every residue passes. Returns `None` if `cancelled` returned true.
     pub(super) fn allows(
         &self,
         iteration: u64,
@@ -156,8 +157,9 @@ impl Drop for JacobiWatch {
     }
 }
 
-/// Returns whether the Jacobi symbol of the residue is right; `None` if the work was cancelled. A
-/// symbol of 0, from a number that shares a factor with M_p, is no evidence of an error.
+/// Returns whether the Jacobi symbol of the residue is right. A symbol of 0, from a number that
+/// shares a factor with M_p, is no evidence of an error, and counts as right. Returns `None` if the
+/// work was cancelled.
 fn agrees(residue: &Residue, threads: usize, cancelled: &dyn Fn() -> bool) -> Option<bool> {
     jacobi_of_ll(residue, threads, cancelled).map(|symbol| symbol != 1)
 }

@@ -50,7 +50,7 @@ pub fn build(
 }
 
 /// Builds the proof of the largest power in `powers` for which the folder has all residues. The
-/// other arguments and the result are those of [`build`].
+/// other arguments and the result are as for [`build`].
 ///
 /// The file of an unsound residue is renamed ([`ResidueFolder::set_aside`]), and a lower power is
 /// tried.

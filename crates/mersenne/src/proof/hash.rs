@@ -11,9 +11,9 @@ pub fn sha3_256_of(x: &Residue) -> [u8; 32] {
     digest(None, x)
 }
 
-/// Returns the hash [`sha3_256_of`] a residue in the form used by certificates of GIMPS: the 32
-/// bytes read as one little-endian number, in 64 upper-case hexadecimal digits (the last byte comes
-/// first).
+/// Returns the hash of a residue ([`sha3_256_of`]) in the form used by certificates of GIMPS: the
+/// 32 bytes read as one little-endian number, in 64 upper-case hexadecimal digits (the last byte
+/// comes first).
 #[must_use]
 pub fn sha3_256_text(x: &Residue) -> String {
     sha3_256_of(x).iter().rev().map(|byte| format!("{byte:02X}")).collect()

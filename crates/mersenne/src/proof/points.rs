@@ -1,7 +1,7 @@
 //! The iterations whose residues are needed to build a proof.
 
-/// The largest power of a proof, which is built from 2^15 residues. Prime95's verifier has the same
-/// limit.
+/// The largest power of a proof. A proof of this power is built from 2^15 residues. Prime95's
+/// verifier has the same limit.
 pub const LARGEST_POWER: u32 = 15;
 
 /// The smallest exponent for which a test builds a proof by default.
@@ -25,8 +25,8 @@ pub fn power_for(p: u32) -> Option<u32> {
 }
 
 /// Returns the least power worth building if residues for the requested power `asked` are missing.
-/// It is three less than `asked`, where a certification has eight times as many squarings, and 1
-/// for powers up to 4.
+/// It is `asked` − 3, but at least 1. With a power that is 3 lower, a certification has eight times
+/// as many squarings.
 ///
 /// Verifying a proof of power 1 repeats half of the test.
 #[must_use]

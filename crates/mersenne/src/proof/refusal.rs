@@ -25,8 +25,9 @@ pub enum Refusal {
     },
     /// The equation that the verification computes, A^(2^s) = B, does not hold.
     Equation,
-    /// The residue is not that of a prime, but becomes that of a prime when raised to a smooth
-    /// number. So the two residues differ by a factor of small order.
+    /// The residue says that the number is composite. Yet it equals the residue of a prime after
+    /// both are raised to the same smooth number, so it differs from that residue by a factor of
+    /// small order.
     SmallOrder,
 }
 

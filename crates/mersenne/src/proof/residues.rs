@@ -140,9 +140,9 @@ impl ResidueFolder {
         self.folder.size(name(iteration)).is_ok_and(|size| size == Some(body + header))
     }
 
-    /// Returns the largest power, at most `most`, for which files exist ([`ResidueFolder::has`]) at
-    /// all points of the proof up to iteration `reached`. The last point, p, needs no file. Returns
-    /// 0 if no power qualifies.
+    /// Returns the largest power, at most `most`, for which all points of the proof up to iteration
+    /// `reached` have a file ([`ResidueFolder::has`]). The last point, p, needs no file. Returns 0
+    /// if there is no such power.
     #[must_use]
     pub fn largest_complete_power(&self, most: u32, reached: u64) -> u32 {
         let complete = |power: &u32| {
@@ -160,8 +160,8 @@ impl ResidueFolder {
         self.remove(|found| found > iteration)
     }
 
-    /// Removes the residues that are not at these points. Only a proof of a higher power needs
-    /// them.
+    /// Removes the residues at iterations other than these points. A proof that is built from these
+    /// points does not need them.
     pub fn forget_all_but(&self, points: &Points) -> io::Result<()> {
         self.remove(|found| !points.contains(found))
     }

@@ -74,7 +74,7 @@ fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
         .is_some_and(|power| limbs::trimmed(&power) == limbs::trimmed(&expected))
 }
 
-/// If x = ±2^a mod M_p with 0 < a < p, returns a, and true for the sign −. Returns `None` for any
+/// Returns a, and whether the sign is −, if x = ±2^a mod M_p with 0 < a < p. Returns `None` for any
 /// other x.
 pub(super) fn power_of_two(x: &Residue) -> Option<(u32, bool)> {
     let p = x.exponent();

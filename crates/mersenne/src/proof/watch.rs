@@ -28,8 +28,8 @@ pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofE
     }
 }
 
-/// The number of products in a power with a 64-bit exponent: 63 squarings and, on average, half as
-/// many multiplications.
+/// The number of products that a power with a 64-bit exponent takes: 63 squarings and, on average,
+/// half as many multiplications by the base.
 pub(super) const PER_POWER: u64 = 95;
 
 /// Counts products, reports the share that is done, and checks whether a stop was requested.
@@ -50,7 +50,8 @@ impl<'a> Watch<'a> {
         self.done
     }
 
-    /// Resets the count of finished products to `done`, because the later ones must be repeated.
+    /// Resets the count of finished products to `done`, because the products after these must be
+    /// repeated.
     pub(super) fn back_to(&mut self, done: u64) {
         self.done = done;
     }
@@ -76,7 +77,7 @@ impl<'a> Watch<'a> {
         self.stop.is_stopped()
     }
 
-    /// Sets `r[dst]` to `r[src]`^h by squarings and products, from the top bit of h down. h is
+    /// Sets `r[dst]` to `r[src]`^h by squarings and products, with the highest bit of h first. h is
     /// given in little-endian limbs; the result is 1 for h = 0.
     ///
     /// # Panics

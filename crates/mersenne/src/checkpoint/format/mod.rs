@@ -26,7 +26,7 @@ pub struct State {
     /// The numbers of errors detected and recovered from so far.
     pub errors: ErrorCounts,
     /// The transform length to which the test changed after round-off errors; `None` if there were
-    /// none.
+    /// no round-off errors.
     pub least_length: Option<LeastLength>,
     /// The check that has confirmed `residue`, in a Lucas–Lehmer test; always `No` in other tests.
     pub confirmed: Confirmation,
@@ -41,8 +41,8 @@ pub enum Confirmation {
     /// No check has confirmed the residue.
     #[default]
     No,
-    /// A Jacobi check has confirmed the residue, or a second engine that started from a residue
-    /// confirmed by a Jacobi check.
+    /// A Jacobi check has confirmed the residue. Or a second engine has confirmed it, starting from
+    /// an earlier residue that a Jacobi check had confirmed.
     Jacobi,
     /// A second engine has confirmed the residue by computing the whole sequence again.
     Twice,
@@ -83,14 +83,15 @@ pub struct GerbiczState {
     pub verified: DigestedResidue,
     /// The iteration of the last term in `product`.
     pub product_iteration: u64,
-    /// The product D of the terms at the starts and ends of blocks, from the verified residue on.
+    /// The product D: the verified residue times the terms at the ends of the blocks after it, up
+    /// to the term at `product_iteration`.
     pub product: Residue,
 }
 
 /// The reason why bytes are not a sound checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
-    /// The first line is not that of a warpint checkpoint.
+    /// The file does not begin with the first line of a warpint checkpoint.
     #[error("it is not a warpint checkpoint")]
     NotOurs,
     /// The file is too short or too long.
@@ -127,7 +128,8 @@ pub enum FormatError {
     Residue(#[from] ResidueError),
 }
 
-/// An upper bound on the length of a header in bytes. A longer header is not that of a checkpoint.
+/// An upper bound on the length of a header in bytes. A file with a longer header is not accepted
+/// as a checkpoint.
 const MAX_HEADER: usize = 4096;
 const CHECKSUM: usize = 32;
 const VERSION: &str = "2";
@@ -146,9 +148,9 @@ impl State {
     }
 
     /// Returns whether memory seems to have left the state unchanged. The last verified residue
-    /// must have the digest with which it was sealed. The present residue, and the product of the
-    /// next Gerbicz–Li check, must be equal to the verified residue if they belong to its
-    /// iteration. A file stores equal residues only once.
+    /// must have the digest with which it was sealed. If the present residue or the product of the
+    /// next Gerbicz–Li check belongs to the verified iteration, it must be equal to the verified
+    /// residue; a file stores only one of these equal residues.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.gerbicz.as_ref().is_none_or(|g| {

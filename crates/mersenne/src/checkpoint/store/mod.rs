@@ -11,10 +11,11 @@ use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
 use crate::{Event, TestKind};
 
-/// The number of newest checkpoints that are kept, of verified ones and of unverified ones each.
+/// The number of the newest verified checkpoints that are kept. The same number of the newest
+/// unverified checkpoints are kept as well.
 const GENERATIONS: usize = 3;
-/// The least factor between the iterations of older checkpoints that are kept. Even the longest
-/// test keeps fewer than ten of these.
+/// Some of the older checkpoints are kept, too. From each of these to the next one, the iteration
+/// grows at least by this factor, so even the longest test keeps fewer than ten of them.
 const SPREAD: u64 = 4;
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
@@ -200,10 +201,10 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Loads the newest sound checkpoint and returns its state and path; `None` if no checkpoint is
-    /// sound. Newer unsound checkpoints are renamed to `….bad`, with a notice for each. A
-    /// checkpoint that cannot be read at all, or was written by a later version, is an error,
-    /// because continuing from an older one would lose work.
+    /// Loads the newest sound checkpoint and returns its state and path. Returns `None` if no
+    /// checkpoint is sound. Newer unsound checkpoints are renamed to `….bad`, with a notice for
+    /// each. A checkpoint that cannot be read at all, or was written by a later version, is an
+    /// error, because continuing from an older checkpoint would lose work.
     pub fn load_newest(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         self.load_newest_of(|_| true)
     }
@@ -215,7 +216,8 @@ impl CheckpointStore {
     }
 
     /// Loads the newest sound checkpoint of an iteration before `iteration`, like
-    /// [`CheckpointStore::load_newest`]; if `only_verified`, among the verified ones.
+    /// [`CheckpointStore::load_newest`]. If `only_verified` is true, considers only verified
+    /// checkpoints.
     pub fn load_newest_before(
         &mut self,
         iteration: u64,
@@ -273,8 +275,8 @@ impl CheckpointStore {
         self.notices.push(Event::BadCheckpoint { path, reason: reason.into() });
     }
 
-    /// Renames the checkpoints of an iteration and of all later ones, verified or not, to `.bad`,
-    /// with a notice for each.
+    /// Renames the checkpoints of this iteration and of all later iterations, verified or not, to
+    /// `….bad`, with a notice for each.
     pub fn set_aside_from(&mut self, iteration: u64, reason: &str) -> Result<(), CheckpointError> {
         let entries = self.entries().map_err(|source| self.directory_error(source))?;
         for entry in entries.into_iter().filter(|entry| entry.iteration >= iteration) {
@@ -284,7 +286,7 @@ impl CheckpointStore {
     }
 
     /// Removes the unverified checkpoints of iterations after `verified_iteration`, because a
-    /// failed check has shown that some of them are wrong.
+    /// failed check has shown that some of them may be wrong.
     pub fn discard_after(&mut self, verified_iteration: u64) -> io::Result<()> {
         for entry in self.entries()? {
             if !entry.verified && entry.iteration > verified_iteration {
@@ -334,9 +336,9 @@ impl CheckpointStore {
         Ok(paths.filter_map(entry).collect())
     }
 
-    /// Removes old checkpoints. Keeps the newest ones, verified and unverified; the one just saved;
-    /// and some older ones spread over the whole test, if going back far can be useful (verified
-    /// checkpoints, and all checkpoints of a test without Gerbicz–Li checks).
+    /// Removes old checkpoints. Keeps the newest checkpoints, verified and unverified, and the one
+    /// just saved. Also keeps some older checkpoints spread over the whole test, if going back far
+    /// can be useful: verified ones and, in a test without Gerbicz–Li checks, unverified ones.
     fn prune(&self, just_saved: &Path) -> io::Result<()> {
         for verified in [false, true] {
             let mut entries = self.entries()?;
