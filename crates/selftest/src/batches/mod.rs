@@ -35,9 +35,9 @@ pub const CASES: &[(&str, Run)] = &[
     ("quotients", |executor, seed, sizes| for_all(executor, seed, sizes, division::all)),
     ("divisors", |executor, seed, sizes| for_all(executor, seed, sizes, division::divisors)),
     ("inverses", |executor, seed, sizes| for_all(executor, seed, sizes, division::inverses)),
-    ("powers", |executor, seed, sizes| for_all(executor, seed, sizes, division::powers)),
+    ("powers", |executor, seed, sizes| for_powers(executor, seed, sizes, division::powers)),
     ("square_roots", |executor, seed, sizes| for_all(executor, seed, sizes, division::roots)),
-    ("moduli", |executor, seed, sizes| for_all(executor, seed, sizes, moduli::all)),
+    ("moduli", |executor, seed, sizes| for_powers(executor, seed, sizes, moduli::all)),
     ("many_quotients", many_quotients),
     ("many_powers", many_powers),
     ("limb_by_limb", |executor, seed, sizes| for_all(executor, seed, sizes, bits::all)),
@@ -61,6 +61,8 @@ pub struct Sizes {
     pub large: Vec<(usize, usize)>,
     /// The numbers of limbs of dividends and of divisors, their count, and the number of rounds.
     pub divisions: Vec<(usize, usize, usize, usize)>,
+    /// The largest number of limbs in the cases that raise numbers to powers.
+    pub widest_power: usize,
     /// The number of limbs of moduli, and the number of powers: enough for blocks of devices to
     /// compute several numbers each, in several sets.
     pub powers: Vec<(usize, usize)>,
@@ -87,7 +89,15 @@ impl Sizes {
         let widths = equal.map(|limbs| (limbs, limbs)).into_iter().chain(unequal).collect();
         let divisions = vec![(2, 1, 50_000, 2), (16, 8, 20_000, 2), (300, 150, 500, 2)];
         let methods = vec![7, 32, 100, 300, 1000];
-        Self { widths, limbs: 1 << 13, methods, large, divisions, powers: vec![(33, 200)] }
+        Self {
+            widths,
+            limbs: 1 << 13,
+            methods,
+            large,
+            divisions,
+            widest_power: 8192,
+            powers: vec![(33, 200)],
+        }
     }
 
     /// Returns the sizes for GPUs, which add 10^8 quotients of numbers of 64 to 512 bits, and 10^5
@@ -109,7 +119,15 @@ impl Sizes {
         let large = vec![(1, 1 << 16), (32, 1 << 12), (256, 64)];
         let divisions = vec![(2, 1, 100_000, 2), (16, 8, 20_000, 2)];
         let methods = vec![7, 100];
-        Self { widths, limbs: 1 << 13, methods, large, divisions, powers: vec![(33, 2_000)] }
+        Self {
+            widths,
+            limbs: 1 << 13,
+            methods,
+            large,
+            divisions,
+            widest_power: 8192,
+            powers: vec![(33, 2_000)],
+        }
     }
 
     /// Returns the sizes for the simulator, which takes a second to compile a kernel: one width for
@@ -120,7 +138,15 @@ impl Sizes {
         let large = vec![(2, 999), (33, 40), (300, 5)];
         let divisions = vec![(2, 1, 100, 2), (33, 16, 20, 2)];
         let methods = vec![7, 100];
-        Self { widths, limbs: 1 << 10, methods, large, divisions, powers: vec![(33, 140)] }
+        Self {
+            widths,
+            limbs: 1 << 10,
+            methods,
+            large,
+            divisions,
+            widest_power: 140,
+            powers: vec![(33, 140)],
+        }
     }
 
     /// Returns the sizes for recordings that sanitizers replay: sums within a warp and over
@@ -129,7 +155,15 @@ impl Sizes {
     pub fn least() -> Self {
         let widths = vec![(3, 3), (600, 600)];
         let (large, divisions) = (vec![], vec![]);
-        Self { widths, limbs: 60, methods: vec![5, 34], large, divisions, powers: vec![] }
+        Self {
+            widths,
+            limbs: 60,
+            methods: vec![5, 34],
+            large,
+            divisions,
+            widest_power: 600,
+            powers: vec![],
+        }
     }
 
     /// Returns the count of numbers in a batch with this many limbs each.
@@ -154,6 +188,13 @@ fn for_all(executor: &Executor, seed: u64, sizes: &Sizes, case: OfPair) -> Resul
         };
         work().map_err(|why| format!("{count} numbers of {x} limbs with {y}: {why}"))
     })
+}
+
+/// Runs a case at all widths, each at most [`Sizes::widest_power`].
+fn for_powers(executor: &Executor, seed: u64, sizes: &Sizes, case: OfPair) -> Result<(), String> {
+    let most = sizes.widest_power;
+    let widths = sizes.widths.iter().map(|&(x, y)| (x.min(most), y.min(most))).collect();
+    for_all(executor, seed, &Sizes { widths, ..sizes.clone() }, case)
 }
 
 /// Tests larger batches of quotients, which are checked where they are.
