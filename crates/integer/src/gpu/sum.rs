@@ -12,7 +12,7 @@ pub(super) struct SumShape {
     a_limbs: usize,
     b_limbs: usize,
     out_limbs: usize,
-    /// The number of limbs per thread.
+    /// The number of limbs of a chunk, which one thread adds by itself: 1, 2 or 4.
     chunk: usize,
     numbers: usize,
     windows: usize,

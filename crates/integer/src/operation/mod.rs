@@ -34,7 +34,7 @@ pub enum Role {
 /// How [`Operation::failing`] checks results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
-    /// All results are compared by an identity modulo 2^61 − 1.
+    /// Every result is checked by an identity modulo 2^61 − 1.
     Identity,
     /// A sample of the results is recomputed on the CPU, since the operation has no cheap identity.
     Sample,
@@ -53,9 +53,9 @@ enum Cost {
 struct Entry {
     name: &'static str,
     operands: &'static [Role],
-    /// `None` if every number has a result. Otherwise, the reason why some have none, and the index
-    /// of the operand that must not be 0; the index is `None` if the reason involves several
-    /// operands.
+    /// The reason why some numbers have no result, and the index of the operand that must not be 0.
+    /// The index is `None` if the reason involves several operands. The field is `None` if every
+    /// number has a result.
     no_result: Option<(&'static str, Option<usize>)>,
     evidence: Option<Evidence>,
     cost: Cost,

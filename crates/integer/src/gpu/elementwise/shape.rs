@@ -36,7 +36,8 @@ impl Kernel {
         Self::Reduce,
     ];
 
-    /// Returns the name of the kernel's file, its text, and the name of the function.
+    /// Returns the name of the kernel's file, the text of the file, and the name of the kernel's
+    /// function.
     fn file(self) -> (&'static str, &'static str, &'static str) {
         macro_rules! file {
             ($name:literal) => {

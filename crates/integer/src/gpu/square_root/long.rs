@@ -33,7 +33,8 @@ struct Space {
     remainder: Buffer<u32>,
     /// The lower limbs of the roots that a level computes.
     lower: Buffer<u32>,
-    /// The roots of one level and of the next. Level i uses element i mod 2.
+    /// The roots that a level starts with and the roots that it computes. Level i starts with
+    /// element i mod 2.
     roots: [Buffer<u32>; 2],
     /// The remainders of the roots in `roots`.
     rests: [Buffer<u32>; 2],
@@ -130,8 +131,8 @@ impl Long<'_> {
         self.plan.base << level
     }
 
-    /// Returns a view of `limbs` limbs of the shifted numbers, those below their `above` highest
-    /// limbs.
+    /// Returns a view of `limbs` limbs of each shifted number: the limbs directly below its `above`
+    /// highest limbs.
     fn aligned(&self, above: usize, limbs: usize) -> Numbers<'_> {
         let whole = 2 * self.plan.root();
         let aligned = Numbers::new(self.space.aligned.view(..), whole);
@@ -186,8 +187,8 @@ impl Long<'_> {
         self.gpu.root_by_limbs(&shape, aligned, to, self.count)
     }
 
-    /// Computes roots of twice as many limbs as those of the level before. On the last level,
-    /// computes roots of a itself, shifted down, which may be 1 too large, and their squares.
+    /// Computes roots of twice as many limbs as the level starts with. The last level computes the
+    /// roots of a itself, shifted down, which may be 1 too large, and their squares.
     fn level(&mut self, level: u32) -> Result<(), DeviceError> {
         let (half, is_last) = (self.half(level), level + 1 == self.plan.levels);
         self.dividend(level)?;
@@ -207,7 +208,8 @@ impl Long<'_> {
         if is_last { Ok(()) } else { self.correct(level) }
     }
 
-    /// Computes the dividends from which a division by the roots of a level finds further limbs.
+    /// Computes the dividends of a level. Divided by the roots that the level starts with, they
+    /// give the lower limbs of longer roots.
     fn dividend(&mut self, level: u32) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("dividends", &self.space.dividend, 2 * half);

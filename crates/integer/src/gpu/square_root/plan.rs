@@ -37,8 +37,8 @@ impl Plan {
 /// The least number of limbs of the first root in a plan with more than one level.
 const LEAST: usize = 32;
 
-/// Estimates the nanoseconds of one square root in a large batch by `square_root.cu` alone, from
-/// its number of instructions and half an H200's rate.
+/// Estimates the nanoseconds of one square root in a large batch by the kernel `square_root.cu`
+/// alone. The estimate assumes half of an H200's instruction rate.
 fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
     let steps = shape.a_limbs.div_ceil(2) * shape.split.lanes;
     let slots = steps as f64 * (75.0 + 3.5 * shape.split.limbs as f64);
