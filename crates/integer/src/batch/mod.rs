@@ -151,8 +151,8 @@ impl UintBatch {
         self.data.with(read)
     }
 
-    /// Returns the 32-bit limbs of number i, the lowest first; `None` if the batch has no number i.
-    /// On a device this costs as much as [`Self::to_limbs`].
+    /// Returns the 32-bit limbs of number i, the lowest first. Returns `None` if the batch has no
+    /// number i. On a device this costs as much as [`Self::to_limbs`].
     ///
     /// # Errors
     /// An error of the device.

@@ -57,11 +57,11 @@ pub(super) fn digits() -> impl Iterator<Item = (usize, usize)> {
 impl Ntt {
     /// Returns the shortest transform modulo `primes` primes for factors of `a_limbs` and `b_limbs`
     /// limbs (`None` for a square) on a device with `shared_memory` bytes of shared memory per
-    /// block. `None` if [`Self::primes`] does not contain this number of primes, or the factors
-    /// have too many digits.
+    /// block. Returns `None` if [`Self::primes`] does not contain this number of primes, if the
+    /// factors have too many digits, or if the transform needs more shared memory.
     ///
-    /// For digits below 2^b, if the shorter factor has n digits, an element of the convolution is
-    /// at most n·(2^b − 1)² < 2^(2b)·n, and n ≤ 2^12.
+    /// The digits are less than 2^b, and the shorter factor has n ≤ 2^12 digits, so an element of
+    /// the convolution is at most n·(2^b − 1)² < 2^(2b)·n.
     #[must_use]
     pub fn new(
         part: Part,

@@ -38,7 +38,7 @@ pub struct Quotients<'a> {
     pub quotient: Option<&'a mut Buffer<u32>>,
     /// Memory for u mod v, with as many limbs as v.
     pub remainder: Option<&'a mut Buffer<u32>>,
-    /// Memory for the flags, which are 1 where v is 0; the results are 0 there.
+    /// Memory for the flags. Where v is 0, the flag is 1 and the results are 0.
     pub flags: Option<&'a mut Buffer<u8>>,
     /// Whether the flag is also 1, and the results 0, where v does not divide u.
     pub exact: bool,

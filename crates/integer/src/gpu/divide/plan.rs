@@ -19,9 +19,10 @@ pub(super) struct Plan {
     pub block: usize,
     /// The number of blocks of a quotient.
     pub blocks: usize,
-    /// The levels of recursion of a guess. The quotient of a block is guessed by a division by the
-    /// upper `block` limbs of V, and this division is halved recursively this number of times.
-    /// `None` means that the kernel divides each block by V directly, without a guess.
+    /// The number of levels of recursion of a guess. The quotient of a block is guessed by a
+    /// division by the upper `block` limbs of V, and this division is halved recursively this
+    /// number of times. `None` means that the kernel divides each block by V directly, without a
+    /// guess.
     pub guesses: Option<u32>,
 }
 
@@ -44,8 +45,8 @@ impl Plan {
         if self.guesses.is_none() || self.blocks == 0 { 0 } else { self.whole }
     }
 
-    /// Returns the number of words of memory per number for the overflows of quotients: one for the
-    /// guesses of each level, counted from 0, or one if there are no guesses.
+    /// Returns the number of words of memory per number for the overflows of quotients: one for
+    /// each level from 0 to `guesses`, or one if there are no guesses.
     pub(super) fn overflows(&self) -> usize {
         self.guesses.map_or(1, |levels| levels as usize + 1)
     }

@@ -77,8 +77,8 @@ pub(super) struct GroupShape {
 const THREADS: usize = 256;
 
 impl GroupShape {
-    /// Returns the shape of `kernel` for operands and results of `limbs` limbs each. The longest
-    /// number determines the lanes per number.
+    /// Returns the shape of `kernel` for operands and results with the numbers of limbs in `limbs`.
+    /// The longest number determines the lanes per number.
     pub(super) fn new(kernel: Kernel, limbs: &[usize]) -> Self {
         let all = limbs.iter().fold(0, |all, &n| all | n);
         let longest = limbs.iter().copied().max().unwrap_or(1);
