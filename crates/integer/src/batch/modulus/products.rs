@@ -145,8 +145,7 @@ fn bit_length(e: &[u32]) -> usize {
 
 /// Returns the size of sliding windows, in bits, that needs the fewest products for an exponent of
 /// `bits` bits. Windows of w bits need 2^(w − 1) odd powers, each computed by a product and stored,
-/// and one product per window. At most `most_powers` powers are stored, or one if `most_powers` is
-/// 0.
+/// and one product per window. At most max(1, `most_powers`) powers are stored.
 fn window(bits: usize, most_powers: usize) -> usize {
     let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
     let fits = |w: &usize| *w == 1 || 1 << (w - 1) <= most_powers;
