@@ -52,7 +52,7 @@ pub enum IntegerError {
     /// A check of results reports this error if a batch is not on the CPU.
     #[error("the batches are on different devices: copy one to the device of the other first")]
     Places,
-    /// The count or the width of the batch given for a result is not that of the result.
+    /// The batch given for a result has another count or another width than the result.
     #[error(
         "the result has {count} integers of {width}; the batch given for it has {into_count} of {into_width}"
     )]

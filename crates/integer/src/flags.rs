@@ -42,7 +42,7 @@ impl Flags {
     }
 
     /// Returns an error unless the flags are on the CPU or the device of `batch`, and there is one
-    /// for each of its numbers.
+    /// flag for each number of `batch`.
     pub(crate) fn fit(&self, batch: &UintBatch) -> Result<(), IntegerError> {
         if !self.executor.is_same_place(batch.executor()) {
             return Err(IntegerError::Places);

@@ -47,8 +47,8 @@ impl<T: Pod + Send> Storage<T> {
         Ok(Self::Device(device.alloc(len)?))
     }
 
-    /// Stores `data`, the elements of `count` numbers, in the memory of the executor. Copies them
-    /// only if that is a device.
+    /// Stores `data`, the elements of `count` numbers, in the memory of the executor. Copies the
+    /// elements only if the executor is a device.
     pub(crate) fn from_vec(
         executor: &Executor,
         count: usize,

@@ -120,10 +120,10 @@ impl UintBatch {
         gcd(self, b, into)
     }
 
-    /// Returns g = gcd(a, b) and cofactors x and y with x·a + y·b = g, where a is `self`. x has the
-    /// least possible absolute value; if a positive and a negative x have it, x is the positive
-    /// one. So |x| ≤ max(1, b/(2g)) and |y| ≤ max(1, a/(2g)). For b = 0, x = 1 and y = 0; if a = b
-    /// = 0, all three are 0.
+    /// Returns g = gcd(a, b) and cofactors x and y with x·a + y·b = g, where a is `self`. Of all
+    /// possible x, returns the one with the least absolute value; of two such x with opposite
+    /// signs, the positive one. So |x| ≤ max(1, b/(2g)) and |y| ≤ max(1, a/(2g)). For b = 0, x = 1
+    /// and y = 0. If a is also 0, then g, x and y are all 0.
     ///
     /// Costs as much as [`Self::gcd`], one product and some quotients. A device needs temporary
     /// memory for ten numbers of the larger width per pair.

@@ -37,8 +37,8 @@ use crate::{Executor, IntegerError, Width, cpu};
 /// * [`IntegerError::Memory`] or [`IntegerError::Device`] if memory for the result cannot be
 ///   allocated;
 /// * [`IntegerError::TooMany`] for more than 2^32 − 1 numbers on a device;
-/// * [`IntegerError::Output`] if the count or the width of a batch given for the result is not that
-///   of the result;
+/// * [`IntegerError::Output`] if a batch given for the result has another count or another width
+///   than the result;
 /// * [`IntegerError::Device`] for errors of the device;
 /// * [`IntegerError::OnlyOnCpu`] for operations that devices do not support.
 #[derive(Debug)]
@@ -151,8 +151,8 @@ impl UintBatch {
         self.data.with(read)
     }
 
-    /// Returns the 32-bit limbs of number i, the lowest first; `None` if the batch has no number i.
-    /// On a device this costs as much as [`Self::to_limbs`].
+    /// Returns the 32-bit limbs of number i, the lowest first. Returns `None` if the batch has no
+    /// number i. On a device this costs as much as [`Self::to_limbs`].
     ///
     /// # Errors
     /// An error of the device.

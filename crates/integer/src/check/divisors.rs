@@ -8,8 +8,9 @@ use crate::{Executor, IntegerError, UintBatch};
 /// a and b, and that x·a + y·b = g, so that every common divisor of a and b divides g. For a = b =
 /// 0 only g = 0 passes.
 ///
-/// The executor `on` computes the witnesses a/g, b/g, x and y by two divisions and the cofactors.
-/// On a device this takes about two to four times as long as computing g.
+/// The executor `on` computes the witnesses: a/g and b/g by two divisions, and the cofactors x and
+/// y by [`UintBatch::gcd_ext`]. On a device this takes about two to four times as long as computing
+/// g.
 ///
 /// # Errors
 /// The errors of [`super::sums`] and of [`UintBatch::gcd_ext`].

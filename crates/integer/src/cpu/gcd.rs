@@ -28,9 +28,9 @@ pub(crate) fn gcd(a: Operand, b: Operand, count: usize, g: Rows) {
 }
 
 /// Computes g_i ← gcd(a_i, b_i) and cofactors x_i and y_i with g_i = x_i·a_i + y_i·b_i. `results`
-/// are g, |x| with as many limbs as b, and |y| with as many limbs as a. `signs` are those of x and
-/// y: 1 where the cofactor is negative, otherwise 0. [`Euclid::gcd_with_cofactor`] defines which
-/// x_i is computed. For a_i = 0 and b_i ≠ 0, y_i is 1.
+/// are g, |x| with as many limbs as b, and |y| with as many limbs as a. `signs` are the signs of x
+/// and y: 1 where the cofactor is negative, otherwise 0. [`Euclid::gcd_with_cofactor`] defines
+/// which x_i is computed. For a_i = 0 and b_i ≠ 0, y_i is 1.
 pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [u8]; 2]) {
     let count = signs[0].len();
     for_rows(
@@ -52,8 +52,8 @@ pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     });
 }
 
-/// Returns how many pairs of numbers one core processes at a time. A greatest common divisor takes
-/// as long as many sums, so the number of pairs is smaller than for sums.
+/// Returns how many pairs of numbers one core processes at a time: a sixteenth of the number for
+/// sums, since a greatest common divisor takes as long as many sums.
 fn at_a_time(a: Operand, b: Operand) -> usize {
     rows_at_a_time(a.width().max(b.width())).div_ceil(16)
 }

@@ -62,8 +62,8 @@ impl Space {
     }
 }
 
-/// Calls `row` with temporary memory, i and row i of `out`, for all rows, on all cores. A row has
-/// `limbs` limbs.
+/// Calls `row` for all rows of `out`, on all cores. The arguments are temporary memory, the index
+/// of the row, and the row, which has `limbs` limbs.
 fn for_rows(
     out: &mut [u32],
     limbs: usize,

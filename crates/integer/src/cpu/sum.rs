@@ -30,8 +30,8 @@ pub(crate) fn sum_assign(sum: Sum, out: &mut [u32], b: Operand, limbs: usize, ca
     for_rows(out, limbs, Some(carries), |i, out| accumulate(sum, out, b.row(i)));
 }
 
-/// Calls `row(i, out_i)` for all rows i of `out`, of `limbs` limbs each, on all cores, and stores
-/// the returned flags if `flags` is given.
+/// Calls `row(i, out_i)` for all rows i of `out`, on all cores, and stores the returned flags if
+/// `flags` is given. A row has `limbs` limbs.
 fn for_rows(
     out: &mut [u32],
     limbs: usize,
@@ -71,9 +71,10 @@ pub(super) fn accumulate(sum: Sum, x: &mut [u32], y: &[u32]) -> bool {
     }
 }
 
-/// Computes x ← step(x, y, carry) limb by limb and returns the last carry. `step` returns the new
-/// limb and the next carry. It gets limbs of 64 bits as far as y has pairs of limbs, and single
-/// limbs of 32 bits above.
+/// Computes x ← step(x, y, carry) limb by limb, the lowest limb first, and returns the last carry.
+/// `step` returns the new limb and the next carry. Where y has a pair of 32-bit limbs, `step` gets
+/// the pairs of x and y as limbs of 64 bits. For the higher limbs of x, it gets single limbs of 32
+/// bits, with 0 for a missing limb of y.
 #[inline]
 fn chain(x: &mut [u32], y: &[u32], step: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {
     let (low, high) = x.split_at_mut(y.len());

@@ -46,8 +46,8 @@ fn chunk(limbs: usize) -> usize {
     1 << limbs.trailing_zeros().min(2)
 }
 
-/// Returns an error unless `address` is a multiple of the bytes that kernels load at once from
-/// numbers of `limbs` limbs.
+/// Returns an error unless `address` is a multiple of the number of bytes that kernels load at once
+/// from numbers of `limbs` limbs.
 fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
     let bytes = chunk(limbs) * size_of::<u32>();
     if address.is_multiple_of(bytes as u64) {

@@ -113,9 +113,9 @@ pub struct Choice {
 impl Gpu {
     /// Returns the method that [`Self::multiply`] uses for factors of `a_limbs` and `b_limbs`
     /// limbs. If `b_limbs` is `None`, returns the method that [`Self::square`] uses for numbers of
-    /// `a_limbs` limbs. It is the method with the lowest price according to [`Prices`], and among
-    /// equal prices the first in [`Method::all`]. `None` if no method supports the factors. All
-    /// methods give the same results.
+    /// `a_limbs` limbs. The method is the one with the lowest price according to [`Prices`]; among
+    /// methods of equal price, the first in [`Method::all`]. Returns `None` if no method supports
+    /// the factors. All methods give the same results.
     ///
     /// [`Prices`]: super::Prices
     #[must_use]

@@ -119,7 +119,8 @@ pub struct Gpu {
     kernels: Arc<Mutex<HashMap<String, Kernel>>>,
     /// The tables of roots of unity. The key is the number of primes and the number of points.
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
-    /// Temporary memory of the blocks of wide products and of powers, used by one launch at a time.
+    /// Temporary memory of blocks that compute powers, or products whose residues do not fit in
+    /// shared memory. One launch at a time uses it.
     scratch: Arc<Mutex<Option<Buffer<f64>>>>,
     /// The bases of residues. The key is the number of primes of a base and the number of rows of
     /// words of a matrix.

@@ -25,10 +25,10 @@ pub struct Ntt {
 /// The number of points that a thread has in registers.
 const HOLDS: usize = 16;
 
-/// The possible lengths of transforms, the shorter ones first. Each is log2 of the number of points
-/// of the head, and the share of the tail: 0 for no tail, or r for a tail of 1/2^r of the points of
-/// the head. They are 2^k, 5/4·2^k and 3/2·2^k points, at most 2^13, which is the limit of a
-/// block's shared memory and threads.
+/// The possible lengths of transforms, the shorter ones first. A length is given by log2 of the
+/// number of points of the head, and the share of the tail: 0 for no tail, or r for a tail of 1/2^r
+/// of the points of the head. The lengths are 2^k, 5/4·2^k and 3/2·2^k points. The largest is 2^13,
+/// the limit of a block's shared memory and threads.
 #[rustfmt::skip]
 const LENGTHS: [(u32, u32); 16] = [
     (8, 0), (8, 2), (8, 1), (9, 0), (9, 2), (9, 1), (10, 0), (10, 2), (10, 1), (11, 0), (11, 2), (11, 1),
@@ -57,11 +57,11 @@ pub(super) fn digits() -> impl Iterator<Item = (usize, usize)> {
 impl Ntt {
     /// Returns the shortest transform modulo `primes` primes for factors of `a_limbs` and `b_limbs`
     /// limbs (`None` for a square) on a device with `shared_memory` bytes of shared memory per
-    /// block. `None` if [`Self::primes`] does not contain this number of primes, or the factors
-    /// have too many digits.
+    /// block. Returns `None` if [`Self::primes`] does not contain this number of primes, if the
+    /// factors have too many digits, or if the transform needs more shared memory.
     ///
-    /// For digits below 2^b, if the shorter factor has n digits, an element of the convolution is
-    /// at most n·(2^b − 1)² < 2^(2b)·n, and n ≤ 2^12.
+    /// The digits are less than 2^b, and the shorter factor has n ≤ 2^12 digits, so an element of
+    /// the convolution is at most n·(2^b − 1)² < 2^(2b)·n.
     #[must_use]
     pub fn new(
         part: Part,

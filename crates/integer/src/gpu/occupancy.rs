@@ -3,8 +3,8 @@
 /// The number of 32-bit registers of a multiprocessor.
 const REGISTERS: usize = 65_536;
 
-/// The approximate number of threads that keeps a multiprocessor busy, in kernels that have numbers
-/// in the registers of several threads each.
+/// The approximate number of threads that keep a multiprocessor busy, in kernels in which several
+/// threads share the limbs of a number in their registers.
 pub(super) const BUSY_THREADS: usize = 192;
 
 /// Returns the number of blocks for which a multiprocessor has registers, at least 1. A block has
@@ -14,8 +14,8 @@ pub(super) fn blocks(registers: usize, threads: usize) -> usize {
 }
 
 /// Returns the number of warps that a multiprocessor runs at a time if it runs at most `blocks`
-/// blocks of `threads` threads. A block uses `of_block` bytes of shared memory; the multiprocessor
-/// is taken to have `shared_memory` bytes, the most that one block may use.
+/// blocks of `threads` threads. A block uses `of_block` bytes of shared memory. The multiprocessor
+/// is assumed to have `shared_memory` bytes of it, the largest amount that one block may use.
 pub(super) fn warps(blocks: usize, threads: usize, of_block: u32, shared_memory: u32) -> usize {
     let room = (shared_memory / of_block.max(1)) as usize;
     blocks.min(room.max(1)) * threads / 32

@@ -1,5 +1,5 @@
-//! Kernels in which a group of threads, its lanes, has a number in registers: the number of limbs
-//! per lane, and the registers and shared memory of a kernel.
+//! Kernels in which a group of threads, called lanes, shares a number in its registers: the number
+//! of limbs per lane, and the registers and shared memory of a kernel.
 
 use std::fmt::Debug;
 
@@ -25,8 +25,8 @@ pub(super) const OF_WARPS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 /// whole block.
 pub(super) const OF_BLOCKS: [usize; 9] = [1, 2, 4, 8, 16, 32, 128, 256, 512];
 
-/// An upper bound of the bytes of shared memory through which the warps of a block exchange words
-/// if the block has one number.
+/// An upper bound of the number of bytes of shared memory through which the warps of a block
+/// exchange words if the block has one number.
 pub(super) const EXCHANGED: u32 = 512;
 
 impl Split {
@@ -56,17 +56,17 @@ impl Split {
     }
 }
 
-/// Returns the number of limbs per lane if `lanes` lanes share a number of `limbs` limbs. It is
-/// even, and at least four, because carries between lanes need more than two.
+/// Returns the number of limbs per lane if `lanes` lanes share a number of `limbs` limbs. The
+/// result is even, and at least four because carries between lanes need more than two.
 pub(super) fn even_share(limbs: usize, lanes: usize) -> usize {
     limbs.div_ceil(lanes).next_multiple_of(2).max(4)
 }
 
 /// A kernel in which a group of lanes has a number in its registers.
 pub(super) trait InLanes: Copy + Debug {
-    /// Pairs (limbs, registers) in ascending order: a thread with at most `limbs` limbs, and more
-    /// than in the preceding pair, uses about `registers` registers. With more limbs than in the
-    /// last pair it uses 255.
+    /// Pairs (limbs, registers) in ascending order. A thread with at most `limbs` limbs, and more
+    /// than in the preceding pair, uses about `registers` registers. A thread with more limbs than
+    /// in the last pair uses 255 registers.
     const REGISTERS: [(usize, usize); 5];
 
     /// Returns how the kernel splits numbers among lanes.
@@ -119,9 +119,9 @@ impl<S: InLanes> Shape for S {
     }
 }
 
-/// Returns the first shape, in the order of `lanes` and of the shapes that `of_lanes` returns, that
-/// has at most `most(lanes)` limbs per lane and at most `shared_memory` bytes of shared memory per
-/// block; `None` if there is none.
+/// Tries the numbers of lanes in `lanes` in order and, for each of them, the shapes that `of_lanes`
+/// returns. Returns the first shape that has at most `most(lanes)` limbs per lane and uses at most
+/// `shared_memory` bytes of shared memory per block, or `None` if no shape does.
 pub(super) fn fitting<S: InLanes, I: Iterator<Item = S>>(
     lanes: &[usize],
     of_lanes: impl Fn(usize) -> I,

@@ -12,7 +12,7 @@ pub(super) struct SumShape {
     a_limbs: usize,
     b_limbs: usize,
     out_limbs: usize,
-    /// The number of limbs per thread.
+    /// The number of limbs of a chunk, which one thread adds by itself: 1, 2 or 4.
     chunk: usize,
     numbers: usize,
     windows: usize,
@@ -26,9 +26,10 @@ const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
 
 impl SumShape {
     /// Returns the shape with the largest share of busy threads, rounded down to a multiple of
-    /// 1/32. Among shapes with equal shares, prefers those with at most 4 windows per warp for
-    /// chunks of four limbs, or at most 8 for shorter chunks; then those with fewer threads per
-    /// block; then those with more windows. `None` if the numbers are too long for a block.
+    /// 1/32. Among shapes with equal shares, prefers first those with at most 4 windows per warp
+    /// for chunks of four limbs, or at most 8 for shorter chunks; then those with fewer threads per
+    /// block; then those with more windows per warp. Returns `None` if the numbers are too long for
+    /// a block.
     pub(super) fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Option<Self> {
         let all = a_limbs | b_limbs | out_limbs;
         let chunk = 1 << all.trailing_zeros().min(2);

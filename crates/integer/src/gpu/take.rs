@@ -38,9 +38,9 @@ pub(super) fn source() -> Source {
 
 impl Gpu {
     /// Computes `out_i` = row d·step + first of a table, where d is the number in the bits `bit` to
-    /// `bit + window` − 1 of the exponent `e_i`; `rows` has these parameters. The table has
-    /// 2^window·step rows, and a result has as many limbs as a row. Asynchronous: returns before
-    /// the device has finished.
+    /// `bit + window` − 1 of the exponent `e_i`. `rows` has the parameters step, first, bit and
+    /// window. The table has 2^window·step rows, and a result has as many limbs as a row.
+    /// Asynchronous: returns before the device has finished.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.

@@ -132,8 +132,8 @@ fn more_products_by_the_identity() {
     check_product(&gpu, Part::Full, 200, 200, 5, 3);
 }
 
-/// Checks products and squares by Karatsuba's identity, for pairs of a number of limbs and of
-/// levels.
+/// Checks products and squares by Karatsuba's identity. `sizes` has pairs of a number of limbs and
+/// a number of levels.
 fn identity_at(gpu: &Gpu, sizes: &[(usize, u32)]) {
     for &(limbs, levels) in sizes {
         check_product(gpu, Part::Full, limbs, limbs, levels, 50);

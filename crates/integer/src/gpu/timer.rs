@@ -7,10 +7,10 @@ use warpint_device::{Buffer, DeviceError, Effort};
 
 use super::{Gpu, Operand, Part, Step};
 
-/// The largest number of limbs of all numbers of an operand together.
+/// The largest total number of limbs of the numbers of an operand.
 const LIMBS: usize = 1 << 25;
 
-/// The largest number of limbs of all numbers of an operand together on the simulator, where times
+/// The largest total number of limbs of the numbers of an operand on the simulator, where times
 /// have no meaning.
 const FEW_LIMBS: usize = 1 << 10;
 
@@ -110,7 +110,7 @@ impl ProductTimer {
 /// coarse.
 const LEAST: Duration = Duration::from_micros(1);
 
-/// Returns how often `of` fits in `time`. `of` counts as at least [`LEAST`].
+/// Returns the ratio of `time` to `of`, where `of` counts as at least [`LEAST`].
 fn per(time: Duration, of: Duration) -> f64 {
     time.as_secs_f64() / of.max(LEAST).as_secs_f64()
 }

@@ -34,7 +34,7 @@ pub enum Role {
 /// How [`Operation::failing`] checks results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
-    /// All results are compared by an identity modulo 2^61 − 1.
+    /// Every result is checked by an identity modulo 2^61 − 1.
     Identity,
     /// A sample of the results is recomputed on the CPU, since the operation has no cheap identity.
     Sample,
@@ -53,9 +53,9 @@ enum Cost {
 struct Entry {
     name: &'static str,
     operands: &'static [Role],
-    /// `None` if every number has a result. Otherwise, the reason why some have none, and the index
-    /// of the operand that must not be 0; the index is `None` if the reason involves several
-    /// operands.
+    /// The reason why some numbers have no result, and the index of the operand that must not be 0.
+    /// The index is `None` if the reason involves several operands. The field is `None` if every
+    /// number has a result.
     no_result: Option<(&'static str, Option<usize>)>,
     evidence: Option<Evidence>,
     cost: Cost,
@@ -194,9 +194,9 @@ impl Operation {
 
     /// Estimates very roughly the nanoseconds that one core needs for one result, for operands of
     /// the given widths. The estimate counts schoolbook products of numbers as wide as the widest
-    /// operand, in 64-bit limbs: one per bit of the exponent for a power, 20 for a greatest common
-    /// divisor or an inverse, and one for every other operation. An exponent missing from `widths`
-    /// is as wide as the first operand.
+    /// operand: one per bit of the exponent for a power, 20 for a greatest common divisor or an
+    /// inverse, and one for every other operation. A product of two 64-bit limbs counts as one
+    /// nanosecond. An exponent missing from `widths` is as wide as the first operand.
     #[must_use]
     pub fn nanoseconds(self, widths: &[Width]) -> f64 {
         let bits = |i: usize| {

@@ -12,7 +12,7 @@ pub enum Sum {
 /// The part of a product that is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// All limbs of the product. Their number is that of the limbs of both factors together.
+    /// All limbs of the product, as many as the two factors have together.
     Full,
     /// The product mod 2^(32·w), where w is the number of limbs of the wider factor.
     Low,

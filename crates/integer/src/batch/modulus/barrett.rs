@@ -119,9 +119,9 @@ impl Barrett {
         self.rem_of_below(&residue.as_ref().unwrap_or(a).square()?)
     }
 
-    /// Returns a mod m, where m is the modulus and a has at most as many limbs as m; `None` if the
-    /// width of a implies a < m. If the highest limb of m has s > 0 leading zeros, this is a
-    /// division with a quotient below 2^(s + 1).
+    /// Returns a mod m, where m is the modulus and a has at most as many limbs as m. Returns `None`
+    /// if the width of a implies a < m. If the highest limb of m has s > 0 leading zero bits, this
+    /// takes a division, whose quotient is below 2^(s + 1).
     fn residue(&self, a: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
         if a.bits() < self.bits {
             Ok(None)
@@ -164,9 +164,9 @@ impl Barrett {
     }
 
     /// Returns numbers congruent to u modulo m and below m·B^n, one per result, where B = 2^32 and
-    /// m has n limbs and β bits. They are u with h = ⌊u/2^β⌋ replaced by h mod M, where M is m
-    /// shifted to n full limbs, since M·2^β = m·B^n. If M ≠ m this is a division; its quotient is
-    /// short unless u has many more limbs than 2n.
+    /// m has n limbs and β bits. Let M be m shifted to n full limbs, so that M·2^β = m·B^n.
+    /// Replaces h = ⌊u/2^β⌋, the upper part of u, by h mod M. This takes a division if M ≠ m or if
+    /// u has more than 2n limbs. The quotient is short unless u has many more limbs than 2n.
     fn folded(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let width = self.modulus.width;
         // h = ⌊u/2^β⌋, for 32·n − s = β.

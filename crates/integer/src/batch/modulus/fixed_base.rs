@@ -14,10 +14,10 @@ use crate::{IntegerError, UintBatch, Width, cpu};
 /// b^e = Π_k T(k, e_k) mod m,   T(k, d) = b^(d·2^(w·k)) mod m.
 /// ```
 ///
-/// A power of E-bit exponents takes ⌈E/w⌉ − 1 products modulo m and no squarings. The table has
-/// 2^w·⌈E/w⌉ residues. The window w is the largest number from 1 to 6 for which the table takes at
-/// most 256 MiB, or 1 if there is none. Filling the table takes E successive squarings of one
-/// number, and 2^w − 2 products of ⌈E/w⌉ numbers each.
+/// A power with an exponent of E bits takes ⌈E/w⌉ − 1 products modulo m and no squarings. The table
+/// has 2^w·⌈E/w⌉ residues. The window w is the largest number from 1 to 6 for which the table takes
+/// at most 256 MiB, or 1 if there is none. Filling the table takes E successive squarings of one
+/// number, and 2^w − 2 products of batches of ⌈E/w⌉ numbers.
 ///
 /// The time and the table entries read depend on the exponents: do not use it for secrets.
 #[derive(Debug)]
@@ -34,7 +34,8 @@ pub struct FixedBase<'m> {
 const MOST_BYTES: usize = 256 << 20;
 
 /// Returns the window, in bits, for exponents of `bits` bits and residues of `limbs` limbs: the
-/// largest one up to 6 for which the table takes at most [`MOST_BYTES`], or 1.
+/// largest window up to 6 bits for which the table takes at most [`MOST_BYTES`], or 1 if there is
+/// none.
 fn window(bits: usize, limbs: usize) -> usize {
     let bytes = |w: usize| bits.div_ceil(w).saturating_mul(4 * limbs) << w;
     (1..=6).rev().find(|&w| bytes(w) <= MOST_BYTES).unwrap_or(1)

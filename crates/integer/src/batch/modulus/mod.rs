@@ -58,9 +58,9 @@ fn ones(executor: &Executor, count: usize, width: Width) -> Result<UintBatch, In
 }
 
 impl Modulus {
-    /// Prepares the modulus m, or one modulus per number, for the faster method for its bit length.
-    /// Costs one division if that method uses reciprocals. On a device, waits for the operations
-    /// submitted before.
+    /// Prepares the modulus m, or one modulus per number, for remainders by the method that is
+    /// faster at its bit length. Costs one division if that method uses reciprocals. On a device,
+    /// waits for the operations submitted before.
     ///
     /// # Errors
     /// [`IntegerError::ZeroModulus`] if a modulus is 0; [`IntegerError::TooWide`] for more than

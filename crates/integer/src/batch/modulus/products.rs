@@ -20,8 +20,8 @@ enum By<'m> {
     Reciprocal { barrett: &'m Barrett, space: Box<Space> },
 }
 
-/// A step of the computation of a power of x from the highest bit of the exponent on: `squares`
-/// squarings, then a product with x^(2·odd + 1) unless `odd` is `None`.
+/// A step of the computation of a power of x, which begins with the highest bits of the exponent. A
+/// step consists of `squares` squarings and, unless `odd` is `None`, a product with x^(2·odd + 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) squares: usize,
@@ -144,8 +144,8 @@ fn bit_length(e: &[u32]) -> usize {
 }
 
 /// Returns the size of sliding windows, in bits, that needs the fewest products for an exponent of
-/// `bits` bits. Products compute the stored odd powers, of which there are at most `most_powers`,
-/// and multiply by one of them per window.
+/// `bits` bits. Windows of w bits need 2^(w − 1) odd powers, each computed by a product and stored,
+/// and one product per window. At most max(1, `most_powers`) powers are stored.
 fn window(bits: usize, most_powers: usize) -> usize {
     let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
     let fits = |w: &usize| *w == 1 || 1 << (w - 1) <= most_powers;

@@ -18,8 +18,8 @@ fn batch(executor: &Executor, limbs: usize, numbers: &[u32]) -> UintBatch {
     UintBatch::from_limbs(executor, Width::of_limbs(limbs), numbers).unwrap()
 }
 
-/// Returns how many times m must be subtracted from the approximate remainder of u, by the formula
-/// of `barrett` for a modulus of one limb with its highest bit set.
+/// Returns how many times m must be subtracted from the approximate remainder of u that the formula
+/// of the module `barrett` gives. m has one limb with its highest bit set.
 fn corrections(m: u32, u: u64) -> u64 {
     let v = (u128::from(u64::MAX) / u128::from(m)) as u32;
     let h = u >> 32;
@@ -27,8 +27,9 @@ fn corrections(m: u32, u: u64) -> u64 {
     u / u64::from(m) - q
 }
 
-/// Moduli m near 2^31 for which (2^64 − 1)/m has a large remainder need three corrections for
-/// dividends at the ends of their range. Other moduli need none, one or two.
+/// Tests remainders that need 0, 1, 2 and 3 corrections. Moduli m near 2^31 for which (2^64 − 1)/m
+/// has a large remainder need three corrections for dividends at the ends of their range. Other
+/// moduli need at most two.
 #[test]
 fn every_number_of_corrections() {
     let mut rng = ChaCha8Rng::seed_from_u64(81);
@@ -67,8 +68,8 @@ fn add(x: &mut [u32], k: u64, y: &[u32]) {
     }
 }
 
-/// Tests the reduction of u − p = k·m + r for k from 0 to 3 and r = 0, 1 and m − 1, for numbers of
-/// one row and of several rows, with borrows that run through all limbs.
+/// Tests the reduction of u − p = k·m + r for k from 0 to 3 and r = 0, 1 and m − 1. The numbers
+/// fill one row or several rows of the kernel `reduce.cu`, and borrows run through all limbs.
 #[test]
 fn multiples_of_a_modulus_are_taken_off() {
     let mut rng = ChaCha8Rng::seed_from_u64(84);

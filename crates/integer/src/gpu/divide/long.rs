@@ -20,8 +20,9 @@ pub(in crate::gpu) struct Space {
     work: Option<Buffer<u32>>,
 }
 
-/// Returns the number of limbs of the longest divisor, and one less than that of the longest
-/// quotient, for dividends and divisors of the given bit lengths. Ignores divisions by 0.
+/// For dividends of the bit lengths `u_bits` and divisors of the bit lengths `v_bits`, returns the
+/// number of limbs of the longest divisor, and the number of limbs of the longest quotient less
+/// one. Ignores divisions by 0.
 pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, usize) {
     let of = |bits: &[u32], i: usize| bits.get(i).or(bits.first()).copied().unwrap_or(0);
     let pairs = (0..count).map(|i| (of(u_bits, i), of(v_bits, i))).filter(|&(_, v)| v > 0);
@@ -31,9 +32,10 @@ pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, u
     (divisor.div_ceil(32) as usize, quotient.saturating_sub(32).div_ceil(32) as usize)
 }
 
-/// Returns how many of `count` numbers are processed at a time, if each needs `bytes` bytes of
-/// temporary memory. They take at most an eighth of the `free` bytes of memory. They also take at
-/// most 1 GiB or, if that is more, the memory for 16,384 numbers.
+/// Returns how many of `count` numbers are processed at a time if each needs `bytes` bytes of
+/// temporary memory. All of them together take at most an eighth of the `free` bytes of memory.
+/// They also take at most 1 GiB or the memory for 16,384 numbers, whichever is more. At least one
+/// number is processed at a time.
 pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
     let most = (1 << 30).max(16_384 * bytes as u64).min(free / 8) / bytes as u64;
     let most = usize::try_from(most).unwrap_or(count).clamp(1, count.max(1));
@@ -42,9 +44,9 @@ pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
 
 impl Gpu {
     /// Computes ⌊u_i/v_i⌋ and u_i mod v_i in blocks, by a plan for the longest divisor and the
-    /// longest quotient of the batch. `plan` is called with the number of limbs of that divisor,
-    /// and one less than that of that quotient. If it returns `None`, `divide.cu` alone divides.
-    /// Waits for the device once, for the bit lengths.
+    /// longest quotient of the batch. `plan` is called with the number of limbs of the longest
+    /// divisor, and the number of limbs of the longest quotient less one. If `plan` returns `None`,
+    /// the kernel `divide.cu` alone divides. Waits for the device once, for the bit lengths.
     ///
     /// # Errors
     /// The device fails, a kernel cannot be compiled, or no method supports the numbers.
@@ -96,8 +98,8 @@ impl Gpu {
     }
 
     /// Returns the cheapest plan for divisors of `divisor` limbs and quotients of `quotient` + 1
-    /// limbs; `None` if `divide.cu` alone is cheaper. `shape` is the version of `divide.cu` for u
-    /// and v, if one exists.
+    /// limbs. Returns `None` if no plan supports them, or if the kernel `divide.cu` alone costs no
+    /// more. `shape` is the version of `divide.cu` for u and v, if one exists.
     pub(super) fn plan(
         &self,
         shape: Option<&Divide>,
@@ -115,9 +117,9 @@ impl Gpu {
 }
 
 /// One step of a division of the shifted dividend U by the shifted divisor V. The window X is the
-/// n + m limbs of U from limb `at` on, and V' the n upper limbs of V. The step computes the m limbs
-/// of the quotient ⌊X/V'⌋, written from limb `digit` of the whole quotient on, and an overflow. X
-/// mod V' overwrites the lower n limbs of X.
+/// n + m limbs of U that begin at limb `at`, and V' is the n upper limbs of V. The step computes
+/// the quotient ⌊X/V'⌋, as m limbs and an overflow. The m limbs are stored in the whole quotient,
+/// beginning at its limb `digit`. X mod V' overwrites the lower n limbs of X.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     at: usize,
@@ -146,8 +148,8 @@ struct Long<'a> {
 }
 
 impl<'a> Long<'a> {
-    /// Splits the memory `work`, which holds [`Plan::words`] words per number, among the numbers of
-    /// the division.
+    /// Splits the memory `work`, which holds [`Plan::words`] words per number, among dividends,
+    /// divisors, quotients, products and overflows.
     fn new(
         gpu: &'a Gpu,
         plan: Plan,
@@ -208,7 +210,7 @@ impl<'a> Long<'a> {
         Ok(())
     }
 
-    /// Computes all limbs of the quotients, from the highest one on.
+    /// Computes all limbs of the quotients, the highest first.
     fn divide(&self) -> Result<(), DeviceError> {
         let Plan { whole, block, blocks, guesses } = self.plan;
         let step = |at, m| Step { at, digit: at, n: whole, m };
@@ -246,8 +248,8 @@ impl<'a> Long<'a> {
         self.correct(Kernel::Correct, step, of_guess, overflows)
     }
 
-    /// Performs a step whose quotient has as many limbs as its divisor: by two steps of half as
-    /// many limbs of the quotient, or by the kernel `divide.cu` alone.
+    /// Performs a step whose quotient has as many limbs as its divisor: by two steps, each for one
+    /// half of the limbs of the quotient, or by the kernel `divide.cu` alone.
     fn guess(
         &self,
         step: Step,
@@ -272,8 +274,8 @@ impl<'a> Long<'a> {
         self.gpu.divide_windows(windows, self.count)
     }
 
-    /// Corrects the guessed quotient of a step. Reads the overflows of the guess from `from`, and
-    /// writes those of the corrected quotient to `to`.
+    /// Corrects the guessed quotients of a step. Reads the overflows of the guesses from `from`,
+    /// and writes the overflows of the corrected quotients to `to`.
     fn correct(
         &self,
         kernel: Kernel,

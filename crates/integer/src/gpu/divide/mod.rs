@@ -38,7 +38,7 @@ pub struct Quotients<'a> {
     pub quotient: Option<&'a mut Buffer<u32>>,
     /// Memory for u mod v, with as many limbs as v.
     pub remainder: Option<&'a mut Buffer<u32>>,
-    /// Memory for the flags, which are 1 where v is 0; the results are 0 there.
+    /// Memory for the flags. Where v is 0, the flag is 1 and the results are 0.
     pub flags: Option<&'a mut Buffer<u8>>,
     /// Whether the flag is also 1, and the results 0, where v does not divide u.
     pub exact: bool,
@@ -47,7 +47,8 @@ pub struct Quotients<'a> {
 /// The largest number of limbs of a divisor, and of a remainder, in the registers of one lane.
 const MAX_LIMBS: usize = 64;
 
-/// The number of limbs per lane up to which more lanes per number are not worth it.
+/// Numbers of a large batch are split among more lanes only if a lane would otherwise have more
+/// than this number of limbs.
 const FEW_LIMBS: usize = 32;
 
 /// Dividends of at most this number of limbs are divided by `divide.cu` alone if it supports the
@@ -55,9 +56,9 @@ const FEW_LIMBS: usize = 32;
 const SHORT: usize = 256;
 
 impl Divide {
-    /// Returns the version for dividends of `u_limbs` limbs and divisors of `v_limbs`. `None` if
-    /// the divisors are longer than the registers of a warp hold, or the dividends longer than the
-    /// shared memory of a block, which has `shared_memory` bytes.
+    /// Returns the version for dividends of `u_limbs` limbs and divisors of `v_limbs` limbs.
+    /// Returns `None` if a divisor does not fit in the registers of a warp, or a dividend does not
+    /// fit in the shared memory of a block, which has `shared_memory` bytes.
     #[must_use]
     pub fn new(u_limbs: usize, v_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| {

@@ -14,36 +14,39 @@ use crate::gpu::{Algorithm, Gpu, Method};
 pub(super) struct Plan {
     /// The number of limbs of the shifted divisor V.
     pub whole: usize,
-    /// The number of limbs of a block of the quotient. If `guesses` is not `None`, at most `whole`.
+    /// The number of limbs of a block of the quotient. It is at most `whole` if `guesses` is not
+    /// `None`.
     pub block: usize,
     /// The number of blocks of a quotient.
     pub blocks: usize,
-    /// The levels of recursion of a guess. The quotient of a block is guessed by a division by the
-    /// upper `block` limbs of V, and this division is halved recursively this number of times.
-    /// `None` means that the kernel divides each block by V directly, without a guess.
+    /// The number of levels of recursion of a guess. The quotient of a block is guessed by a
+    /// division by the upper `block` limbs of V, and this division is halved recursively this
+    /// number of times. `None` means that the kernel divides each block by V directly, without a
+    /// guess.
     pub guesses: Option<u32>,
 }
 
 impl Plan {
-    /// Returns the number of limbs of memory for a dividend: those of the divisor and of the
-    /// blocks, and one more, rounded up to a multiple of 4.
+    /// Returns the number of limbs of memory for a dividend: the limbs of the divisor, the limbs of
+    /// all blocks, and one more limb, rounded up to a multiple of 4.
     pub(super) fn dividend(&self) -> usize {
         self.whole + self.quotient()
     }
 
-    /// Returns the number of limbs of memory for a quotient: those of the blocks and one more,
-    /// rounded up to a multiple of 4.
+    /// Returns the number of limbs of memory for a quotient: the limbs of all blocks and one more
+    /// limb, rounded up to a multiple of 4.
     pub(super) fn quotient(&self) -> usize {
         self.blocks * self.block + 4
     }
 
-    /// Returns the number of limbs of the longest product of a block of the quotient and lower
-    /// limbs of V; 0 if the plan has no such products.
+    /// Returns the number of limbs of the longest product of limbs of the quotient and lower limbs
+    /// of V, by which a guess is corrected. Returns 0 if the plan has no guesses or no blocks.
     pub(super) fn product(&self) -> usize {
         if self.guesses.is_none() || self.blocks == 0 { 0 } else { self.whole }
     }
 
-    /// Returns the number of words of memory for the overflows of guessed quotients, per number.
+    /// Returns the number of words of memory per number for the overflows of quotients: one for
+    /// each level from 0 to `guesses`, or one if there are no guesses.
     pub(super) fn overflows(&self) -> usize {
         self.guesses.map_or(1, |levels| levels as usize + 1)
     }
@@ -81,8 +84,9 @@ impl<'a> Costs<'a> {
         words as f64 * 1e-3
     }
 
-    /// Returns the cost of quotients of at most `limbs` limbs by `divide.cu`: its instructions at
-    /// half an H200's rate, which measurements reach with eight warps per multiprocessor.
+    /// Returns the cost of computing quotients of at most `limbs` limbs by `divide.cu`, and of
+    /// reading and writing the numbers. The estimate assumes half of an H200's instruction rate,
+    /// which measurements reach with eight warps per multiprocessor.
     pub(super) fn of_kernel(&self, shape: &Divide, limbs: usize) -> f64 {
         let slots = (limbs * shape.split.lanes * (28 + 3 * shape.split.limbs)) as f64;
         let few = (8.0 / shape.warps(self.shared_memory) as f64).max(1.0);
@@ -113,8 +117,9 @@ impl<'a> Costs<'a> {
         self.gpu.choice_with(limbs, None, self.shared_memory).map(|choice| choice.price)
     }
 
-    /// Returns the cost of the cheapest division of dividends of u limbs by divisors of v ≤ u limbs
-    /// without leading zeros; `None` if no method supports it.
+    /// Returns the cost of the cheapest division of dividends of u limbs by divisors of v ≤ u
+    /// limbs, where the highest limb of each divisor is not 0. Returns `None` if no method supports
+    /// the division.
     pub(in crate::gpu) fn division(&mut self, u: usize, v: usize) -> Option<f64> {
         let quotient = u - v;
         let shape = Divide::new(u, v, self.shared_memory);
@@ -124,14 +129,14 @@ impl<'a> Costs<'a> {
     }
 
     /// Returns the cost of computing `block` limbs of a quotient by a divisor of `whole` limbs with
-    /// `divide.cu` alone; `None` if it does not support them.
+    /// the kernel `divide.cu` alone. Returns `None` if the kernel does not support these lengths.
     fn at_once(&self, whole: usize, block: usize) -> Option<f64> {
         let shape = Divide::new(whole + block, whole, self.shared_memory)?;
         Some(self.of_kernel(&shape, block + 1))
     }
 
     /// Returns the cost of computing m limbs of a quotient by a divisor of m limbs, by a division
-    /// that is halved `levels` times; `None` if no method supports it.
+    /// that is halved `levels` times. Returns `None` if no method supports the division.
     fn guess(&mut self, m: usize, levels: u32) -> Option<f64> {
         if levels == 0 {
             return self.at_once(m, m);
@@ -141,7 +146,7 @@ impl<'a> Costs<'a> {
     }
 
     /// Returns the cheapest plan, and its cost, for divisors of `divisor` limbs and quotients of
-    /// `quotient` + 1 limbs; `None` if no method supports them.
+    /// `quotient` + 1 limbs. Returns `None` if no method supports these lengths.
     pub(super) fn plan(&mut self, divisor: usize, quotient: usize) -> Option<(Plan, f64)> {
         let divisor = divisor.next_multiple_of(4).max(4);
         let none = Plan { whole: divisor, block: 4, blocks: 0, guesses: None };
@@ -182,16 +187,16 @@ impl<'a> Costs<'a> {
         Some(self.guess(plan.block, levels)? + beside)
     }
 
-    /// Returns the cost of the kernels that run before the first block of a plan and after the
-    /// last.
+    /// Returns the cost of the kernels that run before the first block of a plan and after its last
+    /// block.
     fn around(plan: &Plan) -> f64 {
         3.0 + Self::memory(3 * plan.dividend() + 6 * plan.whole)
     }
 }
 
-/// Returns `limbs` rounded up, so that batches whose lengths differ by a few limbs share compiled
-/// kernels: to a multiple of 4 below 32 limbs, and by at most an eighth above. The result is at
-/// most `most`, rounded up to a multiple of 4.
+/// Returns `limbs`, rounded up so that batches whose lengths differ by a few limbs share compiled
+/// kernels. Below 32 limbs, rounds up to a multiple of 4; from 32 limbs, adds at most an eighth.
+/// The result is at most `most`, rounded up to a multiple of 4.
 pub(super) fn rounded(limbs: usize, most: usize) -> usize {
     let unit = if limbs < 32 { 4 } else { 1 << (limbs.ilog2() - 3) };
     limbs.next_multiple_of(unit).min(most.next_multiple_of(4))

@@ -30,7 +30,7 @@ impl RowShape {
         Self { kernel, threads: 32 * warps }
     }
 
-    /// Returns every kernel, both with blocks of one warp and with blocks of the most warps.
+    /// Returns every kernel, both with the smallest and with the largest number of warps per block.
     pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
         let kernels = [Kernel::Align, Kernel::Correct, Kernel::Digit, Kernel::Unalign];
         kernels.into_iter().flat_map(|kernel| [1, 4096].map(|limbs| Self::new(kernel, limbs)))

@@ -197,8 +197,8 @@ impl Pairs {
     }
 }
 
-/// Returns a function that makes plans with the given levels and with blocks of `base`·2^levels
-/// limbs, as many as quotients need.
+/// Returns a function that makes plans with the given levels. Blocks have `base`·2^levels limbs,
+/// and there are as many blocks as the quotients need.
 fn forced(base: usize, levels: Option<u32>) -> impl Fn(usize, usize) -> Option<Plan> {
     move |divisor, quotient| {
         let block = base << levels.unwrap_or(0);
@@ -346,8 +346,8 @@ fn products_are_divided_too() {
     }
 }
 
-/// Tests costs in nanoseconds on an H200: of `divide.cu` against measurements, and of long
-/// divisions against a range of times.
+/// Tests the estimated costs of divisions on an H200, in nanoseconds: by `divide.cu` against
+/// measurements, and of long numbers against a range of times.
 #[test]
 fn long_divisions_cost_a_few_products() {
     let gpu = gpu();

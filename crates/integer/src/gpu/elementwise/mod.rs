@@ -204,9 +204,10 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// Computes the cofactors x and y of a greatest common divisor by a choice between the
-    /// candidates d and n, and `d_less` and `n_less`, as the comment of `cofactors.cu` describes.
-    /// All candidates have the same number of limbs.
+    /// Chooses the cofactors x and y of a greatest common divisor, and their signs, from the
+    /// candidates d, `d_less`, n and `n_less`. The comment of `cofactors.cu` defines the choice and
+    /// the meaning of `bytes`, which has one byte per number. All candidates have the same number
+    /// of limbs.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.

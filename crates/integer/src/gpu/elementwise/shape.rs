@@ -36,7 +36,8 @@ impl Kernel {
         Self::Reduce,
     ];
 
-    /// Returns the name of the kernel's file, its text, and the name of the function.
+    /// Returns the name of the kernel's file, the text of the file, and the name of the kernel's
+    /// function.
     fn file(self) -> (&'static str, &'static str, &'static str) {
         macro_rules! file {
             ($name:literal) => {
@@ -76,8 +77,8 @@ pub(super) struct GroupShape {
 const THREADS: usize = 256;
 
 impl GroupShape {
-    /// Returns the shape of `kernel` for operands and results of `limbs` limbs each. The longest
-    /// number determines the lanes per number.
+    /// Returns the shape of `kernel` for operands and results with the numbers of limbs in `limbs`.
+    /// The longest number determines the lanes per number.
     pub(super) fn new(kernel: Kernel, limbs: &[usize]) -> Self {
         let all = limbs.iter().fold(0, |all, &n| all | n);
         let longest = limbs.iter().copied().max().unwrap_or(1);

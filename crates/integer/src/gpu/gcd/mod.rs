@@ -22,13 +22,14 @@ pub struct Gcd {
 /// The largest number of 30-bit limbs of each number in the registers of a lane.
 const MAX_LIMBS: usize = 72;
 
-/// The number of 30-bit limbs per lane up to which more lanes per number are not worth it.
+/// Numbers of a large batch are split among more lanes only if a lane would otherwise have more
+/// than this number of 30-bit limbs.
 const FEW_LIMBS: usize = 36;
 
 impl Gcd {
-    /// Returns the version for operands of `a_limbs` and `b_limbs` limbs; `None` if they do not fit
-    /// into the registers of a block or into its `shared_memory` bytes of shared memory. Operands
-    /// of 2^20 bits need 140 KiB.
+    /// Returns the version for operands of `a_limbs` and `b_limbs` limbs. Returns `None` if the
+    /// operands do not fit in the registers of a block, or need more than `shared_memory` bytes of
+    /// shared memory. Operands of 2^20 bits need 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| Self::of_lanes(a_limbs, b_limbs, lanes);

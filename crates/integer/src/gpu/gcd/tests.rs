@@ -36,8 +36,8 @@ pub(in crate::gpu) fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
     }
 }
 
-/// Returns two random multiples of g, a number of `common` limbs, with the given numbers of limbs.
-/// Then sets up to `zeros` of the lowest limbs of each to 0.
+/// Returns two random multiples of g, a number of `common` limbs. The multiples have the numbers of
+/// limbs in `limbs`. Finally, up to `zeros` of the lowest limbs of each are set to 0.
 pub(in crate::gpu) fn multiples(
     rng: &mut ChaCha8Rng,
     (g, common): (&[u32], usize),
@@ -53,7 +53,8 @@ pub(in crate::gpu) fn multiples(
     (a, b)
 }
 
-/// Checks the divisors of hard pairs: of one pair in `every`, and of the pairs with the most steps.
+/// Checks the greatest common divisors of hard pairs, of which it takes one in `every`, and of the
+/// pairs that need the most steps.
 fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     let Gcd { a_limbs, b_limbs, .. } = *shape;
     let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -99,7 +100,7 @@ fn divisors_by_steps() {
     }
 }
 
-/// Tests groups of lanes of several warps, which are used for numbers too long for a warp.
+/// Tests numbers too long for one warp, whose lanes are in several warps.
 #[test]
 fn divisors_by_blocks() {
     let gpu = gpu();

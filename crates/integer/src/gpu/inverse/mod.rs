@@ -29,7 +29,8 @@ const MAX_LIMBS: usize = 72;
 /// lanes of a number are in one warp.
 const MAX_LIMBS_OF_WARPS: usize = 36;
 
-/// The number of 30-bit limbs per lane up to which more lanes per number are not worth it.
+/// Numbers of a large batch are split among more lanes only if a lane would otherwise have more
+/// than this number of 30-bit limbs.
 const FEW_LIMBS: usize = 18;
 
 /// Memory for the results of [`Gpu::gcd_ext`] for `count` pairs a and b.
@@ -59,22 +60,22 @@ struct Outputs<'a> {
     flags: Option<Cells<'a, u8>>,
     /// One byte per number, which says how to complete its result: see the comment of the kernel.
     kinds: Cells<'a, u8>,
-    /// One word, initially 0, which changes if some number has an inverse modulo an even modulus;
-    /// `None` for cofactors.
+    /// One word, initially 0, which becomes nonzero if some number has an inverse modulo an even
+    /// modulus. `None` for cofactors.
     evens: Option<Cells<'a, u32>>,
 }
 
 impl Inverse {
     /// Returns the version for inverses of numbers of `a_limbs` limbs modulo numbers of `m_limbs`
-    /// limbs; requires a_limbs ≤ m_limbs. `None` if they are too long for a block with
-    /// `shared_memory` bytes of shared memory: 2^18 bits need 37 KiB, 2^20 bits 140 KiB.
+    /// limbs. Returns `None` if `a_limbs` exceeds `m_limbs`, or if the numbers are too long for a
+    /// block with `shared_memory` bytes of shared memory: 2^18 bits need 37 KiB, 2^20 bits 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, m_limbs: usize, shared_memory: u32) -> Option<Self> {
         Self::fitting(a_limbs, m_limbs, false, shared_memory).filter(|_| a_limbs <= m_limbs)
     }
 
-    /// Returns the version for cofactors of numbers of `a_limbs` and `b_limbs` limbs; `None` if
-    /// they are too long for a block, as for [`Self::new`].
+    /// Returns the version for cofactors of numbers of `a_limbs` and `b_limbs` limbs. Returns
+    /// `None` if the numbers are too long for a block, which has the limits of [`Self::new`].
     #[must_use]
     pub fn with_cofactors(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         Self::fitting(a_limbs, b_limbs, true, shared_memory)
@@ -148,8 +149,8 @@ impl Gpu {
     /// the inverse is 0.
     ///
     /// Inverses modulo odd numbers are computed by division steps (Bernstein and Yang 2019). If
-    /// some number has an inverse modulo an even modulus, the whole batch takes one more product,
-    /// and its quotient by a. Waits for the device.
+    /// some number has an inverse modulo an even modulus, a product and its quotient by a are also
+    /// computed for every number of the batch. Waits for the device.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
@@ -214,9 +215,9 @@ impl Gpu {
         self.select(rest, numbers(&d, m.limbs), &kinds, count, out)
     }
 
-    /// Computes g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i, where x_i has the least possible absolute
-    /// value; if a positive and a negative x_i have it, x_i is the positive one. For b_i = 0, x_i
-    /// is 1 if a_i ≠ 0, and 0 otherwise.
+    /// Computes g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i. Of all possible x_i, computes the one with
+    /// the least absolute value; of two such x_i with opposite signs, the positive one. For b_i =
+    /// 0, x_i is 1 if a_i ≠ 0, and 0 otherwise.
     ///
     /// Computes g and one cofactor, modulo a or b, by division steps (Bernstein and Yang 2019), and
     /// the rest by three quotients, a remainder and a product. Needs temporary memory for ten

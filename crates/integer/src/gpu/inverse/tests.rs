@@ -1,5 +1,5 @@
-//! Tests of inverses and cofactors on the simulator: inverses against Euclid's algorithm, cofactors
-//! against those of the CPU.
+//! Tests on the simulator: inverses against Euclid's algorithm, and cofactors against the cofactors
+//! that the CPU computes.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -28,9 +28,9 @@ fn shifted(x: &[u32], c: i64) -> Vec<u32> {
     x.iter().map(limb).collect()
 }
 
-/// Returns pairs of numbers: every hard number with every hard modulus m, odd or even; m − 1, m and
-/// m + 1 with m; pairs with a common divisor; and pairs that need the most steps. Of all except the
-/// last, returns one in `every`.
+/// Returns one in `every` of the hard pairs of numbers, and all pairs that need the most steps. The
+/// hard pairs are every hard number with every hard modulus m, odd or even; m − 1, m and m + 1 with
+/// m; and pairs with a common divisor.
 fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     let mut moduli = numbers(&mut rng, 12, b_limbs);

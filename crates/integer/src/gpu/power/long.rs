@@ -74,9 +74,9 @@ impl Work<'_> {
         gpu.divide(product, self.m, count, to)
     }
 
-    /// If `keep` is true, stores `numbers` as the entry `entry` of the table. Otherwise, sets each
-    /// number to its power from the entry that `window` bits of its exponent, from bit `bit` on,
-    /// select.
+    /// If `keep` is true, stores `numbers` as the entry `entry` of the table. Otherwise, the
+    /// `window` bits of an exponent that begin at bit `bit` are the index of an entry, and each
+    /// number is replaced by its power in the entry that its exponent selects.
     ///
     /// # Panics
     /// If a buffer has fewer than `count` numbers, or the table lacks the entries.

@@ -40,8 +40,8 @@ fn window(bits: usize, widths: RangeInclusive<usize>) -> usize {
 
 impl Power {
     /// Returns the version for bases of `x_limbs`, exponents of `e_limbs` and moduli of `m_limbs`
-    /// limbs. `None` if the base has more limbs than the modulus, or the modulus has too many for
-    /// the registers of a thread.
+    /// limbs. Returns `None` if the base has more limbs than the modulus, or if the modulus has too
+    /// many limbs for the registers of a thread.
     #[must_use]
     pub fn new(x_limbs: usize, e_limbs: usize, m_limbs: usize) -> Option<Self> {
         let limbs = m_limbs.next_multiple_of(4);
@@ -105,10 +105,9 @@ impl Gpu {
     ///
     /// For moduli of up to 1,024 bits, one thread computes each power. Longer moduli, of up to
     /// about 16,384 bits, use residues modulo primes of 32 bits. For still longer moduli, the whole
-    /// batch is computed by successive products and remainders, about log2 e of each plus a sixth
-    /// more. The batch is also computed in this way, after an attempt by residues, if one of the
-    /// primes divides a modulus; for a random modulus of n limbs the probability of this is about
-    /// n/2^32.
+    /// batch is computed by about (7/6)·log2 e successive products, each followed by a remainder.
+    /// The batch is also computed in this way, after an attempt by residues, if one of the primes
+    /// divides a modulus; for a random modulus of n limbs the probability of this is about n/2^32.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method

@@ -40,7 +40,7 @@ pub struct Step {
     pub way: Algorithm,
     /// The number of limbs of the shortest factors.
     pub first: usize,
-    /// The number of limbs of the longest factors. The algorithm is measured with these.
+    /// The number of limbs of the longest factors. Measurements use factors of this length.
     pub last: usize,
     /// The estimated price of the algorithm, in nanoseconds.
     pub estimate: f64,

@@ -9,7 +9,8 @@ fn gpu() -> Gpu {
     Gpu::new(&Device::simulator().unwrap())
 }
 
-/// Returns the step of a method for factors, or squares, of `limbs` limbs.
+/// Returns the step of a method for products of two factors of `limbs` limbs, or for squares of
+/// such numbers if `square` is true.
 fn step(method: &str, limbs: usize, square: bool) -> Step {
     let memory = gpu().device().info().shared_memory_per_block;
     let is_it = |step: &Step| {

@@ -33,7 +33,8 @@ struct Space {
     remainder: Buffer<u32>,
     /// The lower limbs of the roots that a level computes.
     lower: Buffer<u32>,
-    /// The roots of one level and of the next. Level i uses element i mod 2.
+    /// The roots that a level starts with and the roots that it computes. Level i starts with
+    /// element i mod 2.
     roots: [Buffer<u32>; 2],
     /// The remainders of the roots in `roots`.
     rests: [Buffer<u32>; 2],
@@ -130,8 +131,8 @@ impl Long<'_> {
         self.plan.base << level
     }
 
-    /// Returns a view of `limbs` limbs of the shifted numbers, those below their `above` highest
-    /// limbs.
+    /// Returns a view of `limbs` limbs of each shifted number: the limbs directly below its `above`
+    /// highest limbs.
     fn aligned(&self, above: usize, limbs: usize) -> Numbers<'_> {
         let whole = 2 * self.plan.root();
         let aligned = Numbers::new(self.space.aligned.view(..), whole);
@@ -143,8 +144,8 @@ impl Long<'_> {
         Numbers::new(self.space.roots[level as usize % 2].view(..), self.half(level))
     }
 
-    /// Returns a view of the remainders of the roots that a level starts with. A remainder has one
-    /// more limb than a root, rounded up to a multiple of 4.
+    /// Returns a view of the remainders of the roots that a level starts with. The number of limbs
+    /// of a remainder is one more than that of a root, rounded up to a multiple of 4.
     fn rest(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.rests[level as usize % 2].view(..), self.half(level) + 4)
     }
@@ -186,8 +187,8 @@ impl Long<'_> {
         self.gpu.root_by_limbs(&shape, aligned, to, self.count)
     }
 
-    /// Computes roots of twice as many limbs as those of the level before. On the last level,
-    /// computes roots of a itself, shifted down, which may be 1 too large, and their squares.
+    /// Computes roots of twice as many limbs as the level starts with. The last level computes the
+    /// roots of a itself, shifted down, which may be 1 too large, and their squares.
     fn level(&mut self, level: u32) -> Result<(), DeviceError> {
         let (half, is_last) = (self.half(level), level + 1 == self.plan.levels);
         self.dividend(level)?;
@@ -207,7 +208,8 @@ impl Long<'_> {
         if is_last { Ok(()) } else { self.correct(level) }
     }
 
-    /// Computes the dividends from which a division by the roots of a level finds further limbs.
+    /// Computes the dividends of a level. Divided by the roots that the level starts with, they
+    /// give the lower limbs of longer roots.
     fn dividend(&mut self, level: u32) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("dividends", &self.space.dividend, 2 * half);
@@ -334,8 +336,8 @@ impl Long<'_> {
     }
 }
 
-/// Returns a view of memory for the remainders of roots of `limbs` limbs. A remainder has one more
-/// limb, rounded up to a multiple of 4.
+/// Returns a view of memory for the remainders of roots of `limbs` limbs. The number of limbs of a
+/// remainder is `limbs` + 1, rounded up to a multiple of 4.
 fn places_of_rest(data: &mut Buffer<u32>, limbs: usize) -> Places<'_> {
     Places::new(data.cells(..), limbs + 4)
 }

@@ -33,7 +33,8 @@ pub struct SquareRoots<'a> {
 /// The largest number of limbs of a root, and of a remainder, in the registers of one lane.
 const MAX_LIMBS: usize = 64;
 
-/// The number of limbs per lane up to which more lanes per number are not worth it.
+/// Numbers of a large batch are split among more lanes only if a lane would otherwise have more
+/// than this number of limbs.
 const FEW_LIMBS: usize = 32;
 
 /// Roots of numbers of at most this number of limbs are computed by `square_root.cu` alone if it
@@ -41,8 +42,8 @@ const FEW_LIMBS: usize = 32;
 const SHORT: usize = 256;
 
 impl SquareRoot {
-    /// Returns the version for numbers of `a_limbs` limbs. `None` if the roots are longer than the
-    /// registers of a warp hold, or the numbers longer than the shared memory of a block, which has
+    /// Returns the version for numbers of `a_limbs` limbs. Returns `None` if a root does not fit in
+    /// the registers of a warp, or a number does not fit in the shared memory of a block, which has
     /// `shared_memory` bytes.
     #[must_use]
     pub fn new(a_limbs: usize, shared_memory: u32) -> Option<Self> {

@@ -37,8 +37,8 @@ impl Plan {
 /// The least number of limbs of the first root in a plan with more than one level.
 const LEAST: usize = 32;
 
-/// Estimates the nanoseconds of one square root in a large batch by `square_root.cu` alone, from
-/// its number of instructions and half an H200's rate.
+/// Estimates the nanoseconds of one square root in a large batch by the kernel `square_root.cu`
+/// alone. The estimate assumes half of an H200's instruction rate.
 fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
     let steps = shape.a_limbs.div_ceil(2) * shape.split.lanes;
     let slots = steps as f64 * (75.0 + 3.5 * shape.split.limbs as f64);
@@ -48,8 +48,9 @@ fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
 }
 
 impl Gpu {
-    /// Returns the cheapest plan for numbers of `a_limbs` limbs; `None` if `square_root.cu` alone
-    /// is cheaper. `alone` is the version of `square_root.cu` for such numbers, if one exists.
+    /// Returns the cheapest plan for numbers of `a_limbs` limbs. Returns `None` if no plan supports
+    /// them, or if the kernel `square_root.cu` alone costs no more. `alone` is the version of this
+    /// kernel for numbers of this length, if one exists.
     pub(super) fn root_plan(&self, a_limbs: usize, alone: Option<&SquareRoot>) -> Option<Plan> {
         let shared_memory = self.device().info().shared_memory_per_block;
         let mut costs = Costs::new(self);

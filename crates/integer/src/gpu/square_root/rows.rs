@@ -32,7 +32,7 @@ impl RootRows {
         Self { kernel, threads: 32 * warps }
     }
 
-    /// Returns every kernel, both with blocks of one warp and with blocks of the most warps.
+    /// Returns every kernel, both with the smallest and with the largest number of warps per block.
     pub(in crate::gpu) fn all() -> impl Iterator<Item = Self> {
         use Kernel::{Align, Candidate, Correct, Dividend, Last, Lower};
         let kernels = [Align, Dividend, Lower, Candidate, Correct, Last];

@@ -4,11 +4,13 @@ use warpint_arith::primes::{mul_mod, pow_mod, primes_between};
 use warpint_device::{Buffer, Device, DeviceError};
 use warpint_natural::limbs;
 
-/// The constants of `power_residues.cu` for two bases of n primes below 2^32 each. A and B are the
-/// products of the primes of the bases.
+/// The constants of `power_residues.cu` for two bases of n primes below 2^32 each. A is the product
+/// of the primes of the first base, B of the second.
 #[derive(Debug)]
 pub(in super::super::super) struct Bases {
-    /// The matrices, one after the other.
+    /// The five matrices, one after the other: between the residues of the two bases, in both
+    /// directions; from limbs to the residues of each base; and from the residues of the second
+    /// base to limbs.
     pub(super) matrices: Buffer<u32>,
     /// The constants of the residues. Each kind of constant has a row of n words, where n is the
     /// number of primes of a base.
@@ -59,15 +61,16 @@ fn inverse(x: u64, p: u64) -> u64 {
     pow_mod(x, p - 2, p)
 }
 
-/// Returns the n 32-bit limbs of the number x, which must have no more limbs.
+/// Returns the number x, whose 64-bit limbs are given, as n limbs of 32 bits. x must fit in them.
 fn words_of(x: &[u64], n: usize) -> Vec<u32> {
     let mut words: Vec<u32> = x.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
     words.resize(n, 0);
     words
 }
 
-/// Appends a matrix W of `rows` rows and `columns` columns to `matrices`, with zeros below up to
-/// row `padded`. For k = 0 … 3, `shifted(j, i)` returns the word that represents W_ji·2^(8k).
+/// Appends a matrix W of `rows` rows and `columns` columns to `matrices`, and fills it up to
+/// `padded` rows with zeros. For k = 0 … 3, `shifted(j, i)` returns the word that represents
+/// W_ji·2^(8k).
 fn append(
     matrices: &mut Vec<u32>,
     [rows, padded, columns]: [usize; 3],

@@ -43,8 +43,8 @@ const MAX_LIMBS: usize = 512;
 /// registers of a multiprocessor.
 const WARPS: usize = 12;
 
-/// The values of `groups` and `tiles`, which determine the sums of a warp. The sums take 96
-/// registers of each thread.
+/// The values of `groups` and `tiles`, in this order. They determine how many sums a warp computes
+/// at a time. These sums take 96 registers of each thread.
 const SUMS: (usize, usize) = (3, 4);
 
 impl PowerResidues {
@@ -164,8 +164,8 @@ impl Gpu {
         Ok(bases)
     }
 
-    /// Like [`Gpu::power`], but by residues. Returns true, or false if a prime of the bases divides
-    /// a modulus; then there are no results.
+    /// Like [`Gpu::power`], but by residues. Returns true if the results were computed. Returns
+    /// false, without results, if a prime of the bases divides a modulus.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.
