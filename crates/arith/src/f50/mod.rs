@@ -198,9 +198,9 @@ impl F50 {
         self.pow(x, self.modulus() - 2)
     }
 
-    /// Returns a root of unity of order 2^log2, as a number of absolute value at most p; `None` if
-    /// 2^log2 does not divide p − 1. Every call returns the same root, a power of the smallest
-    /// quadratic non-residue. Cost: some hundred products.
+    /// Returns a root of unity of order 2^log2, as a number of absolute value at most p. Returns
+    /// `None` if 2^log2 does not divide p − 1. Every call returns the same root, a power of the
+    /// smallest quadratic non-residue. Cost: some hundred products.
     #[must_use]
     pub fn root_of_unity(&self, log2: u32) -> Option<f64> {
         let order = self.modulus() - 1;

@@ -9,9 +9,9 @@ use warpint_device::{
 use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
-/// The number of primes of a block.
+/// The number of primes for which a block of threads computes residues.
 const GROUP: usize = 8;
-/// The number of integers of a thread.
+/// The number of integers whose residues one thread computes.
 const NUMBERS: usize = 2;
 /// The number of threads of a block.
 const THREADS: usize = 128;

@@ -32,7 +32,7 @@ macro_rules! simd {
 }
 
 impl Avx2 {
-    /// Returns the proof that this processor has AVX2, or `None` if it does not.
+    /// Returns the proof that this processor has AVX2. Returns `None` if the processor lacks AVX2.
     #[must_use]
     pub fn detect() -> Option<Self> {
         is_x86_feature_detected!("avx2").then_some(Self(()))
@@ -177,8 +177,8 @@ pub fn greater(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_cmpgt_epi64(a.0, b.0)))
 }
 
-/// Returns the number of `yes` in each lane where the mask is all ones, and that of `no` in each
-/// lane where the mask is zero.
+/// Returns the number from `yes` in each lane where the mask is all ones, and the number from `no`
+/// in each lane where the mask is zero.
 #[inline(always)]
 #[must_use]
 pub fn choose(mask: U64x4, yes: U64x4, no: U64x4) -> U64x4 {
