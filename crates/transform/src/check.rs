@@ -12,8 +12,8 @@
 //! of matrices). In a field of more than 2^64 elements, [`Field::from_u64`] of a random integer
 //! gives S = 2^64.
 //!
-//! A cyclic convolution is checked by its three transforms, or by [`product`] if nothing wraps
-//! around.
+//! A cyclic convolution is checked by checks of its three transforms, or by [`product`] if nothing
+//! wraps around.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;

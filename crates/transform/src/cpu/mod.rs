@@ -150,7 +150,7 @@ impl<F: Field> Transform<F> {
     }
 
     /// Replaces each vector X by its inverse transform x_j = 1/N·Σ_i X_i·ω^(−ij), in natural order.
-    /// Cost: that of [`Transform::forward`] and N products.
+    /// Cost of each transform: the cost of a forward transform, and N products.
     ///
     /// # Errors
     /// The number of elements is not a multiple of N.

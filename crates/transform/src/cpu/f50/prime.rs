@@ -218,8 +218,10 @@ fn residues(field: F50, shift: Factor, digits: &[u64], out: &mut [f64]) {
     }
 }
 
-/// Reduces a polynomial c of M + h coefficients, h = M/2, to c mod (x^M − 1) in `low` and c mod
-/// (x^h − i) in `rest`. Inputs are up to 0.57p in absolute value, results below 2p.
+/// Reduces a polynomial c of M + h coefficients, h = M/2, modulo x^M − 1 and modulo x^h − i. `low`
+/// contains the lowest M coefficients of c, and becomes c mod (x^M − 1). `rest` contains the other
+/// h coefficients, and becomes c mod (x^h − i). If `rest` is empty, nothing changes. Inputs are up
+/// to 0.57p in absolute value, results below 2p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
     let (low, middle) = low.split_at_mut(rest.len());

@@ -15,7 +15,8 @@ pub struct ColumnPass<'a, V: Lanes> {
     /// The tables of transforms of R points, the length of a column.
     pub fft: &'a Fft,
     /// The factors of the entries of a spectrum: the factor of entry c of group g is at index g·C +
-    /// c. Entries are multiplied after the forward transform, or before the inverse.
+    /// c. The entries are multiplied by their factors after the forward transforms of the columns,
+    /// or before the inverse transforms.
     pub factors: &'a [V::Factor],
 }
 

@@ -36,8 +36,8 @@ use shape::Tile;
 const LEAST_W: u32 = 56;
 
 /// Returns the sources of all shipped kernels of this module, for devices whose blocks have
-/// `shared_memory` bytes of shared memory. For each of the known primes, there are passes over long
-/// vectors with the largest number of points and with fewer points.
+/// `shared_memory` bytes of shared memory. For each known prime, there are kernels for passes over
+/// long vectors: passes with the largest number of points, and passes with fewer points.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     let of_prime = |form: &Form| {
         let most = shape::most_log_points(*form, shared_memory);

@@ -99,8 +99,8 @@ pub struct GfnFft {
     /// The roots of unity modulo three primes, with which products of elements transform their
     /// digits. Empty if k ≤ 16.
     roots: Arc<Buffer<[f64; 2]>>,
-    /// The output of every other pass. A thread that launches the passes of a transform locks it
-    /// until all passes are launched.
+    /// The vector to which every second pass writes. A thread that launches the passes of a
+    /// transform locks this vector until all passes are launched.
     scratch: Mutex<Buffer<u64>>,
     /// The memory for one transform, which convolutions need. The first convolution allocates it;
     /// until then it is `None`.

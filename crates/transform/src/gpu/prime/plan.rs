@@ -83,8 +83,8 @@ pub struct PrimeFft<const L: usize> {
     /// The factors 1/N and R/N by which the last pass of an inverse transform multiplies (see
     /// [`Scale`]).
     scales: Buffer<u64>,
-    /// The output of every other pass. A thread that launches the passes of a transform locks it
-    /// until all passes are launched.
+    /// The vector to which every second pass writes. A thread that launches the passes of a
+    /// transform locks this vector until all passes are launched.
     scratch: Mutex<Buffer<u64>>,
 }
 

@@ -111,7 +111,7 @@ impl U64x4 {
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
     }
 
-    /// Stores the four numbers, interpreted as signed in two's complement.
+    /// Writes the four numbers, interpreted as signed in two's complement, to the slice `out`.
     ///
     /// # Panics
     /// If the slice does not have exactly four entries.
@@ -122,8 +122,8 @@ impl U64x4 {
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
     }
 
-    /// Stores the low 32 bits of each of the four numbers, interpreted as signed in two's
-    /// complement.
+    /// Writes the low 32 bits of each of the four numbers, interpreted as signed in two's
+    /// complement, to the slice `out`.
     ///
     /// # Panics
     /// If the slice does not have exactly four entries.
@@ -243,7 +243,7 @@ pub(super) fn canonical(x: U64x4) -> U64x4 {
 }
 
 /// Returns a + b mod [`Q`] in each lane, for canonical a and b. a and the result are stored with
-/// 2^63 added, b is stored without this offset.
+/// 2^63 added; b is stored without this offset.
 #[inline(always)]
 #[must_use]
 pub fn add_plain(a: U64x4, b: U64x4) -> U64x4 {
