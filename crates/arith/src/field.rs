@@ -34,11 +34,12 @@ pub trait Field: Sync {
     /// Returns 1/a; `None` for a = 0.
     fn inverse(&self, a: &Self::Element) -> Option<Self::Element>;
 
-    /// Returns ω(m), a root of unity of order 2^m for m = `log2`; `None` if the field has none.
+    /// Returns ω(m), a root of unity of order 2^m for m = `log2`. Returns `None` if the field has
+    /// no root of this order.
     fn root_of_unity(&self, log2: u32) -> Option<Self::Element>;
 
-    /// Returns an m such that a product by any power of ω(m) costs no more than a sum. ω(m) is the
-    /// root of order 2^m that [`Field::root_of_unity`] returns.
+    /// Returns an exponent m for which a product by any power of ω(m) costs no more than a sum.
+    /// ω(m) is the root of order 2^m that [`Field::root_of_unity`] returns.
     fn log2_of_cheap_roots(&self) -> u32 {
         1
     }

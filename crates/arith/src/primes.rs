@@ -6,7 +6,7 @@ pub fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(m)) as u64
 }
 
-/// Returns a^e mod m by square-and-multiply; 0 when m = 1.
+/// Returns a^e mod m by square-and-multiply. For m = 1, the result is 0.
 #[must_use]
 pub fn pow_mod(mut a: u64, mut e: u64, m: u64) -> u64 {
     let mut power = 1 % m;
@@ -65,9 +65,9 @@ pub fn smallest_factor(n: u64) -> u64 {
     (3..).step_by(2).take_while(|d| d * d <= n).find(|&d| n.is_multiple_of(d)).unwrap_or(n)
 }
 
-/// Returns the distinct prime factors of n, ascending; none for n = 0 and n = 1. The method is
-/// Pollard's rho (1975, *A Monte Carlo method for factorization*). Cost: about √q products, where q
-/// is the second largest prime factor.
+/// Returns the distinct prime factors of n in ascending order. For n = 0 and n = 1, there are none.
+/// The method is Pollard's rho (1975, *A Monte Carlo method for factorization*). Cost: about √q
+/// products, where q is the second largest prime factor.
 #[must_use]
 pub fn prime_factors(n: u64) -> Vec<u64> {
     let (mut factors, mut open) = (vec![], vec![n]);

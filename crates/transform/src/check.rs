@@ -1,19 +1,19 @@
 //! Checks transforms and products against their operands. A check that passes is evidence that a
-//! device computed them correctly.
+//! device computed its results correctly.
 //!
 //! Let X be the transform of x: X_i = Σ_j x_j·ω^(ij) for i < N. For any r,
 //!
 //! Σ_i X_i·r^i = Σ_j x_j·w_j, w_j = Σ_i (r·ω^j)^i = (r^N − 1)/(r·ω^j − 1).
 //!
-//! The difference of the two sums over i and j is a polynomial in r of degree at most N − 1. If an
-//! output is wrong, the two sums are therefore equal for at most N − 1 points r. If r is drawn
-//! uniformly from S elements after the device has answered, a wrong transform passes with
+//! The difference between the sum over i and the sum over j is a polynomial in r of degree at most
+//! N − 1. If an output is wrong, the two sums are therefore equal for at most N − 1 points r. If r
+//! is drawn uniformly from S elements after the device has answered, a wrong transform passes with
 //! probability at most (N − 1)/S, whatever the error is (Schwartz 1980; Freivalds 1977 for products
 //! of matrices). In a field of more than 2^64 elements, [`Field::from_u64`] of a random integer
 //! gives S = 2^64.
 //!
-//! A cyclic convolution is checked by its three transforms, or by [`product`] if nothing wraps
-//! around.
+//! A cyclic convolution is checked by checks of its three transforms, or by [`product`] if nothing
+//! wraps around.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;
@@ -61,9 +61,9 @@ pub enum NoCheck {
 const RUN: usize = 1 << 10;
 
 /// Checks X_i = Σ_j x_j·ω^(ij) for all i < N = 2^log2 in each transform of a batch, by one sum at
-/// the point r. Returns true for correct outputs. For wrong outputs, the probability that it
-/// returns true is at most (B·N − 1)/S, where B is the number of transforms, and r is drawn
-/// uniformly from S elements.
+/// the point r. Returns true for correct outputs. For wrong outputs, the probability of true is at
+/// most (B·N − 1)/S. B is the number of transforms, and S is the number of elements from which r is
+/// drawn uniformly.
 ///
 /// `x` and `outputs` are in natural order, transform after transform. To check an inverse
 /// transform, pass its outputs as `x`.
@@ -123,9 +123,9 @@ pub fn transforms<F: Field>(
 }
 
 /// Checks c(z) = a(z)·b(z) by the values of the polynomials at the point r. Returns true for
-/// correct products. For wrong products, the probability that it returns true is at most (c.len() −
-/// 1)/S, where r is drawn uniformly from S elements. The product has at most a.len() + b.len() − 1
-/// coefficients; any further elements of c must be zero.
+/// correct products. For wrong products, the probability of true is at most (c.len() − 1)/S, where
+/// S is the number of elements from which r is drawn uniformly. The product has at most a.len() +
+/// b.len() − 1 coefficients; any further elements of c must be zero.
 ///
 /// A cyclic convolution of N elements can be checked in this way if nothing wraps around: the
 /// lengths of the factors, without zero coefficients at the high end, must have a sum of at most

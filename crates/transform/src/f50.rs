@@ -14,8 +14,8 @@ pub struct TooFewPrimes {
     pub log2: u32,
 }
 
-/// The least m for which [`primes`] requires that 2^m divides p − 1. So transforms of up to 2^24
-/// points use the same primes.
+/// The smallest exponent m for which [`primes`] returns primes c·2^m + 1. It is used for shorter
+/// transforms too, so all transforms of up to 2^24 points use the same primes.
 const LEAST: u32 = 24;
 
 /// Returns the fields Z/pZ for the `count` largest primes p = c·2^m + 1 below 2^50, in descending

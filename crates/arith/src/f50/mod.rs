@@ -1,9 +1,9 @@
 //! Fields Z/pZ, 2^46 < p < 2^50, on numbers of type `f64`.
 //!
-//! On GPUs with FP64 at full rate, a product mod p takes six operations and a sum one (van der
-//! Hoeven, Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for products mod p by
-//! fused multiply-adds; the fast products of the library FLINT are based on such fields). Smaller
-//! primes hold fewer bits, but allow sums of more terms before a reduction.
+//! On GPUs with FP64 at full rate, a product mod p takes six operations, and a sum takes one
+//! operation (van der Hoeven, Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for
+//! products mod p by fused multiply-adds; the fast products of the library FLINT are based on such
+//! fields). Smaller primes hold fewer bits, but allow sums of more terms before a reduction.
 //!
 //! # Representation
 //!
@@ -21,11 +21,11 @@
 //!
 //! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52, |w| ≤ p/2, u = RN(w/p), h =
 //! RN(a·w) and q = fma(a, u, M) − M. As p is odd, |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51. The
-//! error of u is at most 2^−54·(1 − 1/p) < 2^−54, that of a·u less than |a|·2^−54. So r = a·w − q·p
-//! satisfies |r| ≤ p/2 + |a|·p·2^−54: for |a| = kp and p < 2^50 at most (½ + k/16)·p, for p < 2^47
-//! at most (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| < 2^101, |e| ≤ 2^47:
-//! fma(a, w, −h) is exactly e. And h − q·p = r − e is an integer of absolute value below 2^53,
-//! because |r| < 3p/4: fma(−q, p, h) is exactly h − q·p. Their sum is r.
+//! error of u is at most 2^−54·(1 − 1/p) < 2^−54, and the error of a·u is less than |a|·2^−54. So r
+//! = a·w − q·p satisfies |r| ≤ p/2 + |a|·p·2^−54: for |a| = kp and p < 2^50 at most (½ + k/16)·p,
+//! for p < 2^47 at most (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| <
+//! 2^101, |e| ≤ 2^47: fma(a, w, −h) is exactly e. And h − q·p = r − e is an integer of absolute
+//! value below 2^53, because |r| < 3p/4: fma(−q, p, h) is exactly h − q·p. Their sum is r.
 //!
 //! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p, P = RN(1/p), h = RN(a·b) and q = fma(h,
 //! P, M) − M. The error of h·P is at most |a·b/p|·(2^−52 + 2^−106), which is below ½, and |h·P| ≤
@@ -198,9 +198,9 @@ impl F50 {
         self.pow(x, self.modulus() - 2)
     }
 
-    /// Returns a root of unity of order 2^log2, as a number of absolute value at most p; `None` if
-    /// 2^log2 does not divide p − 1. Every call returns the same root, a power of the smallest
-    /// quadratic non-residue. Cost: some hundred products.
+    /// Returns a root of unity of order 2^log2, as a number of absolute value at most p. Returns
+    /// `None` if 2^log2 does not divide p − 1. Every call returns the same root, a power of the
+    /// smallest quadratic non-residue. Cost: some hundred products.
     #[must_use]
     pub fn root_of_unity(&self, log2: u32) -> Option<f64> {
         let order = self.modulus() - 1;
@@ -215,9 +215,9 @@ impl F50 {
 }
 
 impl Factor {
-    /// Creates a factor from w and RN(w/p), which must be a result of
-    /// [`constants`](Self::constants). Tables store factors compactly in this form. The bounds of
-    /// [`F50::mul_by`] do not hold for any other pair of numbers.
+    /// Creates a factor from the pair of w and RN(w/p). The pair must be a result of
+    /// [`constants`](Self::constants); the bounds of [`F50::mul_by`] do not hold for other pairs.
+    /// Tables store factors compactly in this form.
     #[inline]
     #[must_use]
     pub fn from_constants([w, ratio]: [f64; 2]) -> Self {

@@ -99,7 +99,8 @@ impl Divisor {
     }
 }
 
-/// Returns the bits that a shift of x to the left, by less than 64, moves out of its 128 bits.
+/// Returns the bits that are lost when the 128-bit number x is shifted to the left by `shift` bits,
+/// for `shift` below 64.
 #[inline(always)]
 fn carried_out(x: u128, shift: u32) -> u64 {
     ((x >> 64) as u64).checked_shr(64 - shift).unwrap_or(0)

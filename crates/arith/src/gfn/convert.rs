@@ -67,7 +67,7 @@ impl<const K: usize> Gfn<K> {
     }
 
     /// Returns the integer from 0 to p − 1 that the element represents, in little-endian limbs. The
-    /// number of limbs is that of the modulus p. Cost: O(K²).
+    /// result has as many limbs as the modulus p. Cost: O(K²).
     #[must_use]
     pub fn to_limbs(&self, a: &[u64; K]) -> Vec<u64> {
         let words = self.form.bits().div_ceil(64) as usize;
@@ -90,7 +90,7 @@ impl<const K: usize> Gfn<K> {
     }
 
     /// Returns the integer from 0 to p − 1 that the element represents, in little-endian bytes. The
-    /// number of bytes is that of the modulus p.
+    /// result has as many bytes as the modulus p.
     #[must_use]
     pub fn to_bytes(&self, a: &[u64; K]) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.to_limbs(a).iter().flat_map(|x| x.to_le_bytes()).collect();

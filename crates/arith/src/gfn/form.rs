@@ -156,8 +156,8 @@ impl FromStr for Form {
     }
 }
 
-/// Parses a decimal number without a sign; `None` if a character is not a digit or the number
-/// exceeds 32 bits.
+/// Parses a decimal number without a sign. Returns `None` if a character is not a digit, or if the
+/// number has more than 32 bits.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse().ok())?
 }

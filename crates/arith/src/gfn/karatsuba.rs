@@ -31,7 +31,8 @@ impl<const K: usize> Gfn<K> {
     }
 }
 
-/// Computes the 2n − 1 coefficients of a·b, followed by 0, where a and b have n coefficients each.
+/// Computes the 2n − 1 coefficients of a·b, followed by 0, where the polynomials a and b have n
+/// coefficients each.
 fn multiply(a: &[u64], b: &[u64], product: &mut [Column]) {
     let n = a.len();
     if n <= SHORT {

@@ -138,9 +138,10 @@ impl<const K: usize> Field for Gfn<K> {
         let base = self.pow(a, &[self.r - 1]);
         Some((1..K).fold(base, |power, _| self.mul(&self.pow_radix(&power), &base)))
     }
-    /// Returns ω(m), a root of unity of order 2^m for m = `log2`; `None` if the field has none, or
-    /// if m > 40. ω(log2 2k) is r. From this m on, ω(m + 1) is the square root of ω(m) that is the
-    /// smaller integer. Cost: about log2(p) squarings at the first call.
+    /// Returns ω(m), a root of unity of order 2^m for m = `log2`. Returns `None` for m > 40, and if
+    /// the field has no root of this order. For 2^m = 2K, ω(m) is r. For 2^m ≥ 2K, ω(m + 1) is the
+    /// smaller one, as an integer, of the two square roots of ω(m). Cost: about log2(p) squarings
+    /// at the first call.
     fn root_of_unity(&self, log2: u32) -> Option<[u64; K]> {
         self.roots.get_or_init(|| self.all_roots()).get(log2 as usize).copied()
     }

@@ -8,11 +8,11 @@ use crate::primes;
 impl Form {
     /// Returns whether p = r^k + 1 is prime. The answer is proven.
     ///
-    /// The prime factors q of p − 1 are those of r. p is prime if for each q there is an a with
-    /// a^(p−1) = 1 and a^((p−1)/q) ≠ 1 mod p (Brillhart, Lehmer and Selfridge 1975, *New primality
-    /// criteria and factorizations of 2^m ± 1*, theorem 1). The numbers a that are tried are small
-    /// primes with Jacobi symbol (a | p) = −1. If a^((p−1)/2) ≠ −1 for one of them, p is composite
-    /// (Solovay and Strassen 1977).
+    /// The prime factors q of p − 1 are the prime factors of r. p is prime if for each q there is a
+    /// number a with a^(p−1) = 1 and a^((p−1)/q) ≠ 1 mod p (Brillhart, Lehmer and Selfridge 1975,
+    /// *New primality criteria and factorizations of 2^m ± 1*, theorem 1). The numbers a that are
+    /// tried are small primes with Jacobi symbol (a | p) = −1. If a^((p−1)/2) ≠ −1 for one of these
+    /// primes a, p is composite (Solovay and Strassen 1977).
     ///
     /// Cost: several powers, each of log2(p) squarings. For a composite p, one power usually
     /// suffices.
@@ -37,8 +37,8 @@ impl Form {
         (primes::pow_mod(self.radix(), self.digits() as u64, q) + 1) % q
     }
 
-    /// Iterates in ascending order over the primes q that, if p is prime, are quadratic
-    /// non-residues modulo p.
+    /// Iterates in ascending order over the primes q with Jacobi symbol (q | p) = −1. If p is
+    /// prime, these are the primes that are quadratic non-residues modulo p.
     pub(super) fn non_squares(self) -> impl Iterator<Item = u64> {
         primes::primes_between(2, u64::MAX).filter(move |&q| match q {
             // 2 is a square modulo 8n ± 1 (p is 1 or 5 mod 8); the others by reciprocity, as p is 1

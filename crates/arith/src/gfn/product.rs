@@ -61,7 +61,7 @@ impl<const K: usize> Gfn<K> {
         self.resolved(&columns)
     }
 
-    /// Returns a·b if at least one of the factors is −1; `None` otherwise.
+    /// Returns a·b if at least one of the factors is −1, and `None` otherwise.
     pub(super) fn by_minus_one(&self, a: &[u64; K], b: &[u64; K]) -> Option<[u64; K]> {
         let other = match (self.is_minus_one(a), self.is_minus_one(b)) {
             (true, _) => b,

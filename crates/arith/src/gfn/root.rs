@@ -8,8 +8,8 @@ use crate::field::Field;
 const LOG2_LONGEST: u32 = 40;
 
 impl<const K: usize> Gfn<K> {
-    /// Returns the roots of unity ω(0), ω(1), …, ω(n), where ω(m) has order 2^m. n is 40, or the
-    /// largest n such that 2^n divides p − 1, if that is smaller.
+    /// Returns the roots of unity ω(0), ω(1), …, ω(n), where ω(m) has order 2^m. n is the largest
+    /// exponent up to 40 for which 2^n divides p − 1.
     ///
     /// Let g(m) be arbitrary roots with g(m)² = g(m − 1): powers of a non-residue a. Then ω(m) =
     /// g(m)^e for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is

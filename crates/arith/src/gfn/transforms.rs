@@ -26,9 +26,9 @@ struct Tables {
     inverse: Lanes,
     /// The factor 2^32.
     shift: Factors,
-    /// The factors w of a tree of polynomials. Entry 2^s + j is that of node j of layer s, where
-    /// x^(2n) − w² = (x^n − w)·(x^n + w). Node 1, the root of the tree, is x^K + 1. The factors do
-    /// not depend on K.
+    /// The factors w of a tree of polynomials. Entry 2^s + j is the factor w of node j of layer s,
+    /// where x^(2n) − w² = (x^n − w)·(x^n + w). Node 1, the root of the tree, is x^K + 1. The
+    /// factors do not depend on K.
     nodes: Vec<Factors>,
     inverses: Vec<Factors>,
     /// Entry i is the factor 1/2^i.

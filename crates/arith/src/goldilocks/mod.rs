@@ -6,10 +6,10 @@
 //!
 //! # Representations
 //!
-//! *Canonical*: a `u64` x with 0 ≤ x < q. *Lazy*: any `u64`, representing x mod q; the 2^32 − 1
-//! values from q on represent 0 … 2^32 − 2 a second time. Every function here expects canonical
-//! operands and returns canonical results unless its doc states otherwise; [`canonical`] converts
-//! from lazy to canonical.
+//! *Canonical*: a `u64` x with 0 ≤ x < q. *Lazy*: any `u64` x, which represents x mod q; the 2^32 −
+//! 1 values from q to 2^64 − 1 represent 0, …, 2^32 − 2 a second time. Every function of this
+//! module expects canonical operands and returns canonical results, unless its description states
+//! otherwise. [`canonical`] converts a lazy number to a canonical one.
 
 mod field;
 mod roots;
@@ -23,8 +23,8 @@ pub const Q: u64 = 0xffff_ffff_0000_0001;
 /// The number ε = 2^64 mod q = 2^32 − 1.
 pub const EPSILON: u64 = 0xffff_ffff;
 
-/// Values for tests at which arithmetic mod q carries, borrows or wraps around: 0 to 3, values on
-/// both sides of 2^31, 2^32, 2^33, 2^63 and q/2, and values at most 2^33 below q.
+/// Values for tests: 0 to 3, values on both sides of 2^31, 2^32, 2^33, 2^63 and q/2, and values at
+/// most 2^33 below q. With such values, arithmetic mod q carries, borrows or wraps around.
 pub const CORNERS: [u64; 22] = [
     0,
     1,
@@ -162,7 +162,7 @@ pub const fn pow(a: u64, e: u64) -> u64 {
     power
 }
 
-/// Returns 1/a mod q, computed as a^(q−2), for a below q = [`Q`]; `None` for a = 0.
+/// Returns 1/a mod q, computed as a^(q−2), for a below q = [`Q`]. Returns `None` for a = 0.
 #[must_use]
 pub const fn inverse(a: u64) -> Option<u64> {
     if a == 0 { None } else { Some(pow(a, Q - 2)) }

@@ -13,8 +13,8 @@ const GROUP: u64 = Q - 1;
 /// ≡ −1 mod q.
 const ORDER_OF_TWO: u64 = 192;
 
-/// Returns ω_n = 554^((q−1)/n) mod q, q = 2^64 − 2^32 + 1, a root of unity of order n; `None` if n
-/// does not divide q − 1.
+/// Returns ω_n = 554^((q−1)/n) mod q, q = 2^64 − 2^32 + 1, a root of unity of order n. Returns
+/// `None` if n does not divide q − 1.
 ///
 /// The roots are compatible: ω_n = ω_mn^m. In particular ω_64 = 8, ω_8 = 2^24 and ω_4 = 2^48.
 #[must_use]
@@ -46,7 +46,8 @@ pub enum NoRoot {
 /// The root exists if and only if g = gcd(n, q − 1) divides (q − 1)/192 = 2^26·5·17·257·65537. The
 /// multiplicative group is cyclic, so the n-th powers are the g-th powers, which are the elements
 /// whose order divides (q − 1)/g. The order of 2 is 192. Among transform lengths (divisors of q −
-/// 1), 2^k and 5·2^k have such a root for k ≤ 26, while no multiple of 3 or of 2^27 has one.
+/// 1), an n-th root of 2 exists for n = 2^k and n = 5·2^k with k ≤ 26. It exists for no multiple of
+/// 3 and for no multiple of 2^27.
 ///
 /// For n dividing (q − 1)/192 the root is ω_(192n)^t, with the unique t for which 2 = ω_192^t.
 pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {

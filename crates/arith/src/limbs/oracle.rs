@@ -14,8 +14,8 @@ pub(crate) fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
     product
 }
 
-/// Returns a mod m in `m.len()` limbs. The bits of a are processed one at a time from the highest
-/// on; each step doubles the remainder.
+/// Returns a mod m in `m.len()` limbs. The bits of a are processed one at a time, the highest
+/// first; each step doubles the remainder.
 ///
 /// # Panics
 /// Panics if m is zero.

@@ -66,9 +66,9 @@ pub const BLS12_377_BASE: Known<6> = Known {
     non_residue: 5,
 };
 
-/// Returns the prime 2^(64·L) − c·2^20 + 1 with the smallest c; `None` unless L is 1 to 6, 8, 12,
-/// 16, 32 or 64. All bits above the lowest word are set, so that carries are long. Roots of unity
-/// exist for the orders 1, 2, 4, …, 2^20.
+/// Returns the prime 2^(64·L) − c·2^20 + 1 with the smallest c. Returns `None` unless L is 1 to 6,
+/// 8, 12, 16, 32 or 64. All bits above the lowest word are set, so that carries are long. Roots of
+/// unity exist for the orders 1, 2, 4, …, 2^20.
 #[must_use]
 pub const fn full<const L: usize>() -> Option<[u64; L]> {
     let c: u64 = match L {

@@ -2,7 +2,7 @@
 //! *Modular multiplication without trial division*).
 //!
 //! With R = 2^(64·L), x is represented by x·R mod p, and a product is a·b/R mod p. The multiple of
-//! p that makes a·b divisible by R is computed word by word, from the lowest up (Koç, Acar and
+//! p that makes a·b divisible by R is computed word by word, the lowest word first (Koç, Acar and
 //! Kaliski 1996, *Analyzing and comparing Montgomery multiplication algorithms*, method CIOS). A
 //! product takes 2L² + L products of words.
 
@@ -140,8 +140,8 @@ impl<const L: usize> PrimeField<L> {
         self.negated_inverse
     }
 
-    /// Returns the element that represents the integer x, given in little-endian limbs; `None` if x
-    /// ≥ p.
+    /// Returns the element that represents the integer x, given in little-endian limbs. Returns
+    /// `None` if x ≥ p.
     #[must_use]
     pub fn element(&self, x: &[u64; L]) -> Option<Residue<L>> {
         words::is_less(x, &self.modulus).then(|| Residue(self.product(x, &self.square)))

@@ -7,8 +7,8 @@ use crate::field::Field;
 const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
 /// Returns whether the modulus p ≥ 3 is one of the first twelve primes, or a strong probable prime
-/// to each of them as the base b. With p − 1 = d·2^s, d odd, this means that b^d = 1, or b^(d·2^i)
-/// = −1 for some i < s (Miller 1976, Rabin 1980).
+/// to each of these twelve bases b. With p − 1 = d·2^s and odd d, p is a strong probable prime to
+/// the base b if b^d = 1, or if b^(d·2^i) = −1 for some i < s (Miller 1976, Rabin 1980).
 ///
 /// Primality of p is not assumed: for any odd p, Z/pZ with its sums and products is a ring.
 pub(super) fn is_probable_prime<const L: usize>(ring: &PrimeField<L>) -> bool {

@@ -103,13 +103,14 @@ pub(super) fn shifted_right<const L: usize>(a: &[u64; L], bits: u32) -> [u64; L]
     })
 }
 
-/// Returns the number of zero bits below the lowest bit that is set; 64·L for a = 0.
+/// Returns the number of zero bits below the lowest bit that is set. For a = 0, the result is 64·L.
 pub(super) fn trailing_zeros<const L: usize>(a: &[u64; L]) -> u32 {
     let zeros = a.iter().take_while(|&&word| word == 0).count();
     64 * zeros as u32 + a.get(zeros).map_or(0, |word| word.trailing_zeros())
 }
 
-/// Returns the number of zero bits above the highest bit that is set; 64·L for a = 0.
+/// Returns the number of zero bits above the highest bit that is set. For a = 0, the result is
+/// 64·L.
 pub(super) fn leading_zeros<const L: usize>(a: &[u64; L]) -> u32 {
     let zeros = a.iter().rev().take_while(|&&word| word == 0).count();
     64 * zeros as u32 + a.iter().rev().nth(zeros).map_or(0, |word| word.leading_zeros())

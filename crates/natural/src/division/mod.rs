@@ -3,8 +3,8 @@
 //! * Divisors of one limb: one product with the reciprocal for each limb of the dividend
 //!   (`reciprocal`).
 //! * Schoolbook method: algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). Each
-//!   limb of the quotient is estimated from the two top limbs of the divisor by their reciprocal.
-//!   The estimate is rarely too large, and by at most 1.
+//!   limb of the quotient is estimated with the reciprocal of the two top limbs of the divisor. The
+//!   estimate is rarely too large, and by at most 1.
 //! * Recursive division (Burnikel and Ziegler 1998, *Fast Recursive Division*). A block of k limbs of
 //!   the quotient is estimated from the k top limbs of the divisor, and corrected by one product with
 //!   the other limbs of the divisor. The estimate is too large by at most 2. The division is in
@@ -22,25 +22,24 @@ use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
 use reciprocal::TwoLimbs;
 
-/// The number of 64-bit limbs of the divisor from which recursive division is faster than the
-/// schoolbook method. Quotients of fewer than half this number of limbs are computed by the
-/// schoolbook method. Measured by
-/// `cargo test --release -p warpint-natural division_crossover -- --ignored --nocapture` on an AMD
-/// EPYC with AVX2.
+/// The smallest number of 64-bit limbs of the divisor for which recursive division is faster than
+/// the schoolbook method. Quotients of fewer than half this number of limbs are computed by the
+/// schoolbook method. Measured by `cargo test --release -p warpint-natural division_crossover --
+/// --ignored --nocapture` on an AMD EPYC with AVX2.
 const RECURSIVE_FROM: usize = 48;
 
 /// A divisor d, shifted so that its top bit is set, with the reciprocal of its top limbs.
 #[derive(Debug, Default)]
 struct Divisor {
-    /// The limbs of d·2^shift, without leading zero limbs and with the top bit set; empty for d
-    /// = 0.
+    /// The limbs of d·2^shift, without leading zero limbs and with the top bit set. For d = 0,
+    /// there are no limbs.
     limbs: Vec<u64>,
     shift: u32,
     top: Top,
 }
 
-/// The reciprocal of the top limbs of a divisor: of its one limb, or of its two top limbs. Each
-/// digit of a quotient is estimated with it.
+/// The reciprocal with which each limb of a quotient is estimated: that of the whole divisor if the
+/// divisor has one limb, and that of its two top limbs if it has more.
 #[derive(Debug, Default, Clone, Copy)]
 enum Top {
     #[default]
@@ -89,8 +88,9 @@ impl Divider {
     }
 
     /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. For d = 0, q and r
-    /// become 0. q must be as long as a, or at least long enough for the quotient; r must be as
-    /// long as d.
+    /// become 0. r must be at least as long as d. The length of a is always enough for q. Without
+    /// leading zero limbs, let a have n limbs, and d at most n limbs, namely m; then n − m + 1
+    /// limbs are enough for q.
     ///
     /// For a quotient of l limbs and a divisor of m limbs, the cost is O(l·m) limb products. For
     /// long numbers it is O(M(k)·log k) for each block of k ≤ m limbs of the quotient, where M(k)
@@ -208,9 +208,9 @@ struct Blocks<P> {
 }
 
 impl<P: ProductsTo> Blocks<P> {
-    /// Computes q ← ⌊u/d⌋, where q has k limbs, d has m ≥ 2 limbs, and u has k + m limbs. Returns
-    /// true if the quotient is q + 2^(64·k). The lowest m limbs of u become u mod d; the k limbs
-    /// above are undefined.
+    /// Computes q ← ⌊u/d⌋ mod 2^(64·k), where q has k limbs, d has m ≥ 2 limbs, and u has k + m
+    /// limbs. Returns true if ⌊u/d⌋ is q + 2^(64·k), and false if it is q. The lowest m limbs of u
+    /// become u mod d; the k limbs above are undefined.
     ///
     /// Requires that the top bit of d is set, and u < 2^(64·k + 1)·d.
     fn divide(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
@@ -307,7 +307,8 @@ mod tests {
     use crate::limbs;
     use crate::sample::Sample;
 
-    /// Returns ⌊a/d⌋ and a mod d, in as many limbs as a and d, computed by [`Divider::div_rem`].
+    /// Returns ⌊a/d⌋ in as many limbs as a, and a mod d in as many limbs as d, both computed by
+    /// [`Divider::div_rem`].
     fn div_rem(divider: &mut Divider, a: &[u64], d: &[u64]) -> (Vec<u64>, Vec<u64>) {
         let (mut q, mut r) = (vec![3; a.len()], vec![3; d.len()]);
         divider.set(d);

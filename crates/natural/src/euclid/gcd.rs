@@ -3,8 +3,8 @@
 //! A step replaces the numbers a and b by a' and b' with (a; b) = M·(a'; b'), where M is a matrix
 //! of non-negative integers with determinant 1. Let T be the product of all M, so that (A; B) =
 //! T·(a; b) for the initial numbers A and B. Then a = t11·A − t01·B and b = t00·B − t10·A. So the
-//! second row of T contains the cofactors of A. They are at most B, because B = t10·a + t11·b. The
-//! cofactor of B follows by a division at the end.
+//! second row of T contains the cofactors of A. These cofactors are at most B, because B = t10·a +
+//! t11·b. The cofactor of B follows by a division at the end.
 //!
 //! Most steps are derived from leading parts of 128 bits (`lehmer`), and for long numbers from
 //! half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too little for such
@@ -18,10 +18,10 @@ use crate::division::Divider;
 use crate::limbs::{add_assign, at_least, compare, trim, trimmed};
 use crate::product::{FastProducts, Multiplier, Products};
 
-/// The numbers of 64-bit limbs of the longer number from which half-gcds are faster than steps by
-/// leading parts. The first entry is for a gcd alone, the second for a gcd with a cofactor.
-/// Measured by `cargo test --release -p warpint-natural gcd_crossover -- --ignored --nocapture` on
-/// an AMD EPYC with AVX2.
+/// The smallest numbers of 64-bit limbs of the longer number for which half-gcds are faster than
+/// steps by leading parts: the first entry for a gcd alone, the second entry for a gcd with a
+/// cofactor. Measured by `cargo test --release -p warpint-natural gcd_crossover -- --ignored
+/// --nocapture` on an AMD EPYC with AVX2.
 const HALF_GCD_FROM: [usize; 2] = [1600, 900];
 
 /// The context of half-gcds whose products run on the caller's thread, without cancellation.
@@ -80,8 +80,9 @@ impl Default for Euclid {
 }
 
 impl Euclid {
-    /// Creates working memory. `half_gcd_from` contains the number of limbs from which half-gcds
-    /// are used for a gcd alone, and that for a gcd with a cofactor.
+    /// Creates working memory. `half_gcd_from` contains the smallest numbers of limbs for which
+    /// half-gcds are used: the first entry for a gcd alone, the second entry for a gcd with a
+    /// cofactor.
     fn new(half_gcd_from: [usize; 2]) -> Self {
         Self {
             half_gcd_from,
@@ -292,8 +293,8 @@ impl Cofactors {
         self.level();
     }
 
-    /// Gives both entries the same number of limbs, that of the longer one without its leading zero
-    /// limbs.
+    /// Gives both entries the same number of limbs, the smallest number that is enough for the
+    /// larger entry.
     fn level(&mut self) {
         let limbs = trimmed(&self.t10).len().max(trimmed(&self.t11).len());
         self.t10.resize(limbs, 0);
@@ -321,8 +322,8 @@ mod tests {
         Sample::new(seed).number(len)
     }
 
-    /// Compares the results with and without half-gcds with the slow gcd, for numbers with a common
-    /// factor. Checks that x·a ≡ g mod b.
+    /// Compares gcds computed with half-gcds, and gcds computed without them, with the slow gcd,
+    /// for numbers with a common factor. Checks that x·a ≡ g mod b.
     #[test]
     fn all_ways_agree() {
         for round in 0..300 {
@@ -356,8 +357,8 @@ mod tests {
         }
     }
 
-    /// Prints the time of a gcd by steps from leading parts and by half-gcds, and the times with a
-    /// cofactor.
+    /// Prints the times of a gcd by steps from leading parts and of a gcd by half-gcds, and the
+    /// same two times for a gcd with a cofactor.
     #[test]
     #[ignore = "a measurement"]
     fn gcd_crossover() {

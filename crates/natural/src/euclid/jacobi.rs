@@ -7,7 +7,7 @@ use super::symbol::Symbol;
 use crate::limbs::trimmed;
 use crate::product::Multiplier;
 
-/// The number of limbs of the longer number from which half-gcds are used.
+/// The smallest number of limbs of the longer number for which half-gcds are used.
 const HALF_GCD_FROM: usize = 600;
 
 /// Returns the Jacobi symbol (a | b) for odd b: 1, −1, or 0 if a and b have a common factor.

@@ -69,9 +69,9 @@ pub(super) fn steps(
     moved.then_some(m)
 }
 
-/// Returns a q ≥ 1 with x − q·y ≥ `floor`, and the difference x − q·y. q may be smaller than the
-/// largest number with this property, where that is cheaper to compute. Returns `None` if no q
-/// exists. Requires x ≥ y ≥ `floor`.
+/// Returns a q ≥ 1 with x − q·y ≥ `floor`, and the difference x − q·y. q is not always the largest
+/// number with this property, because a smaller q can be cheaper to compute. Returns `None` if
+/// there is no such q. Requires x ≥ y ≥ `floor`.
 #[inline(always)]
 fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
     let difference = x - y;

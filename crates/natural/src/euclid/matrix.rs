@@ -61,8 +61,8 @@ impl Matrix {
         self.level();
     }
 
-    /// Gives all four entries the same number of limbs, that of the longest one without its leading
-    /// zero limbs.
+    /// Gives all four entries the same number of limbs, the smallest number that is enough for the
+    /// largest entry.
     fn level(&mut self) {
         let longest = self.entries.iter().flatten().map(|x| trimmed(x).len()).max().unwrap_or(0);
         for entry in self.entries.iter_mut().flatten() {

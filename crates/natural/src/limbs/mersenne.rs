@@ -142,7 +142,7 @@ pub fn rotate_left(x: &[u64], s: u32, p: u32) -> Vec<u64> {
     rotated
 }
 
-/// Returns x/d mod M_p, where M_p = 2^p − 1, for a small d; `None` if gcd(d, M_p) ≠ 1.
+/// Returns x/d mod M_p, where M_p = 2^p − 1, for a small d. Returns `None` if gcd(d, M_p) ≠ 1.
 ///
 /// The method finds the k in 0..d with x + k·M_p ≡ 0 mod d, and divides x + k·M_p by d without
 /// remainder. Cost O(n + d) for n limbs.

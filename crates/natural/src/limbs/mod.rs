@@ -1,9 +1,9 @@
 //! Slow, obvious algorithms on natural numbers. A number is a little-endian slice of `u64` limbs, x
 //! = Σ x_i·2^(64·i).
 //!
-//! Tests compare the fast algorithms of this crate, and those of devices, with the products,
-//! quotients, greatest common divisors, roots and powers of this module. Sums, comparisons and
-//! shifts take one pass over the limbs, and so do most operations modulo 2^p − 1.
+//! Tests compare the fast algorithms of this crate, and the algorithms on devices, with the
+//! products, quotients, greatest common divisors, roots and powers of this module. Sums,
+//! comparisons and shifts take one pass over the limbs, and so do most operations modulo 2^p − 1.
 
 mod div;
 mod gcd;

@@ -6,7 +6,7 @@ use super::trimmed;
 
 /// Returns a^e mod m without leading zero limbs; a^0 = 1. Returns `None` for m = 0.
 ///
-/// The method squares once for each bit of e, from the highest bit on, and multiplies by a for each
+/// The method squares once for each bit of e, the highest bit first, and multiplies by a for each
 /// bit that is set. Each product is divided by m. Cost O(n²·log e) limb products for n limbs of m.
 #[must_use]
 pub fn pow_mod(a: &[u64], e: &[u64], m: &[u64]) -> Option<Vec<u64>> {

@@ -7,7 +7,7 @@ use super::mul::mul;
 use super::{add_assign, compare, shift_right_assign, trim, trimmed};
 
 /// Returns ⌊a^(1/k)⌋ without leading zero limbs: the largest number whose k-th power is at most a.
-/// It is found bit by bit from the highest bit on. Cost O(n³/k) limb products for n limbs.
+/// This number is found bit by bit, the highest bit first. Cost O(n³/k) limb products for n limbs.
 ///
 /// # Panics
 /// Panics if k is zero.

@@ -1,8 +1,8 @@
 //! Powers modulo a number m = 2^k·n, n odd.
 //!
-//! The power x is computed modulo n in Montgomery form, as u, and modulo 2^k by the low parts of
-//! products, as v. The two residues are combined by Garner's formula (Garner 1959): x = u + n·((v −
-//! u)·n^(−1) mod 2^k).
+//! Let x be the power modulo m. Its residue u modulo n is computed in Montgomery form, and its
+//! residue v modulo 2^k from the low parts of products. Garner's formula (Garner 1959) combines the
+//! two residues: x = u + n·((v − u)·n^(−1) mod 2^k).
 
 mod montgomery;
 mod window;

@@ -7,21 +7,20 @@ use crate::limbs::{add_assign, at_least, compare, sub_assign, trimmed};
 use crate::product::Products;
 use crate::product::schoolbook::add_row;
 
-/// The number of limbs from which a reduction by two half products is faster than a reduction limb
-/// by limb. Measured by
-/// `cargo test --release -p warpint-natural reduction_crossover -- --ignored --nocapture` on an AMD
-/// EPYC with AVX2.
+/// The smallest number of limbs for which a reduction by two half products is faster than a
+/// reduction limb by limb. Measured by `cargo test --release -p warpint-natural reduction_crossover
+/// -- --ignored --nocapture` on an AMD EPYC with AVX2.
 const PRODUCTS_FROM: usize = 184;
 
 /// The ring of integers modulo an odd number m of l limbs, with working memory. In this type, R =
 /// 2^(64·l).
 #[derive(Debug)]
 pub(super) struct Montgomery {
-    /// The number of limbs of the modulus from which reductions use half products.
+    /// The smallest number of limbs of the modulus for which reductions use half products.
     products_from: usize,
     m: Vec<u64>,
-    /// R² mod m, where R = 2^(64·l) for m of l limbs. A product with it converts a number to
-    /// Montgomery form.
+    /// R² mod m, where R = 2^(64·l) for m of l limbs. The Montgomery product of x and this number
+    /// is x in Montgomery form.
     square_of_r: Vec<u64>,
     /// The inverse m^(−1) modulo 2^64, or modulo R = 2^(64·l) if reductions use half products.
     inverse: Vec<u64>,
@@ -149,7 +148,7 @@ impl Montgomery {
 }
 
 impl Montgomery {
-    /// Returns x·y/2^64 mod m for a modulus m of one limb; `None` if m has more limbs.
+    /// Returns x·y/2^64 mod m for a modulus m of one limb. Returns `None` if m has more limbs.
     #[inline]
     fn one_limb(&self, x: &[u64], y: &[u64]) -> Option<u64> {
         let (&[m], &[inverse], &[x], &[y]) = (&self.m[..], &self.inverse[..], x, y) else {
@@ -254,8 +253,8 @@ mod tests {
         Sample::new(seed).number(len)
     }
 
-    /// Compares products and squares by both methods of reduction with division, for residues up to
-    /// m − 1.
+    /// Tests products and squares of residues up to m − 1, with both methods of reduction. The
+    /// expected results are computed by division.
     #[test]
     fn both_reductions_agree_with_division() {
         for l in (1..20).chain([40, 101, 130]) {

@@ -11,10 +11,10 @@ use crate::limbs::{add_assign, compare, sub_assign};
 /// Returns the number of limbs of scratch memory that [`mul`] needs if the shorter factor has m
 /// limbs.
 ///
-/// Factors of equal length m need s(m) = 2h + s(h) limbs, h = ⌈m/2⌉, which is at most 2m + 128. For
-/// unequal lengths, the longer factor is cut into pieces of the shorter length, and the rest is
-/// multiplied in the same way. Each level of this recursion needs twice the shorter length. Any two
-/// levels halve the length, so 8m limbs are enough for all levels.
+/// Factors of equal length m need s(m) = 2h + s(h) limbs, where h = ⌈m/2⌉. The number s(m) is at
+/// most 2m + 128. For unequal lengths, the longer factor is cut into pieces of the shorter length,
+/// and the rest is multiplied in the same way. Each level of this recursion needs twice the shorter
+/// length. Any two levels halve the length, so 8m limbs are enough for all levels.
 pub(super) fn mul_scratch(m: usize) -> usize {
     10 * m + 128
 }

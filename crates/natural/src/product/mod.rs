@@ -22,24 +22,24 @@ use crate::limbs::at_least;
 // Crossovers between methods, in limbs of 64 bits of the shorter factor. Measured by `cargo test
 // --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC with AVX2.
 
-/// The number of limbs of the shorter factor from which Karatsuba's method is faster than
-/// schoolbook products.
+/// The smallest number of limbs of the shorter factor for which Karatsuba's method is faster than
+/// the schoolbook method.
 const KARATSUBA_FROM: usize = 32;
-/// The number of limbs of a number from which Karatsuba's method is faster than the schoolbook
-/// method for its square. A schoolbook square needs half of the limb products of a schoolbook
-/// product.
+/// The smallest number of limbs of a number whose square is computed faster by Karatsuba's method
+/// than by the schoolbook method. A schoolbook square needs half of the limb products of a
+/// schoolbook product.
 const KARATSUBA_SQUARE_FROM: usize = 56;
-/// The number of limbs of the shorter factor from which the low or high half of a product is
-/// computed fastest from the whole product.
+/// The smallest number of limbs of the shorter factor for which the fastest way to the low or high
+/// half of a product is to compute the whole product.
 const HALF_FROM: usize = 104;
-/// The number of limbs from which the low or high half of a square is computed fastest from the
-/// whole square.
+/// The smallest number of limbs of a number for which the fastest way to the low or high half of
+/// its square is to compute the whole square.
 const HALF_SQUARE_FROM: usize = 168;
-/// The number of limbs of the shorter factor from which transforms are faster than Karatsuba's
-/// method for products.
+/// The smallest number of limbs of the shorter factor for which a product by transforms is faster
+/// than by Karatsuba's method.
 const NTT_FROM: usize = 160;
-/// The number of limbs of a number from which transforms are faster than Karatsuba's method for its
-/// square.
+/// The smallest number of limbs of a number whose square is computed faster by transforms than by
+/// Karatsuba's method.
 const NTT_SQUARE_FROM: usize = 120;
 
 /// Multiplies numbers in little-endian limbs of 64 bits, and reuses its working memory from one
@@ -114,7 +114,8 @@ impl Products {
     }
 
     /// Sets `out` to the lowest `out.len()` limbs of a product. The function `product` computes the
-    /// whole product in `limbs` limbs. If `out` is longer, the limbs above are set to 0.
+    /// whole product in `limbs` limbs. If `out` has more than `limbs` limbs, the limbs above the
+    /// product are set to 0.
     fn low(&mut self, out: &mut [u64], limbs: usize, product: impl FnOnce(&mut Self, &mut [u64])) {
         if limbs <= out.len() {
             let (whole, top) = out.split_at_mut(limbs);
@@ -149,8 +150,8 @@ mod tests {
     use super::*;
     use crate::limbs;
 
-    /// Compares products by every method with the schoolbook method, for lengths up to 200 limbs,
-    /// which is beyond all crossovers.
+    /// Compares products by every method with the schoolbook method, for lengths up to 200 limbs.
+    /// All crossovers between these methods are at smaller lengths.
     #[test]
     fn all_methods_agree() {
         let mut products = Products::default();
@@ -182,8 +183,9 @@ mod tests {
         }
     }
 
-    /// Compares squares by every method with the schoolbook method. Some of the numbers make the
-    /// columns that a high half leaves out carry, or nearly carry, into the result.
+    /// Compares squares by every method with the schoolbook method. A high half is computed without
+    /// the lowest columns. For some of the numbers, these columns carry, or nearly carry, into the
+    /// result.
     #[test]
     fn all_squares_agree() {
         let mut products = Products::default();

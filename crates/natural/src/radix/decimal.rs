@@ -1,9 +1,9 @@
 //! Conversion to and from decimal digits by halves: x = high·10^(19·2^k) + low.
 //!
 //! Short numbers are divided or multiplied by 10^19, one group of 19 digits at a time, at a cost of
-//! O(n²) for n limbs. Longer numbers are split at the largest power 10^(19·2^k) that is smaller.
-//! The cost is O(M(n)·log² n) to write and O(M(n)·log n) to read, where M(n) is the cost of a
-//! product of n limbs.
+//! O(n²) for n limbs. A longer number is split at a power 10^(19·2^k), for the largest k for which
+//! the number has more than 19·2^k digits. The cost is O(M(n)·log² n) to write and O(M(n)·log n) to
+//! read, where M(n) is the cost of a product of n limbs.
 
 use crate::division::{OneLimb, div_rem_by};
 use crate::limbs::{add_assign, trim, trimmed};
@@ -14,10 +14,10 @@ use crate::product::{FastProducts, Multiplier};
 const GROUP: usize = 19;
 /// The number 10^19, the base in which a group of 19 decimal digits is one digit. It is above 2^63.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
-/// The least k for which a number that is written is split by division by 10^(19·2^k).
+/// The least k for which the conversion of a number to digits divides the number by 10^(19·2^k).
 const WRITE_LEVEL: usize = 6;
-/// The least k for which a number that is read is split into a high part times 10^(19·2^k) and a
-/// low part of 19·2^k digits.
+/// The least k for which the conversion of digits to a number splits off the lowest 19·2^k digits,
+/// and multiplies the number of the other digits by 10^(19·2^k).
 const READ_LEVEL: usize = 5;
 /// The least k for which the two parts of a number split at 10^(19·2^k) are processed by two
 /// threads.
@@ -185,8 +185,9 @@ mod tests {
         number
     }
 
-    /// Tests that digits are unchanged after [`parse`] and [`format`], for lengths around those at
-    /// which numbers are split. Powers for all digits and for fewer digits are used.
+    /// Tests that digits are unchanged after [`parse`] and [`format`]. The numbers of digits
+    /// include values just below and just above the limits at which numbers are split. The powers
+    /// are computed for all digits, and for fewer digits.
     #[test]
     fn digits_come_back() {
         let mut sample = Sample::new(7);

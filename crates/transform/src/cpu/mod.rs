@@ -7,9 +7,9 @@
 //!
 //! which consists of K-point transforms of the columns, products by twiddles ω^(sq), and S-point
 //! transforms of the rows. For K = 2^c, c = [`Field::log2_of_cheap_roots`], the K-point transforms
-//! have only cheap factors. General products occur only between the steps. Their number is about
-//! N·log2(N)/c in all (Fürer 2009, *Faster integer multiplication*; Chen et al. 2018, *Big prime
-//! field FFTs on the GPU*, for r^k + 1 with c = log2(2k)).
+//! have only cheap factors. General products occur only between the steps. The number of general
+//! products is about N·log2(N)/c in all (Fürer 2009, *Faster integer multiplication*; Chen et al.
+//! 2018, *Big prime field FFTs on the GPU*, for r^k + 1 with c = log2(2k)).
 //!
 //! A plan stores ω^i only for i < N/K. Each other power is a product of a stored power and a cheap
 //! root.
@@ -78,7 +78,7 @@ pub struct Transform<F: Field> {
     log2: u32,
     /// The exponent c for which products by powers of ω(c), the root of order 2^c, are cheap.
     cheap: u32,
-    /// The powers ω^i for i < N/2^c, where c is `cheap`; at least ω^0.
+    /// The powers ω^i for i < max(1, N/2^c), where c is `cheap`.
     powers: Vec<F::Element>,
     /// The factor 1/N of the inverse transform.
     scale: F::Element,
@@ -93,7 +93,8 @@ impl<F: Field> Transform<F> {
     /// [`Field::log2_of_cheap_roots`].
     ///
     /// # Errors
-    /// The field has no root of unity of order N, or the memory for its powers is not available.
+    /// The field has no root of unity of order N, or the memory for the powers of the root is not
+    /// available.
     pub fn new(field: F, log2: u32) -> Result<Self, NoTransform> {
         // Roots of different orders must match, and may be costly to find.
         let half_root = log2.checked_add(1).and_then(|log2| field.root_of_unity(log2));
@@ -149,7 +150,7 @@ impl<F: Field> Transform<F> {
     }
 
     /// Replaces each vector X by its inverse transform x_j = 1/N·Σ_i X_i·ω^(−ij), in natural order.
-    /// Cost: that of [`Transform::forward`] and N products.
+    /// Cost of each transform: the cost of a forward transform, and N products.
     ///
     /// # Errors
     /// The number of elements is not a multiple of N.
@@ -253,7 +254,7 @@ fn reversed(i: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) }
 }
 
-/// Returns root^i for i < count; `None` if the memory is not available.
+/// Returns root^i for i < count. Returns `None` if the memory is not available.
 fn powers<F: Field>(field: &F, root: &F::Element, count: usize) -> Option<Vec<F::Element>> {
     const RUN: usize = 1 << 10;
     let mut all = Vec::new();

@@ -5,10 +5,12 @@ use warpint_arith::field::Field;
 
 use super::{Transform, reversed};
 
-/// The number of bytes of columns that a thread transforms at a time. They fit in its cache.
+/// The number of bytes of the columns that a thread transforms at a time. This number of bytes fits
+/// in the thread's cache.
 const TILE: usize = 1 << 16;
 
-/// Returns the least number of elements that are worth a separate thread. They take 16 KiB.
+/// Returns the least number of elements for which a separate thread is worth while. These elements
+/// take 16 KiB.
 pub(super) fn least_run<F: Field>() -> usize {
     ((1 << 14) / size_of::<F::Element>().max(1)).max(1)
 }
@@ -65,8 +67,7 @@ impl<F: Field> Transform<F> {
     }
 
     /// Multiplies the element in column s and in the row of frequency q by ω^(sq), where ω is the
-    /// root of unity of order `rows.len()`·`columns`. `rows` contains the columns from s = `first`
-    /// on.
+    /// root of unity of order `rows.len()`·`columns`. Entry 0 of each row is in column s = `first`.
     fn twiddles(&self, rows: &mut [&mut [F::Element]], columns: usize, first: usize) {
         let levels = rows.len().ilog2();
         let stride = self.len() / (rows.len() * columns);

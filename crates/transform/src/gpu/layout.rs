@@ -17,7 +17,7 @@ pub trait WordField: Field {
     /// Appends the words of the element x to `words`.
     fn extend(&self, words: &mut Vec<Self::Word>, x: &Self::Element);
 
-    /// Returns the element that `words` represents; `None` if `words` does not represent an
+    /// Returns the element that `words` represents. Returns `None` if `words` does not represent an
     /// element.
     fn element_of(&self, words: &[Self::Word]) -> Option<Self::Element>;
 }
@@ -84,8 +84,8 @@ pub fn to_words<F: WordField>(field: &F, x: &[F::Element]) -> Vec<F::Word> {
     limb_major(&words, field.words())
 }
 
-/// Returns the elements represented by limb-major words; `None` if some words do not represent an
-/// element.
+/// Returns the elements represented by limb-major words. Returns `None` if some words do not
+/// represent an element.
 ///
 /// # Panics
 /// If the number of words is not a multiple of the number of words of an element.

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use warpint_device::{Buffer, Device, DeviceError};
 
-/// The error that the length of a vector is not the plan's.
+/// The error that a vector does not have the length that the plan requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a vector has {words} words, but the plan requires {expected}")]
 pub struct WrongLength {

@@ -17,8 +17,8 @@
 /// [`cpu::goldilocks`](crate::cpu::goldilocks), do not implement this trait: their inputs are
 /// digits of integers, and their spectra are internal.
 ///
-/// Operations of plans on devices are asynchronous. An operation that allocates memory waits for
-/// its end, because freeing the memory waits.
+/// Operations of plans on devices are asynchronous. However, an operation that allocates temporary
+/// memory returns only after its work has ended, because the memory is freed only then.
 pub trait Plan {
     /// The type of a batch of vectors: elements in sequence on the CPU, words in the layout of
     /// [`crate::gpu`] on a device.
@@ -29,7 +29,8 @@ pub trait Plan {
     /// Returns the exponent m of the vector length N = 2^m.
     fn log2(&self) -> u32;
 
-    /// Returns the number of vectors of a batch; 1 for a plan that accepts any number of vectors.
+    /// Returns the number of vectors of a batch. For a plan that accepts any number of vectors, the
+    /// result is 1.
     fn batch(&self) -> usize;
 
     /// Returns the size of a batch, in elements on the CPU and in words on a device. If the plan
@@ -71,8 +72,8 @@ pub trait Plan {
     /// Returns the errors of [`Plan::forward`].
     fn convolve(&self, a: &mut Self::Vectors, b: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// Returns (vector, i) for the X_i that is stored at index `place` of a batch of transforms;
-    /// `None` if `place` is beyond the last vector.
+    /// Returns (vector, i) for the X_i that is stored at index `place` of a batch of transforms.
+    /// Returns `None` if `place` is beyond the last vector.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
         let (vector, i) = (place >> self.log2(), place % (1 << self.log2()));
         (vector < self.batch()).then_some((vector, i))

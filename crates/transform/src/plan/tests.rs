@@ -23,7 +23,7 @@ use crate::gpu::small_primes::SmallPrimes;
 
 /// Tests transforms and inverse transforms, in place and into another batch, and a convolution.
 /// `upload` converts elements to a batch of the plan, and `download` converts a batch back to
-/// elements; it may return additional elements at the end.
+/// elements. `download` may return additional elements at the end.
 fn check<F: Field, P: Plan, V: BorrowMut<P::Vectors>>(
     field: &F,
     plan: &P,

@@ -31,8 +31,8 @@ fn corners<const K: usize>(field: &Gfn<K>) -> Vec<[u64; K]> {
     all
 }
 
-/// Returns primes r^k + 1 that are not in [`PRIMES`]. Their radices have 2 to 64 bits, and odd
-/// parts of 1 to 63 bits.
+/// Returns primes r^k + 1 that are not in [`PRIMES`]. The radices have 2 to 64 bits, and the odd
+/// parts of the radices have 1 to 63 bits.
 fn others() -> Vec<Form> {
     let texts = [
         "(2^2-2^1)^2+1",

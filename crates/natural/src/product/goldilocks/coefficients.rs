@@ -23,9 +23,9 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Chooses the largest digits with which the coefficients are determined by their residues. The
-    /// products are of at most `short` by `long` limbs. Each sum adds at most `plus` products and
-    /// subtracts at most `minus` products.
+    /// Chooses the largest digits for which every coefficient is determined by its residue mod q.
+    /// The shorter factor of each product has at most `short` limbs, the longer one at most `long`
+    /// limbs. Each sum adds at most `plus` products and subtracts at most `minus` products.
     pub(super) fn new(short: usize, long: usize, plus: u32, minus: u32) -> Self {
         let digits = |limbs: usize, bits: u32| (64 * limbs).div_ceil(bits as usize);
         let size = |bits: u32| {

@@ -17,23 +17,23 @@ use super::{FastProducts, Matrix2, Multiplier, ntt};
 use crate::limbs::{add_assign, trimmed};
 use warpint_transform::cpu::goldilocks::{Cyclic, Digits, Pool, Pools, Term, cyclic};
 
-/// The number of limbs of the shorter factor from which a transform is faster than Karatsuba's
-/// method.
+/// The smallest number of limbs of the shorter factor for which a transform is faster than
+/// Karatsuba's method.
 const TRANSFORM_FROM: usize = 192;
 
-/// The number of limbs of the shorter factor from which transforms are faster than Karatsuba's
-/// method for several products that share transforms.
+/// The smallest number of limbs of the shorter factor for which several products that share
+/// transforms are faster than by Karatsuba's method.
 const SHARED_TRANSFORM_FROM: usize = 80;
 
-/// The number of points of a transform from which the operands of one call are distributed over
-/// several threads.
+/// The smallest number of points of a transform for which the operands of one call are distributed
+/// over several threads.
 const ACROSS_FROM: usize = 1 << 12;
 
-/// The number of limbs of a product from which the products of one call are distributed over
-/// several threads.
+/// The smallest number of limbs of a product for which the products of one call are distributed
+/// over several threads.
 const APART_FROM: usize = 1 << 10;
 
-/// The number of points from which one transform is distributed over several threads.
+/// The smallest number of points for which one transform is distributed over several threads.
 const WITHIN_FROM: usize = 1 << 15;
 
 /// The largest number of points of a transform. It is enough for products of up to 1.2·10^9 bits.
@@ -42,11 +42,11 @@ const MOST_POINTS: usize = 1 << 26;
 
 /// A multiplier by transforms for factors of any length, on several threads.
 ///
-/// Products of at most 2^16 limbs are computed by the methods of [`FastProducts`] if the CPU has
-/// fused multiply-adds, which make transforms over 50-bit primes fast, and a call has at least one
-/// product for each thread, or products of fewer than 2^10 limbs. A product by 50-bit primes takes
-/// 0.3 to 0.6 of the time of a product by this multiplier's own transforms (the last column of the
-/// test `crossovers`). Sharing the transforms of a sum saves less.
+/// The methods of [`FastProducts`] compute products of fewer than 2^10 limbs, and products of at
+/// most 2^16 limbs if a call has at least one product for each thread. They are used only on CPUs
+/// with fused multiply-adds, which make transforms over 50-bit primes fast. A product by 50-bit
+/// primes takes 0.3 to 0.6 of the time of a product by this multiplier's own transforms (the last
+/// column of the test `crossovers`). Sharing the transforms of a sum saves less.
 ///
 /// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
 /// bits). Each transform takes 24·n bytes. For every transform length used, tables of 48·n bytes
@@ -103,8 +103,8 @@ impl TransformMultiplier {
         self.primes && limbs <= ntt::MAX_LIMBS && occupied
     }
 
-    /// Returns the shortest transform of at least `points` points; `None` if it would exceed the
-    /// largest number of points of this multiplier.
+    /// Returns the shortest transform of at least `points` points. Returns `None` if its length
+    /// would exceed the largest number of points of this multiplier.
     fn cyclic(&self, points: usize) -> Option<Arc<dyn Cyclic>> {
         let n = length(points);
         if n > self.most_points {
@@ -120,12 +120,12 @@ impl TransformMultiplier {
         Some(made)
     }
 
-    /// Returns N sums Σ ± x·y of products of operands; `None` if the factors are too long for a
-    /// transform. Each sum is in two's complement. It has `left` + `right` limbs, and one limb more
-    /// if any of the sums has several terms.
+    /// Returns N sums Σ ± x·y of products of operands. Returns `None` if the factors are too long
+    /// for a transform. Each sum is in two's complement, and has `left` + `right` limbs. If any of
+    /// the sums has several terms, every sum has one limb more.
     ///
-    /// `left` is the number of limbs of the longest left factor x of a term, and `right` that of
-    /// the longest right factor y.
+    /// `left` is the number of limbs of the longest left factor x of a term, and `right` is the
+    /// number of limbs of the longest right factor y.
     fn sums<const N: usize>(
         &self,
         operands: &[&[u64]],

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use crate::limbs;
 use crate::product::Schoolbook;
 
-/// Returns multipliers with the default settings, multipliers without 50-bit primes, and one with
-/// so small a limit on the points of a transform that factors are split.
+/// Returns multipliers with the default settings, multipliers without 50-bit primes, and a
+/// multiplier whose limit on the points of a transform is so small that factors are split.
 fn multipliers() -> [TransformMultiplier; 5] {
     [
         TransformMultiplier::new(1),

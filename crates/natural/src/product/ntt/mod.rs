@@ -31,8 +31,8 @@ struct Tables {
     garner: Garner,
 }
 
-/// Returns the tables for transforms of M = 2^log2 or 3·M/2 points; `None` if `log2` is above 16.
-/// The tables are computed at the first call for each M.
+/// Returns the tables for transforms of M = 2^log2 or 3·M/2 points. Returns `None` if `log2` is
+/// above 16. The tables are computed at the first call for each M.
 fn tables(log2: u32) -> Option<&'static Tables> {
     static TABLES: [OnceLock<Option<Tables>>; MAX_LOG2 as usize + 1] =
         [const { OnceLock::new() }; MAX_LOG2 as usize + 1];
@@ -52,9 +52,9 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Computes out ← a·b, or out ← a² if b is `None`. Each factor must have at least one limb. The
-    /// number of limbs of `out` must be the sum of those of both factors. Returns `false`, without
-    /// changing `out`, if this sum is more than [`MAX_LIMBS`].
+    /// Computes out ← a·b, or out ← a² if b is `None`. Each factor must have at least one limb.
+    /// `out` must have as many limbs as both factors together. Returns `false`, without changing
+    /// `out`, if `out` has more than [`MAX_LIMBS`] limbs.
     pub(super) fn mul(&mut self, out: &mut [u64], a: &[u64], b: Option<&[u64]>) -> bool {
         if out.len() > MAX_LIMBS {
             return false;

@@ -26,8 +26,8 @@ impl Garner {
     }
 
     /// Computes out ← Σ c_k·2^(64·k). Each coefficient c_k is given by its residues modulo the
-    /// three primes, which are from 0 to p − 1 for the prime p. If there are more coefficients than
-    /// limbs of `out`, the additional coefficients must be zero.
+    /// three primes p. A residue is from 0 to p − 1. If there are more coefficients than limbs of
+    /// `out`, the additional coefficients must be zero.
     pub(super) fn digits(&self, residues: [&[f64]; 3], out: &mut [u64]) {
         let [p1, p2, _] = self.fields.map(|f| f.modulus());
         let mut carry = 0u128;

@@ -24,8 +24,8 @@ impl Shape {
         Self { log2: log2 - u32::from(extended), extended }
     }
 
-    /// Returns log2(M). The tables of [`Prime::new`] for this `log2` are those for products of this
-    /// shape.
+    /// Returns log2(M). Products of this shape need the tables that [`Prime::new`] computes for
+    /// this `log2`.
     #[must_use]
     pub fn log2(self) -> u32 {
         self.log2
@@ -49,8 +49,8 @@ impl Shape {
 struct Piece {
     /// The factors of the root and of its two children.
     first: [Factors; 3],
-    /// The factors of all lower levels. Entry 2^s + j contains those of the four nodes (4·root +
-    /// c)·2^s + j, c < 4, where s ≥ 0 and j < 2^s.
+    /// The factors of all lower levels. Entry 2^s + j contains the factors of the four nodes
+    /// (4·root + c)·2^s + j, c < 4, where s ≥ 0 and j < 2^s.
     factors: Vec<Factors>,
     /// The inverses of the factors in `first`.
     last: [Factors; 3],
@@ -180,7 +180,7 @@ impl Prime {
 }
 
 /// Returns the number w_j of each node j < 2^log2 of the tree (see `transform`), or 1/w_j if
-/// `inverse` is true. All are of absolute value at most p.
+/// `inverse` is true. The numbers are of absolute value at most p.
 fn nodes(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut w = vec![1.0];
     for t in 0..log2 {
@@ -196,8 +196,8 @@ fn first(field: F50, w: &[f64], root: usize) -> [Factors; 3] {
     [root, 2 * root, 2 * root + 1].map(|node| Factors::new([field.factor(w[node]); WIDTH]))
 }
 
-/// Returns the factors of a [`Piece`] of 2^log2 points for all levels except the first two, in heap
-/// order from entry 1 on. Entry 0 repeats entry 1 and is not used.
+/// Returns the factors of a [`Piece`] of 2^log2 points for all levels except the first two. The
+/// order is that of [`Piece::factors`]; entry 0 repeats entry 1 and is not used.
 fn below(field: F50, w: &[f64], root: usize, log2: u32) -> Vec<Factors> {
     let vectors = (1usize << log2) / WIDTH;
     let entry = |e: usize| {
@@ -218,8 +218,10 @@ fn residues(field: F50, shift: Factor, digits: &[u64], out: &mut [f64]) {
     }
 }
 
-/// Reduces a polynomial c of M + h coefficients, h = M/2, to c mod (x^M − 1) in `low` and c mod
-/// (x^h − i) in `rest`. Inputs are up to 0.57p in absolute value, results below 2p.
+/// Reduces a polynomial c of M + h coefficients, h = M/2, modulo x^M − 1 and modulo x^h − i. `low`
+/// contains the lowest M coefficients of c, and becomes c mod (x^M − 1). `rest` contains the other
+/// h coefficients, and becomes c mod (x^h − i). If `rest` is empty, nothing changes. Inputs are up
+/// to 0.57p in absolute value, results below 2p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
     let (low, middle) = low.split_at_mut(rest.len());

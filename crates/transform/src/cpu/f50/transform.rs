@@ -40,8 +40,8 @@ use super::lanes::{Factors, Lane, WIDTH};
 /// The factors of a node of the tree and of its two children, in this order.
 type Three<'a> = [&'a Factors; 3];
 
-/// Computes two levels of the forward transform on four points of each lane. The factors are those
-/// of a node and of its two children.
+/// Computes two levels of the forward transform on four points of each lane. The arguments w, w0
+/// and w1 are the factors of a node and of its two children.
 #[inline(always)]
 pub(super) fn split4(field: F50, x: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     let x0 = x[0].reduce(field);
@@ -51,8 +51,8 @@ pub(super) fn split4(field: F50, x: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] 
     [y0.plus(t1), y0.minus(t1), y2.plus(t3), y2.minus(t3)]
 }
 
-/// Computes two levels of the inverse transform on four points of each lane. The factors are the
-/// inverses of those of a node and of its two children.
+/// Computes two levels of the inverse transform on four points of each lane. The arguments w, w0
+/// and w1 are the inverses of the factors of a node and of its two children.
 #[inline(always)]
 pub(super) fn join4(field: F50, y: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     let (s0, d0) = (y[0].plus(y[1]), y[0].minus(y[1]).times(field, w0));

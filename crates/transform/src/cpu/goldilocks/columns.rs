@@ -14,8 +14,9 @@ pub struct ColumnPass<'a, V: Lanes> {
     pub shape: Shape,
     /// The tables of transforms of R points, the length of a column.
     pub fft: &'a Fft,
-    /// The factors of the entries of a spectrum: index g·C + c is that of entry c of group g.
-    /// Entries are multiplied after the forward transform, or before the inverse.
+    /// The factors of the entries of a spectrum: the factor of entry c of group g is at index g·C +
+    /// c. The entries are multiplied by their factors after the forward transforms of the columns,
+    /// or before the inverse transforms.
     pub factors: &'a [V::Factor],
 }
 

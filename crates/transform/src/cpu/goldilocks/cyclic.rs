@@ -2,7 +2,8 @@
 //!
 //! N = R·C points are transformed along the columns, multiplied by twiddles, and transformed along
 //! the rows (Bailey 1990, *FFTs in external or hierarchical memory*). Input is in natural order.
-//! The spectrum is not reordered: it stays as the transforms of the rows leave it.
+//! The spectrum is not reordered: it stays in the order in which the transforms of the rows write
+//! it.
 
 use std::ops::Range;
 
@@ -54,8 +55,7 @@ pub struct Term {
     pub minus: bool,
 }
 
-/// Two thread pools. One processes several operands or sums at the same time, the other the ranges
-/// of a single operand or sum.
+/// Two thread pools, for two ways to distribute work over threads.
 #[derive(Clone, Copy)]
 pub struct Pools<'a> {
     /// The pool that processes several operands, or several sums, at the same time.
@@ -66,10 +66,10 @@ pub struct Pools<'a> {
 
 /// The tables for cyclic convolutions of N points.
 pub trait Cyclic: Send + Sync {
-    /// Computes sums of cyclic convolutions, Σ ± x·y over the terms of each entry of `sums`. Its
-    /// coefficients are z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q for 0 ≤ j < N, from 0 to q − 1, where
-    /// q = 2^64 − 2^32 + 1. Calls `finish` with the coefficients of each sum, and returns the
-    /// results.
+    /// Computes one sum of cyclic convolutions for each entry of `sums`: Σ ± x·y over the terms of
+    /// the entry. The coefficients of a sum are z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q for 0 ≤ j <
+    /// N, from 0 to q − 1, where q = 2^64 − 2^32 + 1. Calls `finish` with the coefficients of each
+    /// sum, and returns the results.
     ///
     /// Every operand must have at most N digits. Cost: one transform for each operand and for each
     /// sum. The memory is 8·N bytes for each operand, and 16·N bytes for each sum in progress.
@@ -82,8 +82,8 @@ pub trait Cyclic: Send + Sync {
     ) -> Vec<Vec<u64>>;
 }
 
-/// Returns the tables for cyclic convolutions of n = 2^k, 3·2^k or 5·2^k points, and `None` for any
-/// other n.
+/// Returns the tables for cyclic convolutions of n = 2^k, 3·2^k or 5·2^k points. Returns `None` for
+/// any other n.
 pub fn cyclic(n: usize) -> Option<Box<dyn Cyclic>> {
     #[cfg(target_arch = "x86_64")]
     if let Some(tables) = Tables::<super::avx2::Four>::new(n) {
@@ -107,8 +107,8 @@ struct Tables<V: Lanes> {
 }
 
 impl<V: Lanes> Tables<V> {
-    /// Computes the tables for n points; `None` if the field does not support n points, or the
-    /// processor lacks the instructions of the lanes.
+    /// Computes the tables for n points. Returns `None` if the field does not support n points, or
+    /// if the processor lacks the instructions of the lanes.
     fn new(n: usize) -> Option<Self> {
         let instructions = V::instructions()?;
         let shape = Shape::new(n, V::WIDTH)?;

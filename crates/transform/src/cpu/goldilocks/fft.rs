@@ -16,7 +16,7 @@ use warpint_arith::goldilocks as field;
 /// The tables for transforms of one length n.
 pub struct Fft {
     len: usize,
-    /// The initial pass of radix 3 or 5; `None` if neither divides the length.
+    /// The initial pass of radix 3 or 5; `None` if neither 3 nor 5 divides the length.
     odd: Option<OddPass>,
     passes: Vec<Pass>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Pass {
     /// The twiddles: entry j·(radix − 1) + m − 1 is ω^(j·m) for 0 ≤ j < block/radix and 1 ≤ m <
     /// radix, where ω is the root of unity of order `block`.
     pub(super) forward: Vec<u64>,
-    /// The inverses of the factors in `forward`.
+    /// The inverses of the twiddles in `forward`.
     pub(super) inverse: Vec<u64>,
 }
 
@@ -77,8 +77,8 @@ impl Fft {
         Some(Self { len: n, odd: OddPass::new(n), passes })
     }
 
-    /// Returns the order of the spectrum: for each position after the forward transform, the k of
-    /// the output X_k at this position.
+    /// Returns the order of the spectrum: entry i is the index k of the output X_k that the forward
+    /// transform writes to position i.
     #[must_use]
     pub fn spectrum(&self) -> Vec<usize> {
         let mut radices = vec![OddPass::radix_of(self.len)];

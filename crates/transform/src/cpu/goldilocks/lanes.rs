@@ -15,7 +15,8 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// cannot be made without it, so each of them is also a proof.
     type Instructions: Copy + Send + Sync;
 
-    /// Returns the proof that this processor has the instructions; `None` if it lacks them.
+    /// Returns the proof that this processor has the instructions. Returns `None` if the processor
+    /// lacks them.
     fn instructions() -> Option<Self::Instructions>;
 
     /// Runs a kernel compiled for this type's instructions.

@@ -19,8 +19,8 @@ impl OddPass {
         [5, 3].into_iter().find(|r| n.is_multiple_of(*r)).unwrap_or(1)
     }
 
-    /// Computes the tables of the pass for a transform of n points; `None` if neither 3 nor 5
-    /// divides n.
+    /// Computes the tables of the pass for a transform of n points. Returns `None` if neither 3 nor
+    /// 5 divides n.
     pub(super) fn new(n: usize) -> Option<Self> {
         let fifth = match Self::radix_of(n) {
             5 => Some(Fifth::new(field::root_of_unity(5)?)),

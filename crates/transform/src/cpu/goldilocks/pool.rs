@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// The number of ranges into which work is split, for each thread. Several ranges per thread are
-/// used so that other threads can process those of a delayed thread.
+/// The number of ranges into which work is split, for each thread. With several ranges per thread,
+/// other threads can process the ranges of a delayed thread.
 const RANGES_PER_THREAD: usize = 4;
 
 /// A pool of threads for passes over the entries of transforms.

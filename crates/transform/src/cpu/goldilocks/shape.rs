@@ -2,8 +2,8 @@
 
 use super::odd::OddPass;
 
-/// The number of columns that are processed together in a pass. With 8 columns, adjacent digits
-/// fill half a cache line, and columns of 320 points fit in the first-level cache.
+/// The number of columns that are processed together in a pass. With 8 columns, the adjacent digits
+/// of a row fill half a cache line, and columns of 320 points fit in the first-level cache.
 const TILE: usize = 8;
 
 /// The number of unused entries at the end of a group of rows in a spectrum. Without them,
@@ -60,7 +60,8 @@ impl Shape {
     ///
     /// A *spectrum* consists of R/W groups of [`Shape::pitch`] entries, where W is the number of
     /// lanes of an entry. The pitch is greater than C. Lane i of entry c in group g is the element
-    /// of column c at position g·W + i of this column. Entries from index C on are not used.
+    /// of column c at position g·W + i of this column. The last entries of a group, whose indices
+    /// are C or more, are not used.
     #[must_use]
     #[inline]
     pub fn pitch(&self) -> usize {

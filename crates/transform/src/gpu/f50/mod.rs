@@ -10,8 +10,8 @@
 //!
 //! # Layout
 //! Residues are of type `f64`. Element i of vector b modulo prime s is at s·stride + b·N + i, where
-//! [`stride`](Ntt50::stride) is at least batch·N. Spectra are in an order of their own:
-//! [`frequency`](Plan::frequency).
+//! [`stride`](Ntt50::stride) is at least batch·N. The order of the elements of a spectrum is not
+//! the natural order; [`frequency`](Plan::frequency) describes it.
 
 mod shape;
 mod tables;
@@ -51,7 +51,7 @@ pub enum Ntt50Error {
         /// The number S of primes.
         primes: usize,
     },
-    /// The length of a buffer is not that of the plan's layout.
+    /// A buffer does not have the length that the plan's layout requires.
     #[error("{what}: {found} elements, but the plan's layout requires {wanted}")]
     Length {
         /// The name of the buffer.
@@ -98,8 +98,9 @@ struct ColumnTables {
 
 /// A plan of transforms of one length modulo several primes, on a device.
 ///
-/// Inputs must satisfy |x_j| ≤ p or |X_i| ≤ p; results are from 0 to p − 1. A transform or its
-/// inverse is one pass over memory for up to 2^12 points, and two passes for more.
+/// Inputs of transforms must satisfy |x_j| ≤ p, and inputs of inverse transforms |X_i| ≤ p. Results
+/// are from 0 to p − 1. A transform or its inverse is one pass over memory for up to 2^12 points,
+/// and two passes for more.
 #[derive(Debug)]
 pub struct Ntt50 {
     fields: Vec<F50>,
@@ -243,7 +244,7 @@ impl Ntt50 {
     }
 
     /// Replaces each vector x of `data` by its cyclic convolution with a vector that is given by
-    /// its [`Self::spectrum`]. Results are from 0 to p − 1. `spectrum` has the number of vectors of
+    /// its [`Self::spectrum`]. Results are from 0 to p − 1. `spectrum` has as many vectors as
     /// `data`, or only max(1, 2^11/N) vectors, which are used in rotation.
     ///
     /// Cost: one pass over memory for up to 2^12 points, three passes for more.
@@ -405,7 +406,7 @@ impl Plan for Ntt50 {
     }
 
     /// Returns (vector, i) for the X_i that is stored at index `place` of the spectra modulo one
-    /// prime; `None` if `place` is beyond the last vector.
+    /// prime. Returns `None` if `place` is beyond the last vector.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
         let tile = 1 << row_tile(self.row);
         let (t, thread) = (place % tile / (tile / 16), place % (tile / 16));

@@ -17,8 +17,8 @@ pub(super) enum Rows {
 /// The constants with which a kernel is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A kernel for rows, which are contiguous lines of 2^stages points. `whole` is true if a row
-    /// is a whole transform.
+    /// A kernel of kind `what` for rows, which are contiguous lines of 2^stages points. `whole` is
+    /// true if a row is a whole transform.
     Rows { what: Rows, stages: u32, whole: bool },
     /// A kernel for columns of 2^stages points, which transforms 2^inner adjacent columns per tile.
     /// A row has 2^row points.
@@ -51,8 +51,8 @@ fn tile_bytes(log2: u32) -> u32 {
     (points + points / 16) * size_of::<f64>() as u32
 }
 
-/// Returns the number of low bits of an exponent that select an entry of the lower of two tables of
-/// powers of ω, the root of unity of order 2^log2.
+/// Returns the number of low bits of an exponent that select an entry of the first of two tables.
+/// The entries of both tables are powers of ω, the root of unity of order 2^log2.
 pub(super) fn low_bits(log2: u32) -> u32 {
     log2.div_ceil(2)
 }

@@ -21,7 +21,7 @@ pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
 }
 
 /// Returns the number of stages of each round for a line of 2^stages points. The last round has
-/// four stages, or all if there are fewer than four.
+/// four stages; if there are fewer than four stages in all, there is only one round.
 pub(super) fn rounds(stages: u32) -> Vec<u32> {
     let last = stages.min(4);
     let others = (stages - last).div_ceil(4);

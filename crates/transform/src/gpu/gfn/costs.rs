@@ -8,8 +8,8 @@ use super::shape::has_spectra;
 use super::twiddles::{Pass, Twiddles};
 use crate::Plan;
 
-/// The passes of a plan without their products by twiddles. Their result is not a transform. Their
-/// time is that of the sums, rotations and memory accesses of a transform.
+/// The passes of a plan without their products by twiddles. Their result is not a transform. They
+/// take the time that a transform takes for its sums, rotations and memory accesses.
 #[derive(Debug)]
 pub struct Butterflies<'a> {
     plan: &'a GfnFft,

@@ -45,13 +45,14 @@ pub enum GfnFftError {
         /// The base-2 logarithm of the length of each transform.
         log2: u32,
     },
-    /// The length of a vector is not the plan's.
+    /// A vector does not have the length that the plan requires.
     #[error(transparent)]
     Words(#[from] WrongLength),
-    /// The number of the form is not prime, so it has no field.
+    /// The number r^k + 1 of the form is not prime, so there is no field Z/(r^k + 1)Z.
     #[error(transparent)]
     Field(#[from] warpint_arith::gfn::NoField),
-    /// The fields modulo the three small primes that products of elements use could not be created.
+    /// The fields of the three small primes could not be created. Products of elements use these
+    /// fields.
     #[error("internal error: the small primes do not have fields")]
     SmallFields,
     /// An operation of the device failed, or the device has not enough memory.
@@ -98,8 +99,8 @@ pub struct GfnFft {
     /// The roots of unity modulo three primes, with which products of elements transform their
     /// digits. Empty if k ≤ 16.
     roots: Arc<Buffer<[f64; 2]>>,
-    /// The output of every other pass. A thread that launches the passes of a transform locks it
-    /// until all passes are launched.
+    /// The vector to which every second pass writes. A thread that launches the passes of a
+    /// transform locks this vector until all passes are launched.
     scratch: Mutex<Buffer<u64>>,
     /// The memory for one transform, which convolutions need. The first convolution allocates it;
     /// until then it is `None`.
@@ -113,9 +114,9 @@ impl GfnFft {
     /// # Errors
     /// r^k + 1 is not a prime, or its field has no root of unity of order N. The radix r = 2^w ±
     /// 2^u has w below 56. The batch has no transform or more than 65,535 transforms, or N is above
-    /// 2^30. The device cannot compile the kernels, or has not enough memory. The plan needs one
-    /// vector and the twiddles: N + N/2k + … elements, and three times this from k = 32 on. While
-    /// twiddles are computed, additional memory is needed for them.
+    /// 2^30. The device cannot compile the kernels, or has not enough memory. The plan needs memory
+    /// for one vector and for the twiddles. The twiddles take N + N/2k + … elements, and three
+    /// times this for k ≥ 32. While twiddles are computed, additional memory is needed for them.
     pub fn new(device: &Device, form: Form, log2: u32, batch: usize) -> Result<Self, GfnFftError> {
         if !(LEAST_W..=64).contains(&form.w()) {
             return Err(GfnFftError::Radix(form));
@@ -229,7 +230,7 @@ impl GfnFft {
     /// true, output j of each transform is written to index −j mod N.
     ///
     /// # Panics
-    /// If both vectors are the same, or the length of one is not the plan's.
+    /// If both vectors are the same, or a vector does not have the length that the plan requires.
     pub(super) fn launch(
         &self,
         pass: &Pass,

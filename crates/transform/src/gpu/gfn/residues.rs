@@ -47,8 +47,8 @@ pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError>
 }
 
 /// Returns the factors w of all nodes of the tree of T^k + 1 that `gfn_residues.cuh` describes,
-/// followed by their inverses, for one prime after another. Those of node 0, which does not exist,
-/// are 1.
+/// followed by their inverses, for one prime after another. There is no node 0; the entries at
+/// index 0 are 1.
 pub(super) fn roots(k: usize) -> Result<Vec<[f64; 2]>, GfnFftError> {
     let mut all = Vec::with_capacity(6 * k);
     // w = ψ^e for the node of T^(2h) − w², ψ of order 2k; −1 is ψ^k.

@@ -24,8 +24,8 @@ const HEADERS: &[(&str, &str)] = &[
 /// The number of threads of a block that transforms digits.
 pub(super) const SPECTRA_THREADS: usize = 128;
 
-/// Returns whether twiddles are stored as transforms of their digits instead of digits, which is so
-/// for k > 16.
+/// Returns whether twiddles are stored as transforms of their digits, instead of as digits. This is
+/// so for k > 16.
 pub(super) fn has_spectra(form: Form) -> bool {
     form.digits() > ALONE
 }
@@ -54,8 +54,8 @@ fn described(source: Source, form: Form) -> Source {
         .define("RECIPROCAL", (1u128 << (form.w() + 28)) / u128::from(form.radix()))
 }
 
-/// The constants of a kernel whose blocks process tiles: a tile has 2^`log_points` points of
-/// 2^`log_columns` columns.
+/// The constants of a kernel whose blocks process tiles: a tile consists of 2^`log_points` points
+/// of each of 2^`log_columns` columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) form: Form,
@@ -66,9 +66,9 @@ pub(super) struct Tile {
     min_blocks: usize,
 }
 
-/// Returns the base-2 logarithm of the largest number of points of a pass. It is at most 2k,
-/// because the roots of unity must be powers of r, and a tile must fit in the shared memory of a
-/// block.
+/// Returns the base-2 logarithm of the largest number of points of a pass. A pass has at most 2k
+/// points, because the roots of unity must be powers of r, and its tiles must fit in the shared
+/// memory of a block.
 pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
     let most = match form.digits() {
         64 => 6,

@@ -14,7 +14,8 @@ use crate::definition;
 use crate::gpu::WrongLength;
 use crate::gpu::layout::{element_major, limb_major};
 
-/// Returns random elements, among them some with which digits carry or wrap around.
+/// Returns random elements. About half of them have extreme digits, such as 0 and r − 1, which
+/// cause carries.
 fn elements<const K: usize>(field: &Gfn<K>, count: usize, seed: u64) -> Vec<[u64; K]> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let r = field.form().radix();

@@ -32,7 +32,8 @@ pub(super) struct Pass {
 }
 
 /// Two short tables, computed on the host, whose products are all powers of ω, the root of unity of
-/// order N: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`] for e < N. Both are limb-major.
+/// order N: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`] for e < N. Both tables are
+/// limb-major.
 pub(super) struct ShortTables {
     log_low: u32,
     log_high: u32,
@@ -114,7 +115,8 @@ impl<'a> Maker<'a> {
 
     /// Returns the twiddles by which elements are multiplied after a pass of 2^`stages` points.
     /// With s = 2^`log_run`, the product of the numbers of points of all earlier passes, entry i +
-    /// 2^`stages`·p is ω^(i·p·s). It is divided by N if `back` is true.
+    /// 2^`stages`·p is ω^(i·p·s) for i < 2^`stages`. If `back` is true, every entry is divided by
+    /// N.
     pub(super) fn twiddles(
         &self,
         log_run: u32,

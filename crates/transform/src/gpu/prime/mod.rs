@@ -1,8 +1,8 @@
 //! Transforms over Z/pZ for any odd prime p of up to 4,096 bits, on a device.
 //!
-//! A transform consists of several passes over memory. Each computes transforms of 2^a points in
-//! shared memory, and then multiplies by twiddles. The device computes the table of twiddles from
-//! two short tables. Passes are those of Stockham's algorithm: input and output are in natural
+//! A transform consists of several passes over memory. Each pass computes transforms of 2^a points
+//! in shared memory, and then multiplies by twiddles. The device computes the table of twiddles
+//! from two short tables. Passes are those of Stockham's algorithm: input and output are in natural
 //! order, without separate passes that reorder elements. Factors are in Montgomery form, elements
 //! are not; the Montgomery product of a factor and an element is an element.
 //!
@@ -12,9 +12,10 @@
 //!
 //! Cost: N/2·(log2(N) − passes) products within the passes, and N products between two passes. A
 //! product of n limbs takes 2n² + n multiply-adds of 32 by 32 bits. A multiprocessor executes at
-//! most 64 of them per clock: for n = 8 and N = 2^20, 11 million products of 136 take 0.1 ms on 132
-//! multiprocessors at 1.7 GHz. Memory traffic is 2·32·N bytes per pass, 0.05 ms in all. Memory: a
-//! vector for the passes and N/2 factors.
+//! most 64 multiply-adds per clock. For n = 8 and N = 2^20, there are 11 million products of 136
+//! multiply-adds each, which take 0.1 ms on 132 multiprocessors at 1.7 GHz. Memory traffic is
+//! 2·32·N bytes per pass, which takes 0.05 ms in all passes. A plan needs memory for a vector and
+//! for N/2 factors.
 
 mod plan;
 mod shape;

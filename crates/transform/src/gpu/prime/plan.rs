@@ -35,7 +35,7 @@ pub enum PrimeFftError {
         /// The base-2 logarithm of the length of each transform.
         log2: u32,
     },
-    /// The length of a vector is not the plan's.
+    /// A vector does not have the length that the plan requires.
     #[error(transparent)]
     Words(#[from] WrongLength),
     /// An operation of the device failed, or the device has not enough memory.
@@ -61,7 +61,8 @@ impl PrimeFftError {
 /// `d·batch·N + j`. An element is an integer from 0 to p − 1. This is not checked; for larger
 /// numbers the results are meaningless.
 ///
-/// [`Plan::convolve`] preserves its second factor. It allocates memory for one vector more.
+/// [`Plan::convolve`] preserves its second factor. Every call allocates memory for one additional
+/// vector.
 #[derive(Debug)]
 pub struct PrimeFft<const L: usize> {
     device: Device,
@@ -82,8 +83,8 @@ pub struct PrimeFft<const L: usize> {
     /// The factors 1/N and R/N by which the last pass of an inverse transform multiplies (see
     /// [`Scale`]).
     scales: Buffer<u64>,
-    /// The output of every other pass. A thread that launches the passes of a transform locks it
-    /// until all passes are launched.
+    /// The vector to which every second pass writes. A thread that launches the passes of a
+    /// transform locks this vector until all passes are launched.
     scratch: Mutex<Buffer<u64>>,
 }
 
@@ -103,8 +104,8 @@ impl<const L: usize> PrimeFft<L> {
     /// products on the device.
     ///
     /// # Errors
-    /// The field has no root of unity of order 2^`log2`, the batch is empty or has more than 2^31
-    /// elements, or the device has not enough memory.
+    /// The field has no root of unity of order 2^`log2`. The batch is empty, or has more than 2^31
+    /// elements. The device has not enough memory.
     pub fn new(
         device: &Device,
         field: &PrimeField<L>,
@@ -205,7 +206,7 @@ impl<const L: usize> PrimeFft<L> {
     /// `log_s` levels in all. If `scale` is given, the pass belongs to an inverse transform.
     ///
     /// # Panics
-    /// If the length of a vector is not the plan's.
+    /// If a vector does not have the length that the plan requires.
     pub(super) fn launch_pass(
         &self,
         (from, to): (View<'_, u64>, Cells<'_, u64>),
@@ -293,8 +294,8 @@ impl<const L: usize> Plan for PrimeFft<L> {
 struct Factors<'a, const L: usize> {
     field: &'a PrimeField<L>,
     inner: usize,
-    /// R mod p, as an element of the field. The product of an element by it is in the form that
-    /// tables use.
+    /// R mod p, as an element of the field. The product of an element and this number is in the
+    /// form that tables use.
     r: Residue<L>,
 }
 
@@ -310,7 +311,7 @@ impl<'a, const L: usize> Factors<'a, L> {
         words
     }
 
-    /// Returns root^i for i < count, in the form that tables use; at least root^0.
+    /// Returns root^i for i < max(1, count), in the form that tables use.
     fn powers(&self, root: &Residue<L>, count: usize) -> Vec<u64> {
         let next = |power: &Residue<L>| Some(self.field.mul(power, root));
         let powers = std::iter::successors(Some(self.field.one()), next);

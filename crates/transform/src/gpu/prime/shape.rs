@@ -63,7 +63,8 @@ impl Shape {
         ((1 << self.log_tile) + (1 << self.most_levels())) * 8 * self.words as u32
     }
 
-    /// Returns the number of threads of a block: one for two elements of a tile, but at most 256.
+    /// Returns the number of threads of a block: one thread for every two elements of a tile, but
+    /// at most 256 threads.
     pub(super) fn threads(&self) -> u32 {
         (1 << self.log_tile >> 1).min(256)
     }
@@ -79,7 +80,7 @@ impl Shape {
         }
     }
 
-    /// Returns the source of the three kernels with these constants defined.
+    /// Returns the source of the three kernels of `prime_fft.cu`, with these constants defined.
     pub(super) fn source(&self) -> Source {
         const KERNELS: [&str; 3] = ["prime_pass", "prime_powers", "prime_multiply"];
         let limb = |word: &u64| format!("0x{:x}u,0x{:x}u", *word as u32, word >> 32);

@@ -43,7 +43,7 @@ fn download<const L: usize>(field: &PrimeField<L>, x: &Buffer<u64>) -> Vec<Resid
     words.chunks(L).map(|x| field.element(x.try_into().unwrap()).unwrap()).collect()
 }
 
-/// Compares every output of a transform, its inverse, and a convolution with the CPU.
+/// Compares a transform, its inverse and a convolution with the CPU's results, in every element.
 fn check<const L: usize>(field: &PrimeField<L>, log2: u32, batch: usize) {
     let device = Device::simulator().unwrap();
     let plan = PrimeFft::new(&device, field, log2, batch).unwrap();

@@ -56,8 +56,8 @@ impl SmallPrimesError {
     }
 }
 
-/// Returns an error unless `found` = `wanted`. Both are numbers of words of the buffer that `what`
-/// names.
+/// Returns an error unless `found` = `wanted`. These are the length and the required length, in
+/// words, of the buffer that `what` names.
 pub(super) fn has(what: &'static str, found: usize, wanted: usize) -> Result<(), SmallPrimesError> {
     if found == wanted { Ok(()) } else { Err(SmallPrimesError::Length { what, found, wanted }) }
 }

@@ -67,7 +67,7 @@ use radix::Radix;
 use recombine::{Carries, Carry, Columns, cofactors};
 use steps::{Step, Stepped};
 
-/// The data that transforms need in addition to those of convolutions.
+/// The data that only transforms need. Convolutions do not use them.
 #[derive(Debug)]
 struct Chirps {
     product: Product,

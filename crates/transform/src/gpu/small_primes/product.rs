@@ -21,8 +21,8 @@ const MOST_GROUP: usize = 4;
 pub(super) enum Which {
     /// The product of element i of a and element i mod N of b.
     Plain,
-    /// The product of element −i mod N of a vector of a and element i mod N of b. The vector of a
-    /// is that which contains element i.
+    /// The product of an element of a and element i mod N of b. The element of a is the one at
+    /// index −i mod N of the vector that contains element i.
     Turned,
     /// The chirp ω^(n²), as a product of two powers of ω.
     Chirp,
@@ -125,8 +125,8 @@ impl Powers {
     }
 }
 
-/// Returns the tables `high` and `below` of [`Powers`]; `None` if the field has no root of unity of
-/// order 2N.
+/// Returns the tables `high` and `below` of [`Powers`]. Returns `None` if the field has no root of
+/// unity of order 2N.
 fn tables<const K: usize>(field: &Gfn<K>, log2: u32, low: u32) -> Option<[Vec<u64>; 2]> {
     let table = |log2: u32, count: usize| {
         let (root, mut power) = (field.root_of_unity(log2)?, field.one());

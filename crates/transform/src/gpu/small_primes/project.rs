@@ -9,9 +9,9 @@ use warpint_device::{
 use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
-/// The number of primes of a block.
+/// The number of primes for which a block of threads computes residues.
 const GROUP: usize = 8;
-/// The number of integers of a thread.
+/// The number of integers whose residues one thread computes.
 const NUMBERS: usize = 2;
 /// The number of threads of a block.
 const THREADS: usize = 128;
@@ -92,8 +92,9 @@ impl Projection {
     }
 }
 
-/// Returns the pairs (h, l) with h·2^25 + l = B^j·2^(22t) mod p, for each digit j, each prime p of
-/// a group and t < 3, where B is the radix.
+/// Returns the pairs (h, l) with h·2^25 + l = B^j·2^(22t) mod p, for t < 3, for each prime p of a
+/// group, and for each digit j, where B is the radix. The entry of (j, prime g, t) is at index
+/// (j·GROUP + g)·3 + t.
 fn factors(group: &[F50], radix: u64, digits: usize) -> Vec<[f64; 2]> {
     let scale = f64::from(1 << 25);
     let mut table = vec![[0.0; 2]; digits * GROUP * 3];

@@ -76,8 +76,9 @@ impl Radix {
         }
     }
 
-    /// Returns the constants with which `small_carry.cu` divides by r: [r, r·2^s, ⌊(2^128 −
-    /// 1)/(r·2^s)⌋ − 2^64] and s, where 2^63 ≤ r·2^s < 2^64.
+    /// Returns the constants with which `small_carry.cu` divides by r. The array contains r, r·2^s
+    /// and ⌊(2^128 − 1)/(r·2^s)⌋ − 2^64. The second result is the shift s, with 2^63 ≤ r·2^s <
+    /// 2^64.
     pub(super) fn constants(self) -> ([u64; 3], u32) {
         let shift = self.r.leading_zeros();
         let normal = self.r << shift;

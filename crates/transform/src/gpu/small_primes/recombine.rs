@@ -147,8 +147,8 @@ impl Columns {
     }
 
     /// Computes `sums` from the residues of `count` integers: for each digit of each integer, a sum
-    /// of two words, from which [`Carry::run`] computes the digit. The layout of `sums` is
-    /// described there.
+    /// of two words, from which [`Carry::run`] computes the digit. The description of
+    /// [`Carry::run`] states the layout of `sums`.
     ///
     /// # Panics
     /// If `residues`, `constants` or `sums` is too short, or `count` is 0 or exceeds the stride of

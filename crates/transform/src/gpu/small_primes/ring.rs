@@ -16,9 +16,9 @@ use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
 /// A plan of transforms over Z/MZ, where M = p_0·…·p_(S−1) is the product of the fewest 50-bit
-/// primes that exceeds r^k + 1. Chen et al. 2018 compare such a transform with a transform over the
-/// field Z/(r^k + 1)Z, as an equivalent amount of work. The steps are projection, S transforms, and
-/// recombination. Nothing is reduced modulo r^k + 1.
+/// primes whose product is at least 2·r^k. Chen et al. 2018 compare such a transform with a
+/// transform over the field Z/(r^k + 1)Z, as an equivalent amount of work. The steps are
+/// projection, S transforms, and recombination. Nothing is reduced modulo r^k + 1.
 ///
 /// An element is an integer below M of W words. Vectors are limb-major: word d of element i is at
 /// d·count + i, where count = [`elements`](Self::elements). Spectra are in the order of
@@ -40,12 +40,13 @@ pub struct RingTransform {
 }
 
 /// The offset that is added to a sum Σ_s y_s/p_s before it is rounded down. The error of the
-/// computed sum is below 2^−36, so the result is never too large.
+/// computed sum is below 2^−36, which is less than the 2^−20 that are subtracted, so the rounded
+/// result is never too large.
 const OFFSET: f64 = -1.0 / (1 << 20) as f64;
 
 impl RingTransform {
     /// Plans transforms of `batch` vectors of 2^log2 points. The modulus M is the product of the
-    /// fewest small primes for which M exceeds the number r^k + 1 of `form`.
+    /// fewest small primes whose product is at least 2·r^k, where r^k + 1 is the number of `form`.
     ///
     /// # Errors
     /// [`Ntt50::new`] returns an error, or the device has not enough memory.

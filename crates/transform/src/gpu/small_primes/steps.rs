@@ -26,7 +26,7 @@ pub(super) enum Step {
 /// The time of each step of a transform by the device's clock.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StepTimes {
-    /// The time of both products by chirps.
+    /// The time of the products by chirps, before and after the transforms.
     pub chirps: Duration,
     /// The time of mapping elements to residues.
     pub projection: Duration,
@@ -71,7 +71,7 @@ pub(super) trait Stepped {
     /// Locks the working memory for one transform, until all its steps are launched.
     fn work(&self) -> MutexGuard<'_, Self::Work>;
 
-    /// Returns an error unless the lengths of `data` and of `out` are those of a batch of the plan.
+    /// Returns an error unless `data` and `out` each have the length of a batch of the plan.
     fn fits(&self, data: View<'_, u64>, out: Cells<'_, u64>) -> Result<(), SmallPrimesError>;
 
     fn step(

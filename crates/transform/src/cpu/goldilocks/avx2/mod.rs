@@ -24,7 +24,7 @@ pub struct Four(pub U64x4);
 pub struct Plain(pub U64x4);
 
 /// Returns a − b mod [`Q`] in each lane, for a canonical a and b < 2^63. a and the result are
-/// stored with 2^63 added, b is stored without this offset.
+/// stored with 2^63 added; b is stored without this offset.
 #[inline(always)]
 fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     // After a borrow the difference is larger than a; a − b + q is a − b − ε.

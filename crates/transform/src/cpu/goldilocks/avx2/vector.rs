@@ -32,7 +32,7 @@ macro_rules! simd {
 }
 
 impl Avx2 {
-    /// Returns the proof that this processor has AVX2, or `None` if it does not.
+    /// Returns the proof that this processor has AVX2. Returns `None` if the processor lacks AVX2.
     #[must_use]
     pub fn detect() -> Option<Self> {
         is_x86_feature_detected!("avx2").then_some(Self(()))
@@ -111,7 +111,7 @@ impl U64x4 {
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
     }
 
-    /// Stores the four numbers, interpreted as signed in two's complement.
+    /// Writes the four numbers, interpreted as signed in two's complement, to the slice `out`.
     ///
     /// # Panics
     /// If the slice does not have exactly four entries.
@@ -122,8 +122,8 @@ impl U64x4 {
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), self.0) }
     }
 
-    /// Stores the low 32 bits of each of the four numbers, interpreted as signed in two's
-    /// complement.
+    /// Writes the low 32 bits of each of the four numbers, interpreted as signed in two's
+    /// complement, to the slice `out`.
     ///
     /// # Panics
     /// If the slice does not have exactly four entries.
@@ -177,8 +177,8 @@ pub fn greater(a: U64x4, b: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_cmpgt_epi64(a.0, b.0)))
 }
 
-/// Returns the number of `yes` in each lane where the mask is all ones, and that of `no` in each
-/// lane where the mask is zero.
+/// Returns the number from `yes` in each lane where the mask is all ones, and the number from `no`
+/// in each lane where the mask is zero.
 #[inline(always)]
 #[must_use]
 pub fn choose(mask: U64x4, yes: U64x4, no: U64x4) -> U64x4 {
@@ -243,7 +243,7 @@ pub(super) fn canonical(x: U64x4) -> U64x4 {
 }
 
 /// Returns a + b mod [`Q`] in each lane, for canonical a and b. a and the result are stored with
-/// 2^63 added, b is stored without this offset.
+/// 2^63 added; b is stored without this offset.
 #[inline(always)]
 #[must_use]
 pub fn add_plain(a: U64x4, b: U64x4) -> U64x4 {
