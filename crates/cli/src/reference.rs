@@ -36,7 +36,7 @@ fn page() -> String {
     page
 }
 
-/// Returns a command and all its subcommands, directly or indirectly below it, without hidden ones.
+/// Returns a command, its subcommands, their subcommands and so on, except hidden ones.
 fn shown(command: &Command) -> Vec<&Command> {
     std::iter::once(command).chain(below(command).into_iter().flat_map(shown)).collect()
 }
@@ -100,8 +100,9 @@ fn options(command: &Command) -> Vec<String> {
     all.filter(own).map(item).collect()
 }
 
-/// Returns the options that all subcommands of a command have, or an empty list if there are few
-/// enough to repeat them in each section.
+/// Returns the options that all subcommands of a command have in common. If there are at most five
+/// of them, or only one subcommand, returns an empty list: the options are then repeated in each
+/// section.
 fn common_options(command: &Command) -> Vec<String> {
     const FEW: usize = 5;
     let below = below(command);

@@ -12,8 +12,8 @@ use crate::meter::Meter;
 /// requests to stop.
 pub(crate) struct Steps<'a> {
     stop: &'a StopToken,
-    /// A function that formats the progress from the number of steps done and the number of all
-    /// steps.
+    /// A function that formats the progress. Its arguments are the number of steps done and the
+    /// total number of steps.
     counted: fn(u64, u64) -> String,
     meter: Mutex<Meter>,
 }

@@ -12,8 +12,8 @@ const OPERATIONS: [&str; 5] = ["add", "sub", "mul", "mullo", "sqr"];
 /// The extensions of file names, one for each format.
 const FORMATS: [&str; 4] = ["txt", "hex", "npy", "bin"];
 
-/// Returns the expected result of an operation on numbers of up to `bits` bits; `None` for a
-/// difference with a < b.
+/// Returns the expected result of an operation on numbers of up to `bits` bits. Returns `None` for
+/// a difference a − b with a < b, which has no result.
 fn expected(operation: &str, a: &BigUint, b: &BigUint, bits: u32) -> Option<BigUint> {
     match operation {
         "add" => Some(a + b),

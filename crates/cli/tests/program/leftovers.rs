@@ -135,7 +135,8 @@ fn residues_that_cannot_be_written_cost_power_and_no_more() {
     assert!(checkpoints_of(&dir.path().join("w/M9689")).is_empty());
 }
 
-/// Runs `warpint <line>` with a simulated disk that fails as `disk` says.
+/// Runs `warpint <line>` with a simulated disk. `disk` describes how the disk fails, as the value
+/// of the environment variable `WARPINT_TEST_DISK`.
 fn on_disk(disk: &str, dir: &Path, line: &str) -> Ran {
     command(dir, line.split(' ')).env("WARPINT_TEST_DISK", disk).output().unwrap().into()
 }

@@ -56,7 +56,7 @@ fn interrupted(dir: &Path, kind: &str, n: usize) -> u64 {
 }
 
 /// Runs a test up to iteration `k`, from its newest checkpoint if one exists. Returns the output,
-/// which has the residue.
+/// which includes the residue after iteration `k`.
 fn interim(dir: &Path, kind: &str, k: u64) -> Ran {
     let ran = warpint(dir, &format!("{kind} {P} --iterations {k} --json"));
     assert_eq!(ran.code, Some(0), "{ran:?}");

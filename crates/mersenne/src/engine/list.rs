@@ -60,7 +60,8 @@ pub fn families_for(p: u32) -> Vec<&'static dyn EngineFamily> {
     families().iter().copied().filter(|family| family.exponent_range().contains(&p)).collect()
 }
 
-/// Returns the engine family on the CPU with the name `name`; `None` if there is none.
+/// Returns the engine family on the CPU with the name `name`. Returns `None` if no family has this
+/// name.
 #[must_use]
 pub fn family(name: &str) -> Option<&'static dyn EngineFamily> {
     families().iter().copied().find(|family| family.name() == name)

@@ -1,5 +1,5 @@
 //! Engines: register machines on residues modulo the Mersenne number M_p = 2^p − 1. All tests are
-//! written on their interface, the trait [`Engine`].
+//! written for their interface, the trait [`Engine`].
 //!
 //! | family | arithmetic | length |
 //! |---|---|---|
@@ -102,7 +102,7 @@ pub trait Engine: Send {
     /// Sets `r[dst]` to `r[a]` − `r[b]`. Any two or all three may be the same register.
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// Returns x, 0 ≤ x < 2^p − 1, if `r[reg]` holds x·2^shift mod 2^p − 1.
+    /// Returns the residue x, 0 ≤ x < 2^p − 1, for which `r[reg]` holds x·2^shift mod 2^p − 1.
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError>;
 
     /// Sets `r[reg]` to x·2^shift mod 2^p − 1.
@@ -217,10 +217,10 @@ impl BuildOptions {
 /// from being wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
-    /// The number of bits to spare. For an engine with rounding errors, this is log2 of the ratio
-    /// of the allowed error to the expected one; for an exact engine, log2 of the ratio of the
-    /// largest number that it can represent to the largest that can occur. A plan refuses a length
-    /// with a negative margin.
+    /// The number of bits to spare. For an engine with rounding errors, it is log2 of the ratio of
+    /// the allowed error to the expected error. For an exact engine, it is log2 of the ratio of the
+    /// largest number that the engine can represent to the largest number that can occur. A plan
+    /// refuses a length with a negative margin.
     pub bits: f64,
     /// Whether the margin is proven for every input; otherwise it is statistical.
     pub proven: bool,

@@ -18,12 +18,12 @@ pub struct RoundOff {
 }
 
 impl RoundOff {
-    /// The least number of products from which a [`Gumbel`] distribution is estimated.
+    /// The least number of products for which a [`Gumbel`] distribution is estimated.
     pub const LEAST_PRODUCTS: u64 = 30;
 
-    /// Returns the distribution of the largest error of a product, estimated from mean and
-    /// deviation. Returns `None` for fewer than [`Self::LEAST_PRODUCTS`] products, and if the
-    /// deviation is zero.
+    /// Returns the distribution of the largest error of a product, estimated from the mean and the
+    /// standard deviation. Returns `None` if there are fewer than [`Self::LEAST_PRODUCTS`]
+    /// products, or if the deviation is zero.
     ///
     /// Squarings of small numbers, as at the beginning of a test, have almost no round-off. They
     /// increase the deviation, so the distance Z ([`Gumbel::z`]) is too low until other squarings
@@ -34,8 +34,8 @@ impl RoundOff {
         enough.then(|| Gumbel::of_moments(self.mean, self.deviation)).flatten()
     }
 
-    /// Returns the distance Z ([`Gumbel::z`]) of the distribution that [`Self::gumbel`] returns;
-    /// `None` if that returns `None`.
+    /// Returns the distance Z ([`Gumbel::z`]) of the distribution that [`Self::gumbel`] returns.
+    /// Returns `None` if [`Self::gumbel`] does.
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.gumbel().map(|gumbel| gumbel.z())
@@ -92,8 +92,8 @@ mod tests {
     use super::*;
     use crate::engine::fp64::engine::Statistics;
 
-    /// Returns statistics of n products whose largest errors are the quantiles (i + ½)/n, 0 ≤ i <
-    /// n, of a distribution.
+    /// Returns statistics of n products. The largest errors of the products are the quantiles (i +
+    /// ½)/n of the distribution `of`, for 0 ≤ i < n.
     fn noted(of: Gumbel, n: u32) -> RoundOff {
         let mut statistics = Statistics::default();
         for i in 0..n {

@@ -21,7 +21,7 @@ use crate::report::{notice, print, report_line, warn, write_out};
 use crate::signals::Signals;
 use crate::units;
 
-/// The least count of numbers for which `auto` selects a GPU. With fewer numbers, the CPU is done
+/// The least count of numbers for which `auto` selects a GPU. For fewer numbers, the CPU finishes
 /// before a GPU has loaded its kernels.
 const WORTH_A_GPU: u128 = 1 << 25;
 /// The count of numbers whose delays are computed and written at a time.

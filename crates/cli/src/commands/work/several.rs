@@ -109,9 +109,8 @@ fn exit_of(stopped: bool, ended: &[Exit]) -> Exit {
     if stopped { Exit::Stopped } else { gravest }
 }
 
-/// Returns the exit code of the process of a worker. If the process could not be started (`status`
-/// is `None`), crashed, or ended with a code that is none of this program's, returns
-/// [`Exit::Failed`].
+/// Returns the exit code of the process of a worker. Returns [`Exit::Failed`] if the process could
+/// not be started (`status` is `None`), if it crashed, or if its exit code is not one of [`Exit`].
 fn how(status: Option<ExitStatus>) -> Exit {
     let Some(status) = status else { return Exit::Failed };
     let known = [Exit::Done, Exit::Stopped, Exit::BadInput, Exit::Negative];

@@ -29,8 +29,9 @@ pub(in crate::engine) struct WeightedWords {
 }
 
 /// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. Returns infinity
-/// if `word` is not below that of infinity: kernels add to the exponent of a distance, which may
-/// carry into the sign bit if the distance is NaN.
+/// if `word` is not below the upper word of infinity, even if its sign bit is set: kernels add to
+/// the exponent of a distance, and if the distance is NaN, the addition may carry into the sign
+/// bit.
 fn from_upper_word(word: u32) -> f64 {
     const INFINITY: u32 = 0x7ff0_0000;
     if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }
@@ -117,8 +118,8 @@ mod tests {
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
 
-    /// Returns the result of `sync`, and the largest recorded round-off, after a squaring of a
-    /// spectrum that is zero except for one number.
+    /// Squares a spectrum that is zero except for the real part of one point, which is `value`.
+    /// Returns the result of `sync`, and the largest recorded round-off.
     fn judged(value: f64) -> (Result<(), EngineError>, f64) {
         let device = Device::simulator().unwrap();
         let layout = WordLayout::new(4423, 256);
@@ -146,7 +147,8 @@ mod tests {
         assert!(max < 1e-300, "{max}");
     }
 
-    /// Compares the results of three squarings in a shape with those of exact integers on the CPU.
+    /// Compares the results of three squarings in a shape with results in exact integers on the
+    /// CPU.
     fn squares_rightly(device: &Device, shape: Shape) {
         let length = 2 * shape.points();
         let p = (15 * length as u32) | 1;

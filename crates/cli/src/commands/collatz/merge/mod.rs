@@ -140,8 +140,8 @@ impl Findings {
         }
     }
 
-    /// Returns the range that the units verify. `None` if they form no complete range, or if
-    /// anything contradicts it.
+    /// Returns the range that the units verify. Returns `None` if the units do not cover a complete
+    /// range, or if the exit code of the merge is not [`Exit::Done`].
     fn complete(&self) -> Option<(u128, u128)> {
         self.merged.complete().filter(|_| self.exit() == Exit::Done)
     }

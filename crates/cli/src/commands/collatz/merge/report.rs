@@ -84,7 +84,8 @@ impl Display for Report<'_> {
     }
 }
 
-/// Formats `3 units lack evidence: …`; `None` if `count` is 0.
+/// Formats the number of units without evidence as `3 units lack evidence: …`. Returns `None` if
+/// `count` is 0.
 fn lacking(count: u64) -> Option<String> {
     let (verb, them) = if count == 1 { ("lacks", "it") } else { ("lack", "them") };
     let units = units::count(count, "unit");
