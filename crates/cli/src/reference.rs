@@ -156,9 +156,9 @@ fn item(arg: &Arg) -> String {
     item
 }
 
-/// Formats the help text that follows the options: titles, indented lines and prose. Indented lines
-/// that begin with `$` and a command are followed by its output, which the tests of the book
-/// compare.
+/// Formats the help text that follows the options: titles, indented lines and prose. An indented
+/// block that begins with `$` and a command shows the output of the command below it; the tests of
+/// the book compare this output with the actual one.
 fn after(text: &str) -> String {
     let mut page = String::new();
     for part in

@@ -8,8 +8,8 @@ use warpint::progress::Watch;
 
 use crate::meter::Meter;
 
-/// The [`Watch`] of a measurement: shows each step as it begins, and tells the measurement of
-/// requests to stop.
+/// The [`Watch`] of a measurement: shows each step as it begins, and passes requests to stop on to
+/// the measurement.
 pub(crate) struct Steps<'a> {
     stop: &'a StopToken,
     /// A function that formats the progress. Its arguments are the number of steps done and the

@@ -26,7 +26,8 @@ fn has_checkpoints(folder: &Path) -> bool {
     })
 }
 
-/// Runs `warpint <line>` in a shell with a limit on file sizes, in blocks of 512 or 1,024 bytes.
+/// Runs `warpint <line>` in a shell that limits file sizes to `blocks` blocks. A block is 512 or
+/// 1,024 bytes, depending on the shell.
 fn limited(dir: &Path, blocks: u32, line: &str) -> Ran {
     let mut command = Command::new("sh");
     command

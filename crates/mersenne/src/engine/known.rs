@@ -1,10 +1,10 @@
 //! The fastest known variants of engines on GPUs.
 //!
 //! The table of a GPU model (`tables/nvidia-h200.txt`) has a line for each engine family and
-//! transform length: the length in words, microseconds per squaring, and the variant. `warpint tune
-//! --lengths 64K..36M --table FILE` writes such a table. The times are valid for that GPU model
-//! only. On GPU models without a table, the family `fp64` considers the variants in the tables of
-//! other models first.
+//! transform length: the family's name, the length in words, microseconds per squaring, and the
+//! variant. `warpint tune --lengths 64K..36M --table FILE` writes such a table. The times are valid
+//! for that GPU model only. On GPU models without a table, the family `fp64` considers the variants
+//! in the tables of other models first.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -39,7 +39,7 @@ static TABLES: LazyLock<Vec<(&str, Vec<Known>)>> = LazyLock::new(|| {
 });
 
 impl Known {
-    /// Parses a line such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`; returns `None`
+    /// Parses a line such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`. Returns `None`
     /// for a line in any other format, such as a comment.
     fn parse(line: &str) -> Option<Self> {
         let mut parts = line.splitn(4, ' ');

@@ -8,8 +8,9 @@ use warpint_device::Device;
 use super::EngineFamily;
 
 /// Passes the list of engine families to another macro, one `name: Family;` line for each. `cpu`
-/// selects the families on the CPU; `device` selects those on devices, whose constructor
-/// `Family::new` expects the device. The name is the one that [`EngineFamily::name`] returns.
+/// selects the families on the CPU; `device` selects the families on devices, whose constructor
+/// `Family::new` has the device as its argument. `name` is the name that [`EngineFamily::name`]
+/// returns.
 ///
 /// `for_every_family!(cpu => tests_of)` expands to `tests_of! { word: …::Word; … }`.
 #[doc(hidden)]

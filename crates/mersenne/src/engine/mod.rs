@@ -1,5 +1,5 @@
-//! Engines: register machines on residues modulo the Mersenne number M_p = 2^p − 1. All tests are
-//! written for their interface, the trait [`Engine`].
+//! Engines: register machines on residues modulo the Mersenne number M_p = 2^p − 1. All tests of
+//! Mersenne numbers are written for the interface of engines, the trait [`Engine`].
 //!
 //! | family | arithmetic | length |
 //! |---|---|---|
@@ -122,7 +122,8 @@ pub trait Engine: Send {
     /// Returns error statistics of all products since the engine was built.
     fn health(&self) -> Health;
 
-    /// Returns the interface for timing the engine's kernels; `None` if the engine has no kernels.
+    /// Returns the interface for timing the engine's kernels. Returns `None` if the engine has no
+    /// kernels.
     fn kernel_timer(&mut self) -> Option<&mut dyn KernelTimer> {
         None
     }
@@ -259,13 +260,13 @@ pub trait EngineFamily: Sync {
         false
     }
 
-    /// Returns the margin for the exponent p at a transform length, or an error that says why the
-    /// length cannot be used at all (there are more words than bits, it is not a length of this
-    /// family …).
+    /// Returns the margin for the exponent p at a transform length. Returns an error if the length
+    /// cannot be used at all: for example, if there are more words than bits, or if it is not a
+    /// length of this family.
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;
 
-    /// Returns the number of bytes of device memory that an engine needs; `None` for an engine on
-    /// the CPU, or if the number is not known.
+    /// Returns the number of bytes of device memory that an engine needs. Returns `None` for an
+    /// engine on the CPU, or if the number is not known.
     fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
         let _ = (p, length, registers);
         None
@@ -281,8 +282,8 @@ pub trait EngineFamily: Sync {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError>;
 
-    /// Returns the interface for comparing the variants of the family's engines; `None` if there is
-    /// only one variant.
+    /// Returns the interface for comparing the variants of the family's engines. Returns `None` if
+    /// there is only one variant.
     fn profiled(&self) -> Option<&dyn Profiled> {
         None
     }

@@ -52,8 +52,8 @@ pub fn families_on_cpu() -> Families {
     families().to_vec()
 }
 
-/// Tests that driver, compiler and kernels work: computes 3^32 with an engine and compares the
-/// result. Overwrites register 0.
+/// Tests that driver, compiler and kernels work: computes 3^32 mod 2^p − 1 with an engine, and
+/// compares the result with the known value. Overwrites register 0.
 ///
 /// # Errors
 /// Returns the error of the engine. A wrong result is reported as [`DeviceError::Failed`] for the

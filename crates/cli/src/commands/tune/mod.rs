@@ -18,7 +18,8 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Warns once if results cannot be stored. They are printed in any case.
+/// A warning, printed at most once, that results cannot be stored. The results are printed in any
+/// case.
 pub(crate) struct Unstored {
     /// The name of the results to be stored, such as `times` or `prices`.
     what: &'static str,

@@ -113,7 +113,8 @@ const OTHER_CASES: f64 = 1.12;
 
 impl Accuracy {
     /// Returns the coefficient c of [`Accuracy`] from which the margin of transform length n is
-    /// computed: the measured c with an allowance, or the c of the lengths of its kind.
+    /// computed. If the length was measured, it is the measured c with an allowance; otherwise, it
+    /// is the c of the lengths of its kind.
     ///
     /// Up to [`ANY_DIGITS_UP_TO`] words, products must be right for digits of any pattern. A c
     /// measured with random digits says nothing about patterns, so these lengths always use the c

@@ -15,7 +15,7 @@ use crate::engine::{Gumbel, RoundOff};
 /// The text of the table of measurements, which is compiled into the program.
 const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
 
-/// The names of the columns of the table, separated by spaces, as in its heading.
+/// The names of the columns of the table, separated by spaces, as in the heading of the table.
 pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z shape";
 
 /// The round-off of squarings of random residues at one transform length: a line of the table whose

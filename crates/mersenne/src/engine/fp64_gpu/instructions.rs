@@ -11,9 +11,9 @@
 //! * words: 20 per point for weights, rounding and carries;
 //! * products of points: 10 per point, without the roots of unity needed for them.
 //!
-//! Not counted are the measurement of round-off, which takes place in one squaring of 32; the first
-//! tile of columns, which is computed twice; and the one pair of rows whose members are their own
-//! partners.
+//! Not counted are the measurement of round-off, which takes place in one squaring of 32; the
+//! second computation of the first tile of columns; and the one pair of rows whose members are
+//! their own partners.
 
 use std::collections::BTreeSet;
 
@@ -38,9 +38,9 @@ enum Factors {
 ///
 /// (F(Q)+F(Q))/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/2B for the row.
 ///
-/// P(r), F(r) and T(r) are the instructions of a transform of radix r in registers, without
-/// factors, with factors from a table, and with factors that are products of two entries of a
-/// table. f(B) is the value of [`partners_roots`].
+/// A transform of radix r in registers has P(r) instructions without factors, F(r) with factors
+/// from a table, and T(r) with factors that are products of two entries of a table. f(B) is the
+/// value of [`partners_roots`].
 pub(super) fn per_point(column: Line, row: Line) -> f64 {
     use Factors::{Listed, None, Turned};
     let pair = |radix, first, second| {

@@ -10,7 +10,8 @@ use crate::engine::gpu::{self, LineTables};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
-/// The number of launches whose round-off is stored separately; MEASURED in `columns.cu`.
+/// The number of launches whose round-off is stored separately. It is the constant MEASURED in
+/// `columns.cu`.
 const MEASURED: usize = 16_384;
 
 /// The weights and lengths of words on a device, and the round-off of the products computed with
@@ -28,10 +29,10 @@ pub(in crate::engine) struct WeightedWords {
     statistics: Statistics,
 }
 
-/// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. Returns infinity
-/// if `word` is not below the upper word of infinity, even if its sign bit is set: kernels add to
-/// the exponent of a distance, and if the distance is NaN, the addition may carry into the sign
-/// bit.
+/// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. If `word`, as an
+/// unsigned number, is not below the upper 32 bits of infinity, returns infinity. The sign bit of
+/// `word` may be set: kernels add to the exponent of a distance, and if the distance is NaN, the
+/// addition may carry into the sign bit.
 fn from_upper_word(word: u32) -> f64 {
     const INFINITY: u32 = 0x7ff0_0000;
     if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }

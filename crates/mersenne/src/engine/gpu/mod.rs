@@ -38,8 +38,8 @@ pub(super) use {family::lengths, shape::SHARED_MEMORY};
 #[cfg(all(test, feature = "sim"))]
 pub(super) use {machine::Machine, products::Products};
 
-/// What an engine family on a device must provide beyond the methods of the CPU family with the
-/// same name, for which the trait is implemented.
+/// The items that an engine family on a device needs in addition to the methods of the CPU family
+/// with the same name. The trait is implemented for the type of the CPU family.
 pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The type of a point of the spectrum, and of an entry of the tables.
     type Point: Pod + Send;

@@ -2,7 +2,7 @@
 //!
 //! A word t = z + ε of the product, already divided by its weight, is rounded to the integer z by
 //! adding and subtracting 1.5·2^52, which is right for |t| < 2^51. The sum t + 1.5·2^52 then has
-//! the binary exponent 52, and its bits differ from those of 1.5·2^52 only in the fraction. If a
+//! the binary exponent 52, and its bits differ from the bits of 1.5·2^52 only in the fraction. If a
 //! word is too large, infinite or NaN, other bits differ too, and the word is reported as a
 //! round-off of ½.
 //!
