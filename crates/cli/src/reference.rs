@@ -112,7 +112,8 @@ fn common_options(command: &Command) -> Vec<String> {
     if below.len() > 1 && common.len() > FEW { common } else { vec![] }
 }
 
-/// Returns a text with a full stop at the end, which clap removes from help.
+/// Adds a full stop to the end of a help text that has no punctuation mark there, because clap
+/// removes full stops.
 fn full_stop(text: String) -> String {
     if text.ends_with(['.', '?', '!', ':']) { text } else { text + "." }
 }
@@ -184,8 +185,8 @@ fn after(text: &str) -> String {
     page
 }
 
-/// Formats paragraphs. The first line begins with `first`, the others with `indent`, as list items
-/// need.
+/// Formats paragraphs. The first line begins with `first`, and all other lines begin with `indent`,
+/// as in the items of a list.
 fn paragraphs(text: &str, first: &str, indent: &str) -> String {
     let mut page = String::new();
     for (index, paragraph) in text.split("\n\n").enumerate() {

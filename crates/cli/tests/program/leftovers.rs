@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Ran, command, end, signal, warpint};
 
-/// An exponent that is large enough for an interruption: a test takes a second or two. 80567 =
-/// 2·1·40283 + 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
+/// An exponent whose test takes a second or two, so that it can be interrupted. 80567 = 2·1·40283 +
+/// 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
 const P: u32 = 40_283;
 
 /// Returns the files in a directory, sorted by name.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Ran, WARPINT, command, end, in_time, signal, spawn, wait_until, warpint};
 
-/// An exponent whose test takes a second or two, long enough to remove its directory meanwhile.
-/// 80567 = 2·1·40283 + 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
+/// An exponent whose test takes a second or two, so that its directory can be removed while it
+/// runs. 80567 = 2·1·40283 + 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
 const P: u32 = 40_283;
 
 fn fifo(at: &Path) {

@@ -88,9 +88,9 @@ pub trait Engine: Send {
 
     /// Applies `step` n times to `r[reg]`.
     ///
-    /// `shift` is the shift of `r[reg]` before the call. It doubles mod p with each squaring, and
-    /// is `shift.after_squarings(n, p)` at the end. [`Step::SquareMinusTwo`] subtracts 2·2^s, where
-    /// s is the shift after the squaring.
+    /// `shift` is the shift of `r[reg]` before the call. The shift doubles mod p with each
+    /// squaring, and is `shift.after_squarings(n, p)` after the call. [`Step::SquareMinusTwo`]
+    /// subtracts 2·2^s, where s is the shift after the squaring.
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError>;
 
     /// Sets `r[dst]` to `r[a]`·`r[b]`. Any two or all three may be the same register.

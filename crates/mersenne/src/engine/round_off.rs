@@ -11,7 +11,7 @@ pub struct RoundOff {
     /// The mean over all products of the largest distance of a word of the product from an integer.
     pub mean: f64,
     /// The standard deviation over all products of the largest distance of a word of the product
-    /// from an integer; 0 for fewer than two products.
+    /// from an integer. The value is 0 for fewer than two products.
     pub deviation: f64,
     /// The number of products measured.
     pub products: u64,
@@ -43,8 +43,8 @@ impl RoundOff {
 }
 
 /// The Gumbel distribution with mode μ and scale β: P(x ≤ t) = exp(−exp(−(t − μ)/β)). The maximum
-/// of many similar quantities tends to it if their tails fall at least exponentially (Gumbel,
-/// Statistics of Extremes, 1958).
+/// of many similar quantities tends to this distribution if their tails fall at least exponentially
+/// (Gumbel, Statistics of Extremes, 1958).
 ///
 /// The tail of rounding errors falls faster than exponentially, and so does the tail of the largest
 /// of N errors. So this distribution overestimates probabilities far above the mean.
@@ -60,8 +60,9 @@ pub struct Gumbel {
 const EULER: f64 = 0.577_215_664_901_532_9;
 
 impl Gumbel {
-    /// Returns the distribution with mean m and standard deviation s. Its scale is β = s·√6/π, and
-    /// its mode is μ = m − 0.5772·β. Returns `None` unless m is finite and s is finite and above 0.
+    /// Returns the distribution with the mean m = `mean` and the standard deviation s =
+    /// `deviation`. Its scale is β = s·√6/π, and its mode is μ = m − 0.5772·β. Returns `None`
+    /// unless m is finite and s is finite and above 0.
     #[must_use]
     pub fn of_moments(mean: f64, deviation: f64) -> Option<Self> {
         let scale = deviation * 6f64.sqrt() / PI;

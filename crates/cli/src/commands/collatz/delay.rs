@@ -88,8 +88,8 @@ fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>
 }
 
 /// Computes the delays of a range in pieces of [`WRITTEN`] numbers, until the end of the range or a
-/// request to stop. Writes the delays of each piece, one line `n delay` per number. Returns the
-/// sum, the largest delay and the records.
+/// request to stop. Writes the delays of each piece, one line `n delay` per number n. Returns the
+/// sum of the delays, the largest delay and the records.
 fn written(
     engine: &mut dyn Delays,
     from: u128,

@@ -1,5 +1,5 @@
-//! The progress of `warpint collatz path`, `delay` and `merge` on standard error, and their
-//! requests to stop.
+//! The progress of `warpint collatz path`, `delay` and `merge` on standard error, and the user's
+//! requests to stop these commands.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -43,7 +43,7 @@ impl Statistics {
     }
 
     /// Records the round-off of a product, the largest distance of its words from integers. Returns
-    /// an error if it exceeds [`ROUND_OFF_LIMIT`].
+    /// an error if the round-off exceeds [`ROUND_OFF_LIMIT`].
     fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
         self.note(measured);
         within_limit(length, measured)

@@ -157,8 +157,8 @@ const PRODUCTS: f64 = 31.0;
 const RELIABILITY: f64 = 40.0;
 
 /// The transform length up to which products must be right for all digits, including the worst
-/// patterns. Words are kept short enough for that, since such short transforms cost next to
-/// nothing.
+/// patterns. Up to this length, words are short enough for any digits. The additional time is
+/// negligible, because the transforms are short.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
 /// The least ratio of ½ to the standard deviation of the errors for which the rounding of a product
@@ -166,7 +166,7 @@ pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 const PATTERN_SIGMAS: f64 = 7.0;
 
 /// Returns the margin for the exponent p at transform length n, in bits: log2 of the ratio of the
-/// allowed error to the expected one.
+/// allowed error to the expected error.
 ///
 /// With random digits, the allowed standard deviation of errors is ½/z, where z is such that an
 /// error above ½ in n·2^31 words has the probability 2^−40. Two other limits may lower the margin.
@@ -206,8 +206,8 @@ fn deviation_at_1(p: u32, n: usize) -> f64 {
     (size.log2() * size).sqrt() * 4f64.powf(f64::from(p) / size) * 2f64.powi(-53)
 }
 
-/// Returns the coefficient c of [`Accuracy`] that follows from `mean`, the mean over products of
-/// random digits of the largest error of each product.
+/// Returns the coefficient c of [`Accuracy`] that follows from measurements with random digits, for
+/// the exponent p and n words. `mean` is the mean of the largest errors of all measured products.
 pub(crate) fn coefficient_of_mean(p: u32, n: usize, mean: f64) -> f64 {
     mean / (expected_largest(n) * deviation_at_1(p, n))
 }

@@ -171,8 +171,8 @@ mod tests {
         assert!(found == expected, "{shape}, M{p}");
     }
 
-    /// Tests the tiles of columns and of rows that are known to be fast. Each is combined with a
-    /// short line in the other direction, since a kernel of columns depends on the number of rows
+    /// Tests the tiles of columns and of rows that are known to be fast. Each tile is combined with
+    /// a short line in the other direction, since a kernel of columns depends on the number of rows
     /// and on the chunks only, and a kernel of rows on the number of columns and on the chunks.
     #[test]
     #[ignore = "a quarter of an hour of compiling"]

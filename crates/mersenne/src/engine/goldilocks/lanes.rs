@@ -57,7 +57,7 @@ pub(super) struct Words {
     /// 1 bits.
     ///
     /// The reason: word j has (p + e_{j+1} − e_j)/N bits, where e_j = −p·j mod N is its weight
-    /// exponent; and e_{j+1} is e_j − (p mod N), plus N if that is negative.
+    /// exponent; and e_{j+1} is e_j − (p mod N), plus N if this difference is negative.
     pub(super) long_below: i64,
 }
 

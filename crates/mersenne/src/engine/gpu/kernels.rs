@@ -89,7 +89,7 @@ fn kind<A: Arithmetic>(step: Step) -> StepKind {
 }
 
 /// Returns the kernels that propagate the carries of a step. Kernels that do not measure round-off
-/// are included only with `all`, and only if the family builds them separately.
+/// are included only if `all` is true and the family builds such kernels.
 fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     let step = kind::<A>(step);
     let measured = [Part::SpectrumToDigits(step), Part::Columns { step, measured: true }];
@@ -198,13 +198,13 @@ impl<A: Arithmetic> Kernels<A> {
     }
 
     /// Returns the kernel that transforms the spectrum of a product to digits. [`Self::prepare`]
-    /// must have built it.
+    /// must have built the kernel.
     pub(super) fn spectrum_to_digits(&self, step: Step) -> Result<&Kernel, DeviceError> {
         self.get(Part::SpectrumToDigits(kind::<A>(step)))
     }
 
     /// Returns the kernel that transforms a spectrum to digits and back to a spectrum.
-    /// [`Self::prepare`] must have built it. The kernel measures round-off if `measured` is true,
+    /// [`Self::prepare`] must have built the kernel. It measures round-off if `measured` is true,
     /// or if no kernel without the measurement has been built.
     pub(super) fn columns(&self, step: Step, measured: bool) -> Result<&Kernel, DeviceError> {
         let part = |measured| Part::Columns { step: kind::<A>(step), measured };

@@ -122,8 +122,9 @@ impl<A: Arithmetic> Products<A> {
         })
     }
 
-    /// Prepares squarings with the step `step` of a residue with the shift `shift`. If `measured`,
-    /// builds only the kernels that measure round-off, otherwise all kernels of the step.
+    /// Prepares squarings of a residue whose shift is `shift`, with the operation `step` after each
+    /// squaring. If `measured` is true, builds only the kernels that measure round-off. Otherwise,
+    /// builds all kernels of the step.
     pub(in crate::engine) fn prepare(
         &mut self,
         step: Step,

@@ -45,8 +45,8 @@ pub(in crate::engine) fn resident(by_registers: u32, shared_bytes: u32) -> u32 {
     by_registers.min(SHARED_MEMORY / (shared_bytes + 1024)).clamp(1, 16)
 }
 
-/// The division of the points of a transform among the kernels' threads. `Display` writes it as the
-/// name of the variant.
+/// The division of the points of a transform among the kernels' threads. `Display` writes a shape
+/// as the name of its variant.
 ///
 /// Point j1·columns + j2 is in row j1 and column j2. A block of the kernels of columns processes a
 /// tile of [`Shape::width`] adjacent columns, a block of the kernels of rows a tile of a few rows.

@@ -71,8 +71,8 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
     Ok(findings.exit())
 }
 
-/// Returns a path of a directory that contains its name: `.`, `..` and similar paths are made
-/// absolute.
+/// Returns the path of a directory in a form that contains the directory's name: `.`, `..` and
+/// similar paths are made absolute.
 fn named(dir: &std::path::Path) -> PathBuf {
     match dir.file_name() {
         Some(_) => dir.to_owned(),

@@ -33,8 +33,8 @@ impl RowWeights {
     }
 }
 
-/// The constants of the words at one position of all rows. With the weight of a row, they give the
-/// weight of its word.
+/// The constants of the words at one position of all rows. Together with the weight of a row's
+/// first word, the constants give the weight of the word at this position in the row.
 #[derive(Clone, Copy)]
 struct Word {
     numerator: f64,
@@ -125,7 +125,8 @@ pub(crate) fn release<const WEIGH: bool>(
 }
 
 /// Processes two words of every row that are already digits: adds the carries in `carry` and, if
-/// `WEIGH`, multiplies by the weights. The carries out of the words replace those in `carry`.
+/// `WEIGH`, multiplies by the weights. Then replaces the carries in `carry` by the carries out of
+/// the words.
 ///
 /// If `last`, no carry leaves the second word, which then contains the remaining carry. The value
 /// stays exact; accuracy suffers only if the carries are still large after the preceding words.

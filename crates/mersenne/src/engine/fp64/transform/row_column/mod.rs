@@ -143,8 +143,9 @@ impl RowColumn {
         Ok(Self { points: Buffer::new(blocks * plan.stride), factor: None, plan, groups, team })
     }
 
-    /// Executes the row pass: transforms every pair of rows, squares it (or multiplies it by the
-    /// second factor, if `by_factor`), and transforms it back.
+    /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
+    /// back. If `by_factor` is true, multiplies the rows by the second factor instead of squaring
+    /// them.
     fn row_pass(&mut self, by_factor: bool) {
         let pairs = self.plan.rows / 2 + 1;
         let points = Shared::new(&mut self.points);
