@@ -71,8 +71,8 @@ impl Signals {
     }
 }
 
-/// Ends the process by the signal that requested a stop. Returns if no signal did. This is the last
-/// call of `main`, when all files are closed.
+/// Ends the process by the signal that requested a stop. If no signal requested one, the function
+/// returns. It is the last call of `main`, when all files are closed.
 ///
 /// If the work was completed in spite of the request ([`Exit::Done`]), the process still ends by
 /// the signal, so that a shell's loop around the program ends too. After a negative finding, an

@@ -45,9 +45,9 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// Returns the round-off of a product of `n` words. It is the largest distance of a word from
-    /// an integer, or ½ in two cases: a word could not be rounded; or the words are so large in the
-    /// mean that the errors of the transform, which are proportional to them, could exceed ½
-    /// unnoticed.
+    /// an integer, with two exceptions. If a word could not be rounded, the round-off is ½. It is
+    /// also ½ if the root mean square of the words is so large that errors of the transform, which
+    /// are proportional to it, could exceed ½ unnoticed.
     pub(crate) fn round_off(self, n: usize) -> f64 {
         let credible = self.energy <= n as f64 * margin::largest_rms(n, margin::ON_CPU).powi(2);
         if credible && self.foreign >> 52 == 0 { self.largest } else { HOPELESS }
