@@ -1,7 +1,7 @@
 //! Resource limits that the shell sets for the process (`ulimit`).
 
 /// Ensures that a write beyond the limit on file sizes (`ulimit -f`) fails with the error EFBIG,
-/// which is handled like a full disk. Otherwise the signal SIGXFSZ would end the process.
+/// which is handled like a full disk. Without this call, the signal SIGXFSZ would end the process.
 pub(crate) fn bear_the_file_size() {
     #[cfg(unix)]
     {

@@ -44,8 +44,8 @@ impl Meter {
     }
 
     /// Shows the progress `line`, unless the last update is too recent. `total` is `None` for work
-    /// without an end. If the line is too long for the terminal, its last parts are dropped, where
-    /// commas separate the parts.
+    /// without an end. Commas separate the parts of the line; if it is too long for the terminal,
+    /// its last parts are dropped.
     pub(crate) fn show(
         &mut self,
         done: u64,
@@ -84,9 +84,9 @@ impl Meter {
     }
 }
 
-/// Returns a line of a bar and a text. It has less than `width` columns, because some terminals
-/// wrap a line that fills the last column. The bar is the widest of [`BARS`] that fits beside the
-/// whole text; if none fits, the line has no bar.
+/// Returns a line that consists of a bar and a text. The line has fewer than `width` columns,
+/// because some terminals wrap a line that fills the last column. The bar is the widest of [`BARS`]
+/// that fits beside the whole text; if none fits, the line has no bar.
 fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
     let room = width.saturating_sub(1);
     let length = line.chars().count();
@@ -101,8 +101,8 @@ fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
     }
 }
 
-/// Returns the first parts of a text, where commas separate the parts: as many as fit in `room`
-/// columns. If not even the first part fits, it is truncated.
+/// Returns the beginning of a text whose parts are separated by commas: as many whole parts as fit
+/// in `room` columns. If not even the first part fits, that part is truncated.
 fn shortened(line: &str, room: usize) -> String {
     let mut rest = line;
     while rest.chars().count() > room {

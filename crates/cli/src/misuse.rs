@@ -59,7 +59,7 @@ fn bad_value(error: &clap::Error) -> Option<String> {
 }
 
 /// Returns an explanation of the error for a command line such as `prp 216091 --proof 5`, in which
-/// clap takes the 5 for a second exponent. `None` for other errors.
+/// clap takes the 5 for a second exponent. Returns `None` for other errors.
 fn detached_power(error: &clap::Error, args: &[String]) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;

@@ -36,7 +36,7 @@ fn page() -> String {
     page
 }
 
-/// Returns a command and all its subcommands, directly or indirectly below it, without hidden ones.
+/// Returns a command, its subcommands, their subcommands and so on, except hidden ones.
 fn shown(command: &Command) -> Vec<&Command> {
     std::iter::once(command).chain(below(command).into_iter().flat_map(shown)).collect()
 }
@@ -100,8 +100,9 @@ fn options(command: &Command) -> Vec<String> {
     all.filter(own).map(item).collect()
 }
 
-/// Returns the options that all subcommands of a command have, or an empty list if there are few
-/// enough to repeat them in each section.
+/// Returns the options that all subcommands of a command have in common. If there are at most five
+/// of them, or only one subcommand, returns an empty list: the options are then repeated in each
+/// section.
 fn common_options(command: &Command) -> Vec<String> {
     const FEW: usize = 5;
     let below = below(command);
@@ -111,7 +112,8 @@ fn common_options(command: &Command) -> Vec<String> {
     if below.len() > 1 && common.len() > FEW { common } else { vec![] }
 }
 
-/// Returns a text with a full stop at the end, which clap removes from help.
+/// Adds a full stop to the end of a help text that has no punctuation mark there, because clap
+/// removes full stops.
 fn full_stop(text: String) -> String {
     if text.ends_with(['.', '?', '!', ':']) { text } else { text + "." }
 }
@@ -155,9 +157,9 @@ fn item(arg: &Arg) -> String {
     item
 }
 
-/// Formats the help text that follows the options: titles, indented lines and prose. Indented lines
-/// that begin with `$` and a command are followed by its output, which the tests of the book
-/// compare.
+/// Formats the help text that follows the options: titles, indented lines and prose. An indented
+/// block that begins with `$` and a command shows the output of the command below it; the tests of
+/// the book compare this output with the actual one.
 fn after(text: &str) -> String {
     let mut page = String::new();
     for part in
@@ -183,8 +185,8 @@ fn after(text: &str) -> String {
     page
 }
 
-/// Formats paragraphs. The first line begins with `first`, the others with `indent`, as list items
-/// need.
+/// Formats paragraphs. The first line begins with `first`, and all other lines begin with `indent`,
+/// as in the items of a list.
 fn paragraphs(text: &str, first: &str, indent: &str) -> String {
     let mut page = String::new();
     for (index, paragraph) in text.split("\n\n").enumerate() {

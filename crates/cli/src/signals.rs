@@ -10,8 +10,8 @@ use warpint::mersenne::StopToken;
 
 use crate::exit::Exit;
 
-/// The time after a signal within which a second signal counts as the same request. The command
-/// `timeout`, for example, sends a signal to a process and then to its whole process group.
+/// The time after a signal during which another signal counts as part of the same request. The
+/// command `timeout`, for example, sends a signal to a process and then to its whole process group.
 const ONE_REQUEST: Duration = Duration::from_millis(500);
 
 /// The number of the first signal that requested a stop; 0 if there was none.
@@ -71,12 +71,12 @@ impl Signals {
     }
 }
 
-/// Ends the process by the signal that requested a stop. Returns if no signal did. This is the last
-/// call of `main`, when all files are closed.
+/// Ends the process by the signal that requested a stop. If no signal requested one, the function
+/// returns. It is the last call of `main`, when all files are closed.
 ///
-/// If the work was completed in spite of the request ([`Exit::Done`]), the process also ends by the
-/// signal, because the request also applies to a shell's loop around the program. After a negative
-/// finding, an error or bad input, the function returns, so that the exit code is kept.
+/// If the work was completed in spite of the request ([`Exit::Done`]), the process still ends by
+/// the signal, so that a shell's loop around the program ends too. After a negative finding, an
+/// error or bad input, the function returns, so that the exit code is kept.
 pub(crate) fn end_as_asked(exit: Exit) {
     let signal = FIRST.load(Ordering::SeqCst);
     if signal != 0 && matches!(exit, Exit::Done | Exit::Stopped) {
@@ -86,7 +86,7 @@ pub(crate) fn end_as_asked(exit: Exit) {
     }
 }
 
-/// Returns the first signal that requested this process to stop; `None` if there was none.
+/// Returns the first signal that requested this process to stop. Returns `None` if there was none.
 #[cfg(unix)]
 pub(crate) fn asked_by() -> Option<rustix::process::Signal> {
     rustix::process::Signal::from_named_raw(FIRST.load(Ordering::SeqCst))
@@ -146,7 +146,8 @@ mod platform {
         false
     }
 
-    /// Installs a handler of Ctrl-C, which calls `act` with 0 in a thread of its own.
+    /// Installs a handler of Ctrl-C, which calls `act` in a thread of its own. The argument of
+    /// `act` is 0, because there are no signal numbers on this system.
     pub(super) fn on_request(mut act: impl FnMut(i32) + Send + 'static) -> anyhow::Result<()> {
         // No signal: the process ends by its exit code.
         Ok(ctrlc::set_handler(move || act(0))?)

@@ -8,12 +8,12 @@ use warpint::progress::Watch;
 
 use crate::meter::Meter;
 
-/// The [`Watch`] of a measurement: shows each step as it begins, and tells the measurement of
-/// requests to stop.
+/// The [`Watch`] of a measurement: shows each step as it begins, and passes requests to stop on to
+/// the measurement.
 pub(crate) struct Steps<'a> {
     stop: &'a StopToken,
-    /// A function that formats the progress from the number of steps done and the number of all
-    /// steps.
+    /// A function that formats the progress. Its arguments are the number of steps done and the
+    /// total number of steps.
     counted: fn(u64, u64) -> String,
     meter: Mutex<Meter>,
 }

@@ -63,8 +63,8 @@ fn estimate(depth: Depth, place: DeviceChoice) -> String {
     }
 }
 
-/// Returns the engine families of the requested device. For `auto`, returns the families of the CPU
-/// and those of a GPU that works.
+/// Returns the engine families of the requested device. For `auto`, returns the families of the
+/// CPU, and also the families of the GPU if `request` names one.
 pub(super) fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::Result<Families> {
     let mut families =
         if device == DeviceChoice::Auto { families_on_cpu() } else { Families::new() };

@@ -46,7 +46,8 @@ pub(crate) fn of_error(error: &(dyn Error + 'static)) -> Exit {
     Chain::new(error).find_map(class).unwrap_or(Failed)
 }
 
-/// Returns the exit code that one error of a chain determines; `None` if its cause decides.
+/// Returns the exit code that one error of a chain of causes determines. Returns `None` if the
+/// error has no exit code of its own, so that its cause decides.
 fn class(cause: &(dyn Error + 'static)) -> Option<Exit> {
     match cause.downcast_ref::<io::Error>() {
         // It may contain an error of this program.
@@ -58,7 +59,8 @@ fn class(cause: &(dyn Error + 'static)) -> Option<Exit> {
     }
 }
 
-/// Returns the exit code of an error whose type this program defines; `None` for other types.
+/// Returns the exit code of an error whose type this program defines. Returns `None` for other
+/// types.
 fn own(cause: &(dyn Error + 'static)) -> Option<Exit> {
     match () {
         () if cause.is::<BadRequest>() || cause.is::<OutputError>() => Some(BadInput),
@@ -67,7 +69,8 @@ fn own(cause: &(dyn Error + 'static)) -> Option<Exit> {
     }
 }
 
-/// Returns the exit code of errors of a kind; `None` if the cause of an error decides.
+/// Returns the exit code of errors of a kind. Returns `None` for kinds without an exit code, such
+/// as [`ErrorKind::Other`].
 fn of_kind(kind: ErrorKind) -> Option<Exit> {
     match kind {
         ErrorKind::BadInput => Some(BadInput),
@@ -80,8 +83,8 @@ fn of_kind(kind: ErrorKind) -> Option<Exit> {
     }
 }
 
-/// Returns the kind of an error of one of the project's crates; `None` for types that are not
-/// listed.
+/// Returns the kind of an error of one of the project's crates. Returns `None` for types that are
+/// not listed in this function.
 fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
     macro_rules! first_of {
         ($($error:ty),+ $(,)?) => {

@@ -19,7 +19,8 @@ pub(crate) use class::{of as class_of, of_error as class_of_error};
 /// exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// The work is done, whatever its result is.
+    /// The work is done, and its finding is not negative. The verdict that a number is composite is
+    /// not a negative finding.
     Done,
     /// The user stopped the work before its end. If a signal requested the stop, the process ends
     /// by that signal instead of this code: see [`crate::signals`].
@@ -72,8 +73,8 @@ impl fmt::Display for BadRequest {
 
 impl std::error::Error for BadRequest {}
 
-/// The error of a failed check, described in one line. The program did its work and found something
-/// wrong.
+/// The error of a negative finding, such as a failed check, described in one line. The program has
+/// done its work and found something wrong.
 #[derive(Debug)]
 pub(crate) struct Finding(pub(crate) String);
 

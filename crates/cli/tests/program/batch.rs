@@ -12,8 +12,8 @@ const OPERATIONS: [&str; 5] = ["add", "sub", "mul", "mullo", "sqr"];
 /// The extensions of file names, one for each format.
 const FORMATS: [&str; 4] = ["txt", "hex", "npy", "bin"];
 
-/// Returns the expected result of an operation on numbers of up to `bits` bits; `None` for a
-/// difference with a < b.
+/// Returns the expected result of an operation on numbers of up to `bits` bits. Returns `None` for
+/// a difference a − b with a < b, which has no result.
 fn expected(operation: &str, a: &BigUint, b: &BigUint, bits: u32) -> Option<BigUint> {
     match operation {
         "add" => Some(a + b),
@@ -381,8 +381,8 @@ fn names_do_not_matter_where_formats_are_given() {
     assert_eq!(fs::read(dir.path().join("r.BIN")).unwrap(), [0xfe, 1, 0, 0, 0, 0, 0, 0]);
 }
 
-/// Tests that results are compared with their operands on a device unless the user disables it, and
-/// on the CPU only if the user requests it.
+/// Tests that results from a device are compared with their operands unless the user disables the
+/// comparison, and that results from the CPU are compared only if the user requests it.
 #[test]
 fn results_are_checked_by_identities_by_default_on_a_device() {
     let dir = tempfile::tempdir().unwrap();

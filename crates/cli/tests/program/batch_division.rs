@@ -7,7 +7,8 @@ use num_bigint::BigUint;
 use crate::batch::{numbers, read, sound, write};
 use crate::common::warpint;
 
-/// Returns the expected result and remainder of an operation; `None` if no result exists.
+/// Returns the expected result and remainder of an operation on the operands a, b and m. Returns
+/// `None` if no result exists.
 fn expected(operation: &str, [a, b, m]: [&BigUint; 3]) -> Option<(BigUint, BigUint)> {
     let zero = BigUint::ZERO;
     match operation {

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::common::{Ran, WARPINT, command, end, signal, warpint};
 
-/// Options for pieces so small and records so frequent that a signal can arrive between two
-/// records.
+/// Options that make pieces so small and records of progress so frequent that a signal can arrive
+/// between two records.
 const SMALL: &str = "--chunk 3 --checkpoint-interval 0.001 --device cpu";
 
 /// Writes operand files: numbers of 600 to 6,000 bits with some invalid lines, and divisors.
@@ -47,8 +47,8 @@ fn begin(dir: &Path, line: &str) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Sends the signal `name` to a run once it has done more than `more` numbers, and waits for its
-/// end.
+/// Waits until a run has done more than `more` numbers, sends it the signal `name`, and waits for
+/// the end of the run.
 fn stopped_at(dir: &Path, mut child: Child, out: &str, more: u64, name: &str) -> Ran {
     let begin = Instant::now();
     while done(dir, out) <= more && child.try_wait().unwrap().is_none() {

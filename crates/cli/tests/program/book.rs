@@ -155,8 +155,8 @@ fn output(command: &str, folder: &Path) -> String {
     String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
 }
 
-/// Runs the commands of a page and compares their output. Returns an error at the first difference,
-/// because later commands may depend on earlier ones.
+/// Runs the commands of a page and compares their output with the expected output. Returns an error
+/// at the first difference, because later commands may depend on earlier ones.
 fn check(name: &Path, page: &str) -> Result<(), String> {
     let steps = steps(page).map_err(|wrong| format!("{}:{wrong}", name.display()))?;
     let folder = tempfile::tempdir().unwrap();

@@ -44,7 +44,8 @@ impl Ran {
         self.json()["res64"].as_str().unwrap().to_owned()
     }
 
-    /// Returns the error message, which must be the only line on standard error, without `error: `.
+    /// Returns the error message without its beginning `error: `. The message must be the only line
+    /// on standard error.
     pub(crate) fn error(&self) -> &str {
         assert_eq!(self.err.lines().count(), 1, "{self:?}");
         self.err.trim_end().strip_prefix("error: ").unwrap()

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Ran, command, end, signal, warpint};
 
-/// An exponent that is large enough for an interruption: a test takes a second or two. 80567 =
-/// 2·1·40283 + 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
+/// An exponent whose test takes a second or two, so that it can be interrupted. 80567 = 2·1·40283 +
+/// 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
 const P: u32 = 40_283;
 
 /// Returns the files in a directory, sorted by name.
@@ -135,7 +135,8 @@ fn residues_that_cannot_be_written_cost_power_and_no_more() {
     assert!(checkpoints_of(&dir.path().join("w/M9689")).is_empty());
 }
 
-/// Runs `warpint <line>` with a simulated disk that fails as `disk` says.
+/// Runs `warpint <line>` with a simulated disk. `disk` describes how the disk fails, as the value
+/// of the environment variable `WARPINT_TEST_DISK`.
 fn on_disk(disk: &str, dir: &Path, line: &str) -> Ran {
     command(dir, line.split(' ')).env("WARPINT_TEST_DISK", disk).output().unwrap().into()
 }

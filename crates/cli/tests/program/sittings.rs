@@ -1,5 +1,6 @@
-//! Tests of the program in which a test of a Mersenne number is stopped or killed, or its disk
-//! fails or its files are damaged. The test must resume and give the same residue.
+//! Tests in which the program is stopped or killed during the test of a Mersenne number, its disk
+//! fails, or its files are damaged. The test must resume and give the same residue as without
+//! interruption.
 use std::fs;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,8 @@ fn start(dir: &Path, kind: &str, n: usize) -> Child {
     child
 }
 
-/// Starts a test, and stops it by Ctrl-C's signal. Returns the iteration at which it stopped.
+/// Starts a test, and stops it by Ctrl-C's signal after it has saved `n` checkpoints. Returns the
+/// iteration at which it stopped.
 fn interrupted(dir: &Path, kind: &str, n: usize) -> u64 {
     let child = start(dir, kind, n);
     signal(&child, "INT");
@@ -56,7 +58,7 @@ fn interrupted(dir: &Path, kind: &str, n: usize) -> u64 {
 }
 
 /// Runs a test up to iteration `k`, from its newest checkpoint if one exists. Returns the output,
-/// which has the residue.
+/// which includes the residue after iteration `k`.
 fn interim(dir: &Path, kind: &str, k: u64) -> Ran {
     let ran = warpint(dir, &format!("{kind} {P} --iterations {k} --json"));
     assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Ran, WARPINT, command, end, in_time, signal, spawn, wait_until, warpint};
 
-/// An exponent whose test takes a second or two, long enough to remove its directory meanwhile.
-/// 80567 = 2·1·40283 + 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
+/// An exponent whose test takes a second or two, so that its directory can be removed while it
+/// runs. 80567 = 2·1·40283 + 1 divides M_P: pow(2, 40283, 80567) == 1 in Python.
 const P: u32 = 40_283;
 
 fn fifo(at: &Path) {
@@ -26,7 +26,8 @@ fn has_checkpoints(folder: &Path) -> bool {
     })
 }
 
-/// Runs `warpint <line>` in a shell with a limit on file sizes, in blocks of 512 or 1,024 bytes.
+/// Runs `warpint <line>` in a shell that limits file sizes to `blocks` blocks. A block is 512 or
+/// 1,024 bytes, depending on the shell.
 fn limited(dir: &Path, blocks: u32, line: &str) -> Ran {
     let mut command = Command::new("sh");
     command

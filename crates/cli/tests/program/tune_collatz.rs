@@ -23,7 +23,8 @@ fn stored(json: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Replaces sizes in the store: each choice is the subject of an entry and the new size.
+/// Replaces sizes in the store. Each element of `choices` is the subject of an entry and its new
+/// size.
 fn choose(dir: &Path, choices: &[(&str, &str)]) {
     let path = dir.join("config/tuning.json");
     let mut store: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -36,8 +37,8 @@ fn choose(dir: &Path, choices: &[(&str, &str)]) {
     fs::write(path, store.to_string()).unwrap();
 }
 
-/// Runs `collatz bench` with the further arguments `how`. Returns the parameters of the method that
-/// it used, and the messages on standard error.
+/// Runs `collatz bench`, with the arguments in `how` added. Returns the parameters of the method
+/// that the run used, and the messages on standard error.
 fn parameters(dir: &Path, how: &str) -> (String, String) {
     let line = format!("collatz bench --classes 0 --from 2^40 --interval-bits 14 --json {how}");
     let ran = warpint(dir, &line);

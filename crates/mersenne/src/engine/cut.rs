@@ -23,8 +23,8 @@ pub struct Cut {
 
 impl Cut {
     /// Creates a cut from the radices of the steps along a column and along a row. The number of
-    /// rows is the product of `column`, the number of columns that of `row`. Radices of 1 are
-    /// dropped.
+    /// rows is the product of `column`, and the number of columns is the product of `row`. Radices
+    /// of 1 are dropped.
     #[must_use]
     pub fn new(column: &[u32], row: &[u32]) -> Self {
         let steps = |radices: &[u32]| radices.iter().copied().filter(|&r| r > 1).collect();
@@ -80,18 +80,19 @@ impl Work {
     }
 
     /// Returns the time that the memory traffic of a squaring needs: [`Work::traffic_bytes`]
-    /// divided by the measured rate of a copy in place. Of the sizes of copies that were measured,
-    /// the one nearest to the size of the spectrum counts. Returns `None` if no rate was measured.
+    /// divided by the measured rate of a copy in place. The rate is the one measured with the copy
+    /// whose size is nearest to the size of the spectrum. Returns `None` if no rate was measured.
     #[must_use]
     pub fn traffic_floor(&self, rates: &Rates) -> Option<Duration> {
         let rate = rates.copy_near(self.spectrum_bytes)?.in_place;
         seconds(self.traffic_bytes() as f64 / rate)
     }
 
-    /// Returns the time that the arithmetic of a squaring needs. It is the sum of three times: FP64
-    /// instructions at the measured rate of fused multiply-adds, products at that of chains of
-    /// products, and points·levels at that of the fastest transform in registers. Returns `None` if
-    /// a rate that is needed was not measured.
+    /// Returns the time that the arithmetic of a squaring needs. It is the sum of three times: the
+    /// number of FP64 instructions divided by the measured rate of fused multiply-adds, the number
+    /// of products divided by the rate measured with chains of products, and points·levels divided
+    /// by the rate of the fastest measured transform in registers. A term whose count is 0 needs no
+    /// rate. Returns `None` if a needed rate was not measured.
     #[must_use]
     pub fn arithmetic_floor(&self, rates: &Rates) -> Option<Duration> {
         let levels = rates.transforms.iter().map(|of| of.rate.per_second).fold(0.0, f64::max);

@@ -1,9 +1,10 @@
 //! The fastest known variants of engines on GPUs.
 //!
 //! The table of a GPU model (`tables/nvidia-h200.txt`) has a line for each engine family and
-//! transform length: the length in words, microseconds per squaring, and the variant.
-//! `warpint tune --lengths 64K..36M --table FILE` writes such a table. The times are valid for that
-//! GPU model only. On other models, `fp64` tries the variants of the tables first.
+//! transform length: the family's name, the length in words, microseconds per squaring, and the
+//! variant. `warpint tune --lengths 64K..36M --table FILE` writes such a table. The times are valid
+//! for that GPU model only. On GPU models without a table, the family `fp64` considers the variants
+//! in the tables of other models first.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -38,8 +39,8 @@ static TABLES: LazyLock<Vec<(&str, Vec<Known>)>> = LazyLock::new(|| {
 });
 
 impl Known {
-    /// Parses a line such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`; returns `None`
-    /// for any other line, such as a comment.
+    /// Parses a line such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`. Returns `None`
+    /// for a line in any other format, such as a comment.
     fn parse(line: &str) -> Option<Self> {
         let mut parts = line.splitn(4, ' ');
         let engine = parts.next()?.to_owned();
@@ -50,8 +51,8 @@ impl Known {
     }
 }
 
-/// Returns the text of a table in the format of the tables of the program. `title` begins the first
-/// line, which is a comment; each entry of `ways` gives one line.
+/// Returns the text of a table in the format of the tables of the program. The first line is a
+/// comment that begins with `title`. Each entry of `ways` gives one more line.
 #[must_use]
 pub fn table(title: &str, ways: &[Known]) -> String {
     let mut text = format!("# {title}: engine, words, microseconds a squaring, variant\n");
@@ -78,7 +79,7 @@ pub(super) fn is_known(product: &str) -> bool {
 }
 
 /// Iterates over the names of the variants that were fastest for an engine family at a transform
-/// length, one for each GPU model with a table.
+/// length: one for each GPU model that has an entry for this length in its table.
 pub(super) fn variants(engine: &str, length: usize) -> impl Iterator<Item = &'static str> {
     let of = move |way: &&Known| way.engine == engine && way.length == length;
     let ways = TABLES.iter().flat_map(|(_, ways)| ways);

@@ -8,8 +8,9 @@ use warpint_device::Device;
 use super::EngineFamily;
 
 /// Passes the list of engine families to another macro, one `name: Family;` line for each. `cpu`
-/// selects the families on the CPU; `device` selects those on devices, whose constructor
-/// `Family::new` expects the device. The name is the one that [`EngineFamily::name`] returns.
+/// selects the families on the CPU; `device` selects the families on devices, whose constructor
+/// `Family::new` has the device as its argument. `name` is the name that [`EngineFamily::name`]
+/// returns.
 ///
 /// `for_every_family!(cpu => tests_of)` expands to `tests_of! { word: …::Word; … }`.
 #[doc(hidden)]
@@ -60,7 +61,8 @@ pub fn families_for(p: u32) -> Vec<&'static dyn EngineFamily> {
     families().iter().copied().filter(|family| family.exponent_range().contains(&p)).collect()
 }
 
-/// Returns the engine family on the CPU with the name `name`; `None` if there is none.
+/// Returns the engine family on the CPU with the name `name`. Returns `None` if no family has this
+/// name.
 #[must_use]
 pub fn family(name: &str) -> Option<&'static dyn EngineFamily> {
     families().iter().copied().find(|family| family.name() == name)

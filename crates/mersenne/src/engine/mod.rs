@@ -1,5 +1,5 @@
-//! Engines: register machines on residues modulo the Mersenne number M_p = 2^p − 1. All tests are
-//! written on their interface, the trait [`Engine`].
+//! Engines: register machines on residues modulo the Mersenne number M_p = 2^p − 1. All tests of
+//! Mersenne numbers are written for the interface of engines, the trait [`Engine`].
 //!
 //! | family | arithmetic | length |
 //! |---|---|---|
@@ -88,9 +88,9 @@ pub trait Engine: Send {
 
     /// Applies `step` n times to `r[reg]`.
     ///
-    /// `shift` is the shift of `r[reg]` before the call. It doubles mod p with each squaring, and
-    /// is `shift.after_squarings(n, p)` at the end. [`Step::SquareMinusTwo`] subtracts 2·2^s, where
-    /// s is the shift after the squaring.
+    /// `shift` is the shift of `r[reg]` before the call. The shift doubles mod p with each
+    /// squaring, and is `shift.after_squarings(n, p)` after the call. [`Step::SquareMinusTwo`]
+    /// subtracts 2·2^s, where s is the shift after the squaring.
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError>;
 
     /// Sets `r[dst]` to `r[a]`·`r[b]`. Any two or all three may be the same register.
@@ -102,7 +102,7 @@ pub trait Engine: Send {
     /// Sets `r[dst]` to `r[a]` − `r[b]`. Any two or all three may be the same register.
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// Returns x, 0 ≤ x < 2^p − 1, if `r[reg]` holds x·2^shift mod 2^p − 1.
+    /// Returns the residue x, 0 ≤ x < 2^p − 1, for which `r[reg]` holds x·2^shift mod 2^p − 1.
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError>;
 
     /// Sets `r[reg]` to x·2^shift mod 2^p − 1.
@@ -122,7 +122,8 @@ pub trait Engine: Send {
     /// Returns error statistics of all products since the engine was built.
     fn health(&self) -> Health;
 
-    /// Returns the interface for timing the engine's kernels; `None` if the engine has no kernels.
+    /// Returns the interface for timing the engine's kernels. Returns `None` if the engine has no
+    /// kernels.
     fn kernel_timer(&mut self) -> Option<&mut dyn KernelTimer> {
         None
     }
@@ -217,10 +218,10 @@ impl BuildOptions {
 /// from being wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
-    /// The number of bits to spare. For an engine with rounding errors, this is log2 of the ratio
-    /// of the allowed error to the expected one; for an exact engine, log2 of the ratio of the
-    /// largest number that it can represent to the largest that can occur. A plan refuses a length
-    /// with a negative margin.
+    /// The number of bits to spare. For an engine with rounding errors, it is log2 of the ratio of
+    /// the allowed error to the expected error. For an exact engine, it is log2 of the ratio of the
+    /// largest number that the engine can represent to the largest number that can occur. A plan
+    /// refuses a length with a negative margin.
     pub bits: f64,
     /// Whether the margin is proven for every input; otherwise it is statistical.
     pub proven: bool,
@@ -259,13 +260,13 @@ pub trait EngineFamily: Sync {
         false
     }
 
-    /// Returns the margin for the exponent p at a transform length, or an error that says why the
-    /// length cannot be used at all (there are more words than bits, it is not a length of this
-    /// family …).
+    /// Returns the margin for the exponent p at a transform length. Returns an error if the length
+    /// cannot be used at all: for example, if there are more words than bits, or if it is not a
+    /// length of this family.
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;
 
-    /// Returns the number of bytes of device memory that an engine needs; `None` for an engine on
-    /// the CPU, or if the number is not known.
+    /// Returns the number of bytes of device memory that an engine needs. Returns `None` for an
+    /// engine on the CPU, or if the number is not known.
     fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
         let _ = (p, length, registers);
         None
@@ -281,8 +282,8 @@ pub trait EngineFamily: Sync {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError>;
 
-    /// Returns the interface for comparing the variants of the family's engines; `None` if there is
-    /// only one variant.
+    /// Returns the interface for comparing the variants of the family's engines. Returns `None` if
+    /// there is only one variant.
     fn profiled(&self) -> Option<&dyn Profiled> {
         None
     }

@@ -8,7 +8,7 @@ use super::list::families_of;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
 
-/// The engine families on the CPU, or those on one device.
+/// The engine families on the CPU, or the engine families on one device.
 pub type Families = Vec<&'static dyn EngineFamily>;
 
 /// The devices used so far, each with its engine families.
@@ -32,8 +32,9 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
     Ok(families)
 }
 
-/// Opens a device once more and returns engine families on it. Work of these families and work of
-/// the families from [`families_on`] do not wait for each other. Each call leaks a little memory.
+/// Opens a device once more and returns new engine families on it. Their work on the device runs
+/// independently of the work of the families from [`families_on`]: neither waits for the other.
+/// Each call leaks a little memory.
 ///
 /// # Errors
 /// Returns an error if the device or its driver does not exist.
@@ -51,8 +52,8 @@ pub fn families_on_cpu() -> Families {
     families().to_vec()
 }
 
-/// Tests that driver, compiler and kernels work: computes 3^32 with an engine and compares the
-/// result. Overwrites register 0.
+/// Tests that driver, compiler and kernels work: computes 3^32 mod 2^p − 1 with an engine, and
+/// compares the result with the known value. Overwrites register 0.
 ///
 /// # Errors
 /// Returns the error of the engine. A wrong result is reported as [`DeviceError::Failed`] for the

@@ -21,8 +21,8 @@ pub trait Profiled {
         vec![]
     }
 
-    /// Returns the work of a squaring by a variant, as counts of operations; `None` if it is not
-    /// known. `variant` is an index into the list of [`Profiled::variants`].
+    /// Returns the work of a squaring by a variant, as counts of operations. Returns `None` if it
+    /// is not known. `variant` is an index into the list of [`Profiled::variants`].
     fn work(&self, length: usize, variant: usize) -> Option<Work> {
         let _ = (length, variant);
         None

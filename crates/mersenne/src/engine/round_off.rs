@@ -11,19 +11,19 @@ pub struct RoundOff {
     /// The mean over all products of the largest distance of a word of the product from an integer.
     pub mean: f64,
     /// The standard deviation over all products of the largest distance of a word of the product
-    /// from an integer; 0 for fewer than two products.
+    /// from an integer. The value is 0 for fewer than two products.
     pub deviation: f64,
     /// The number of products measured.
     pub products: u64,
 }
 
 impl RoundOff {
-    /// The least number of products from which a [`Gumbel`] distribution is estimated.
+    /// The least number of products for which a [`Gumbel`] distribution is estimated.
     pub const LEAST_PRODUCTS: u64 = 30;
 
-    /// Returns the distribution of the largest error of a product, estimated from mean and
-    /// deviation. Returns `None` for fewer than [`Self::LEAST_PRODUCTS`] products, and if the
-    /// deviation is zero.
+    /// Returns the distribution of the largest error of a product, estimated from the mean and the
+    /// standard deviation. Returns `None` if there are fewer than [`Self::LEAST_PRODUCTS`]
+    /// products, or if the deviation is zero.
     ///
     /// Squarings of small numbers, as at the beginning of a test, have almost no round-off. They
     /// increase the deviation, so the distance Z ([`Gumbel::z`]) is too low until other squarings
@@ -34,8 +34,8 @@ impl RoundOff {
         enough.then(|| Gumbel::of_moments(self.mean, self.deviation)).flatten()
     }
 
-    /// Returns the distance Z ([`Gumbel::z`]) of the distribution that [`Self::gumbel`] returns;
-    /// `None` if that returns `None`.
+    /// Returns the distance Z ([`Gumbel::z`]) of the distribution that [`Self::gumbel`] returns.
+    /// Returns `None` if [`Self::gumbel`] does.
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.gumbel().map(|gumbel| gumbel.z())
@@ -43,8 +43,8 @@ impl RoundOff {
 }
 
 /// The Gumbel distribution with mode μ and scale β: P(x ≤ t) = exp(−exp(−(t − μ)/β)). The maximum
-/// of many similar quantities tends to it if their tails fall at least exponentially (Gumbel,
-/// Statistics of Extremes, 1958).
+/// of many similar quantities tends to this distribution if their tails fall at least exponentially
+/// (Gumbel, Statistics of Extremes, 1958).
 ///
 /// The tail of rounding errors falls faster than exponentially, and so does the tail of the largest
 /// of N errors. So this distribution overestimates probabilities far above the mean.
@@ -60,8 +60,9 @@ pub struct Gumbel {
 const EULER: f64 = 0.577_215_664_901_532_9;
 
 impl Gumbel {
-    /// Returns the distribution with mean m and standard deviation s. Its scale is β = s·√6/π, and
-    /// its mode is μ = m − 0.5772·β. Returns `None` unless m is finite and s is finite and above 0.
+    /// Returns the distribution with the mean m = `mean` and the standard deviation s =
+    /// `deviation`. Its scale is β = s·√6/π, and its mode is μ = m − 0.5772·β. Returns `None`
+    /// unless m is finite and s is finite and above 0.
     #[must_use]
     pub fn of_moments(mean: f64, deviation: f64) -> Option<Self> {
         let scale = deviation * 6f64.sqrt() / PI;
@@ -92,8 +93,8 @@ mod tests {
     use super::*;
     use crate::engine::fp64::engine::Statistics;
 
-    /// Returns statistics of n products whose largest errors are the quantiles (i + ½)/n, 0 ≤ i <
-    /// n, of a distribution.
+    /// Returns statistics of n products. The largest errors of the products are the quantiles (i +
+    /// ½)/n of the distribution `of`, for 0 ≤ i < n.
     fn noted(of: Gumbel, n: u32) -> RoundOff {
         let mut statistics = Statistics::default();
         for i in 0..n {

@@ -29,8 +29,8 @@ impl Tampered {
     /// Returns a family, leaked to be `'static`, whose engines compute like those of `inner` except
     /// at some squarings. Squarings of `register` (of all registers if it is `None`) are counted
     /// from 1, over all engines of the family. If `at` returns true for the number of a squaring,
-    /// the register's value x is replaced by `change(x)` after it; x is the stored value, shift
-    /// included.
+    /// the register's value x is replaced by `change(x)` after that squaring. x is the stored
+    /// value, including the factor 2^s of a shift s.
     pub(crate) fn leaked(
         inner: &'static dyn EngineFamily,
         register: impl Into<Option<usize>>,

@@ -54,7 +54,7 @@ impl Hands {
 
 impl WordLayout {
     /// Returns the balanced digits of a residue mod 2^p − 1, one for each of the N words. The carry
-    /// out of the last word is added to word 0, which is right since 2^p ≡ 1. Cost: O(N + p/64).
+    /// out of the last word is added to word 0, because 2^p ≡ 1. Cost: O(N + p/64).
     ///
     /// # Panics
     /// Panics if the residue is of another exponent, or if a word has more than 31 bits.
@@ -146,8 +146,8 @@ impl WordLayout {
         Residue::from_canonical(self.p, x)
     }
 
-    /// Returns the carry out of piece i, whose digits are `piece`, if the carry into it is `into`.
-    /// `by_itself` is the carry out of the piece if no carry enters it.
+    /// Returns the carry out of piece i, whose digits are `piece`, if the carry into the piece is
+    /// `into`. `by_itself` is the carry out of the piece if no carry enters it.
     fn carry_through(&self, i: usize, piece: &[i32], into: i64, by_itself: i64) -> i64 {
         let (mut with, mut without) = (into, 0);
         for (&d, (_, bits)) in piece.iter().zip(self.places(i * PIECE)) {

@@ -48,7 +48,8 @@ impl WordLayout {
         f64::from(self.p) / self.n as f64
     }
 
-    /// Returns the position of the lowest bit of word j, which is ⌈pj/N⌉ for N words; p for j = N.
+    /// Returns the position of the lowest bit of word j, which is ⌈pj/N⌉ for N words. For j = N,
+    /// the result is p.
     #[must_use]
     pub fn offset(&self, j: usize) -> u64 {
         // The product fits in u64, since p < 2^32 and j ≤ N ≤ p.
@@ -61,8 +62,8 @@ impl WordLayout {
         (self.offset(j + 1) - self.offset(j)) as u32
     }
 
-    /// Iterates over ([`Self::offset`], [`Self::bits`]) of each word from word j on, without a
-    /// division per word.
+    /// Iterates over the pairs ([`Self::offset`], [`Self::bits`]) of word j and of all words after
+    /// it, without a division per word.
     fn places(&self, j: usize) -> impl Iterator<Item = (u64, u32)> {
         let (n, p) = (self.n as u64, u64::from(self.p));
         let (short, rest) = (p / n, p % n);
@@ -101,8 +102,8 @@ impl WordLayout {
         (j, (u64::from(bit) - self.offset(j)) as u32)
     }
 
-    /// Adds the carry out of the last word to word 0, which is right since 2^p ≡ 1, and propagates
-    /// it.
+    /// Adds `carry`, the carry out of the last word, to word 0 and propagates it. This is right
+    /// because 2^p ≡ 1.
     ///
     /// Two rounds through all words are enough for p ≥ 64 and |carry| < 2^62. The first round
     /// leaves a carry of −1, 0 or 1. The words that this carry passed are then at the opposite end
@@ -113,9 +114,9 @@ impl WordLayout {
         self.carry_into(digits, self.n, carry);
     }
 
-    /// Adds a carry to word `start`, or to word 0 if `start` is the number of words. Propagates it
-    /// to the last word, and then from word 0 through all words up to twice. A carry left after
-    /// that is added to word 0.
+    /// Adds a carry to word `start`, or to word 0 if `start` is the number of words. Propagates the
+    /// carry up to the last word, and then through all words, beginning with word 0, at most twice.
+    /// If a carry is still left, it is added to word 0.
     fn carry_into(&self, digits: &mut [i32], start: usize, mut carry: i64) {
         for j in (start..self.n).chain(0..self.n).chain(0..self.n) {
             if carry == 0 {

@@ -9,7 +9,7 @@ use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 use crate::run::resolve_for_any;
 use crate::{report, threads};
 
-/// Returns the given device, or in place of `auto` the device or CPU that it selects.
+/// Returns the given choice. `auto` is replaced by the device or the CPU that it selects.
 pub(crate) fn resolved(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     match choice {
         DeviceChoice::Auto => {
@@ -34,8 +34,8 @@ pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
 }
 
 /// Opens the executor, which is a device or the CPU, and returns it with its name. `threads` is the
-/// number of CPU threads; work that remains on the CPU beside a device uses them too. It must be
-/// called at most once per process.
+/// number of CPU threads, which are also used for work that a device leaves to the CPU. The
+/// function must be called at most once per process.
 pub(crate) fn executor(
     choice: DeviceChoice,
     threads: Option<usize>,

@@ -50,12 +50,13 @@ pub(crate) struct BatchReport {
     written_bytes: u64,
     numbers_per_second: f64,
     device: String,
-    /// The count of results that were recomputed by slow arithmetic. All were equal.
+    /// The count of results that were recomputed by slow arithmetic, with the same values.
     checked: u64,
     /// The count of results that were compared with their operands modulo 2^61 − 1 or, for powers,
     /// recomputed on the CPU.
     checked_by_identity: u64,
-    /// The number of pieces that were computed again because results contradicted their operands.
+    /// The number of pieces of the batch that were computed again, because a check of results
+    /// against their operands failed.
     device_errors: u64,
     /// The seed from which the results to check were drawn; `null` if none were drawn.
     seed: Option<u64>,

@@ -50,7 +50,8 @@ pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
 }
 
 /// Converts an error of the benchmark into the error that the program prints. For an invalid
-/// request it names the option to change; for a lack of memory it states the memory needed.
+/// request, the new error names the option to change. For a lack of memory, it states the memory
+/// needed.
 fn in_words(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::Batch(e) => e,

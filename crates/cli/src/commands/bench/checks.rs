@@ -44,7 +44,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
 }
 
 /// Converts an error of the benchmark into the error that the program prints, with times formatted
-/// as in its other output.
+/// as in the rest of the output.
 fn in_words(e: BenchError) -> anyhow::Error {
     let BenchError::TooShort { exponent, time } = e else { return e.into() };
     let (time, shortest) = (units::elapsed(time), units::elapsed(SHORTEST));

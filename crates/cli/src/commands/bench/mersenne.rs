@@ -37,7 +37,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
 }
 
 /// Returns the request with its device chosen, and the exponents to measure. All exponents are
-/// measured on the device that is chosen for the largest.
+/// measured on the device that is chosen for the largest exponent.
 fn request(args: &BenchArgs) -> anyhow::Result<(PlanRequest, Vec<Exponent>)> {
     let threads = args.arithmetic.how.threads.unwrap_or_else(cores);
     let request = PlanRequest { threads: Some(threads), ..args.arithmetic.plan_request(None) };

@@ -46,7 +46,7 @@ fn say_all(json: bool, measured: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the device of a request; `None` for the CPU.
+/// Returns the device of a request. Returns `None` if the request is for the CPU.
 fn device_of(request: &PlanRequest) -> Option<DeviceId> {
     match request.device {
         DeviceChoice::On(id) => Some(id),
@@ -67,7 +67,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Formats a number with `digits` digits after the point; `None` is a dash.
+/// Formats a number with `digits` digits after the point. Formats `None` as a dash.
 fn optional(x: Option<f64>, digits: usize) -> String {
     x.map_or_else(|| "–".into(), |x| format!("{x:.digits$}"))
 }

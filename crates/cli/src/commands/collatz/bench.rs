@@ -79,7 +79,7 @@ fn delay_row(args: &CollatzBenchArgs, from: u128, tuned: &TunedSizes) -> anyhow:
 }
 
 /// Converts an error of the benchmark into the error that the program prints. For an invalid
-/// request it names the option to change.
+/// request, the new error names the option to change.
 fn explained(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::CollatzRequest(e) => e,

@@ -21,7 +21,7 @@ use crate::report::{notice, print, report_line, warn, write_out};
 use crate::signals::Signals;
 use crate::units;
 
-/// The least count of numbers for which `auto` selects a GPU. With fewer numbers, the CPU is done
+/// The least count of numbers for which `auto` selects a GPU. For fewer numbers, the CPU finishes
 /// before a GPU has loaded its kernels.
 const WORTH_A_GPU: u128 = 1 << 25;
 /// The count of numbers whose delays are computed and written at a time.
@@ -88,8 +88,8 @@ fn engine(device: DeviceChoice, numbers: u128) -> anyhow::Result<Box<dyn Delays>
 }
 
 /// Computes the delays of a range in pieces of [`WRITTEN`] numbers, until the end of the range or a
-/// request to stop. Writes the delays of each piece, one line `n delay` per number. Returns the
-/// sum, the largest delay and the records.
+/// request to stop. Writes the delays of each piece, one line `n delay` per number n. Returns the
+/// sum of the delays, the largest delay and the records.
 fn written(
     engine: &mut dyn Delays,
     from: u128,

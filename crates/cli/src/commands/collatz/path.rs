@@ -14,8 +14,8 @@ use crate::report::{notice, print};
 use crate::signals::Signals;
 use crate::units;
 
-/// The largest number of bits of a number that is printed in full. The conversion of a longer
-/// number to decimal digits takes longer than its path.
+/// The largest number of bits of a number that is printed in full. Converting a longer number to
+/// decimal digits takes longer than computing its path.
 const MOST_BITS: u64 = 1 << 18;
 
 /// The least number of bits of a product that is computed on several threads.

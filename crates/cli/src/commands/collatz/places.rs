@@ -19,7 +19,7 @@ pub(super) fn places(given: args::Places) -> anyhow::Result<Places> {
 }
 
 /// Converts an error of opening a verifier into the error that the program prints. If no method
-/// fits the device, it names the options to change.
+/// fits the device, the new error names the options to change.
 pub(super) fn by_option(e: anyhow::Error) -> anyhow::Error {
     match e.downcast_ref() {
         Some(OpenError::NoMethod { .. }) => {

@@ -7,7 +7,8 @@ use serde::Serialize;
 /// The number of units for each method, version and parameters.
 pub(super) type Methods = BTreeMap<(String, u32, String), u64>;
 
-/// Escapes the control characters of a text from a file, so that it cannot affect the terminal.
+/// Escapes the control characters of a text from a file, so that the text cannot affect the
+/// terminal.
 pub(super) fn printable(text: &str) -> String {
     let escaped = |c: char| match c.is_control() {
         true => c.escape_default().to_string(),

@@ -1,5 +1,5 @@
-//! The progress of `warpint collatz path`, `delay` and `merge` on standard error, and their
-//! requests to stop.
+//! The progress of `warpint collatz path`, `delay` and `merge` on standard error, and the user's
+//! requests to stop these commands.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use warpint::mersenne::StopToken;
 use crate::meter::Meter;
 use crate::units;
 
-/// A [`Watch`] that shows how much of the work is done, and tells the work of requests to stop.
+/// A [`Watch`] that shows how much of the work is done, and passes requests to stop on to the work.
 pub(super) struct View<'a> {
     stop: &'a StopToken,
     /// The singular name of the things that are counted, such as `number` or `bit`.

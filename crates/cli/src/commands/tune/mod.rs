@@ -18,7 +18,8 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Warns once if results cannot be stored. They are printed in any case.
+/// A warning, printed at most once, that results cannot be stored. The results are printed in any
+/// case.
 pub(crate) struct Unstored {
     /// The name of the results to be stored, such as `times` or `prices`.
     what: &'static str,
@@ -27,8 +28,8 @@ pub(crate) struct Unstored {
 }
 
 impl Unstored {
-    /// Creates the value. If results cannot be stored, warns at once, before minutes are spent on
-    /// measurements.
+    /// Creates the value before the measurements, which take minutes. If results cannot be stored,
+    /// prints the warning at once.
     pub(crate) fn new(what: &'static str, storing: &Storing) -> Self {
         let mut unstored = Self { what, exit: Exit::Done };
         unstored.look_at(storing);

@@ -16,7 +16,8 @@ use crate::console::Console;
 use crate::exit::Exit;
 use crate::signals;
 
-/// Starts `each` workers on each device, and waits for them to end.
+/// Starts workers, `each` of them on every device, and waits until all workers have ended. Returns
+/// the exit code of all workers together.
 pub(super) fn run(args: &WorkArgs, devices: &[DeviceChoice], each: usize) -> anyhow::Result<Exit> {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
     let seats = seats(devices, each, args.how.threads, cores)?;
@@ -38,7 +39,7 @@ fn crew(commands: Vec<(Seat, Command)>) -> Crew {
 }
 
 /// Sends the signal that requested a stop to a worker. After Ctrl-C on a terminal the worker has
-/// already received this signal; it treats the two as one request.
+/// already received this signal, and treats both signals as one request.
 #[cfg(unix)]
 fn pass_on(child: &Child) {
     if let Some(signal) = signals::asked_by() {
@@ -109,9 +110,8 @@ fn exit_of(stopped: bool, ended: &[Exit]) -> Exit {
     if stopped { Exit::Stopped } else { gravest }
 }
 
-/// Returns the exit code of the process of a worker. If the process could not be started (`status`
-/// is `None`), crashed, or ended with a code that is none of this program's, returns
-/// [`Exit::Failed`].
+/// Returns the exit code of the process of a worker. Returns [`Exit::Failed`] if the process could
+/// not be started (`status` is `None`), if it crashed, or if its exit code is not one of [`Exit`].
 fn how(status: Option<ExitStatus>) -> Exit {
     let Some(status) = status else { return Exit::Failed };
     let known = [Exit::Done, Exit::Stopped, Exit::BadInput, Exit::Negative];

@@ -43,7 +43,7 @@ impl Statistics {
     }
 
     /// Records the round-off of a product, the largest distance of its words from integers. Returns
-    /// an error if it exceeds [`ROUND_OFF_LIMIT`].
+    /// an error if the round-off exceeds [`ROUND_OFF_LIMIT`].
     fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
         self.note(measured);
         within_limit(length, measured)
@@ -57,7 +57,7 @@ impl Statistics {
 }
 
 /// Returns an error if the round-off of a product, the largest distance of its words from integers,
-/// exceeds [`ROUND_OFF_LIMIT`]. `length` is for the error.
+/// exceeds [`ROUND_OFF_LIMIT`]. `length` is the transform length in words, which the error states.
 pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineError> {
     let limit = ROUND_OFF_LIMIT;
     if measured > limit {
@@ -97,8 +97,8 @@ impl Fp64Engine {
         }
     }
 
-    /// Calls f with the digits of a register, which is empty in the engine meanwhile, so that f can
-    /// read other registers while it writes these digits.
+    /// Calls f with the digits of the register `reg`, so that f can write them while it reads other
+    /// registers of the engine. During the call, the register itself is empty.
     fn with_register<T>(&mut self, reg: usize, f: impl FnOnce(&mut Self, &mut Vec<i32>) -> T) -> T {
         let mut digits = std::mem::take(&mut self.registers[reg]);
         let value = f(self, &mut digits);

@@ -1,5 +1,4 @@
-//! The floor of a squaring on one thread: the time of its FFTs alone, below which no squaring that
-//! uses them can be.
+//! A lower bound for the time of a squaring on one thread: the time of its FFTs alone.
 
 use std::time::{Duration, Instant};
 

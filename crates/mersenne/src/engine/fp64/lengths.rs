@@ -5,18 +5,18 @@ pub(super) const SHORTEST: usize = 8;
 /// The longest transform length, in words.
 pub(super) const LONGEST: usize = 1 << 28;
 
-/// The transform length in words from which every length must be an entry of [`ODD_PARTS`] times a
-/// power of two.
+/// The shortest transform length, in words, that must be an entry of [`ODD_PARTS`] times a power of
+/// two. So must all longer lengths.
 const SELECTED_FROM: usize = 1024;
 
-/// The odd parts of the transform lengths from 1024 words on. Adjacent lengths differ by at most
-/// 5.8 %.
+/// The odd parts of the transform lengths of 1024 words and more. Adjacent lengths differ by at
+/// most 5.8 %.
 const ODD_PARTS: [usize; 20] =
     [1, 3, 5, 7, 9, 15, 21, 25, 27, 35, 45, 63, 75, 105, 135, 175, 189, 225, 315, 945];
 
-/// Returns whether the family `fp64` has the transform length n on the CPU. The length must be
-/// even, from 8 to 2^28, and without prime factors above 7. From 1024 words on, it must also be an
-/// entry of [`ODD_PARTS`] times a power of two.
+/// Returns whether the family `fp64` supports the transform length n on the CPU. The length must be
+/// even, from 8 to 2^28 words, and without prime factors above 7. If it is 1024 or more, it must
+/// also be an entry of [`ODD_PARTS`] times a power of two.
 pub(super) fn is_length(n: usize) -> bool {
     if !(SHORTEST..=LONGEST).contains(&n) || !n.is_multiple_of(2) {
         return false;
@@ -37,8 +37,8 @@ fn strip(mut n: usize, q: usize) -> usize {
     n
 }
 
-/// Returns the transform lengths of the family `fp64` on the CPU in `from..=to`, in ascending
-/// order.
+/// Returns the transform lengths, in words, that the family `fp64` supports on the CPU in
+/// `from..=to`, in ascending order.
 pub(super) fn lengths(from: usize, to: usize) -> Vec<usize> {
     let small = (SHORTEST..SELECTED_FROM).filter(|&n| is_length(n));
     let large = ODD_PARTS.into_iter().flat_map(|odd| {

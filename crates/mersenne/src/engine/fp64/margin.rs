@@ -8,7 +8,7 @@
 //!
 //! σ = c·2^−53·√(log2 N)·√N·4^β.
 //!
-//! On a GPU c was measured at every length that plans use from 64K words on
+//! On a GPU c was measured at every length of 64K words or more that plans use
 //! ([`measured`](super::measured)).
 //!
 //! On a CPU c was found by squaring random residues with AVX2 and FMA. In the table,
@@ -36,14 +36,15 @@
 //! program PRPLL chooses its longest words from the mean and the deviation of this distribution: Z,
 //! the distance from the mode to ½ in units of the scale, must be at least 28. The formula here
 //! agrees. The largest of N Gaussian errors is expected at z_N·σ, with a scale of σ/z_N. Margin 0
-//! means ½ = z·σ, so that Z = (z − z_N)·z_N, which is 28 to 32 from 64K words on. With the Gumbel
-//! tail, which is exponential, one product in 2^40 then has an error above ½; with the Gaussian
-//! tail, one in 2^71.
+//! means ½ = z·σ, so that Z = (z − z_N)·z_N, which is 28 to 32 for 64K words and more. With the
+//! Gumbel tail, which is exponential, one product in 2^40 then has an error above ½; with the
+//! Gaussian tail, one in 2^71.
 //!
 //! If the mean and the deviation of the largest errors were measured at a length, they also limit
 //! its words: Z must be at least ln(1000·p), so that even with the Gumbel tail only one test in a
-//! thousand has an error above ½. (If errors were larger by an eighth, it would be one test in
-//! seven at 4M words and one in four at 32M words; with the Gaussian tail none in 10^9.)
+//! thousand has an error above ½. (If errors were larger by an eighth, one test in seven would have
+//! an error above ½ at 4M words, and one in four at 32M words; with the Gaussian tail, not even one
+//! in 10^9.)
 //!
 //! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length. Percival's
 //! worst-case bound (2002) has N in place of √N, and holds for powers of two only. So the margin is
@@ -77,11 +78,11 @@ pub(crate) struct Accuracy {
 pub(crate) const ON_CPU: Accuracy =
     Accuracy { measured: |_| None, deviation: 0.4, of_multiples_of_3: 0.4, per_odd_factor: 0.08 };
 
-/// The accuracy of the kernels in `kernels/fp64`. From 64K words on, c was measured at every
-/// transform length that plans use. A shorter length has the largest c of the lengths of its kind
-/// (multiples of 3, or other lengths). The measurements in the shipped table are of 2,000 squarings
-/// at each of two exponents per length on an H200; the table has the exponent with the larger c.
-/// The values of c:
+/// The accuracy of the kernels in `kernels/fp64`. c was measured at every transform length of 64K
+/// words or more that plans use. For a shorter length, it is the largest c of the lengths of its
+/// kind (multiples of 3, or other lengths). The measurements in the shipped table are of 2,000
+/// squarings at each of two exponents per length on an H200; the table has the exponent with the
+/// larger c. The values of c:
 ///
 /// | odd part of N | 1 | 5 | 7 | 35 | 3 | 15 | 9, 21, 45, 75, 105 |
 /// |---|---|---|---|---|---|---|---|
@@ -112,7 +113,8 @@ const OTHER_CASES: f64 = 1.12;
 
 impl Accuracy {
     /// Returns the coefficient c of [`Accuracy`] from which the margin of transform length n is
-    /// computed: the measured c with an allowance, or the c of the lengths of its kind.
+    /// computed. If the length was measured, it is the measured c with an allowance; otherwise, it
+    /// is the c of the lengths of its kind.
     ///
     /// Up to [`ANY_DIGITS_UP_TO`] words, products must be right for digits of any pattern. A c
     /// measured with random digits says nothing about patterns, so these lengths always use the c
@@ -121,21 +123,21 @@ impl Accuracy {
         self.line(n).map_or_else(|| self.of_kind(n), |line| self.with_other_cases(n, line.c))
     }
 
-    /// Returns the measurement at transform length n. Returns `None` if there is none, and up to
-    /// [`ANY_DIGITS_UP_TO`] words, where patterns of digits rather than random digits limit the
-    /// words.
+    /// Returns the measurement at transform length n. Returns `None` if the length was not
+    /// measured. Also returns `None` for n ≤ [`ANY_DIGITS_UP_TO`], because patterns of digits
+    /// rather than random digits limit the words of these lengths.
     fn line(&self, n: usize) -> Option<&'static MeasuredLength> {
         if n > ANY_DIGITS_UP_TO { (self.measured)(n) } else { None }
     }
 
-    /// Returns a coefficient c that allows for cases other than the measured one: 1.12·c, or the c
-    /// of the lengths of the kind of n if that is less, but at least the measured c.
+    /// Returns a coefficient that allows for cases other than the measured one, where `c` is the
+    /// measured coefficient. It is the smaller of 1.12·`c` and [`Self::of_kind`], but at least `c`.
     fn with_other_cases(&self, n: usize, c: f64) -> f64 {
         (OTHER_CASES * c).min(self.of_kind(n)).max(c)
     }
 
-    /// Returns the largest coefficient c of the transform lengths of the kind of n, which depends
-    /// on the odd prime factors of n.
+    /// Returns the coefficient c that is assumed for a transform length n that was not measured. It
+    /// depends on whether n is a multiple of 3, and on the number of odd prime factors of n.
     fn of_kind(&self, n: usize) -> f64 {
         let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
         let of_kind = if n.is_multiple_of(3) { self.of_multiples_of_3 } else { self.deviation };
@@ -147,24 +149,24 @@ impl Accuracy {
 /// √N·4^(p/N) for N words and the exponent p.
 const RANDOM_RMS: f64 = 0.180_337;
 
-/// log2 of the number of products for which a transform length must be safe. A test of the largest
-/// exponent has fewer products.
+/// log2 of the number of products in which rounding must not fail. A test of the largest exponent
+/// has fewer products.
 const PRODUCTS: f64 = 31.0;
 
 /// −log2 of the allowed probability that some error in 2^31 products exceeds ½.
 const RELIABILITY: f64 = 40.0;
 
 /// The transform length up to which products must be right for all digits, including the worst
-/// patterns. Words are kept short enough for that, since such short transforms cost next to
-/// nothing.
+/// patterns. Up to this length, words are short enough for any digits. The additional time is
+/// negligible, because the transforms are short.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// The least ratio of ½ to the standard deviation of the errors at which the rounding of a product
-/// is trusted for digits of any pattern.
+/// The least ratio of ½ to the standard deviation of the errors for which the rounding of a product
+/// is trusted, if the digits may have any pattern.
 const PATTERN_SIGMAS: f64 = 7.0;
 
 /// Returns the margin for the exponent p at transform length n, in bits: log2 of the ratio of the
-/// allowed error to the expected one.
+/// allowed error to the expected error.
 ///
 /// With random digits, the allowed standard deviation of errors is ½/z, where z is such that an
 /// error above ½ in n·2^31 words has the probability 2^−40. Two other limits may lower the margin.
@@ -204,8 +206,8 @@ fn deviation_at_1(p: u32, n: usize) -> f64 {
     (size.log2() * size).sqrt() * 4f64.powf(f64::from(p) / size) * 2f64.powi(-53)
 }
 
-/// Returns the coefficient c of [`Accuracy`] that follows from `mean`, the mean over products of
-/// random digits of the largest error of each product.
+/// Returns the coefficient c of [`Accuracy`] that follows from measurements with random digits, for
+/// the exponent p and n words. `mean` is the mean of the largest errors of all measured products.
 pub(crate) fn coefficient_of_mean(p: u32, n: usize, mean: f64) -> f64 {
     mean / (expected_largest(n) * deviation_at_1(p, n))
 }
@@ -226,11 +228,12 @@ fn multiplicity(mut n: usize, q: usize) -> u32 {
     count
 }
 
-/// Returns the largest root mean square of the words of a product at which its rounding is trusted:
-/// seven standard deviations of the errors are then ½.
+/// Returns the largest root mean square of the words of a product for which the rounding of the
+/// product is trusted. At this value, ½ is seven standard deviations of the errors.
 ///
-/// Random digits, in the longest words that [`bits`] allows, have about two thirds of this root
-/// mean square. Equal digits have √N times as much, and proportional errors.
+/// For random digits in the longest words that [`bits`] allows, the words of a product have about
+/// two thirds of this root mean square. For digits that are all equal, the root mean square is
+/// about √n times as large, and the errors grow in proportion.
 pub(crate) fn largest_rms(n: usize, accuracy: Accuracy) -> f64 {
     0.5 / (PATTERN_SIGMAS * unit_deviation(n, accuracy))
 }
@@ -270,7 +273,7 @@ mod tests {
         coefficient_of_mean(p, n, mean) / ON_CPU.coefficient(n)
     }
 
-    /// Returns the largest p with a margin of at least `least` bits at transform length n.
+    /// Returns the largest exponent p whose margin at transform length n is at least `least` bits.
     fn longest(n: usize, least: f64) -> u32 {
         let (mut low, mut high) = (1u32, (25 * n).min(1 << 31) as u32);
         while high - low > 1 {

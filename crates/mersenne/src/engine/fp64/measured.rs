@@ -1,9 +1,9 @@
 //! The accuracy of the kernels on a GPU, as measured at many transform lengths.
 //!
-//! The table `tables/fp64-round-off.txt` has a line for every length that plans use from 64K words
-//! on; `cargo xtask margins --output FILE` writes such a table. The kernels round identically on
-//! every GPU, so the table is valid for all of them. The module `margin` allows for the observed
-//! variation over exponents and over divisions of a transform into columns and rows.
+//! The table `tables/fp64-round-off.txt` has a line for every length of 64K words or more that
+//! plans use; `cargo xtask margins --output FILE` writes such a table. The kernels round
+//! identically on every GPU, so the table is valid for all of them. The module `margin` allows for
+//! the observed variation over exponents and over divisions of a transform into columns and rows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use crate::engine::{Gumbel, RoundOff};
 /// The text of the table of measurements, which is compiled into the program.
 const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
 
-/// The names of the columns of the table, separated by spaces, as in its heading.
+/// The names of the columns of the table, separated by spaces, as in the heading of the table.
 pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z shape";
 
 /// The round-off of squarings of random residues at one transform length: a line of the table whose
@@ -122,13 +122,14 @@ fn parsed(line: &str) -> Option<MeasuredLength> {
     })
 }
 
-/// Parses a finite number above 0; returns `None` for any other text.
+/// Parses a finite number above 0. Returns `None` for any other text.
 fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0)
 }
 
-/// Parses the text of a column that may have no value. Returns `Some(None)` for `-`, otherwise the
-/// value that `of` parses, and `None` for an invalid value.
+/// Parses the text of a column that may have no value. Returns `Some(None)` for `-`, and
+/// `Some(Some(value))` for a value that the function `of` can parse. Returns `None` for any other
+/// text.
 fn known<T>(text: &str, of: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if text == "-" { Some(None) } else { of(text).map(Some) }
 }
@@ -151,7 +152,8 @@ fn lines(table: &str) -> impl Iterator<Item = Result<MeasuredLength, NoSuchLine>
     table.lines().filter(|line| !line.starts_with('#')).map(str::parse)
 }
 
-/// Returns the line of the shipped table for a transform length; `None` if it has no such line.
+/// Returns the line of the shipped table for a transform length. Returns `None` if the table has no
+/// line for that length.
 pub(super) fn line(length: usize) -> Option<&'static MeasuredLength> {
     static LINES: LazyLock<Vec<MeasuredLength>> =
         LazyLock::new(|| lines(TABLE).flatten().collect());

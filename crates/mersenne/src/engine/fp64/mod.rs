@@ -36,17 +36,18 @@ use crate::layout::WordLayout;
 
 /// Transform lengths at which the engine changes its method.
 mod threshold {
-    /// The transform length in words from which a transform is computed by rows and columns rather
-    /// than as a whole. On a Zen 3 core both methods take 0.42 ms per squaring at this length;
-    /// below it, the whole transform is faster.
+    /// The shortest transform length, in words, at which a transform is computed by rows and
+    /// columns rather than as a whole. On a Zen 3 core both methods take 0.42 ms per squaring at
+    /// this length; at shorter lengths, the whole transform is faster.
     pub(super) const ROW_COLUMN: usize = 65536;
 }
 
 /// The largest round-off at which a product is trusted; a larger one is an error.
 ///
-/// An error above ½ rounds a word to a wrong integer, and then appears as a small distance. But the
-/// errors of N words are distributed like a Gaussian variable: if one error exceeds ½, others lie
-/// between 0.4 and ½. So a transform length at which 0.4 is never exceeded is far from errors of ½.
+/// A word with an error above ½ is rounded to a wrong integer, and its distance from that integer
+/// may be small. But the errors of N words are distributed like a Gaussian variable: if one error
+/// exceeds ½, others lie between 0.4 and ½. So a transform length at which 0.4 is never exceeded is
+/// far from errors of ½.
 pub const ROUND_OFF_LIMIT: f64 = 0.4;
 
 /// The largest allowed mean number of bits of a word. The required accuracy limits words to fewer
@@ -56,8 +57,8 @@ const LONGEST_WORD: usize = 25;
 /// The engine family `fp64` on the CPU, for exponents 64 ≤ p < 2^31. Transform lengths are even
 /// numbers 2^a·3^b·5^c·7^d from 8 to 2^28 words.
 ///
-/// From 1024 words on, only lengths with small odd parts are offered; adjacent lengths differ by at
-/// most 6 %. Margins are statistical.
+/// At 1024 words and more, only lengths with small odd parts are offered; adjacent lengths differ
+/// by at most 6 %. Margins are statistical.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fp64;
 

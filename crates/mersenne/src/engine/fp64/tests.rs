@@ -64,7 +64,7 @@ fn options(threads: usize) -> BuildOptions {
     BuildOptions::new(3, threads)
 }
 
-/// Returns an engine whose transform is divided into `rows` rows.
+/// Returns an engine whose transform is divided into `rows` rows and into columns.
 fn row_column(p: u32, length: usize, rows: usize, threads: usize) -> Box<dyn Engine> {
     let layout = WordLayout::new(p, length);
     let transform: Box<dyn Transform> = Box::new(RowColumn::new(layout, rows, threads).unwrap());
@@ -132,8 +132,8 @@ fn check_all(engine: &mut dyn Engine, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// Returns the largest p with a margin of at least 0 at a transform length. It need not be prime:
-/// an engine does not require that.
+/// Returns the largest exponent p with a margin of at least 0 at a transform length. p need not be
+/// prime, because engines accept any exponent.
 fn tightest(length: usize) -> u32 {
     let fits = |p: u32| Fp64.margin(p, length).is_ok_and(|m| m.bits >= 0.0);
     let (mut low, mut high) = (length as u32, 25 * length as u32);

@@ -1,10 +1,10 @@
 //! Irrational-base weights a_j = 2^(⌈pj/N⌉ − pj/N) of the N words of a residue mod 2^p − 1 (Thall
 //! 2011, eq. 1.3).
 //!
-//! The exponents add mod 1, so a table of √N rows and one of √N columns give all weights. Let u_j =
-//! (−pj mod N), so that a_j = 2^(u_j/N). Let r be the first word of a row, and j = r + i. Then u_j
-//! is u_r + u_i or u_r + u_i − N; in the second case a_j = a_r·a_i/2. u_j also determines the
-//! number of bits of word j: ⌈p/N⌉ if u_j < p mod N, else ⌊p/N⌋.
+//! The exponents add mod 1, so a table for √N rows and a table for √N columns give all weights. Let
+//! u_j = (−pj mod N), so that a_j = 2^(u_j/N). Let r be the first word of a row, and j = r + i.
+//! Then u_j is u_r + u_i or u_r + u_i − N; in the second case a_j = a_r·a_i/2. u_j also determines
+//! the number of bits of word j: ⌈p/N⌉ if u_j < p mod N, else ⌊p/N⌋.
 
 use warpint_arith::dd::{Dd, exp2_ratio};
 

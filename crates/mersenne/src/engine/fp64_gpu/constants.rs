@@ -17,7 +17,8 @@ pub(super) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
 const LARGEST_ROOT: u64 = 36;
 
 /// The text of `constants.cuh`: roots of unity and powers of 2 in constant memory, which an
-/// instruction can read as an operand. All but one in some thousands are correctly rounded.
+/// instruction can read as an operand. Of several thousand constants, about one is not correctly
+/// rounded.
 static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
     let mut roots = String::new();
     let mut powers = String::new();

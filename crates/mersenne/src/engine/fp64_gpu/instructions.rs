@@ -11,8 +11,9 @@
 //! * words: 20 per point for weights, rounding and carries;
 //! * products of points: 10 per point, without the roots of unity needed for them.
 //!
-//! Not counted are the measurement of round-off, which one squaring in 32 has; the first tile of
-//! columns, which is computed twice; and the one pair of rows whose members are their own partners.
+//! Not counted are the measurement of round-off, which takes place in one squaring of 32; the
+//! second computation of the first tile of columns; and the one pair of rows whose members are
+//! their own partners.
 
 use std::collections::BTreeSet;
 
@@ -37,9 +38,9 @@ enum Factors {
 ///
 /// (F(Q)+F(Q))/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/2B for the row.
 ///
-/// P(r), F(r) and T(r) are the instructions of a transform of radix r in registers, without
-/// factors, with factors from a table, and with factors that are products of two entries of a
-/// table. f(B) is the value of [`partners_roots`].
+/// A transform of radix r in registers has P(r) instructions without factors, F(r) with factors
+/// from a table, and T(r) with factors that are products of two entries of a table. f(B) is the
+/// value of [`partners_roots`].
 pub(super) fn per_point(column: Line, row: Line) -> f64 {
     use Factors::{Listed, None, Turned};
     let pair = |radix, first, second| {
@@ -71,7 +72,8 @@ const WORDS: u32 = 20;
 /// two squares, 6 for a difference and its square, 4 for a product.
 const PRODUCTS: u32 = 20;
 
-/// The number of instructions for a product of complex numbers, including one by a root of unity.
+/// The number of instructions for a product of two complex numbers, also if one of them is a root
+/// of unity.
 const PRODUCT: u32 = 4;
 
 /// Returns the number of instructions of the function `transform` in `fourier.cuh` for `radix`
@@ -110,9 +112,9 @@ fn transform(radix: u32, factors: Factors) -> u32 {
 }
 
 /// Returns the number of instructions for products by roots of unity in the last step along a row,
-/// whose radix is B = `b`. With e(x) = e^(2πix), and w the factor of a thread's points, these are
-/// the products in the powers of the partner's factor e(−1/B)/w, and those in w·e(−k/B), by which
-/// the products of points are computed.
+/// whose radix is B = `b`. Let e(x) = e^(2πix), and let w be the factor of a thread's points.
+/// Counted are two sets of products: those in the powers of e(−1/B)/w, which is the factor of the
+/// partners; and those in the numbers w·e(−k/B), from which the products of points are computed.
 fn partners_roots(b: u32) -> u32 {
     let of_factors = exponents(b).into_iter().filter(|&e| rest(e, b) > 0).count();
     let of_products: BTreeSet<u32> = (0..b).map(|k| rest(k, b)).filter(|&r| r > 0).collect();
@@ -130,8 +132,8 @@ fn frequency_at(n: u32, place: u32) -> u32 {
     place / m + p * frequency_at(m, place % m)
 }
 
-/// Returns the least r ≥ 0 for which e^(2πir/n) is e^(2πik/n) times a power of i; 0 if e^(2πik/n)
-/// is itself a power of i.
+/// Returns the least r ≥ 0 for which e^(2πir/n) is e^(2πik/n) times a power of i. The result is 0
+/// if e^(2πik/n) is itself a power of i.
 fn rest(k: u32, n: u32) -> u32 {
     let step = match n {
         n if n.is_multiple_of(4) => n / 4,

@@ -43,7 +43,7 @@ use words::WeightedWords;
 pub type Fp64On = OnDevice<Fp64>;
 
 /// The odd parts of the transform lengths. Adjacent lengths differ by at most 9.4 %, except that
-/// some short lengths and 35·2^20, the last length but one, have no shape.
+/// there is no shape for some short lengths and for 35·2^20 words, the second longest length.
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
 /// Transform lengths, in units of 1,024 words, at which every shape tried on an H200 was slower
@@ -68,11 +68,11 @@ const LARGEST_MULTIPLIER: u32 = 4;
 /// 0.255·√N·4^β. A word of weight a and b bits passes on a carry of R/(a·2^b). After two more
 /// words, whose bits and weights compensate those of the first word, R/8^β of the carry is left.
 /// That is a fraction of the range of the second word: 0.044 at 2^β = 5.8·√N, and 0.18 with the
-/// multiplier 4. At the next squaring, digits are larger by that fraction; its round-off is
-/// measured as in any other squaring. In exact integers, digits were observed to stay below 1.1
-/// times their range with the multiplier 3, and 1.7 times with 6. Short transforms must work for
-/// any digits, with 0.54·N in place of 0.255·√N: 2^β ≥ 2·N leaves 0.27 of the range times the
-/// multiplier.
+/// multiplier 4. At the next squaring, digits are larger by that fraction. The effect is included
+/// in the measured round-off. In exact integers, digits were observed to stay below 1.1 times their
+/// range with the multiplier 3, and 1.7 times with 6. Short transforms must work for any digits,
+/// with 0.54·N in place of 0.255·√N. For 2^β ≥ 2·N, the carry that is left is at most 0.27 of the
+/// range times the multiplier.
 fn least_bits(length: usize) -> f64 {
     let n = length as f64;
     if length <= margin::ANY_DIGITS_UP_TO { (2.0 * n).log2() } else { (5.8 * n.sqrt()).log2() }
@@ -83,11 +83,11 @@ fn least_exponent(length: usize) -> u32 {
     (least_bits(length) * length as f64).ceil() as u32
 }
 
-/// Returns a bound that carries do not exceed if digits are random; a larger carry shows an error.
-/// It is the smaller of two bounds. The first is the carry out of a word that is 16 times the
-/// largest credible root mean square of the words of a product, times [`LARGEST_MULTIPLIER`]. The
-/// second is the carry for which the second word that it enters keeps four times its range, so that
-/// its digit has 31 bits.
+/// Returns a bound that carries do not exceed if digits are random. A larger carry indicates an
+/// error. It is the smaller of two bounds. The first is the carry out of a word that is 16 times
+/// the largest credible root mean square of the words of a product, times [`LARGEST_MULTIPLIER`].
+/// The second is the carry that leaves, in the second word that it enters, a digit of four times
+/// the word's range, which still has at most 31 bits.
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     let rms = margin::largest_rms(layout.len(), margin::ON_GPU);

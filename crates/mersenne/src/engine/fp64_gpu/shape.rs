@@ -26,9 +26,9 @@ pub(in crate::engine) struct Shape {
     pub(super) chunk: u32,
     /// The number of pairs of rows in a tile of rows.
     pub(super) pairs: u32,
-    /// The number of registers of a thread in the kernels of columns, and that in the kernels of
-    /// rows: 96 or 128. A thread gets more registers only if something other than registers limits
-    /// the number of threads.
+    /// The number of registers of a thread, first in the kernels of columns, then in the kernels of
+    /// rows: 96 or 128. The kernels are compiled for the number of blocks that run at a time; a
+    /// thread may get more registers if something other than registers limits this number.
     pub(super) registers: [u32; 2],
     /// Whether stored points are marked as the first to be evicted from the second-level cache,
     /// which helps if the points nearly fill it.
@@ -43,7 +43,7 @@ const MULTIPROCESSORS: u32 = 132;
 
 impl Shape {
     /// Returns whether the kernels can be built for the shape, and whether its choice of registers
-    /// makes sense: fewer than 128 must allow more blocks to run at a time.
+    /// makes sense: 96 registers must allow more blocks to run at a time than 128.
     fn is_sound(&self) -> bool {
         let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk
@@ -175,8 +175,8 @@ impl gpu::Shape for Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Returns an estimate of the cost, by which promising shapes are listed first. Each term is a
-    /// fraction of the time of a squaring.
+    /// Returns an estimate of the cost, by which shapes are sorted so that promising ones come
+    /// first. Each term of the sum is a fraction of the time of a squaring.
     fn cost(&self) -> f64 {
         let kernel = |line: Line, threads: u32, resident: u32, blocks: u32| {
             // The warps of a multiprocessor at a time, and the fraction of the last wave of blocks
@@ -219,9 +219,10 @@ impl gpu::Shape for Shape {
 }
 
 /// Returns [`gpu::resident`] for blocks of `threads` threads, each with `points` points and
-/// `registers` registers. More than 20 points need 255 registers.
+/// `registers` registers. A thread with more than 20 points has 255 registers whatever `registers`
+/// is.
 ///
-/// Each quarter of a multiprocessor has a quarter of its registers, for the warps of that quarter.
+/// A multiprocessor has four quarters, each with its own warps and a quarter of the registers.
 fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points > 20 { 255 } else { registers };
     let warps = 4 * (REGISTERS / 4 / (32 * registers));

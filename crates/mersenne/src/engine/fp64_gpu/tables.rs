@@ -24,7 +24,7 @@ pub(super) struct Tables {
     /// 1/(n·V_w). u_w is (−p·w mod N)/N for N words, and n = N/2 is the number of points.
     pub(super) column_weights: Vec<Point>,
     /// The fractions u_w = (−p·w mod N)/N times 2^32: first for the words w of `row_weights`, then
-    /// for the words w of `column_weights`. Half of 2^32/N is added to the latter.
+    /// for the words w of `column_weights`. The second group has 2^32/N/2 added.
     pub(super) fractions: Vec<u32>,
 }
 
@@ -67,8 +67,8 @@ fn conjugate([re, im]: Point) -> Point {
     [re, -im]
 }
 
-/// Returns f(e·i) for every exponent e of [`exponents`] of `radix`, and for every i < `count`,
-/// which runs first.
+/// Returns f(e·i) for every exponent e in [`exponents`] of `radix` and every i < `count`. The
+/// values for one e and ascending i are adjacent.
 fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
     let f = &f;
     let of = |e: u32| (0..count).map(move |i| f(u64::from(e) * u64::from(i)));
@@ -97,8 +97,8 @@ fn line_points(line: Line) -> usize {
     a * lq as usize + b * (lq * la) as usize + a * lb as usize + q * (la * lb) as usize
 }
 
-/// Returns the number of factors that a table has for each column (or each row), if `line` has the
-/// radices of a column (or a row).
+/// Returns the number of factors that the table for the columns has for each column, if `line` has
+/// the radices of a column. Rows are handled in the same way.
 fn record_points(line: Line) -> usize {
     [line.q, line.a, line.b].map(|radix| exponents(radix).len()).iter().sum()
 }

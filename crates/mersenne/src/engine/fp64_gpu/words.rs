@@ -10,7 +10,8 @@ use crate::engine::gpu::{self, LineTables};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
-/// The number of launches whose round-off is stored separately; MEASURED in `columns.cu`.
+/// The number of launches whose round-off is stored separately. It is the constant MEASURED in
+/// `columns.cu`.
 const MEASURED: usize = 16_384;
 
 /// The weights and lengths of words on a device, and the round-off of the products computed with
@@ -28,9 +29,10 @@ pub(in crate::engine) struct WeightedWords {
     statistics: Statistics,
 }
 
-/// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. Returns infinity
-/// if `word` is not below that of infinity: kernels add to the exponent of a distance, which may
-/// carry into the sign bit if the distance is NaN.
+/// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. If `word`, as an
+/// unsigned number, is not below the upper 32 bits of infinity, returns infinity. The sign bit of
+/// `word` may be set: kernels add to the exponent of a distance, and if the distance is NaN, the
+/// addition may carry into the sign bit.
 fn from_upper_word(word: u32) -> f64 {
     const INFINITY: u32 = 0x7ff0_0000;
     if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }
@@ -117,8 +119,8 @@ mod tests {
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
 
-    /// Returns the result of `sync`, and the largest recorded round-off, after a squaring of a
-    /// spectrum that is zero except for one number.
+    /// Squares a spectrum that is zero except for the real part of one point, which is `value`.
+    /// Returns the result of `sync`, and the largest recorded round-off.
     fn judged(value: f64) -> (Result<(), EngineError>, f64) {
         let device = Device::simulator().unwrap();
         let layout = WordLayout::new(4423, 256);
@@ -146,7 +148,8 @@ mod tests {
         assert!(max < 1e-300, "{max}");
     }
 
-    /// Compares the results of three squarings in a shape with those of exact integers on the CPU.
+    /// Compares the results of three squarings in a shape with results in exact integers on the
+    /// CPU.
     fn squares_rightly(device: &Device, shape: Shape) {
         let length = 2 * shape.points();
         let p = (15 * length as u32) | 1;
@@ -168,8 +171,8 @@ mod tests {
         assert!(found == expected, "{shape}, M{p}");
     }
 
-    /// Tests the tiles of columns and of rows that are known to be fast. Each is combined with a
-    /// short line in the other direction, since a kernel of columns depends on the number of rows
+    /// Tests the tiles of columns and of rows that are known to be fast. Each tile is combined with
+    /// a short line in the other direction, since a kernel of columns depends on the number of rows
     /// and on the chunks only, and a kernel of rows on the number of columns and on the chunks.
     #[test]
     #[ignore = "a quarter of an hour of compiling"]

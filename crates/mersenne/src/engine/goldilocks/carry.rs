@@ -24,7 +24,7 @@ pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i
 }
 
 /// Replaces the N digits d_j by the balanced digits of Σ v_j·2^⌈pj/N⌉, where p is the exponent of
-/// `layout`. Here v_j = `value`(j, d_j) is any number with |v_j| < 2^62. Cost: O(N).
+/// `layout`. Here v_j = `value`(j, d_j), which must be below 2^62 in magnitude. Cost: O(N).
 pub(super) fn balance(layout: &WordLayout, digits: &mut [i32], value: impl Fn(usize, i64) -> i64) {
     let n = layout.len() as u64;
     let (p, base) = (u64::from(layout.exponent()), layout.exponent() / layout.len() as u32);

@@ -27,11 +27,11 @@ pub(super) trait WordLanes: Lanes {
     /// Converts the element a of each lane, a word of the inverse transform, to a digit and a
     /// carry.
     ///
-    /// The lanes are words of one column in different rows. The weight exponent of a word is e =
-    /// row + column, minus N = `words.n` if that is N or more. Let v be a·`w[0]` as a signed
-    /// number, or a·`w[1]` if N was subtracted, plus the old `carry`. Let b be `words.bits`, plus 1
-    /// if e < `words.long_below`. The new `carry` is ⌊v/2^b + ½⌋, and the digit returned is v −
-    /// `carry`·2^b.
+    /// The lanes are words of one column in different rows. The weight exponent e of a word is the
+    /// sum of the exponents in `row` and `column`, minus N = `words.n` if the sum is N or more. Let
+    /// v be the old `carry` plus a signed number, which is a·`w[1]` if N was subtracted, otherwise
+    /// a·`w[0]`. Let b be `words.bits`, plus 1 if e < `words.long_below`. The new `carry` is v/2^b,
+    /// rounded to an integer with halves rounded up. The digit returned is v − `carry`·2^b.
     fn carried_digit(
         self,
         row: Self::Int,
@@ -57,7 +57,7 @@ pub(super) struct Words {
     /// 1 bits.
     ///
     /// The reason: word j has (p + e_{j+1} − e_j)/N bits, where e_j = −p·j mod N is its weight
-    /// exponent; and e_{j+1} is e_j − (p mod N), plus N if that is negative.
+    /// exponent; and e_{j+1} is e_j − (p mod N), plus N if this difference is negative.
     pub(super) long_below: i64,
 }
 

@@ -7,8 +7,9 @@ use super::{Goldilocks, carry};
 use crate::{Residue, Shift};
 use warpint_transform::cpu::goldilocks::Pool;
 
-/// The transform length in words from which more than one thread saves time. Below it, a squaring
-/// takes less than half a millisecond, and distributing its three passes costs more than it saves.
+/// The shortest transform length, in words, at which more than one thread saves time. At shorter
+/// lengths, a squaring takes less than half a millisecond, and distributing its three passes over
+/// threads costs more than it saves.
 const PARALLEL_FROM: usize = 1 << 15;
 
 /// A register machine: registers of balanced digits, and a transform to multiply them.

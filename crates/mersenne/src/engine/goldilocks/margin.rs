@@ -20,8 +20,8 @@
 //! expression is 2.12·N, compared with 3N/ln 4 = 2.16·N.
 //!
 //! After a carry around the end (`WordLayout::wrap_carry`) a digit may lie outside its range by one
-//! unit. So the bound has a factor 1 + 2^(2 − ⌊β⌋) for each of the two digits of a term, which is
-//! at least two units.
+//! unit. So the bound has a factor 1 + 2^(2 − ⌊β⌋) for each of the two digits of a term, which
+//! allows for at least two units.
 //!
 //! The limit on |z_k| is 15/16·2^63. It is below q/2, where q = 2^64 − 2^32 + 1 is the modulus of
 //! the field, so z_k is determined by its residue mod q. The limit also leaves room for the carry c
@@ -29,7 +29,8 @@
 //! of the word, which is added for rounding, together fit into the remaining 2^63/16. For words of
 //! fewer than 5 bits |z_k| < 2^44, as N ≤ 5·2^25.
 
-/// Returns log2 of 15/16·2^63, below which a word of a product must stay to be exact.
+/// Returns log2 of 15/16·2^63, the limit on the magnitude of a word of a product: below it, the
+/// word is exact.
 fn limit_bits() -> f64 {
     63.0 + (15.0f64 / 16.0).log2()
 }

@@ -44,7 +44,8 @@ use warpint_transform::cpu::goldilocks::avx2::Four;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Goldilocks;
 
-/// The largest k of a transform length 2^k: the field has 2^k-th roots of 2 for k ≤ 26 only.
+/// The largest k of a transform length 2^k. It is 26, because the field has 2^k-th roots of 2 for k
+/// ≤ 26 only.
 const MAX_LOG2: u32 = 26;
 
 /// The largest k of a transform length 5·2^k. The length 5·2^25 is enough for p = 2^31 − 1.
@@ -121,8 +122,8 @@ impl EngineFamily for Goldilocks {
     }
 }
 
-/// Returns an engine that computes with vectors of type `V`; `None` if the processor does not
-/// support them or the transform length is too short for them.
+/// Returns an engine that computes with vectors of type `V`. Returns `None` if the processor does
+/// not support these vectors, or if the transform length is too short for them.
 fn with_lanes<V: WordLanes>(layout: WordLayout, options: BuildOptions) -> Option<Box<dyn Engine>> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     Some(Box::new(Machine::new(Transform::<V>::new(layout, shape)?, options)))

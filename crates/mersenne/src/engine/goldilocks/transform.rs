@@ -6,11 +6,11 @@
 //! 1990, *FFTs in external or hierarchical memory*). Here ω_N is an N-th root of unity. Spectra
 //! stay in the order in which these steps leave them.
 //!
-//! The weight of word j is 2^(e_j/N) with e_j = −p·j mod N, where p is the exponent. As e_j =
-//! e_{rC} + e_c, minus N if that is N or more, the weight is the product of a weight of the row, a
-//! weight of the column, and possibly ½. The weight of the column commutes with the transform along
-//! the column, and is combined with the multiplication by ω_N^(c·k). Digits are multiplied by the
-//! weight of the row only.
+//! The weight of word j is 2^(e_j/N) with e_j = −p·j mod N, where p is the exponent. As e_j is
+//! e_{rC} + e_c, or e_{rC} + e_c − N if this sum is N or more, the weight is the product of a
+//! weight of the row, a weight of the column, and possibly ½. The weight of the column commutes
+//! with the transform along the column, and is combined with the multiplication by ω_N^(c·k).
+//! Digits are multiplied by the weight of the row only.
 //!
 //! A product passes over the data three times: along columns (digits → weights → transforms), along
 //! rows (transforms, squares, inverse transforms), and along columns (inverse transforms → weights
@@ -269,7 +269,7 @@ struct InverseColumns<'a, V: WordLanes> {
     work: &'a [V],
     digits: &'a Shared<'a, i32>,
     tiles: std::ops::Range<usize>,
-    /// The carries out of the last of `tiles`, one for each row.
+    /// The carries out of the last tile in `tiles`, one for each row.
     carries: &'a mut [i64],
 }
 

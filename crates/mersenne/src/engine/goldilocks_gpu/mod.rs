@@ -32,9 +32,9 @@ use words::ExactWords;
 /// device's shared memory: 64 KiB per block suffice for 5M words, 99 KiB for 16M, and 227 KiB for
 /// all lengths. The least number of bits of a word is from 5 to 11, depending on the length.
 ///
-/// The margin is that of the CPU's [`Goldilocks`] minus 0.1 bits. Memory on the device is 8·N bytes
-/// for the spectrum, at most 2·N for carries, 4·N for each register, 4·N for sums, and tables of
-/// about 40·√N to 200·√N words. The first product of two registers adds 8·N bytes.
+/// The margin is 0.1 bits below the margin of [`Goldilocks`] on the CPU. Memory on the device is
+/// 8·N bytes for the spectrum, at most 2·N for carries, 4·N for each register, 4·N for sums, and
+/// tables of about 40·√N to 200·√N words. The first product of two registers adds 8·N bytes.
 pub type GoldilocksOn = OnDevice<Goldilocks>;
 
 /// Returns the number of bits that the shortest of N = `length` words must have for carries to end
@@ -58,8 +58,8 @@ fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
         && length as u64 * u64::from(multiplier) <= 1 << 28
 }
 
-/// The number of bits by which the margin is smaller than on the CPU, because the last digit of a
-/// tile may keep a carry.
+/// The number of bits by which the margin on a device is smaller than on the CPU. The margin is
+/// smaller because a carry may remain in the last digit of a tile.
 const SLACK_BITS: f64 = 0.1;
 
 /// Iterates over all transform lengths, in words, that any device supports, in ascending order.
@@ -121,9 +121,9 @@ impl Arithmetic for Goldilocks {
         "exponents are from 640 to 2^31 − 1 on a device".into()
     }
 
-    /// Returns the margin on a device: that of the family on the CPU, minus 0.1 bits for digits
-    /// that may exceed their range by 2^−5 of it. Returns an error if words are too short for
-    /// carries to end within a tile.
+    /// Returns the margin on a device. It is 0.1 bits below the margin of the family on the CPU,
+    /// because digits may exceed their range by 2^−5 of the range. Returns an error if words are
+    /// too short for carries to end within a tile.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
         let margin = Self.margin(p, length)?;
         let least_bits = least_bits(length, 1);

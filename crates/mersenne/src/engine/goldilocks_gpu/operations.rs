@@ -2,8 +2,8 @@
 //!
 //! A product of 64-bit numbers counts as 1, a product of a 32-bit number by a 64-bit one as 1/2.
 //! Levels are log2 of the radices, over both transforms and both inverse transforms. Sums and
-//! reductions are part of the levels. Carries are not counted, nor is the first tile of columns,
-//! which is computed twice.
+//! reductions are part of the levels. Carries are not counted. The first tile of columns, which is
+//! computed twice, is counted once.
 
 use crate::engine::gpu::Line;
 
@@ -18,10 +18,11 @@ pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     of_line(column) + of_line(row) + SQUARE + WEIGHTS + TWISTS
 }
 
-/// Returns the number of products per point of a line Q·A·B, forward and back. Between two steps,
-/// every point has one product by a twiddle, except where the twiddle is certainly 1. The twiddles
-/// before the step of radix A are read as whole lists, so all points are multiplied there. A step
-/// of radix 5 multiplies five points by eight constants.
+/// Returns the number of products per point for the forward and the inverse transform of a line
+/// Q·A·B. Between two steps, every point is multiplied once by a twiddle, unless the twiddle is 1
+/// because one of its indices is 0. Before the step of radix A of the forward transform, all points
+/// are multiplied, because the twiddles are read as whole lists. A step of radix 5 multiplies five
+/// points by eight constants.
 fn of_line(Line { q, a, b }: Line) -> f64 {
     let others_than_first = |radix: u32| 1.0 - 1.0 / f64::from(radix);
     let inner = others_than_first(b) + others_than_first(a);

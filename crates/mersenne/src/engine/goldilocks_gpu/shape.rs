@@ -4,14 +4,15 @@ use std::fmt;
 
 use crate::engine::gpu::{self, Line, MAX_THREADS, REGISTERS, Shape as _};
 
-/// Returns the number of points of a line that a thread has in registers at a time.
+/// Returns the number of points of a line that a thread holds in registers at a time: the larger of
+/// the radices A and B.
 fn points(line: Line) -> u32 {
     line.a.max(line.b)
 }
 
 /// Returns the divisions worth trying of a line of `length` points into radices Q·A·B. The steps of
-/// radix A and B are computed in registers with shifts only, so A and B are of nearly the same
-/// size; Q is 1, 2, 4, 5, 8 or 16.
+/// radix A and B are computed in registers with shifts only, and A and B differ by a factor of at
+/// most 2. Q is 1, 2, 4, 5, 8 or 16.
 fn lines(length: u32) -> Vec<Line> {
     let (five, power) = if length.is_multiple_of(5) { (5, length / 5) } else { (1, length) };
     if !power.is_power_of_two() {
@@ -51,10 +52,10 @@ pub(in crate::engine) struct Shape {
     /// The number of rows in a tile of rows.
     pub(super) lines: u32,
     /// The number of groups of points that a thread transforms one after another in a step. It
-    /// determines the number of threads of a block, unless that would not be from 32 to 512.
+    /// determines the number of threads of a block, as long as this number is from 32 to 512.
     pub(super) turns: u32,
-    /// The number of registers of a thread in the kernels of columns, and that in the kernels of
-    /// rows: 64 or 80. It applies to lines whose radices A and B are at most 16; with larger
+    /// The number of registers of a thread, first in the kernels of columns, then in the kernels of
+    /// rows: 64 or 80. The numbers apply to lines whose radices A and B are at most 16; for larger
     /// radices a thread has 128 registers.
     pub(super) registers: [u32; 2],
 }
@@ -77,8 +78,8 @@ impl Measured {
     }
 }
 
-/// The fastest of the shapes that were tried on an H200 (`benches/NOTES.md`), one for each of 16
-/// transform lengths, in ascending order.
+/// The fastest shapes among those that were tried on an H200 (`benches/NOTES.md`): one for each of
+/// 16 transform lengths, in ascending order of the length.
 #[rustfmt::skip]
 const MEASURED: [Measured; 16] = [
     Measured { column: [4, 8, 8], row: [1, 16, 16], tile: [4, 1, 1], registers: 80 },
@@ -126,7 +127,7 @@ impl gpu::Shape for Shape {
     }
 
     /// Returns the number of points of a row that are adjacent in memory. It is the width of a tile
-    /// of columns. If the kernels of rows support 8 points (64 bytes), it is at least 8.
+    /// of columns, but at least 8 (64 bytes) if the radix B of a row is a multiple of 8.
     fn chunk(&self) -> u32 {
         if self.row.b.is_multiple_of(8) { self.width.max(8) } else { self.width }
     }
@@ -216,7 +217,7 @@ impl gpu::Shape for Shape {
 }
 
 /// Returns [`gpu::resident`] for blocks of `threads` threads with `registers` registers each, or
-/// with 128 registers if `line` has larger radices than 16.
+/// with 128 registers each if the radix A or B of `line` is above 16.
 fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points(line) > 16 { MOST_REGISTERS } else { registers };
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)

@@ -21,8 +21,9 @@ pub(super) struct Tables {
     pub(super) fractions: Vec<u32>,
 }
 
-/// The number of low powers that are stored of a factor ω: ω^i for i < FINE. A second list has
-/// powers of ω^FINE. All powers of ω that are needed are products of an entry of each list.
+/// The length of the first of two lists of powers of a number ω: it contains ω^i for i < FINE. The
+/// second list contains powers of ω^FINE. Every power of ω that the kernels need is the product of
+/// one entry of each list.
 const FINE: u64 = 8;
 
 /// Returns the size in bytes of the tables of a shape in device memory.
@@ -35,9 +36,9 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
     8 * words + 4 * (rows + u64::from(shape.tiles()))
 }
 
-/// Iterates over the list of one column and direction, from which kernels compute the factors
-/// between columns and rows: ω^i for i < 8; constant·ω^(8·i) for 8·i < `steps`; ω^`steps`; and
-/// ω^(`steps`·`power`).
+/// Iterates over the list from which kernels compute the factors between columns and rows, for one
+/// column and one direction of the transform. With ω = `omega`, the list contains ω^i for i < 8;
+/// then `constant`·ω^(8·i) for 8·i < `steps`; then ω^`steps`; and then ω^(`steps`·`power`).
 fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Item = u64> {
     let coarse = powers(pow(omega, FINE)).map(move |x| mul(constant, x));
     let root = pow(omega, steps);

@@ -44,8 +44,8 @@ impl<A: Arithmetic> OnDevice<A> {
         A::Shape::all(length, self.shared_memory())
     }
 
-    /// Returns the shape with a variant number, or a message if there is none. For variant 0,
-    /// usually no other shape is computed.
+    /// Returns the shape whose variant number is `variant`. Returns an error message if there is no
+    /// such shape. For variant 0, usually no other shape is computed.
     fn shape(&self, length: usize, variant: usize) -> Result<A::Shape, String> {
         if variant == 0
             && let Some(best) = A::Shape::best(length, self.shared_memory())

@@ -75,20 +75,21 @@ impl Part {
     }
 }
 
-/// The kernels that every squaring needs, whatever the step.
+/// The kernels that every squaring needs, for any kind of step.
 const COMMON: [Part; 2] = [Part::DigitsToSpectrum, Part::SquareRows];
 
 /// The kernels that a product of two registers needs in addition to those that propagate carries.
 const PRODUCT: [Part; 2] = [Part::ForwardRows, Part::MultiplyRows];
 
-/// Returns the kind of step for which kernels that propagate carries are built: that of `step`, or
-/// always [`StepKind::Square`] if the family builds these kernels once for all steps.
+/// Returns the kind of step for which the kernels that propagate the carries of `step` are built.
+/// If the family builds these kernels once for all steps, the kind is always [`StepKind::Square`];
+/// otherwise it is the kind of `step`.
 fn kind<A: Arithmetic>(step: Step) -> StepKind {
     if A::SPECIALISED { step.into() } else { StepKind::Square }
 }
 
 /// Returns the kernels that propagate the carries of a step. Kernels that do not measure round-off
-/// are included only with `all`, and only if the family builds them separately.
+/// are included only if `all` is true and the family builds such kernels.
 fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     let step = kind::<A>(step);
     let measured = [Part::SpectrumToDigits(step), Part::Columns { step, measured: true }];
@@ -146,8 +147,8 @@ pub(super) struct Kernels<A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Kernels<A> {
-    /// Builds the kernels that every squaring needs. If the family builds the kernels that
-    /// propagate carries once for all steps, builds these too.
+    /// Builds the kernels that every squaring needs. Also builds the kernels that propagate
+    /// carries, if the family builds them once for all steps.
     pub(super) fn new(device: &Device, shape: A::Shape, p: u32) -> Result<Self, DeviceError> {
         let mut kernels = Self { device: device.clone(), shape, p, built: vec![] };
         let mut parts = COMMON.to_vec();
@@ -158,8 +159,8 @@ impl<A: Arithmetic> Kernels<A> {
         Ok(kernels)
     }
 
-    /// Builds the kernels that propagate the carries of a step. With `all`, builds also those that
-    /// do not measure round-off.
+    /// Builds the kernels that propagate the carries of a step. Kernels that do not measure
+    /// round-off are built only if `all` is true.
     pub(super) fn prepare(&mut self, step: Step, all: bool) -> Result<(), DeviceError> {
         self.build(&carrying::<A>(step, all))
     }
@@ -188,7 +189,7 @@ impl<A: Arithmetic> Kernels<A> {
         self.built.iter().find(|(of, _)| *of == part).map(|(_, kernel)| kernel)
     }
 
-    /// Returns the kernel `part`; an error if it has not been built.
+    /// Returns the kernel `part`. Returns an error if the kernel has not been built.
     pub(super) fn get(&self, part: Part) -> Result<&Kernel, DeviceError> {
         self.find(part).ok_or_else(|| DeviceError::Failed {
             what: part.name().into(),
@@ -197,14 +198,14 @@ impl<A: Arithmetic> Kernels<A> {
     }
 
     /// Returns the kernel that transforms the spectrum of a product to digits. [`Self::prepare`]
-    /// must have built it.
+    /// must have built the kernel.
     pub(super) fn spectrum_to_digits(&self, step: Step) -> Result<&Kernel, DeviceError> {
         self.get(Part::SpectrumToDigits(kind::<A>(step)))
     }
 
     /// Returns the kernel that transforms a spectrum to digits and back to a spectrum.
-    /// [`Self::prepare`] must have built it. If `measured`, or if there is no other, the kernel
-    /// measures round-off.
+    /// [`Self::prepare`] must have built the kernel. It measures round-off if `measured` is true,
+    /// or if no kernel without the measurement has been built.
     pub(super) fn columns(&self, step: Step, measured: bool) -> Result<&Kernel, DeviceError> {
         let part = |measured| Part::Columns { step: kind::<A>(step), measured };
         let unmeasured = if measured { None } else { self.find(part(false)) };

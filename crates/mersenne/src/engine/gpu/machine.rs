@@ -27,12 +27,13 @@ pub(in crate::engine) struct Machine<A: Arithmetic> {
     layout: WordLayout,
     products: Products<A>,
     registers: Vec<Buffer<i32>>,
-    /// The memory in which a sum is computed; it then replaces a register.
+    /// The memory in which a sum or difference is computed, before it is exchanged with the memory
+    /// of a register.
     scratch: Buffer<i32>,
     combine: Option<Kernel>,
     /// A graph of squarings for each of the steps used so far.
     graphs: Vec<(Step, Graph)>,
-    /// The number of squarings to come in which round-off is always measured.
+    /// The number of future squarings in which round-off is always measured.
     watched: u64,
     /// The number of products since the last call of [`Words::sync`], at most
     /// [`Words::MOST_UNSYNCED`].
@@ -61,8 +62,8 @@ impl<A: Arithmetic> Machine<A> {
         })
     }
 
-    /// Waits for the device and evaluates the errors of the products since the last call. Returns
-    /// an error if a product is wrong or the device failed.
+    /// Waits for the device and evaluates the errors of all products since the last call. Returns
+    /// an error if the error of a product is too large, or if the device failed.
     fn sync(&mut self) -> Result<(), EngineError> {
         if self.unsynced == 0 {
             return Ok(());
@@ -86,8 +87,8 @@ impl<A: Arithmetic> Machine<A> {
     /// others in graphs as far as possible. Round-off is measured in all watched squarings, in the
     /// first squaring of each graph, and in the first squaring after the graphs.
     ///
-    /// Two launches of the same kernel never follow each other in a graph. Kernels that count their
-    /// launches before the previous launch has ended rely on this.
+    /// In a graph, two launches of the same kernel never follow each other directly. Kernels rely
+    /// on this: they count their launches while the preceding kernel may still be running.
     fn squarings(&mut self, mut n: u64, step: Step) -> Result<(), EngineError> {
         let watched = n.min(self.watched);
         self.watched -= watched;
@@ -122,8 +123,9 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// Applies `r[reg]` ← m·`r[reg]`² n times, for an m by which the kernels that propagate carries
-    /// cannot multiply. After each squaring, doublings and additions multiply by m.
+    /// Replaces `r[reg]` by m·`r[reg]`² n times, for a multiplier m that the kernels do not support
+    /// while they propagate carries. After each squaring, multiplies by m through doublings and
+    /// additions.
     fn square_then_times(&mut self, reg: usize, n: u64, m: u32) -> Result<(), EngineError> {
         for _ in 0..n {
             self.square(reg, 1, Step::Square, Shift::ZERO)?;

@@ -10,7 +10,7 @@
 //!
 //! A transform of R·C points is computed along the columns, then along the rows. The kernel of rows
 //! transforms, squares and transforms back. The kernel of columns transforms back, propagates the
-//! carries of the words and transforms again. Two ideas follow Mihai Preda's *PRPLL*: to fuse the
+//! carries of the words and transforms again. Two ideas are from Mihai Preda's *PRPLL*: to fuse the
 //! carries with the transforms of columns, and to pass carries from block to block. Families differ
 //! in their points, tables, margins and in the source texts of both kernels; the trait
 //! [`Arithmetic`] describes these differences.
@@ -38,8 +38,8 @@ pub(super) use {family::lengths, shape::SHARED_MEMORY};
 #[cfg(all(test, feature = "sim"))]
 pub(super) use {machine::Machine, products::Products};
 
-/// What an engine family on a device must provide beyond the methods of the CPU family with the
-/// same name, for which the trait is implemented.
+/// The items that an engine family on a device needs in addition to the methods of the CPU family
+/// with the same name. The trait is implemented for the type of the CPU family.
 pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The type of a point of the spectrum, and of an entry of the tables.
     type Point: Pod + Send;
@@ -60,8 +60,8 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     const ROWS: &'static str;
 
     /// Whether `columns` and `spectrum_to_digits` are built separately for each kind of step, and
-    /// `columns` with and without the measurement of round-off. If false, each of the two kernels
-    /// is built once for all steps.
+    /// `columns` with and without the measurement of round-off. If false, each of these two kernels
+    /// is built only once.
     const SPECIALISED: bool;
 
     /// Adds the headers and constants that only this family needs to the source of the kernel
@@ -122,12 +122,13 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// The largest number of products between two calls of [`Self::sync`].
     const MOST_UNSYNCED: u64;
 
-    /// The number of squarings after a register was written or a sum was computed in which
-    /// round-off is always measured. In later ones it is measured only sometimes.
+    /// The number of squarings in which round-off is always measured after a register has been
+    /// written or a sum has been computed. In later squarings, round-off is measured only
+    /// sometimes.
     const WATCHED: u64;
 
-    /// The length of the array `addend`, from which kernels read where 2 is to be subtracted. Its
-    /// first entry is the shift of the residue.
+    /// The length of the array `addend`, from which kernels read the word and bit at which 2 is to
+    /// be subtracted. Its first entry is the shift of the residue.
     const ADDEND: usize;
 
     /// Creates the data of a layout on the device, and the tables of the kernels of columns and of
@@ -148,8 +149,8 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// `scratch` contains the arguments `carries`, `tickets` and `addend`.
     fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg>;
 
-    /// Waits for the device and evaluates the errors of the products since the last call. Returns
-    /// an error if one of them is too large.
+    /// Waits for the device and evaluates the errors of all products since the last call. Returns
+    /// an error if the error of a product is too large, or if the device failed.
     fn sync(&mut self, device: &Device) -> Result<(), EngineError>;
 
     /// Returns error statistics of all products, as [`Engine::health`](super::Engine::health) does.

@@ -50,8 +50,8 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
     /// Two counters: the ticket of the next block, and a ticket by which the first block of a
     /// launch reports that it has read its columns.
     tickets: Buffer<u64>,
-    /// The array from which kernels read where 2 is to be subtracted. Its first entry is the shift
-    /// of the residue.
+    /// The array from which kernels read the word and bit at which 2 is to be subtracted. Its first
+    /// entry is the shift of the residue.
     addend: Buffer<u64>,
 }
 
@@ -122,8 +122,9 @@ impl<A: Arithmetic> Products<A> {
         })
     }
 
-    /// Prepares squarings with the step `step` of a residue with the shift `shift`. If `measured`,
-    /// builds only the kernels that measure round-off, otherwise all kernels of the step.
+    /// Prepares squarings of a residue whose shift is `shift`, with the operation `step` after each
+    /// squaring. If `measured` is true, builds only the kernels that measure round-off. Otherwise,
+    /// builds all kernels of the step.
     pub(in crate::engine) fn prepare(
         &mut self,
         step: Step,
@@ -146,8 +147,8 @@ impl<A: Arithmetic> Products<A> {
         self.passes.digits_to(&self.words, &mut self.spectrum, digits)
     }
 
-    /// Returns the arguments of `columns` and `spectrum_to_digits` from the tables on, which both
-    /// kernels have in common.
+    /// Returns the arguments that the kernels `columns` and `spectrum_to_digits` have in common:
+    /// the tables and all arguments after them.
     fn carry_args(&mut self, step: Step) -> Vec<Arg> {
         let scratch = [&mut self.carries, &mut self.tickets, &mut self.addend].map(Arg::from);
         let mut args = vec![Arg::from(&self.passes.column_tables)];
@@ -162,8 +163,8 @@ impl<A: Arithmetic> Products<A> {
         vec![(&mut self.spectrum).into(), tables, (&mut self.addend).into(), Arg::U32(p)]
     }
 
-    /// Returns the two launches of a squaring that replaces the spectrum by that of the result.
-    /// [`Self::prepare`] must have been called for the step.
+    /// Returns the two launches of a squaring that replaces the spectrum by the spectrum of the
+    /// result. [`Self::prepare`] must have been called for the step.
     pub(super) fn squaring(
         &mut self,
         step: Step,
@@ -212,8 +213,8 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
     }
 
-    /// Sets the spectrum to that of the product of a and b. [`Self::carry_into`] with
-    /// [`Step::Square`] converts it to digits.
+    /// Sets the spectrum to the spectrum of the product of a and b, before the inverse transform
+    /// along the columns. [`Self::carry_into`] with [`Step::Square`] converts it to digits.
     ///
     /// # Panics
     /// Panics if a or b is shorter than the layout.
@@ -233,8 +234,8 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.rows(Part::MultiplyRows, args)?.make()?)
     }
 
-    /// Waits for the device and evaluates the errors of the products since the last call. Returns
-    /// an error if one of them is too large.
+    /// Waits for the device and evaluates the errors of all products since the last call. Returns
+    /// an error if the error of a product is too large, or if the device failed.
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
         self.words.sync(&self.device)
     }

@@ -27,8 +27,8 @@ impl fmt::Display for Line {
     }
 }
 
-/// The largest amount of shared memory, in bytes, that a multiprocessor or one block has on any
-/// GPU.
+/// The largest amount of shared memory, in bytes, that a block can have on any GPU. The same amount
+/// is assumed for a multiprocessor.
 pub(in crate::engine) const SHARED_MEMORY: u32 = 227 << 10;
 
 /// The largest number of threads of a block.
@@ -37,15 +37,16 @@ pub(in crate::engine) const MAX_THREADS: u32 = 512;
 /// The number of 32-bit registers of a multiprocessor.
 pub(in crate::engine) const REGISTERS: u32 = 1 << 16;
 
-/// Returns the number of blocks that should run on a multiprocessor at a time: `by_registers`, the
-/// number for which its registers suffice, or less if its shared memory does not suffice for that.
-/// The number is from 1 to 16. `shared_bytes` is the shared memory of a block.
+/// Returns the number of blocks that should run on a multiprocessor at a time, from 1 to 16. It is
+/// the smaller of two numbers: `by_registers`, the number of blocks for which the registers
+/// suffice, and the number for which the shared memory suffices. `shared_bytes` is the shared
+/// memory of a block.
 pub(in crate::engine) fn resident(by_registers: u32, shared_bytes: u32) -> u32 {
     by_registers.min(SHARED_MEMORY / (shared_bytes + 1024)).clamp(1, 16)
 }
 
-/// The division of the points of a transform among the kernels' threads. `Display` writes it as the
-/// name of the variant.
+/// The division of the points of a transform among the kernels' threads. `Display` writes a shape
+/// as the name of its variant.
 ///
 /// Point j1·columns + j2 is in row j1 and column j2. A block of the kernels of columns processes a
 /// tile of [`Shape::width`] adjacent columns, a block of the kernels of rows a tile of a few rows.
@@ -151,8 +152,8 @@ pub(in crate::engine) trait Shape:
         known.into_iter().chain(others.into_iter().map(|(_, shape)| shape)).collect()
     }
 
-    /// Returns the first shape of [`Self::all`], usually without computing the others; `None` if
-    /// there is no shape.
+    /// Returns the first shape of [`Self::all`], usually without computing the others. Returns
+    /// `None` if there is no shape.
     fn best(n: usize, shared_memory: u32) -> Option<Self> {
         let known = Self::known(n, shared_memory).next();
         known.or_else(|| Self::all(n, shared_memory).into_iter().next())

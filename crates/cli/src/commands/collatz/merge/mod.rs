@@ -71,8 +71,8 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
     Ok(findings.exit())
 }
 
-/// Returns a path of a directory that contains its name: `.`, `..` and similar paths are made
-/// absolute.
+/// Returns the path of a directory in a form that contains the directory's name: `.`, `..` and
+/// similar paths are made absolute.
 fn named(dir: &std::path::Path) -> PathBuf {
     match dir.file_name() {
         Some(_) => dir.to_owned(),
@@ -140,8 +140,8 @@ impl Findings {
         }
     }
 
-    /// Returns the range that the units verify. `None` if they form no complete range, or if
-    /// anything contradicts it.
+    /// Returns the range that the units verify. Returns `None` if the units do not cover a complete
+    /// range, or if the exit code of the merge is not [`Exit::Done`].
     fn complete(&self) -> Option<(u128, u128)> {
         self.merged.complete().filter(|_| self.exit() == Exit::Done)
     }

@@ -84,7 +84,8 @@ impl Display for Report<'_> {
     }
 }
 
-/// Formats `3 units lack evidence: …`; `None` if `count` is 0.
+/// Formats the number of units without evidence as `3 units lack evidence: …`. Returns `None` if
+/// `count` is 0.
 fn lacking(count: u64) -> Option<String> {
     let (verb, them) = if count == 1 { ("lacks", "it") } else { ("lack", "them") };
     let units = units::count(count, "unit");
@@ -140,7 +141,8 @@ pub(super) struct Object {
     missing: Vec<MissingObject>,
     disagreements: Vec<DisagreementObject>,
     overlaps: Vec<OverlapObject>,
-    /// The number of sets of common numbers on which units of different layouts were compared.
+    /// The number of comparisons between units of different layouts, each over a set of numbers
+    /// that the layouts have in common.
     compared: u64,
     checked: bool,
     unusable: Vec<RejectedObject>,

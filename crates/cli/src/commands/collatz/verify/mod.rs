@@ -117,9 +117,9 @@ fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
     units.filter_map(|unit| layout.region(unit)).collect()
 }
 
-/// Returns log2 of a unit size: `unit_bits` or less, so that a unit is not larger than the range of
-/// `numbers` numbers. For several devices it is small enough that each gets eight units or more, if
-/// the range has enough numbers.
+/// Returns log2 of the unit size for a range of `numbers` numbers. The result is at most
+/// `unit_bits`, and at most log2(`numbers`) rounded up. For several devices, units are also small
+/// enough that each device gets at least eight of them, if the range has enough numbers.
 fn shared(unit_bits: u32, devices: usize, numbers: u128) -> u32 {
     const UNITS_EACH: usize = 8;
     let all = u128::BITS - numbers.saturating_sub(1).leading_zeros();

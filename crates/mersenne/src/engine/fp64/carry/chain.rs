@@ -47,9 +47,9 @@ pub(crate) fn release(
     observed.round_off(layout.len())
 }
 
-/// Statistics of words, from which an [`Observed`] is computed. Entry i is for the words at
-/// position i of all blocks of [`BLOCK`] words. So no sum or maximum depends on the width of vector
-/// registers.
+/// Statistics of words, from which an [`Observed`] is computed. Entry i of an array is for the
+/// words at position i of all blocks of [`BLOCK`] words, so that no result depends on the width of
+/// vector registers.
 struct Seen {
     errors: [f64; BLOCK],
     energy: [f64; BLOCK],
@@ -77,11 +77,11 @@ fn round(words: &[f64], inverse: &[f64], rounded: &mut [i64], seen: &mut Seen) {
 }
 
 /// Computes the balanced digits of the rounded words in `rounded`, where `carry` is the carry into
-/// the first of them. Returns the carry out of the last, with the same rounding as
+/// the first word. Returns the carry out of the last word. Every carry is rounded as by
 /// [`carry_out`](crate::layout::carry_out).
 ///
 /// Only an addition and a shift lie between one carry and the next. A word that was too large to be
-/// rounded may have any value here; the product is reported as an error.
+/// rounded may have any value in `rounded`; its product is then reported as an error.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn chain(rounded: &[i64], bits: &[u8], digits: &mut [i32], mut carry: i64) -> i64 {
     for ((&z, &bits), digit) in rounded.iter().zip(bits).zip(digits) {
@@ -93,7 +93,8 @@ fn chain(rounded: &[i64], bits: &[u8], digits: &mut [i32], mut carry: i64) -> i6
     carry
 }
 
-/// Replaces every digit x_j by f(j, x_j), |f(j, x_j)| < 2^62, and propagates carries.
+/// Replaces every digit x_j by f(j, x_j), and propagates carries. The magnitude of f(j, x_j) must
+/// be below 2^62.
 pub(crate) fn map(layout: &WordLayout, digits: &mut [i32], f: impl Fn(usize, i32) -> i64) {
     let mut carry = 0i64;
     for (j, digit) in digits.iter_mut().enumerate() {

@@ -1,9 +1,10 @@
 //! Rounding and carries of many rows side by side.
 //!
-//! The carries run along each row from word to word, but rows are independent until their last
-//! word. So the same word of all rows is computed in `f64` lanes. Let z be a rounded word of b
-//! bits, and v = z + carry. The next carry is c = round(v·2^−b) and the digit is v − c·2^b; both
-//! are exact below 2^52. Ties go to even, so a digit may be ±2^(b−1).
+//! The carries run along each row from word to word, and leave the row only after its last word. So
+//! words at the same position of all rows are computed at a time, in `f64` lanes. Let z be a
+//! rounded word of b bits, and v = z + carry. The next carry is c = round(v·2^−b) and the digit is
+//! v − c·2^b. Carry and digit are exact for |v| < 2^52. Ties go to even, so a digit may be
+//! ±2^(b−1).
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -32,8 +33,8 @@ impl RowWeights {
     }
 }
 
-/// The constants of the words at one position of all rows. With the weight of a row, they give the
-/// weight of its word.
+/// The constants of the words at one position of all rows. Together with the weight of a row's
+/// first word, the constants give the weight of the word at this position in the row.
 #[derive(Clone, Copy)]
 struct Word {
     numerator: f64,
@@ -124,7 +125,8 @@ pub(crate) fn release<const WEIGH: bool>(
 }
 
 /// Processes two words of every row that are already digits: adds the carries in `carry` and, if
-/// `WEIGH`, multiplies by the weights. The carries out of the words replace those in `carry`.
+/// `WEIGH`, multiplies by the weights. Then replaces the carries in `carry` by the carries out of
+/// the words.
 ///
 /// If `last`, no carry leaves the second word, which then contains the remaining carry. The value
 /// stays exact; accuracy suffers only if the carries are still large after the preceding words.

@@ -2,7 +2,7 @@
 //!
 //! A word t = z + ε of the product, already divided by its weight, is rounded to the integer z by
 //! adding and subtracting 1.5·2^52, which is right for |t| < 2^51. The sum t + 1.5·2^52 then has
-//! the binary exponent 52, and its bits differ from those of 1.5·2^52 only in the fraction. If a
+//! the binary exponent 52, and its bits differ from the bits of 1.5·2^52 only in the fraction. If a
 //! word is too large, infinite or NaN, other bits differ too, and the word is reported as a
 //! round-off of ½.
 //!
@@ -45,9 +45,9 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// Returns the round-off of a product of `n` words. It is the largest distance of a word from
-    /// an integer, or ½ in two cases: a word could not be rounded; or the words are so large in the
-    /// mean that the errors of the transform, which are proportional to them, could exceed ½
-    /// unnoticed.
+    /// an integer, with two exceptions. If a word could not be rounded, the round-off is ½. It is
+    /// also ½ if the root mean square of the words is so large that errors of the transform, which
+    /// are proportional to it, could exceed ½ unnoticed.
     pub(crate) fn round_off(self, n: usize) -> f64 {
         let credible = self.energy <= n as f64 * margin::largest_rms(n, margin::ON_CPU).powi(2);
         if credible && self.foreign >> 52 == 0 { self.largest } else { HOPELESS }

@@ -1,5 +1,5 @@
-//! Blocks of columns, and copying them between memory, where a block lies row by row, and
-//! contiguous columns.
+//! Blocks of columns. A block lies row by row in memory. To be transformed, it is copied to the
+//! memory of a worker, in which each column is contiguous.
 //!
 //! In memory, point (r, w) of a block, in row r and column w, is at r·WIDTH + w. In a worker's copy
 //! of a block of R rows, it is at w·(R + GAP) + r.

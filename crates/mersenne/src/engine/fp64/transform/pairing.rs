@@ -44,7 +44,7 @@ pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter
 
 /// Multiplies a signal at m pairs of partners, in `low` and `high`, by a second signal, whose
 /// points are in `low2` and `high2`. The order of points and the meaning of `w` and `quarter` are
-/// those of [`square_mirrored`].
+/// the same as for [`square_mirrored`].
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn multiply_mirrored(
     low: &mut [C64],
@@ -66,8 +66,9 @@ pub(crate) fn multiply_mirrored(
     }
 }
 
-/// Multiplies a point that is its own partner by the same point z2 of a second signal. This is
-/// point k = 0 (ω^k = 1) or k = n/2 (ω^k = −1) of n points; `quarter_root` is ω^k/4.
+/// Multiplies `z`, a point that is its own partner, by `z2`, the point of a second signal with the
+/// same index. The index is k = 0 (ω^k = 1) or k = n/2 (ω^k = −1), for n points; `quarter_root` is
+/// ω^k/4.
 fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
     let t = coefficient(C64::new(1.0, 0.0), quarter_root);
     *z = combine(*z, z2, z.conj(), z2.conj(), t).0;
@@ -89,8 +90,8 @@ pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     square_mirrored(&mut low[1..=pairs], high, C64::new(1.0, 0.0), &quarter[1..=pairs]);
 }
 
-/// Multiplies a row, in which element i is the partner of element m − i mod m, by the same row of a
-/// second signal. `quarter` is as in [`square_row_zero`].
+/// Multiplies a row of m points, in which element i is the partner of element m − i mod m, by
+/// `row2`, the row of a second signal with the same number. `quarter` is as in [`square_row_zero`].
 pub(crate) fn multiply_row_zero(row: &mut [C64], row2: &[C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;

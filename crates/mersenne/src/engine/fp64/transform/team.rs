@@ -22,8 +22,8 @@ pub(super) struct Team {
 
 impl Team {
     /// Starts `threads` threads for transforms of `rows` rows and `columns` columns, or none if
-    /// `threads` is 1. Each has `scratch` points of scratch memory. Returns an error if the threads
-    /// cannot be started.
+    /// `threads` is 1. Each thread, including the caller's if there is no other, has `scratch`
+    /// points of scratch memory. Returns an error if the threads cannot be started.
     pub(super) fn new(
         rows: usize,
         columns: usize,
@@ -45,8 +45,8 @@ impl Team {
         Ok(Self { pool, workers: (0..threads.max(1)).map(|_| worker()).collect() })
     }
 
-    /// Calls `work` with every item, and with the working memory of the thread that makes the call.
-    /// Each thread has a contiguous share of the items.
+    /// Calls `work` once for every item, in parallel. The first argument is the working memory of
+    /// the thread that makes the call. Each thread processes a contiguous share of the items.
     pub(super) fn share<T: Send>(
         &mut self,
         items: impl IntoIterator<Item = T>,

@@ -24,14 +24,14 @@ fn engines(p: u32, n: usize, threads: usize) -> Vec<Box<dyn Engine>> {
 }
 
 /// Returns the transform lengths up to `max` words at which the family has a margin of at least 0
-/// for p.
+/// for the exponent p, in ascending order.
 fn usable(p: u32, max: usize) -> Vec<usize> {
     let enough = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|m| m.bits >= 0.0);
     Goldilocks.lengths(1, max).into_iter().filter(enough).collect()
 }
 
-/// Returns the largest exponent below 31·n, prime to 10, for which all products in n words are
-/// exact.
+/// Returns the largest exponent below 31·n that is divisible neither by 2 nor by 5, and for which
+/// all products in n words are exact.
 fn longest_exponent(n: usize) -> u32 {
     let enough = |p: &u32| p % 2 == 1 && !p.is_multiple_of(5) && margin::spare_bits(*p, n) >= 0.0;
     (20 * n as u32..31 * n as u32).rev().find(enough).unwrap()
@@ -134,8 +134,9 @@ fn some_longer_products() {
     }
 }
 
-/// Squares the balanced digits with the largest possible products, in the longest words that the
-/// family allows, and compares the result with the weighted convolution in 128-bit integers.
+/// Squares a residue whose balanced digits give the largest words of a product, at the longest
+/// words that the family allows. Compares the result with the weighted convolution in 128-bit
+/// integers.
 #[test]
 fn the_worst_digits_at_the_longest_word() {
     for n in [8usize, 10, 64, 160, 512] {
@@ -158,8 +159,8 @@ fn the_worst_digits_at_the_longest_word() {
     }
 }
 
-/// Returns the square of the residue with the given digits; `None` if the transform length is too
-/// short for vectors of type `V`.
+/// Returns the square of the residue with the given digits. Returns `None` if the transform length
+/// is too short for vectors of type `V`.
 fn squared<V: WordLanes>(layout: WordLayout, mut digits: Vec<i32>) -> Option<Residue> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     let transform = Transform::<V>::new(layout, shape)?;
@@ -236,7 +237,7 @@ fn registers_may_coincide() {
     }
 }
 
-/// Compares the results of many squarings and a product computed by 1, 2 and 5 threads.
+/// Computes many squarings and a product with 1, 2 and 5 threads, and compares the results.
 #[test]
 fn threads_change_nothing() {
     let (p, n) = (756_839u32, 5 << 13);

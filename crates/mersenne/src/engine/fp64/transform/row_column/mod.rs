@@ -16,10 +16,10 @@
 //!
 //! In the column pass each row is a carry chain of its own ([`lanes`]), which runs through the
 //! blocks from left to right and then into the next row. Adjacent blocks form *groups*, which
-//! threads process independently, each starting its chains with a carry of 0. The first block of a
-//! group is left as digits, and is finished when the carries out of the preceding group are known.
-//! The groups depend on the transform length only, so no bit of the result depends on the number of
-//! threads.
+//! threads process independently, each starting its chains with a carry of 0. The words of the
+//! first block of a group are left as digits at first; they are weighted and transformed when the
+//! carries out of the preceding group are known. The groups depend on the transform length only, so
+//! no bit of the result depends on the number of threads.
 //!
 //! In memory the points lie block by block, and within a block row by row.
 
@@ -57,8 +57,8 @@ struct Plan {
     layout: WordLayout,
     rows: usize,
     columns: usize,
-    /// The distance in points from one block of columns to the next. It is one row more than a
-    /// block has, to avoid cache conflicts.
+    /// The distance in points from one block of columns to the next. It is the size of a block plus
+    /// one row, to avoid cache conflicts.
     stride: usize,
     column_forward: Arc<dyn Fft<f64>>,
     column_inverse: Arc<dyn Fft<f64>>,
@@ -143,8 +143,9 @@ impl RowColumn {
         Ok(Self { points: Buffer::new(blocks * plan.stride), factor: None, plan, groups, team })
     }
 
-    /// Executes the row pass: transforms every pair of rows, squares it (or multiplies it by the
-    /// second factor, if `by_factor`), and transforms it back.
+    /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
+    /// back. If `by_factor` is true, multiplies the rows by the second factor instead of squaring
+    /// them.
     fn row_pass(&mut self, by_factor: bool) {
         let pairs = self.plan.rows / 2 + 1;
         let points = Shared::new(&mut self.points);
@@ -373,8 +374,8 @@ impl Plan {
     }
 
     /// Finishes the first block of a group, which the column pass has left as digits in `points`:
-    /// adds `carry`, the carries into the group, one for each row. Then, unless `to_digits`,
-    /// weights and transforms the block.
+    /// adds the carries into the group, which are in `carry`, one for each row. Then, unless
+    /// `to_digits`, weights and transforms the block.
     fn finish_first(
         &self,
         group: &Group,
