@@ -43,8 +43,8 @@ pub(crate) struct Options {
     /// Where to compute: cuda, cuda:N, sim
     #[arg(long, default_value = "cuda", value_parser = device)]
     device: DeviceId,
-    /// The transform lengths in words, such as 64K..36M; by default all from 64K on, and on the
-    /// simulator all up to 1K
+    /// The transform lengths in words, such as 64K..36M; by default all of at least 64K, or all up
+    /// to 1K on the simulator
     #[arg(long, value_name = "FROM..TO", value_parser = range)]
     lengths: Option<RangeInclusive<usize>>,
     /// The least number of squarings measured at each length
@@ -300,7 +300,8 @@ fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> R
     Ok(round_off)
 }
 
-/// Returns, for every length in ascending order, the measurement with the largest value `c`.
+/// Returns, for every length in ascending order, the measurement with the largest coefficient
+/// [`MeasuredLength::c`], which is the least accurate.
 fn worst(measured: &[MeasuredLength]) -> Vec<MeasuredLength> {
     let mut worst: BTreeMap<usize, &MeasuredLength> = BTreeMap::new();
     for line in measured {

@@ -33,7 +33,7 @@ pub struct Request {
     pub places: Places,
     /// The sizes of tables. For a size that is `None`, the tuned size is used.
     pub sizes: Sizes,
-    /// log2 of the bound of the numbers in residue classes, from 20 to 84.
+    /// The numbers in residue classes are below 2^`below_bits`. The value is from 20 to 84.
     pub below_bits: u32,
     /// The number of residue classes to verify, which are drawn at random; 0 for none. The sieve
     /// excludes most of them at once.
@@ -41,7 +41,7 @@ pub struct Request {
     /// log2 of the count of numbers in a class. `None` selects a count with which all classes
     /// together take a few seconds.
     pub class_bits: Option<u32>,
-    /// The seed of the classes.
+    /// The seed from which the residue classes are drawn.
     pub seed: u64,
     /// log2 of the count of numbers in an interval. `None` selects a count that takes a few
     /// seconds; 0 means that no interval is verified.
@@ -265,8 +265,8 @@ fn row(
     }))
 }
 
-/// Computes the delays of the numbers from `from` on for two seconds, and returns the rate. A
-/// device uses the tuned shape of its kernel. Without a device the CPU computes.
+/// Computes the delays of consecutive numbers, beginning with `from`, for two seconds, and returns
+/// the rate. A device uses the tuned shape of its kernel. Without a device the CPU computes.
 ///
 /// # Errors
 /// The numbers are too large, or the device fails.

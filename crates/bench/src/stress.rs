@@ -13,8 +13,8 @@ use crate::exponents_for;
 /// its memory bus.
 const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
 
-/// The default exponents on the CPU. A lap, after which a residue is compared, takes a few seconds
-/// there.
+/// The default exponents on the CPU. They are small enough that a lap, after which a residue is
+/// compared, takes a few seconds on the CPU.
 const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
 
 /// The report of a stress test.
@@ -85,8 +85,8 @@ pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
 }
 
 /// Squares by the plans in turns until `done` returns true. `done` is called after every block of
-/// squarings with the time since the start. Returns the report, and the error of an engine if one
-/// failed, which also ends the run. All plans must be for the same device, or for the CPU.
+/// squarings with the time since the start. Returns the report and, if an engine failed, its error;
+/// such a failure also ends the run. All plans must be for the same device, or for the CPU.
 pub fn run(
     plans: &[Plan],
     done: &dyn Fn(Duration) -> bool,

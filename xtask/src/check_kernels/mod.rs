@@ -70,8 +70,8 @@ impl Options {
     }
 }
 
-/// A folder of kernels that share a file of budgets: those of a crate, or of one of its engine
-/// families.
+/// A folder of kernels that share a file of budgets: the kernels of a crate, or of one engine
+/// family of a crate.
 struct Folder {
     /// The path of the file of budgets.
     budgets: &'static str,

@@ -24,7 +24,7 @@ const AHEAD: usize = 16;
 pub struct Tuned {
     /// The identifier of the device, such as `cuda:0`.
     pub device: String,
-    /// The name of the GPU model, or that of the simulator.
+    /// The name of the GPU model or of the simulator.
     pub name: String,
     /// The version of the driver; empty on the simulator.
     pub driver: String,

@@ -19,7 +19,7 @@ use crate::BenchError;
 /// this long.
 const GOAL: Duration = Duration::from_secs(1);
 
-/// The number of timings of a size, of which the least counts. A size that is much slower than the
+/// The number of timings of a size. The shortest time counts. A size that is much slower than the
 /// fastest is timed only once.
 const TIMES: usize = 3;
 
@@ -185,8 +185,8 @@ impl<'a> Tuning<'a> {
         Ok(least.map(|time| (bits, time)))
     }
 
-    /// Prepares the computation with tables of a size. Returns it with log2 of the count of numbers
-    /// at which the search for a count that takes [`GOAL`] begins.
+    /// Prepares the computation with tables of a size. Also returns log2 of a count of numbers, at
+    /// which the search for a count that takes about [`GOAL`] begins.
     fn open(&self, size: Size) -> Result<(Work, u32), BenchError> {
         const FEWER: u32 = 10;
         let method = match (size, self.device) {

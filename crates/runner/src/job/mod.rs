@@ -184,9 +184,9 @@ impl<'a> Job<'a> {
         run.compute(&request, both)
     }
 
-    /// Returns the path of the results file. Without a given path, the result of an assignment is
-    /// written to the file of the worker that did it, even if another worker finds the test
-    /// finished.
+    /// Returns the path of the results file. If [`Job::results`] is `None`, the result of an
+    /// assignment is written to the results file of the worker that did the assignment, even if
+    /// another worker later finds the test finished.
     fn results_path(&self, credit: Option<&Credit>) -> PathBuf {
         match self.results {
             Some(path) => path.to_owned(),
@@ -194,8 +194,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Says to whom the results file belongs: to the program if it is the file of the directory, to
-    /// the user if [`Job::results`] names it.
+    /// Returns the results file with its owner: the program if the file is the results file of the
+    /// directory, or the user if [`Job::results`] names the file.
     fn results_file<'p>(&self, path: &'p Path) -> ResultsFile<'p> {
         match self.results {
             Some(_) => ResultsFile::Given(path),
@@ -235,7 +235,7 @@ impl<'a> Job<'a> {
 
 impl Run<'_> {
     /// Delivers and records the stored result of a test that was finished before. Returns an error
-    /// if the job requests a proof or second engine that the result lacks.
+    /// if a job without an assignment requests a proof or a second engine, and the result lacks it.
     fn again(mut self, finished: TestReport, second: Option<Plan>) -> Result<Report, RunError> {
         let job = self.job;
         let report = Report::Test(Box::new(finished.clone()));

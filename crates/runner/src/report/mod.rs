@@ -153,9 +153,9 @@ struct RoundOff {
     max: f64,
     mean: f64,
     products: u64,
-    /// Z: how far the typical maximum round-off of a product lies below ½, in units of the scale of
-    /// the distribution of these maxima. Absent after few products, and in reports of earlier
-    /// versions.
+    /// Z: the distance from the most probable value of the largest round-off of a product to ½. The
+    /// unit is the scale of the distribution of the largest round-offs of products. Absent after
+    /// few products, and in reports of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     z: Option<f64>,
 }
@@ -331,7 +331,7 @@ impl TestReport {
         Some(dir.join(PROOFS).join(name))
     }
 
-    /// Returns whether two engines computed the test, and `engine` was one of them.
+    /// Returns whether two engines computed the test and `engine` is one of the two.
     #[must_use]
     pub fn is_doubled_with(&self, engine: &str) -> bool {
         let second = self.second_engine.as_deref();

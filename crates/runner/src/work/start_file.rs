@@ -121,8 +121,8 @@ impl StartFile {
 
     /// Removes the start files in a directory whose certifications are finished, recorded and no
     /// longer in a list. These files exist if a process was killed after it removed a line from its
-    /// list. A file is kept if it cannot be removed or if it is not certain that its certification
-    /// is finished. `say` is called with a note on each removed file.
+    /// list. A file stays if it cannot be removed, or as long as it is uncertain whether its
+    /// certification is finished. `say` is called with a note on each removed file.
     pub fn clear_finished(dir: &Path, say: &mut dyn FnMut(Note)) {
         let Ok(entries) = fs::read_dir(dir) else { return };
         for entry in entries.flatten() {

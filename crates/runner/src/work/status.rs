@@ -116,8 +116,9 @@ pub struct TestStatus {
 pub struct RoundOffStatus {
     /// The largest round-off.
     pub max: f64,
-    /// Z: how far the typical maximum round-off of a product lies below ½, in units of the scale of
-    /// the distribution of these maxima. Absent after few products.
+    /// Z: the distance from the most probable value of the largest round-off of a product to ½. The
+    /// unit is the scale of the distribution of the largest round-offs of products. Absent after
+    /// few products.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
 }
