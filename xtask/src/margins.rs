@@ -1,8 +1,8 @@
 //! Measures the accuracy of the engine family `fp64` on a device at every transform length. The
 //! result is the table `crates/mersenne/tables/fp64-round-off.txt`.
 //!
-//! The exponent for a length is chosen by its margin. The margin comes from the version of this
-//! table with which the program was built.
+//! The exponents at which a length is measured are chosen by their margins. The margins are
+//! computed from the version of this table with which the program was built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -152,8 +152,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Prints the least Z of all lengths, and the largest ratio between the accuracies of the worst and
-/// the first case of a length. `lines` contains the worst case of each length.
+/// Prints the least Z of all lengths. If several cases of a length were measured, also prints the
+/// largest ratio, over all lengths, of the coefficient [`MeasuredLength::c`] of the worst case to
+/// the coefficient of the first case. `lines` contains the worst case of each length.
 fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
     if let Some((z, length)) = lines
         .iter()
@@ -207,8 +208,8 @@ fn cases(
     cases
 }
 
-/// Returns the largest odd exponent p that has at least the given margin in bits at a length;
-/// `None` if no p has it.
+/// Returns the largest odd exponent p that has at least the given margin in bits at a length.
+/// Returns `None` if no p has this margin.
 fn longest(family: &dyn EngineFamily, length: usize, margin: f64) -> Option<u32> {
     let good = |p: u32| family.margin(p, length).is_ok_and(|found| found.bits >= margin);
     let step = length as u32 / 4;

@@ -21,8 +21,8 @@ mod planted;
 const SEEDS: [u64; 2] = [0, 1];
 
 /// The suites whose kernels make lists in the order in which their warps arrive. These suites are
-/// replayed with the first seed only, because other seeds give an order that differs from that of
-/// the record.
+/// replayed with the first seed only, because other seeds give an order that differs from the order
+/// in the record.
 const IN_ORDER: [&str; 2] = ["collatz", "collatz-overflows"];
 
 #[derive(Debug, clap::Args)]

@@ -82,7 +82,7 @@ pub enum RequestError {
     },
 }
 
-/// The regions of one row. Their verification, one after the other, is timed.
+/// The regions of one row. They are verified one after the other, and the total time is measured.
 struct Work {
     set: Set,
     regions: Vec<Region>,
@@ -154,8 +154,9 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The method, and log2 of the counts of numbers in a class and in an interval. With these counts
-/// all classes together, and the interval, take a few seconds each.
+/// The method, and log2 of the counts of numbers in a class (`class`) and in an interval
+/// (`interval`). With these counts, the verification of all classes together takes a few seconds,
+/// and the verification of the interval also takes a few seconds.
 struct Units {
     method: Option<Method>,
     class: u32,

@@ -84,9 +84,10 @@ pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &EXPONENTS_ON_CPU, &EXPONENTS)
 }
 
-/// Squares by the plans in turns until `done` returns true. `done` is called after every block of
-/// squarings with the time since the start. Returns the report and, if an engine failed, its error;
-/// such a failure also ends the run. All plans must be for the same device, or for the CPU.
+/// Runs squarings by the plans in turns until `done` returns true. `done` is called after every
+/// block of squarings with the time since the start. Returns the report and, if an engine failed,
+/// its error; such a failure also ends the run. All plans must be for the same device, or for the
+/// CPU.
 pub fn run(
     plans: &[Plan],
     done: &dyn Fn(Duration) -> bool,

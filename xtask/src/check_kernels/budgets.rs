@@ -103,7 +103,7 @@ impl Budgets {
     }
 
     /// Returns the budget for a key: the row of its architecture, or else the row for all
-    /// architectures; `None` if there is neither.
+    /// architectures. Returns `None` if neither row exists.
     pub(crate) fn get(&self, key: &Key) -> Option<Limits> {
         let any = Key { architecture: None, ..key.clone() };
         self.rows.get(key).or_else(|| self.rows.get(&any)).copied()

@@ -186,7 +186,8 @@ struct Found {
     /// The file name and the constants of the kernel's source, for messages.
     title: String,
     limits: Limits,
-    /// The compilation time of the kernel's translation unit, divided by the number of its kernels.
+    /// The compilation time of the kernel's translation unit, divided by the number of kernels in
+    /// the unit.
     time: Duration,
 }
 

@@ -202,8 +202,8 @@ trait Place: fmt::Debug {
     /// Prepares the work, performs it once and waits for its end. On a device, returns the time by
     /// the host's clock, which includes compiling kernels; `None` on the CPU.
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError>;
-    /// Returns the limbs of the result of instance i. The limbs of a remainder follow those of the
-    /// quotient or root.
+    /// Returns the limbs of the result of instance i. The limbs of a remainder follow the limbs of
+    /// the quotient or root.
     fn result(&self, work: &Work, i: usize) -> Result<Vec<u32>, BenchError>;
     /// Performs the prepared work several more times, and returns the time of each run.
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError>;

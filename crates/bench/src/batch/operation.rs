@@ -14,7 +14,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All operations: those of the list of `warpint-integer`, then [`Self::GcdByDivision`].
+    /// All operations: the list of `warpint-integer`, then [`Self::GcdByDivision`].
     pub const ALL: [Self; Listed::ALL.len() + 1] = {
         let mut all = [Self::GcdByDivision; Listed::ALL.len() + 1];
         let mut i = 0;
@@ -147,7 +147,8 @@ impl Operation {
         [halves(&result, limbs), halves(&rest, self.remainder_limbs(a.len()))].concat()
     }
 
-    /// Returns the operation of the list of `warpint-integer` that has the same results.
+    /// Returns the operation of the list of `warpint-integer` that has the same results as this
+    /// operation.
     fn listed(self) -> Listed {
         match self {
             Self::Listed(listed) => listed,

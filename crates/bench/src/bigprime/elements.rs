@@ -64,8 +64,8 @@ impl Elements {
         self.part(0..self.digits << self.log2)
     }
 
-    /// Returns a range of words of the vector in the layout of devices, all lowest digits first;
-    /// `None` if memory is too short.
+    /// Returns a range of words of the vector in the layout of devices, all lowest digits first.
+    /// Returns `None` if memory is too short.
     pub(super) fn part(&self, words: Range<usize>) -> Option<Vec<u64>> {
         const STRETCH: usize = 1 << 14;
         let mut all = vec![];

@@ -134,8 +134,8 @@ pub struct Small {
 }
 
 /// The measurements of a transform modulo the product of just enough small primes to represent an
-/// element. Chen et al. compare their method with this amount of work. Its outputs are not those of
-/// the transform over the field.
+/// element. Chen et al. compare their method with this amount of work. Its outputs are not the
+/// outputs of the transform over the field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Ring {

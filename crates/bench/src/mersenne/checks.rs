@@ -20,8 +20,8 @@ use crate::{BenchError, micros};
 
 const DEFAULT: u64 = 82_589_933;
 const DEFAULT_ON_CPU: u64 = 1_257_787;
-/// The least duration of a whole test that is measured. The start, the end and the noise of the
-/// clock dominate the time of a shorter test.
+/// The least duration of a whole test whose checks can be measured. The start, the end and the
+/// noise of the clock dominate the time of a shorter test.
 pub const SHORTEST: Duration = Duration::from_secs(10);
 /// The number of squarings of a test that precedes the measurement and warms up the kernels of
 /// squarings, products and checks.

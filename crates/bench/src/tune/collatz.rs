@@ -23,7 +23,8 @@ const GOAL: Duration = Duration::from_secs(1);
 /// fastest is timed only once.
 const TIMES: usize = 3;
 
-/// A size is not timed again if its time exceeds that of the fastest size by more than this factor.
+/// A size is timed again only if its time is at most this factor times the time of the fastest
+/// size.
 const NEAR: f64 = 1.1;
 
 /// log2 of the largest count of numbers to time.

@@ -16,8 +16,8 @@ use super::search::{AHEAD, NEAR, Stopwatch, search};
 use crate::columns::Planned;
 use crate::{BenchError, exponents_for, micros};
 
-/// The default exponents with a GPU. Their transform lengths range from short ones to those of the
-/// largest tests that are common today.
+/// The default exponents with a GPU. Their transform lengths range from short lengths to the
+/// lengths of the largest tests that are common today.
 const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_609, 82_589_933];
 
 /// The default exponents without a GPU. The measurement of the largest takes seconds.

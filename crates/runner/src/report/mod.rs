@@ -153,9 +153,8 @@ struct RoundOff {
     max: f64,
     mean: f64,
     products: u64,
-    /// Z: the distance from the most probable value of the largest round-off of a product to ½. The
-    /// unit is the scale of the distribution of the largest round-offs of products. Absent after
-    /// few products, and in reports of earlier versions.
+    /// Z = (½ − μ)/β, where μ is the mode and β the scale of the distribution of the largest
+    /// round-off of a product. Absent after few products, and in reports of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     z: Option<f64>,
 }

@@ -145,9 +145,9 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Returns the first assignment that can be done and that no other worker has claimed; `None`
-    /// if there is none. Certifications come first, because they are short and the credit of
-    /// another user for a test depends on them.
+    /// Returns the first assignment that can be done and that no other worker has claimed. Returns
+    /// `None` if there is no such assignment. Certifications come first, because they are short and
+    /// the credit of another user for a test depends on them.
     fn next(&mut self) -> Result<Option<Task>, RunError> {
         'again: loop {
             let mut places = self.read()?;

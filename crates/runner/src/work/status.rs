@@ -81,10 +81,9 @@ pub struct TestStatus {
     pub iteration: u64,
     /// The number of iterations of the whole test.
     pub total: u64,
-    /// The share of the iterations that are done, in percent.
+    /// The number of iterations done, in percent of `total`.
     pub percent: f64,
-    /// The share of the work of building the proof that is done, in percent; absent before the end
-    /// of the test.
+    /// The progress of building the proof, in percent; absent before the end of the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof_percent: Option<f64>,
     /// The recent mean time of an iteration, in µs.
@@ -116,9 +115,8 @@ pub struct TestStatus {
 pub struct RoundOffStatus {
     /// The largest round-off.
     pub max: f64,
-    /// Z: the distance from the most probable value of the largest round-off of a product to ½. The
-    /// unit is the scale of the distribution of the largest round-offs of products. Absent after
-    /// few products.
+    /// Z = (½ − μ)/β, where μ is the mode and β the scale of the distribution of the largest
+    /// round-off of a product. Absent after few products.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
 }

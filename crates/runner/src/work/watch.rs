@@ -132,7 +132,7 @@ impl Watch {
         }
     }
 
-    /// Records in the status the share of the work of building the proof that is done, from 0 to 1.
+    /// Records in the status the progress of building the proof, as a share from 0 to 1.
     pub fn proving(&self, share: f64) {
         let mut told = self.told();
         let begins = told.status.state != State::Proving;
