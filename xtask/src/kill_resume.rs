@@ -165,7 +165,7 @@ impl Test<'_> {
     }
 }
 
-/// Returns the field `res64` of the last line of a text, which must be JSON.
+/// Returns the field `res64` of the last line of a text. This line must be JSON.
 fn res64(text: &str) -> anyhow::Result<String> {
     let line = text.lines().last().context("no output")?;
     let value: Value = serde_json::from_str(line).with_context(|| format!("not JSON: {line}"))?;

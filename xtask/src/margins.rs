@@ -269,8 +269,8 @@ fn measure(
     })
 }
 
-/// Builds the engine of a case with a random residue in register 0. Squares it once, so that all
-/// kernels are loaded.
+/// Builds the engine of a case with a random residue in register 0. Squares the residue once, so
+/// that all kernels are loaded.
 fn build(family: &dyn EngineFamily, case: &Case, rng: &mut ChaCha8Rng) -> Result<Box<dyn Engine>> {
     let options = BuildOptions { registers: 2, threads: 1, variant: case.variant };
     let mut engine = family.build(case.p, case.length, options)?;
@@ -301,8 +301,8 @@ fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> R
     Ok(round_off)
 }
 
-/// Returns, for every length in ascending order, the measurement with the largest coefficient
-/// [`MeasuredLength::c`], which is the least accurate.
+/// Returns, for every length in ascending order, the least accurate measurement: the one with the
+/// largest coefficient [`MeasuredLength::c`].
 fn worst(measured: &[MeasuredLength]) -> Vec<MeasuredLength> {
     let mut worst: BTreeMap<usize, &MeasuredLength> = BTreeMap::new();
     for line in measured {

@@ -1,8 +1,8 @@
 //! A chart of times against sizes, as SVG. Both axes are logarithmic. Each engine or operation has
 //! a line with markers; floors are dashed lines.
 //!
-//! The chart has no background, and all colours have medium lightness, so that it is readable on
-//! white and on black.
+//! The chart has no background, and all colours have medium lightness, so that the chart is
+//! readable on white and on black.
 
 use std::fmt::{self, Display, Write};
 

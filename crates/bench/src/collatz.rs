@@ -196,8 +196,8 @@ enum Set {
     Interval { from: u128 },
 }
 
-/// Returns a region of few numbers. To verify it, the verifier must prepare everything that it
-/// needs for `region`.
+/// Returns a region of few numbers. To verify this region, `verifier` must prepare everything that
+/// it needs for `region`.
 fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
     match region {
         // Every number of the residue class of all ones is walked. Few numbers are walked on the
@@ -217,8 +217,9 @@ fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError
     }
 }
 
-/// Times the verification of regions; `None` if `watch` requested a stop. Before the timing it
-/// verifies a region of few numbers, so that kernels are compiled and vectors computed.
+/// Times the verification of regions. Returns `None` if `watch` requested a stop. Before the
+/// timing, a region of few numbers is verified, so that kernels are compiled and vectors are
+/// computed.
 fn row(
     set: &Set,
     regions: &[Region],

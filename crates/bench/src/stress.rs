@@ -74,7 +74,7 @@ pub enum News<'a> {
         /// The last reading of the device's sensors, at most a second old; `None` without sensors.
         reading: Option<&'a Telemetry>,
     },
-    /// A check failed, or a residue differs; described in one line.
+    /// A check failed, or a residue differs. The string describes the mismatch in one line.
     Mismatch(&'a str),
 }
 

@@ -1,4 +1,5 @@
-//! The interface through which a job or worker reports events. It does not print them.
+//! The interface through which a job or worker reports events. This crate does not print the
+//! events.
 
 use std::error::Error;
 use std::fmt;

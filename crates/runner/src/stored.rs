@@ -116,7 +116,7 @@ impl StoredResult {
     }
 
     /// Reads the stored result. If the file is damaged or belongs to another test, adds `.bad` to
-    /// its name.
+    /// the name of the file.
     ///
     /// # Errors
     /// Returns [`StoredError::Read`] or [`StoredError::SetAside`].
@@ -153,7 +153,8 @@ impl StoredResult {
         Ok(Loaded::Bad { aside, reason: reason.into() })
     }
 
-    /// Stores a report: writes a new file and syncs it to disk, then replaces the old file by it.
+    /// Stores a report: writes a new file and syncs it to disk, then replaces the old file by the
+    /// new file.
     ///
     /// # Errors
     /// Returns [`StoredError::Write`].

@@ -105,7 +105,7 @@ impl Euclid {
     }
 
     /// Times several runs by the host's clock, and returns the times. Each run ends with a test
-    /// whether all instances are done, for which the host waits.
+    /// whether all instances are done; the host waits for the result of the test.
     pub(super) fn times(&mut self) -> Result<Vec<Duration>, BenchError> {
         let run = |_| {
             let begin = Instant::now();

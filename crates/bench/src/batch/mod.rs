@@ -269,7 +269,7 @@ impl Bench {
         &self.measured
     }
 
-    /// Measures and returns the next row; `None` after the last.
+    /// Measures and returns the next row. Returns `None` after the last row.
     ///
     /// # Errors
     /// A result is wrong, or the device or the memory failed.
@@ -344,7 +344,8 @@ fn measure(work: &Work, operands: &Operands, place: &mut dyn Place) -> Result<Ro
     Ok(Row::new(work, first, times, place.copy_rate(work.bytes())))
 }
 
-/// Returns the median of the times. For an even number of times it is the longer of the middle two.
+/// Returns the median of the times. For an even number of times, the median is the longer of the
+/// middle two.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

@@ -22,8 +22,8 @@ pub(super) struct OnDevice {
     out: Buffer<u32>,
     /// The remainders of divisions and square roots.
     remainders: Buffer<u32>,
-    /// The moduli of a modular operation, and the flags that it writes for instances without a
-    /// result; `None` for other operations.
+    /// The moduli of a modular operation, and the flags by which the operation marks instances
+    /// without a result. `None` for other operations.
     moduli: Option<(Buffer<u32>, Buffer<u8>)>,
     euclid: Option<Euclid>,
     copies: Vec<CopyRate>,

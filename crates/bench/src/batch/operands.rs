@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::Work;
 use crate::BenchError;
 
-/// The limbs of the two operands of every row. A row uses the first limbs of each vector, as many
-/// as it needs.
+/// The limbs of the two operands of every row. A row uses as many limbs as it needs from the
+/// beginning of each vector.
 #[derive(Debug)]
 pub(super) struct Operands {
     seed: u32,
@@ -45,8 +45,8 @@ impl Operands {
         self.seed
     }
 
-    /// Returns the limbs of instance i of `operand`, each instance of which has `limbs` limbs.
-    /// Returns an empty slice if the operand is too short.
+    /// `operand` contains instances of `limbs` limbs each, one after the other. Returns the limbs
+    /// of instance i, or an empty slice if the operand is too short.
     pub(super) fn instance(operand: &[u32], i: usize, limbs: usize) -> &[u32] {
         operand.get(i * limbs..(i + 1) * limbs).unwrap_or(&[])
     }

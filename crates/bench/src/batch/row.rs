@@ -96,7 +96,8 @@ impl Row {
         }
     }
 
-    /// Records in the row the time of a product, and the time of the row's operation divided by it.
+    /// Records `product_ns` in the row, and the time of the row's operation divided by
+    /// `product_ns`.
     pub(super) fn compare(&mut self, product_ns: Option<f64>) {
         self.product_ns = product_ns;
         self.times_a_product = product_ns.map(|product| self.ns_per_operation / product);

@@ -166,7 +166,8 @@ fn methods(
 
 /// Returns the count of numbers in a batch: the requested count, or by default the count that fills
 /// `fill` bytes. If the free memory, `room` bytes, is too short for the default, returns a smaller
-/// count and adds the batch to `fewer`. If it is too short for a requested count, returns an error.
+/// count and adds the batch to `fewer`. If the free memory is too short for a requested count,
+/// returns an error.
 fn count(
     args: &Request,
     limbs: usize,

@@ -84,7 +84,7 @@ impl Elements {
         std::array::from_fn(|d| self.digit(j, d))
     }
 
-    /// Computes output i of the transform by definition, on all cores.
+    /// Computes, by definition and on all cores, output i of the transform of this vector.
     pub(super) fn output<const K: usize>(&self, field: &Gfn<K>, i: usize) -> [u64; K] {
         let n = self.len();
         let root = field.root_of_unity(self.log2).unwrap_or_else(|| field.one());
@@ -101,8 +101,8 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// Computes element l of the cyclic convolution with another vector by definition, on all
-    /// cores.
+    /// Computes, by definition and on all cores, element l of the cyclic convolution of this vector
+    /// with another vector.
     pub(super) fn convolved<const K: usize>(
         &self,
         other: &Self,

@@ -13,7 +13,8 @@ use crate::micros;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Times {
-    /// The median time, in µs. For an even number of runs it is the longer of the middle two.
+    /// The median time, in µs. For an even number of runs, the median is the longer of the middle
+    /// two.
     pub us: f64,
     /// The time of the fastest run, in µs.
     pub us_fastest_run: f64,
@@ -134,8 +135,8 @@ pub struct Small {
 }
 
 /// The measurements of a transform modulo the product of just enough small primes to represent an
-/// element. Chen et al. compare their method with this amount of work. Its outputs are not the
-/// outputs of the transform over the field.
+/// element. Chen et al. compare their method with this amount of work. The outputs of this
+/// transform differ from the outputs of the transform over the field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Ring {

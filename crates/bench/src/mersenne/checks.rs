@@ -92,8 +92,8 @@ pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
 }
 
 /// Measures the test of a plan until `checks` checks have passed or the test ends; returns `None`
-/// if `asked` requested a stop. Checkpoints are saved in a new folder in `dir`, which is removed at
-/// the end. `dir` is created if necessary. The measurement takes minutes.
+/// if `asked` requested a stop. Checkpoints are saved in a new folder in `dir`. The folder is
+/// removed at the end. `dir` is created if necessary. The measurement takes minutes.
 ///
 /// # Errors
 /// The test failed, its folder could not be created, or the test was too short to be timed.

@@ -70,9 +70,9 @@ fn measure(p: u32, threads: usize) -> Row {
     Row { exponent: p, symbol, seconds: best.as_secs_f64() }
 }
 
-/// Returns a pseudorandom residue modulo 2^p − 1, as typical of the middle of a test. It consists
-/// of the outputs of SplitMix64 (Steele, Lea and Flood 2014) with seed p, so that it is the same in
-/// every run.
+/// Returns a pseudorandom residue modulo 2^p − 1, which resembles a residue in the middle of a
+/// test. The residue consists of outputs of SplitMix64 (Steele, Lea and Flood 2014) with seed p, so
+/// that every run has the same residue.
 fn drawn(p: u32) -> Residue {
     let mut state = u64::from(p);
     let limbs: Vec<u64> = (0..p.div_ceil(64))

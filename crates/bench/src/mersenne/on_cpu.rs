@@ -51,9 +51,9 @@ impl Measured {
         Self { cpu: cpu_name(), threads, rows: vec![] }
     }
 
-    /// Times plans of one exponent, and the bare real FFT at the length of fp64, and returns the
-    /// new rows. The measurements take turns, so that a slow moment of the machine affects all of
-    /// them.
+    /// Times plans of one exponent, and the bare real FFT at the length of fp64. Returns the new
+    /// rows. The measurements take turns, so that a slow moment of the machine affects all
+    /// measurements.
     ///
     /// # Errors
     /// An engine could not be built, or failed.

@@ -97,8 +97,8 @@ pub struct Tuner {
 
 impl Tuner {
     /// Creates a tuner, and tests whether prices can be stored. The tuner begins with the stored
-    /// prices. If `again` is true, it begins without prices, so that everything is measured again.
-    /// On the simulator, factors have at most 768 bits.
+    /// prices. If `again` is true, the tuner begins without prices instead, so that everything is
+    /// measured again. On the simulator, factors have at most 768 bits.
     ///
     /// # Errors
     /// The store does not exist, or cannot be read.

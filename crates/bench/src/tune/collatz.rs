@@ -54,8 +54,8 @@ pub struct Tuner<'a> {
 }
 
 impl<'a> Tuner<'a> {
-    /// Creates a tuner that times 2^`bits` numbers per size. If `bits` is `None`, it selects a
-    /// count that takes about a second. Tests whether sizes can be stored.
+    /// Creates a tuner that times 2^`bits` numbers per size. If `bits` is `None`, the tuner selects
+    /// a count that takes about a second. Tests whether sizes can be stored.
     ///
     /// # Errors
     /// The stored sizes cannot be read.

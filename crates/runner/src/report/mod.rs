@@ -44,7 +44,7 @@ impl Display for Report {
 
 /// The result of a test, with all fields that are printed and stored.
 ///
-/// `Deserialize` reads the output of `Serialize`, of this version and of earlier ones.
+/// `Deserialize` reads the output of `Serialize`, of this version and of earlier versions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TestReport {

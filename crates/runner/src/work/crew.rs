@@ -75,8 +75,8 @@ impl Crew {
 }
 
 /// Returns the workers to be started: `each` workers on every device, numbered 0, 1, …. If
-/// `threads`, the number of threads of each worker, is `None`, the workers on the CPU divide its
-/// `cores` cores among themselves.
+/// `threads`, the number of threads of each worker, is `None`, the workers on the CPU divide the
+/// `cores` cores of the CPU among themselves.
 ///
 /// # Errors
 /// Returns [`RunError::TooManyWorkers`].

@@ -27,8 +27,8 @@ struct Told {
     log: Log,
     status: WorkerStatus,
     written: Instant,
-    /// The time at which building the proof started. It has a meaning only while a proof is being
-    /// built.
+    /// The time at which building the proof started. This time has a meaning only while a proof is
+    /// being built.
     proof_begun: Instant,
     /// The text of the last progress event of the test, for the log.
     progress: String,
