@@ -56,8 +56,9 @@ pub(crate) struct Options {
     place: Place,
 }
 
-/// Runs the tests with flipped bits. Returns an error if a flip is not noticed and does harm, or if
-/// Jacobi checks find too few or too many flips.
+/// Runs the tests with flipped bits. Returns an error if a test failed, for example because a
+/// harmful flip was not noticed in a PRP test. In Lucas–Lehmer tests, the number of flips that
+/// Jacobi checks find must also be neither too low nor too high.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let (kind, usual) = match options.test {
         Test::Prp => (TestKind::Prp, 86_243),

@@ -86,9 +86,10 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the time from the start of a process to its kill. One in five is within the first 0.05
-/// s, one in three close to the time of a checkpoint, and the others are anywhere in a time that
-/// lets the test make some progress. `whole` is the duration of the test without kills.
+/// Returns the time from the start of a process to its kill. One kill in five is within the first
+/// 0.05 s, and one in three is close to the time of a checkpoint. The others are anywhere in a time
+/// of max(3·`whole`/`kills`, 0.3 s), in which the test can make some progress. `whole` is the
+/// duration of the test without kills.
 fn moment(rng: &mut ChaCha8Rng, whole: Duration, kills: u32) -> Duration {
     let share = (whole.as_secs_f64() * 3.0 / f64::from(kills.max(1))).max(0.3);
     let seconds = match rng.random_range(0..15) {
@@ -132,8 +133,8 @@ impl Test<'_> {
             .with_context(|| format!("starting {}", self.program.display()))
     }
 
-    /// Waits until the process ends, and returns the res64 that it printed. `dir` is its
-    /// subdirectory.
+    /// Waits until the process ends, and returns the res64 that it printed. `dir` is the
+    /// subdirectory in which the process runs.
     fn to_the_end(&self, dir: &str, child: &mut Child) -> anyhow::Result<String> {
         let status = child.wait()?;
         let file = |name: &str| fs::read_to_string(self.root.join(dir).join(name));
@@ -153,8 +154,8 @@ impl Test<'_> {
         Ok(())
     }
 
-    /// Returns the names of the files in the checkpoint directory of the test; empty if it does not
-    /// exist.
+    /// Returns the names of the files in the checkpoint directory of the test. Returns no names if
+    /// this directory does not exist.
     fn files(&self, dir: &str) -> anyhow::Result<Vec<String>> {
         let dir = self.root.join(dir).join(format!("M{}", self.options.exponent));
         if !dir.exists() {
@@ -164,7 +165,7 @@ impl Test<'_> {
     }
 }
 
-/// Returns the field `res64` of the last line of a text, which must be JSON.
+/// Returns the field `res64` of the last line of a text. This line must be JSON.
 fn res64(text: &str) -> anyhow::Result<String> {
     let line = text.lines().last().context("no output")?;
     let value: Value = serde_json::from_str(line).with_context(|| format!("not JSON: {line}"))?;
@@ -174,8 +175,9 @@ fn res64(text: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The numbers of kills, of kills that left no checkpoint (`before_checkpoint`), of kills that left
-/// an incomplete file (`half_written`), and of tests that ended before they were killed.
+/// Counts of the kills (`kills`), of the kills that left no checkpoint (`before_checkpoint`), of
+/// the kills that left an incomplete file (`half_written`), and of the tests that ended before they
+/// were killed (`finished`).
 #[derive(Default)]
 struct Tally {
     kills: u32,

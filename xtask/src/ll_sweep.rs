@@ -115,7 +115,7 @@ fn test_one(family: &'static dyn EngineFamily, p: u32) -> anyhow::Result<Tested>
 }
 
 /// Returns a description if the tests of one exponent differ from each other or from the list of
-/// known Mersenne primes; `None` if they agree.
+/// known Mersenne primes. Returns `None` if all agree.
 fn mismatch(of_p: &[Tested], known: &[u32]) -> Option<String> {
     let first = of_p.first()?;
     let prime = known.contains(&first.p);

@@ -1,8 +1,8 @@
 //! Measures the accuracy of the engine family `fp64` on a device at every transform length. The
 //! result is the table `crates/mersenne/tables/fp64-round-off.txt`.
 //!
-//! The exponent for a length is chosen by its margin. The margin comes from the version of this
-//! table with which the program was built.
+//! The exponents at which a length is measured are chosen by their margins. The margins are
+//! computed from the version of this table with which the program was built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -43,8 +43,8 @@ pub(crate) struct Options {
     /// Where to compute: cuda, cuda:N, sim
     #[arg(long, default_value = "cuda", value_parser = device)]
     device: DeviceId,
-    /// The transform lengths in words, such as 64K..36M; by default all from 64K on, and on the
-    /// simulator all up to 1K
+    /// The transform lengths in words, such as 64K..36M; by default all of at least 64K, or all up
+    /// to 1K on the simulator
     #[arg(long, value_name = "FROM..TO", value_parser = range)]
     lengths: Option<RangeInclusive<usize>>,
     /// The least number of squarings measured at each length
@@ -152,8 +152,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Prints the least Z of all lengths, and the largest ratio between the accuracies of the worst and
-/// the first case of a length. `lines` contains the worst case of each length.
+/// Prints the least Z of all lengths. If several cases of a length were measured, also prints the
+/// largest ratio, over all lengths, of the coefficient [`MeasuredLength::c`] of the worst case to
+/// the coefficient of the first case. `lines` contains the worst case of each length.
 fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
     if let Some((z, length)) = lines
         .iter()
@@ -207,8 +208,8 @@ fn cases(
     cases
 }
 
-/// Returns the largest odd exponent p that has at least the given margin in bits at a length;
-/// `None` if no p has it.
+/// Returns the largest odd exponent p that has at least the given margin in bits at a length.
+/// Returns `None` if no p has this margin.
 fn longest(family: &dyn EngineFamily, length: usize, margin: f64) -> Option<u32> {
     let good = |p: u32| family.margin(p, length).is_ok_and(|found| found.bits >= margin);
     let step = length as u32 / 4;
@@ -268,8 +269,8 @@ fn measure(
     })
 }
 
-/// Builds the engine of a case with a random residue in register 0. Squares it once, so that all
-/// kernels are loaded.
+/// Builds the engine of a case with a random residue in register 0. Squares the residue once, so
+/// that all kernels are loaded.
 fn build(family: &dyn EngineFamily, case: &Case, rng: &mut ChaCha8Rng) -> Result<Box<dyn Engine>> {
     let options = BuildOptions { registers: 2, threads: 1, variant: case.variant };
     let mut engine = family.build(case.p, case.length, options)?;
@@ -300,7 +301,8 @@ fn round_off(engine: &mut dyn Engine, squarings: u64, rng: &mut ChaCha8Rng) -> R
     Ok(round_off)
 }
 
-/// Returns, for every length in ascending order, the measurement with the largest value `c`.
+/// Returns, for every length in ascending order, the least accurate measurement: the one with the
+/// largest coefficient [`MeasuredLength::c`].
 fn worst(measured: &[MeasuredLength]) -> Vec<MeasuredLength> {
     let mut worst: BTreeMap<usize, &MeasuredLength> = BTreeMap::new();
     for line in measured {

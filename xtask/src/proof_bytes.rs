@@ -49,8 +49,8 @@ struct Change {
     to: u8,
 }
 
-/// Verifies the original file and the changed ones. Returns an error if the original file is not
-/// accepted, or if a changed one is.
+/// Verifies the original file and the changed files. Returns an error if the original file is not
+/// accepted, or if a changed file is accepted or could not be judged.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let begun = Instant::now();
     let path = &options.file;
@@ -132,8 +132,8 @@ fn verify(bytes: &[u8], family: &'static dyn EngineFamily) -> anyhow::Result<Fat
 struct Tally {
     count: usize,
     taken: AtomicU64,
-    /// The numbers of unread, refused, accepted and undecided files, and the time at which the last
-    /// line was printed.
+    /// The numbers of files that are unread, refused, accepted or undecided because of an error,
+    /// and the time at which the last line was printed.
     counts: Mutex<([u64; 4], Instant)>,
     begun: Instant,
 }

@@ -21,8 +21,8 @@ mod planted;
 const SEEDS: [u64; 2] = [0, 1];
 
 /// The suites whose kernels make lists in the order in which their warps arrive. These suites are
-/// replayed with the first seed only, because other seeds give an order that differs from that of
-/// the record.
+/// replayed with the first seed only, because other seeds give an order that differs from the order
+/// in the record.
 const IN_ORDER: [&str; 2] = ["collatz", "collatz-overflows"];
 
 #[derive(Debug, clap::Args)]
@@ -38,7 +38,7 @@ pub(crate) struct Options {
 /// The name of a suite, and the function that runs kernels on a device and checks their results.
 type Suite = (&'static str, fn(&Device) -> Result<()>);
 
-/// All suites.
+/// All suites. They run on several threads.
 const SUITES: &[Suite] = &[
     ("reduction", |device| Ok(planted::reduction(device, None)?)),
     ("transpose", |device| Ok(planted::transpose(device, None)?)),
@@ -63,7 +63,7 @@ const SUITES: &[Suite] = &[
     ("fp64-4608", |device| fp64(device, 86_243, 4608)),
 ];
 
-/// Compares the kernels' arithmetic modulo 2^64 − 2^32 + 1 with that of the CPU.
+/// Compares the kernels' arithmetic modulo 2^64 − 2^32 + 1 with the arithmetic of the CPU.
 fn field(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::fields::goldilocks::CASES {
         case(device, warpint_selftest::SEED).map_err(anyhow::Error::msg).context(*name)?;
@@ -71,8 +71,8 @@ fn field(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Compares the kernels' arithmetic modulo primes of 47 to 50 bits with that of the CPU, with fewer
-/// random values than the self-test.
+/// Compares the kernels' arithmetic modulo primes of 47 to 50 bits with the arithmetic of the CPU.
+/// Uses fewer random values than the self-test.
 fn field50(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::fields::f50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;

@@ -1,8 +1,8 @@
 //! A chart of times against sizes, as SVG. Both axes are logarithmic. Each engine or operation has
 //! a line with markers; floors are dashed lines.
 //!
-//! The chart has no background, and all colours have medium lightness, so that it is readable on
-//! white and on black.
+//! The chart has no background, and all colours have medium lightness, so that the chart is
+//! readable on white and on black.
 
 use std::fmt::{self, Display, Write};
 
@@ -26,7 +26,7 @@ const DASHES: [&str; 2] = ["9 5", "2 4"];
 pub struct Labels {
     /// The title, which names the measured quantity. The name of the device or CPU is appended.
     pub title: &'static str,
-    /// The label of the axis of sizes, then that of the axis of times.
+    /// The labels of the axes: first of the axis of sizes, then of the axis of times.
     pub axes: [&'static str; 2],
     /// A function that formats the text of a marker from the name of the line, the size and the
     /// time.

@@ -33,7 +33,7 @@ pub struct Request {
     pub places: Places,
     /// The sizes of tables. For a size that is `None`, the tuned size is used.
     pub sizes: Sizes,
-    /// log2 of the bound of the numbers in residue classes, from 20 to 84.
+    /// The numbers in residue classes are below 2^`below_bits`. The value is from 20 to 84.
     pub below_bits: u32,
     /// The number of residue classes to verify, which are drawn at random; 0 for none. The sieve
     /// excludes most of them at once.
@@ -41,7 +41,7 @@ pub struct Request {
     /// log2 of the count of numbers in a class. `None` selects a count with which all classes
     /// together take a few seconds.
     pub class_bits: Option<u32>,
-    /// The seed of the classes.
+    /// The seed from which the residue classes are drawn.
     pub seed: u64,
     /// log2 of the count of numbers in an interval. `None` selects a count that takes a few
     /// seconds; 0 means that no interval is verified.
@@ -82,7 +82,7 @@ pub enum RequestError {
     },
 }
 
-/// The regions of one row. Their verification, one after the other, is timed.
+/// The regions of one row. They are verified one after the other, and the total time is measured.
 struct Work {
     set: Set,
     regions: Vec<Region>,
@@ -154,8 +154,9 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The method, and log2 of the counts of numbers in a class and in an interval. With these counts
-/// all classes together, and the interval, take a few seconds each.
+/// The method, and log2 of the counts of numbers in a class (`class`) and in an interval
+/// (`interval`). With these counts, the verification of all classes together takes a few seconds,
+/// and the verification of the interval also takes a few seconds.
 struct Units {
     method: Option<Method>,
     class: u32,
@@ -195,8 +196,8 @@ enum Set {
     Interval { from: u128 },
 }
 
-/// Returns a region of few numbers. To verify it, the verifier must prepare everything that it
-/// needs for `region`.
+/// Returns a region of few numbers. To verify this region, `verifier` must prepare everything that
+/// it needs for `region`.
 fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
     match region {
         // Every number of the residue class of all ones is walked. Few numbers are walked on the
@@ -216,8 +217,9 @@ fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError
     }
 }
 
-/// Times the verification of regions; `None` if `watch` requested a stop. Before the timing it
-/// verifies a region of few numbers, so that kernels are compiled and vectors computed.
+/// Times the verification of regions. Returns `None` if `watch` requested a stop. Before the
+/// timing, a region of few numbers is verified, so that kernels are compiled and vectors are
+/// computed.
 fn row(
     set: &Set,
     regions: &[Region],
@@ -265,8 +267,8 @@ fn row(
     }))
 }
 
-/// Computes the delays of the numbers from `from` on for two seconds, and returns the rate. A
-/// device uses the tuned shape of its kernel. Without a device the CPU computes.
+/// Computes the delays of consecutive numbers, beginning with `from`, for two seconds, and returns
+/// the rate. A device uses the tuned shape of its kernel. Without a device the CPU computes.
 ///
 /// # Errors
 /// The numbers are too large, or the device fails.

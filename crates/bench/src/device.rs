@@ -15,7 +15,7 @@ use crate::is_simulator;
 pub struct Reached {
     /// The identifier of the device, such as `cuda:0`.
     pub device: String,
-    /// The name of the GPU model, or that of the simulator.
+    /// The name of the GPU model or of the simulator.
     pub name: String,
     /// The version of the driver; empty on the simulator.
     pub driver: String,
@@ -65,9 +65,11 @@ pub struct Transform {
 pub struct Copy {
     /// The size of a buffer, in bytes.
     pub bytes: u64,
-    /// The rate if the results replace the elements that were read, in 10^9 bytes per second.
+    /// The rate if the results replace the elements that were read, in 10^9 bytes read and written
+    /// per second.
     pub in_place_gb_per_second: f64,
-    /// The rate from one buffer to another and back, in 10^9 bytes per second.
+    /// The rate of copies from one buffer to another and back, in 10^9 bytes read and written per
+    /// second.
     pub between_gb_per_second: f64,
 }
 

@@ -35,8 +35,8 @@ use warpint_mersenne::{DeviceChoice, DeviceId, Exponent, PlanRequest};
 
 pub use error::BenchError;
 
-/// Returns the exponents of a list for a request whose device is already chosen: `on_gpu` for a
-/// GPU, `on_cpu` for the CPU, two short ones for the simulator.
+/// Returns the default exponents for a request whose device is already chosen: `on_gpu` for a GPU,
+/// `on_cpu` for the CPU, and two small exponents for the simulator.
 fn exponents_for(request: &PlanRequest, on_cpu: &[u64], on_gpu: &[u64]) -> Vec<Exponent> {
     const ON_SIMULATOR: [u64; 2] = [1_279, 9_941];
     let list = match request.device {
@@ -57,7 +57,7 @@ fn chosen_by(choice: Choice) -> &'static str {
     if choice.measured { "measured" } else { "estimate" }
 }
 
-/// Returns a time in microseconds.
+/// Converts a time to microseconds.
 fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }

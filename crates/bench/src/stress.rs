@@ -13,8 +13,8 @@ use crate::exponents_for;
 /// its memory bus.
 const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
 
-/// The default exponents on the CPU. A lap, after which a residue is compared, takes a few seconds
-/// there.
+/// The default exponents on the CPU. They are small enough that a lap, after which a residue is
+/// compared, takes a few seconds on the CPU.
 const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
 
 /// The report of a stress test.
@@ -74,7 +74,7 @@ pub enum News<'a> {
         /// The last reading of the device's sensors, at most a second old; `None` without sensors.
         reading: Option<&'a Telemetry>,
     },
-    /// A check failed, or a residue differs; described in one line.
+    /// A check failed, or a residue differs. The string describes the mismatch in one line.
     Mismatch(&'a str),
 }
 
@@ -84,9 +84,10 @@ pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &EXPONENTS_ON_CPU, &EXPONENTS)
 }
 
-/// Squares by the plans in turns until `done` returns true. `done` is called after every block of
-/// squarings with the time since the start. Returns the report, and the error of an engine if one
-/// failed, which also ends the run. All plans must be for the same device, or for the CPU.
+/// Runs squarings by the plans in turns until `done` returns true. `done` is called after every
+/// block of squarings with the time since the start. Returns the report and, if an engine failed,
+/// its error; such a failure also ends the run. All plans must be for the same device, or for the
+/// CPU.
 pub fn run(
     plans: &[Plan],
     done: &dyn Fn(Duration) -> bool,

@@ -1,4 +1,5 @@
-//! The interface through which a job or worker reports events. It does not print them.
+//! The interface through which a job or worker reports events. This crate does not print the
+//! events.
 
 use std::error::Error;
 use std::fmt;
@@ -46,7 +47,7 @@ pub enum RunEvent<'a> {
     },
     /// Building or verifying a proof has progressed.
     Proof {
-        /// The share of the stage that is done, from 0 to 1.
+        /// The completed share of the stage, from 0 to 1.
         share: f64,
     },
     /// Building or verifying a proof has ended, with or without success.
@@ -96,7 +97,7 @@ pub trait Observer: Send + Sync {
         Ok(())
     }
 
-    /// Receives the counts of finished and other lines from a worker that has no work left.
+    /// Receives the tally of a worker that has no work left: the numbers of lines by their outcome.
     ///
     /// # Errors
     /// Returns the reason why the tally cannot be delivered. The worker ends with this error.

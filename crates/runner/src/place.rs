@@ -21,9 +21,9 @@ pub(crate) fn resolved(
     Ok(resolved.request)
 }
 
-/// Returns the fastest plan for the first engine of a test, and that for the second engine, which
-/// recomputes the test. The engines must differ, because an engine that makes an error may make the
-/// same error again.
+/// Returns the fastest plan for the first engine of a test, and the fastest plan for the second
+/// engine, which recomputes the test. The engines must differ, because an engine that makes an
+/// error may make the same error again.
 pub(crate) fn two_plans(
     exponent: Exponent,
     [first, second]: [&PlanRequest; 2],

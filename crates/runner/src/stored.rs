@@ -13,8 +13,8 @@ use warpint_mersenne::{TestKind, TestSpec};
 use crate::report::TestReport;
 
 /// The file `DIR/M<p>/<slug>-result.json`, where the slug names the kind of the test. Its content
-/// is `{"sha256":"<64 hexadecimal digits>","result":<the report>}`. The digest is that of the text
-/// of the report as it appears in the file.
+/// is `{"sha256":"<64 hexadecimal digits>","result":<the report>}`. The digest is computed from the
+/// text of the report as it appears in the file.
 #[derive(Debug)]
 pub struct StoredResult {
     path: PathBuf,
@@ -93,8 +93,8 @@ impl StoredError {
 }
 
 impl StoredResult {
-    /// Returns the file of the stored result of a test whose checkpoints are in `dir`; does not
-    /// read it. Tests with known factors have a separate file for each set of factors,
+    /// Returns the file of the stored result of a test whose checkpoints are in `dir`. Does not
+    /// read the file. Tests with known factors have a separate file for each set of factors,
     /// `prp-cofactor-<16 hexadecimal digits>-result.json`.
     #[must_use]
     pub fn new(dir: &Path, spec: &TestSpec) -> Self {
@@ -116,7 +116,7 @@ impl StoredResult {
     }
 
     /// Reads the stored result. If the file is damaged or belongs to another test, adds `.bad` to
-    /// its name.
+    /// the name of the file.
     ///
     /// # Errors
     /// Returns [`StoredError::Read`] or [`StoredError::SetAside`].
@@ -153,7 +153,8 @@ impl StoredResult {
         Ok(Loaded::Bad { aside, reason: reason.into() })
     }
 
-    /// Stores a report: writes a new file and syncs it to disk, then replaces the old file by it.
+    /// Stores a report: writes a new file and syncs it to disk, then replaces the old file by the
+    /// new file.
     ///
     /// # Errors
     /// Returns [`StoredError::Write`].
@@ -310,8 +311,8 @@ mod tests {
         assert!(matches!(stored.load().unwrap(), Loaded::Nothing));
     }
 
-    /// Returns a tenth of the usual number of cases, 10,000 or `PROPTEST_CASES`, because each case
-    /// waits for a disk.
+    /// Returns a configuration with a tenth of the usual number of cases, because each case waits
+    /// for a disk. The usual number is `PROPTEST_CASES`, or 10,000 if this variable is not set.
     fn cases() -> ProptestConfig {
         let given = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
         ProptestConfig::with_cases(given.unwrap_or(10_000u32).div_ceil(10))

@@ -56,8 +56,8 @@ fn has_scheme(link: &str) -> bool {
     })
 }
 
-/// Returns the path, relative to the root of the workspace, of the file to which `page` links as
-/// `file`; `None` if it is outside the workspace.
+/// Returns the path, relative to the root of the workspace, of the file that the link `file` in
+/// `page` names. Returns `None` if that path is outside the workspace.
 fn resolved(page: &Path, file: &str) -> Option<PathBuf> {
     if file.is_empty() {
         return Some(page.to_owned());

@@ -91,7 +91,7 @@ struct Reader {
     anchors: Vec<String>,
     /// The block that is being read; `None` outside of blocks.
     open: Option<Block>,
-    /// The nesting depth of tables and of blocks of code or HTML, whose text is skipped.
+    /// The nesting depth of tables and of blocks of code or HTML. Text in them is skipped.
     skipped: usize,
     /// The text of the heading that is being read.
     heading: String,

@@ -7,9 +7,9 @@ use super::page::Page;
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// Returns a finding for each page below docs/ that the table of contents omits or repeats. A page
-/// that it names but that does not exist is found as a broken link. Returns no findings if there is
-/// no table of contents.
+/// Returns a finding for each page below docs/ that the table of contents omits or repeats. If the
+/// table names a page that does not exist, the check of links finds this error. Returns no findings
+/// if there is no table of contents.
 pub(super) fn findings(pages: &[Page]) -> Vec<Finding> {
     let Some(summary) = pages.iter().find(|page| page.path == Path::new(SUMMARY)) else {
         return vec![];

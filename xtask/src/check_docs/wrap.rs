@@ -10,8 +10,8 @@ use super::page::{Block, Page, parser};
 const WIDTH: usize = 110;
 
 /// Returns the text of a page in which every paragraph and list item that has a line of more than
-/// `WIDTH` characters is rewrapped. Returns `None` if there is no such line, and an error if
-/// rewrapping would change the output of the page.
+/// `WIDTH` characters is rewrapped. Returns `None` if the page has no line of this kind, and an
+/// error if rewrapping would change the output of the page.
 pub(super) fn wrapped(page: &Page) -> Result<Option<String>> {
     let is_wide = |line| page.text[page.line(line)].chars().count() > WIDTH;
     let mut text = String::with_capacity(page.text.len());
@@ -110,7 +110,7 @@ fn sentences(page: &Page, block: &Block) -> Vec<Sentence> {
     sentences
 }
 
-/// Returns the number of bytes at the beginning of a line that are blanks or one of at most
+/// Returns the length in bytes of the longest prefix of a line that consists of blanks and at most
 /// `quotes` quote marks.
 fn marks(line: &str, quotes: usize) -> usize {
     let mut rest = line.trim_start();

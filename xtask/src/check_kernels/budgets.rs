@@ -103,7 +103,7 @@ impl Budgets {
     }
 
     /// Returns the budget for a key: the row of its architecture, or else the row for all
-    /// architectures; `None` if there is neither.
+    /// architectures. Returns `None` if neither row exists.
     pub(crate) fn get(&self, key: &Key) -> Option<Limits> {
         let any = Key { architecture: None, ..key.clone() };
         self.rows.get(key).or_else(|| self.rows.get(&any)).copied()
@@ -112,9 +112,9 @@ impl Budgets {
     /// Replaces budgets by measured values. Architectures on which a kernel uses no stack and does
     /// not spill share a row.
     ///
-    /// If `all`, everything was measured, and all old rows are removed. Otherwise the rows of
-    /// architectures that were not measured remain, and the values in shared rows do not decrease,
-    /// because other architectures may need them.
+    /// If `all` is true, everything was measured, and all old rows are removed. Otherwise the rows
+    /// of architectures that were not measured remain, and the values in shared rows do not
+    /// decrease, because other architectures may need them.
     pub(crate) fn update(&mut self, measured: &BTreeMap<Key, Limits>, all: bool) {
         self.rows.retain(|key, _| !all && !measured.contains_key(key));
         for (key, &limits) in measured {

@@ -70,8 +70,8 @@ impl Options {
     }
 }
 
-/// A folder of kernels that share a file of budgets: those of a crate, or of one of its engine
-/// families.
+/// A folder of kernels that share a file of budgets: the kernels of a crate, or of one engine
+/// family of a crate.
 struct Folder {
     /// The path of the file of budgets.
     budgets: &'static str,
@@ -186,7 +186,8 @@ struct Found {
     /// The file name and the constants of the kernel's source, for messages.
     title: String,
     limits: Limits,
-    /// The compilation time of the kernel's translation unit, divided by the number of its kernels.
+    /// The compilation time of the kernel's translation unit, divided by the number of kernels in
+    /// the unit.
     time: Duration,
 }
 

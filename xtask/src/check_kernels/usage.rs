@@ -23,7 +23,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Returns, for each field, the larger of the two values.
+    /// Returns, for each field, the larger of its values in `self` and `other`.
     pub(crate) fn max(self, other: Self) -> Self {
         Self {
             registers: self.registers.max(other.registers),
@@ -32,7 +32,7 @@ impl Limits {
         }
     }
 
-    /// Returns whether each field is at most that of `other`.
+    /// Returns whether no field exceeds the same field of `other`.
     pub(crate) fn within(self, other: Self) -> bool {
         self.max(other) == other
     }

@@ -131,8 +131,8 @@ fn residue(rng: &mut ChaCha8Rng, p: u64) -> Vec<u8> {
 }
 
 /// Returns the exponent, the work type and the assignment ID of the result of a line, in the form
-/// in which [`List`]'s results are compared; `None` if the line has no result. Only understands the
-/// lines that [`List`] contains, and does not use the program's parser.
+/// in which [`List`]'s results are compared. Returns `None` if the line has no result. Only
+/// understands the lines that [`List`] contains, and does not use the program's parser.
 pub(super) fn expected(line: &str) -> Option<String> {
     let line = line.rsplit(';').next()?;
     let (keyword, rest) = line.split_once('=')?;

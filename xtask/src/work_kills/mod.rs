@@ -28,7 +28,7 @@ pub(crate) struct Options {
     /// The number of times that the running program is killed
     #[arg(long, default_value_t = 20)]
     kills: u32,
-    /// The bound below which all exponents of the list are
+    /// All exponents of the list are below this bound
     #[arg(long, default_value_t = 100_000)]
     below: u64,
     #[command(flatten)]
@@ -80,9 +80,9 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The numbers of kills after which the process had written a new result (`behind_a_result`), of
-/// those among them whose result's line was still in the work list (`before_removal`), and of kills
-/// after all work had ended.
+/// Counts of kills. `behind_a_result` counts the kills after which a new result was in the results
+/// file. `before_removal` counts, among these kills, the ones after which the line of the new
+/// result was still in the work list. `after_the_end` counts the kills after all work had ended.
 #[derive(Default)]
 struct Tally {
     behind_a_result: u32,
@@ -157,7 +157,8 @@ struct Site<'a> {
 
 impl Site<'_> {
     /// Creates the directory, and writes the work list and the files from which certifications
-    /// start. The list has both kinds of line ends, and none at its end.
+    /// start. Some lines of the list end with CR LF and the others with LF; the last line has no
+    /// line end.
     fn prepare(&self, list: &List, lines: &[String]) -> anyhow::Result<()> {
         fs::create_dir(&self.dir)?;
         for (name, residue) in &list.starts {
@@ -208,7 +209,7 @@ impl Site<'_> {
     }
 
     /// Returns an error if an assignment does not have exactly one result, if another line is
-    /// missing, or if the last process has not reported a malformed line with its number.
+    /// missing, or if the last process has not reported each malformed line by its line number.
     fn check(&self, list: &List) -> anyhow::Result<()> {
         let dir = self.dir.display();
         let mut wanted: Vec<String> = list.all().iter().filter_map(|line| expected(line)).collect();

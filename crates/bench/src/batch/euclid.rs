@@ -12,11 +12,11 @@ use crate::BenchError;
 /// The number of timed runs, each of which takes about a thousand divisions.
 const RUNS: usize = 3;
 
-/// The number of steps from one test whether all instances are done to the next.
+/// The number of steps between two tests whether all instances are done.
 const STRIDE: usize = 8;
 
-/// Two batches of positive numbers a and b, whose greatest common divisors are computed, and the
-/// memory for remainders.
+/// Two batches of positive numbers, a and b, and the memory for remainders. The greatest common
+/// divisor of each pair a, b is computed.
 ///
 /// The algorithm computes r_0 = a, r_1 = b, and r_(k+1) ≡ r_(k−1) mod r_k with 1 ≤ r_(k+1) ≤ r_k.
 /// An instance is done when r_k = gcd(a, b); its r_k then stays unchanged while other instances
@@ -82,7 +82,7 @@ impl Euclid {
         }
     }
 
-    /// Compares the results with those of [`UintBatch::gcd`].
+    /// Compares the results with the results of [`UintBatch::gcd`].
     ///
     /// # Errors
     /// The results differ, or an operation fails.
@@ -105,7 +105,7 @@ impl Euclid {
     }
 
     /// Times several runs by the host's clock, and returns the times. Each run ends with a test
-    /// whether all instances are done, for which the host waits.
+    /// whether all instances are done; the host waits for the result of the test.
     pub(super) fn times(&mut self) -> Result<Vec<Duration>, BenchError> {
         let run = |_| {
             let begin = Instant::now();

@@ -38,15 +38,15 @@ const LABELS: Labels = Labels {
 /// The parameters of a benchmark of operations on batches.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The operations, in the order in which they are measured. Only quotients are moved to the
-    /// end, because they are compared with products.
+    /// The operations, in the order in which they are measured. Quotients are an exception: they
+    /// are measured last, because they are compared with products.
     pub operations: Vec<Operation>,
     /// The widths of operands. An empty list selects those powers of 2 from 64 to 262,144 bits that
     /// the operation supports.
     pub bits: Vec<Width>,
     /// The count of numbers in a batch. `None` selects a count whose numbers fill 256 MiB on a GPU,
-    /// or 16 MiB on the CPU. It selects a smaller one for operations that compute much, and if
-    /// memory is short.
+    /// or 16 MiB on the CPU. The count is smaller for operations that compute much, and if memory
+    /// is short.
     pub count: Option<usize>,
     /// The method of products on a device; `None` leaves the choice to the library.
     pub method: Option<Methods>,
@@ -54,7 +54,7 @@ pub struct Request {
     pub seed: Option<u32>,
 }
 
-/// The methods for products that are measured.
+/// The methods by which products are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Methods {
     /// Each method that supports the operands is measured.
@@ -85,7 +85,7 @@ pub enum RequestError {
     /// The given method does not support a width, or no method of the device supports it.
     #[error("{} {} of {bits} bits on {device}{}", who(asked.as_ref()), operation.name(), others(possible))]
     Method {
-        /// The method that was given; `None` if none was.
+        /// The given method; `None` if no method was given.
         asked: Option<Method>,
         /// The operation.
         operation: Operation,
@@ -175,8 +175,9 @@ impl Work {
         32 * self.limbs as u32
     }
 
-    /// If this is the work of a quotient, returns the work of the product with which it is
-    /// compared, whose factors are as wide as the dividend. `None` for other operations.
+    /// Returns, for the work of a quotient, the work of the product with which the quotient is
+    /// compared. The factors of this product are as wide as the dividend. Returns `None` for other
+    /// operations.
     fn product(&self) -> Option<Self> {
         let of = Operation::Listed;
         let product = Self { operation: of(Listed::Multiply), method: None, ..*self };
@@ -201,18 +202,18 @@ trait Place: fmt::Debug {
     /// Prepares the work, performs it once and waits for its end. On a device, returns the time by
     /// the host's clock, which includes compiling kernels; `None` on the CPU.
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError>;
-    /// Returns the limbs of the result of instance i. The limbs of a remainder follow those of the
-    /// quotient or root.
+    /// Returns the limbs of the result of instance i. The limbs of a remainder follow the limbs of
+    /// the quotient or root.
     fn result(&self, work: &Work, i: usize) -> Result<Vec<u32>, BenchError>;
     /// Performs the prepared work several more times, and returns the time of each run.
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError>;
     /// Returns the rate of copies that read and write about `bytes` bytes in all, in bytes read and
     /// written per second.
     fn copy_rate(&mut self, bytes: u64) -> f64;
-    /// Returns whether some method supports a product of this width.
+    /// Returns whether some method supports a product of the width of `work`.
     fn can(&self, work: &Work) -> bool;
-    /// Returns the method that the library chooses for a product; `None` if a method was given, or
-    /// if the operation has no choice of methods.
+    /// Returns the method that the library chooses for a product. Returns `None` on the CPU, for an
+    /// operation that is not a product, or if `work` states a method.
     fn choice(&self, work: &Work) -> Result<Option<Choice>, BenchError>;
 }
 
@@ -268,7 +269,7 @@ impl Bench {
         &self.measured
     }
 
-    /// Measures and returns the next row; `None` after the last.
+    /// Measures and returns the next row. Returns `None` after the last row.
     ///
     /// # Errors
     /// A result is wrong, or the device or the memory failed.
@@ -289,9 +290,9 @@ impl Bench {
 }
 
 impl Measured {
-    /// Returns the time of a product in nanoseconds. If rows with products of this width exist, it
-    /// is that of the fastest; otherwise it is measured now. `None` if no method supports the
-    /// width.
+    /// Returns the time of `product` in nanoseconds. If rows with this product at this width exist,
+    /// the time is taken from the fastest of these rows; otherwise it is measured now. Returns
+    /// `None` if no method supports the width.
     fn product_ns(
         &self,
         product: &Work,
@@ -343,7 +344,8 @@ fn measure(work: &Work, operands: &Operands, place: &mut dyn Place) -> Result<Ro
     Ok(Row::new(work, first, times, place.copy_rate(work.bytes())))
 }
 
-/// Returns the median of the times. For an even number of times it is the longer of the middle two.
+/// Returns the median of the times. For an even number of times, the median is the longer of the
+/// middle two.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

@@ -22,8 +22,8 @@ pub(super) struct OnDevice {
     out: Buffer<u32>,
     /// The remainders of divisions and square roots.
     remainders: Buffer<u32>,
-    /// The moduli of a modular operation, and the flags that it writes for instances without a
-    /// result; `None` for other operations.
+    /// The moduli of a modular operation, and the flags by which the operation marks instances
+    /// without a result. `None` for other operations.
     moduli: Option<(Buffer<u32>, Buffer<u8>)>,
     euclid: Option<Euclid>,
     copies: Vec<CopyRate>,
@@ -186,8 +186,9 @@ impl Place for OnDevice {
         Ok(device.times(self.runs, |_| self.submit(work))?)
     }
 
-    /// Returns the rate of the copy between buffers that reads and writes nearly `bytes` bytes. The
-    /// size matters because memory that fits in a cache is faster.
+    /// Returns the rate of a copy between buffers, in bytes read and written per second. Of the
+    /// measured copies, the one whose bytes read and written are nearest to `bytes` is selected.
+    /// The size matters because memory that fits in a cache is faster.
     fn copy_rate(&mut self, bytes: u64) -> f64 {
         let apart = |copy: &CopyRate| (2.0 * copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
         let nearest = self.copies.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::Work;
 use crate::BenchError;
 
-/// The limbs of the two operands of every row. A row uses the first limbs of each vector, as many
-/// as it needs.
+/// The limbs of the two operands of every row. A row uses as many limbs as it needs from the
+/// beginning of each vector.
 #[derive(Debug)]
 pub(super) struct Operands {
     seed: u32,
@@ -45,14 +45,14 @@ impl Operands {
         self.seed
     }
 
-    /// Returns the limbs of instance i of an operand whose instances have `limbs` limbs each; empty
-    /// if the operand is too short.
+    /// `operand` contains instances of `limbs` limbs each, one after the other. Returns the limbs
+    /// of instance i, or an empty slice if the operand is too short.
     pub(super) fn instance(operand: &[u32], i: usize, limbs: usize) -> &[u32] {
         operand.get(i * limbs..(i + 1) * limbs).unwrap_or(&[])
     }
 
-    /// Returns the modulus of instance i, a random odd number; empty if the operation has no
-    /// modulus.
+    /// Returns the limbs of the modulus of instance i, a random odd number. Returns no limbs if the
+    /// operation has no modulus.
     fn modulus(&self, work: &Work, i: usize) -> Vec<u32> {
         let mut limbs = vec![0; if work.operation.is_modular() { work.limbs } else { 0 }];
         stream(self.seed, 1 << 63 | i as u64).fill(&mut limbs[..]);

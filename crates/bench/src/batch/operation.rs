@@ -14,7 +14,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All operations: those of the list of `warpint-integer`, then [`Self::GcdByDivision`].
+    /// All operations: the list of `warpint-integer`, then [`Self::GcdByDivision`].
     pub const ALL: [Self; Listed::ALL.len() + 1] = {
         let mut all = [Self::GcdByDivision; Listed::ALL.len() + 1];
         let mut i = 0;
@@ -90,8 +90,8 @@ impl Operation {
         self.listed().operands().contains(&Role::Modulus)
     }
 
-    /// Returns the factor by which default batches of this operation are smaller. It is roughly
-    /// proportional to the ratio of computation to memory traffic.
+    /// Returns the divisor by which the default size of batches is reduced for this operation. The
+    /// divisor is roughly proportional to the ratio of computation to memory traffic.
     pub(super) fn weight(self) -> u64 {
         match self {
             Self::Listed(Listed::Gcd | Listed::Inverse | Listed::Power) => 8,
@@ -101,7 +101,8 @@ impl Operation {
     }
 
     /// Returns the number of limbs of a result for operands of `limbs` limbs. The result of a
-    /// division is its quotient, that of a square root the root; their remainders are separate.
+    /// division is the quotient, and the result of a square root is the root; remainders are
+    /// separate.
     pub(super) fn result_limbs(self, limbs: usize) -> usize {
         match self.listed() {
             Listed::Add | Listed::Subtract | Listed::MultiplyLow | Listed::Divide => limbs,
@@ -112,7 +113,7 @@ impl Operation {
     }
 
     /// Returns the number of limbs of the remainder for operands of `limbs` limbs; 0 if the
-    /// operation has none.
+    /// operation has no remainder.
     pub(super) fn remainder_limbs(self, limbs: usize) -> usize {
         match self.listed() {
             Listed::Divide => self.b_limbs(limbs),
@@ -121,7 +122,8 @@ impl Operation {
         }
     }
 
-    /// Returns the number of bytes that the operation reads and writes per instance.
+    /// Returns the number of bytes that the operation reads and writes per instance, for operands
+    /// of `limbs` limbs.
     pub(super) fn bytes(self, limbs: usize) -> u64 {
         let results = self.result_limbs(limbs) + self.remainder_limbs(limbs);
         let moduli = if self.is_modular() { limbs } else { 0 };
@@ -145,7 +147,8 @@ impl Operation {
         [halves(&result, limbs), halves(&rest, self.remainder_limbs(a.len()))].concat()
     }
 
-    /// Returns the operation of the list of `warpint-integer` that has the same results.
+    /// Returns the operation of the list of `warpint-integer` that has the same results as this
+    /// operation.
     fn listed(self) -> Listed {
         match self {
             Self::Listed(listed) => listed,
@@ -167,8 +170,8 @@ fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
     limbs.collect()
 }
 
-/// Converts a number from 64-bit limbs to 32-bit limbs. Returns its lowest `limbs` limbs, with
-/// zeros above a shorter number.
+/// Returns the lowest `limbs` 32-bit limbs of a number that is given in 64-bit limbs. Zeros are
+/// added above a shorter number.
 fn halves(all: &[u64], limbs: usize) -> Vec<u32> {
     let halves = all.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
     halves.chain(std::iter::repeat(0)).take(limbs).collect()

@@ -57,8 +57,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// Creates a row from the time of the first run and those of the timed runs. `copy_rate` is in
-    /// bytes read and written per second.
+    /// Creates a row from the time of the first run and the times of the timed runs. `copy_rate` is
+    /// in bytes read and written per second.
     pub(super) fn new(
         work: &Work,
         first: Option<Duration>,
@@ -96,7 +96,8 @@ impl Row {
         }
     }
 
-    /// Records the time of a product in the row, and its ratio to the time of the row's operation.
+    /// Records `product_ns` in the row, and the time of the row's operation divided by
+    /// `product_ns`.
     pub(super) fn compare(&mut self, product_ns: Option<f64>) {
         self.product_ns = product_ns;
         self.times_a_product = product_ns.map(|product| self.ns_per_operation / product);

@@ -112,7 +112,9 @@ fn operations(args: &Request) -> Vec<Operation> {
     operations
 }
 
-/// Returns the requested widths for an operation, in limbs.
+/// Returns the widths at which an operation is measured, in limbs: the requested widths, or
+/// `defaults` if none are requested. Default widths of [`Operation::GcdByDivision`] have at most
+/// [`BY_DIVISION`] limbs.
 fn widths(args: &Request, operation: Operation, defaults: &[usize]) -> Vec<usize> {
     if args.bits.is_empty() {
         let most = match operation {
@@ -125,8 +127,8 @@ fn widths(args: &Request, operation: Operation, defaults: &[usize]) -> Vec<usize
 }
 
 /// Returns the methods with which an operation is measured at a width, one row each. `None` stands
-/// for the choice of the library. Empty if a default width is to be skipped because the device does
-/// not support it.
+/// for the choice of the library. The list is empty if a default width is to be skipped because the
+/// device does not support it.
 fn methods(
     args: &Request,
     device: &Device,
@@ -164,7 +166,8 @@ fn methods(
 
 /// Returns the count of numbers in a batch: the requested count, or by default the count that fills
 /// `fill` bytes. If the free memory, `room` bytes, is too short for the default, returns a smaller
-/// count and adds the batch to `fewer`. If it is too short for a requested count, returns an error.
+/// count and adds the batch to `fewer`. If the free memory is too short for a requested count,
+/// returns an error.
 fn count(
     args: &Request,
     limbs: usize,

@@ -1,4 +1,5 @@
-//! The lengths at which the big-prime method or the small-primes method is faster.
+//! The comparison of the big-prime method with the small-primes method: at which lengths of
+//! transforms each method is faster.
 
 use std::fmt;
 

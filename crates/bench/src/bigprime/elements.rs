@@ -64,8 +64,8 @@ impl Elements {
         self.part(0..self.digits << self.log2)
     }
 
-    /// Returns a range of words of the vector in the layout of devices, all lowest digits first;
-    /// `None` if memory is too short.
+    /// Returns a range of words of the vector in the layout of devices, all lowest digits first.
+    /// Returns `None` if memory is too short.
     pub(super) fn part(&self, words: Range<usize>) -> Option<Vec<u64>> {
         const STRETCH: usize = 1 << 14;
         let mut all = vec![];
@@ -84,7 +84,7 @@ impl Elements {
         std::array::from_fn(|d| self.digit(j, d))
     }
 
-    /// Computes output i of the transform by definition, on all cores.
+    /// Computes, by definition and on all cores, output i of the transform of this vector.
     pub(super) fn output<const K: usize>(&self, field: &Gfn<K>, i: usize) -> [u64; K] {
         let n = self.len();
         let root = field.root_of_unity(self.log2).unwrap_or_else(|| field.one());
@@ -101,8 +101,8 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// Computes element l of the cyclic convolution with another vector by definition, on all
-    /// cores.
+    /// Computes, by definition and on all cores, element l of the cyclic convolution of this vector
+    /// with another vector.
     pub(super) fn convolved<const K: usize>(
         &self,
         other: &Self,
@@ -116,9 +116,10 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// Returns the indices of the outputs to compare with the definition. There are at most
-    /// [`OUTPUTS`], and no more than can be computed within [`PATIENCE`]. If a single output takes
-    /// longer than that, but less than [`MOST_PATIENCE`], there is one; otherwise none.
+    /// Returns the indices of the outputs to compare with the definition, in ascending order. There
+    /// are at most [`OUTPUTS`], and no more than can be computed within [`PATIENCE`]. If a single
+    /// output takes longer than [`PATIENCE`], one index is returned, or none if the output takes
+    /// [`MOST_PATIENCE`] or more.
     pub(super) fn looked_at<const K: usize>(&self, field: &Gfn<K>) -> Vec<usize> {
         const TRIES: u32 = 64;
         let begin = Instant::now();
@@ -140,8 +141,9 @@ impl Elements {
     }
 }
 
-/// Returns `count` pseudorandom integers below a modulus, whose words are given lowest first. Word
-/// d of integer j is at d·count + j. `None` if the modulus is 0 or memory is too short.
+/// Returns `count` pseudorandom integers below a modulus. `modulus` contains the words of the
+/// modulus, the lowest first. Word d of integer j is at index d·count + j of the result. Returns
+/// `None` if the modulus is 0 or memory is too short.
 pub(super) fn integers(modulus: &[u64], count: usize) -> Option<Vec<u64>> {
     let top = modulus.iter().rposition(|&word| word > 0)?;
     let mut all = vec![];

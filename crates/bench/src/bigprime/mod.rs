@@ -4,7 +4,8 @@
 //! The big-prime method computes in the field itself, in which the powers of r are roots of unity.
 //! The small-primes method computes the same transform modulo many primes below 2^50; its outputs
 //! are equal bit for bit. The outputs of the two methods are compared with each other, some outputs
-//! are compared with the definition, and the result of the inverse transform with the input.
+//! are compared with the definition, and the result of the inverse transform is compared with the
+//! input.
 
 mod crossover;
 mod elements;

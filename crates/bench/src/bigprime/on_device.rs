@@ -79,7 +79,8 @@ impl OnDevice {
     }
 
     /// Times the transform of a plan and its inverse. Compares all outputs with `known`, or some
-    /// with the definition if `known` is `None`. Compares the result of the inverse with the input.
+    /// outputs with the definition if `known` is `None`. Compares the result of the inverse with
+    /// the input.
     fn there_and_back<const K: usize, P: Plan<Vectors = Buffer<u64>>>(
         &self,
         plan: &P,
@@ -279,7 +280,7 @@ fn compare_vectors(
     Ok(())
 }
 
-/// Compares the outputs of the small-primes method with those of the big-prime method.
+/// Compares the outputs of the small-primes method with the outputs of the big-prime method.
 fn same(small: &Buffer<u64>, big: &Buffer<u64>, what: &str) -> Result<(), BenchError> {
     let what = format!("{what} by small primes, compared with the other,");
     compare_vectors(small, &what, |part| Ok(big.download_part(part)?))

@@ -13,7 +13,8 @@ use crate::micros;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Times {
-    /// The median time, in µs. For an even number of runs it is the longer of the middle two.
+    /// The median time, in µs. For an even number of runs, the median is the longer of the middle
+    /// two.
     pub us: f64,
     /// The time of the fastest run, in µs.
     pub us_fastest_run: f64,
@@ -134,8 +135,8 @@ pub struct Small {
 }
 
 /// The measurements of a transform modulo the product of just enough small primes to represent an
-/// element. Chen et al. compare their method with this amount of work. Its outputs are not those of
-/// the transform over the field.
+/// element. Chen et al. compare their method with this amount of work. The outputs of this
+/// transform differ from the outputs of the transform over the field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Ring {
@@ -213,8 +214,8 @@ pub struct Row {
     /// The measurements of the small-primes method; `None` if it was not requested or could not be
     /// measured.
     pub small: Option<Small>,
-    /// The time of a transform by the small-primes method divided by that by the big-prime method;
-    /// `None` unless both were measured.
+    /// The ratio of the times of a transform: by the small-primes method, divided by the big-prime
+    /// method. `None` unless both methods were measured.
     pub small_over_big: Option<f64>,
     /// The comparisons of outputs that were made.
     pub checked: Checked,

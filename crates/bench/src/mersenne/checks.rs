@@ -20,8 +20,8 @@ use crate::{BenchError, micros};
 
 const DEFAULT: u64 = 82_589_933;
 const DEFAULT_ON_CPU: u64 = 1_257_787;
-/// The least duration of a whole test that is measured. The start, the end and the noise of the
-/// clock dominate the time of a shorter test.
+/// The least duration of a whole test whose checks can be measured. The start, the end and the
+/// noise of the clock dominate the time of a shorter test.
 pub const SHORTEST: Duration = Duration::from_secs(10);
 /// The number of squarings of a test that precedes the measurement and warms up the kernels of
 /// squarings, products and checks.
@@ -45,7 +45,7 @@ pub struct Measured {
     pub fft_length: usize,
     /// The number of timed squarings of the test without checkpoints.
     pub squarings: u64,
-    /// The mean time of a bare squaring before the test, and that after the test, in µs.
+    /// The mean times of a bare squaring before the test and after the test, in µs.
     pub bare_us: [f64; 2],
     /// The time per squaring of a test without checkpoints, including its share of checks, in µs.
     pub checked_us: f64,
@@ -73,8 +73,8 @@ pub fn usual_exponent(request: &PlanRequest) -> Result<Exponent, ExponentError> 
 }
 
 /// Checks, before minutes are spent on a measurement, that the test of a plan is long enough to
-/// show the cost of its checks: it must take [`SHORTEST`] or more. Its time is estimated from that
-/// of some squarings.
+/// show the cost of its checks: it must take [`SHORTEST`] or more. The time of the test is
+/// estimated from the time of some squarings.
 ///
 /// # Errors
 /// The test is too short ([`BenchError::TooShort`]), or the engine failed.
@@ -92,8 +92,8 @@ pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
 }
 
 /// Measures the test of a plan until `checks` checks have passed or the test ends; returns `None`
-/// if `asked` requested a stop. Checkpoints are saved in a new folder in `dir`, which is removed at
-/// the end. `dir` is created if necessary. The measurement takes minutes.
+/// if `asked` requested a stop. Checkpoints are saved in a new folder in `dir`. The folder is
+/// removed at the end. `dir` is created if necessary. The measurement takes minutes.
 ///
 /// # Errors
 /// The test failed, its folder could not be created, or the test was too short to be timed.
@@ -182,7 +182,7 @@ fn run_test(
 /// The times of a squaring in a run without checks.
 struct Bare {
     mean: Duration,
-    /// The times of the fastest and of the slowest lap.
+    /// The mean times of a squaring in the fastest lap (`least`) and in the slowest lap (`most`).
     least: Duration,
     most: Duration,
 }
@@ -210,8 +210,9 @@ struct Times {
     /// The number of squarings done at the first report of progress, and the time of that report.
     /// By then the engine and its kernels are ready.
     begun: Option<(u64, Instant)>,
-    /// The iteration of the last check, and the time when the state that it confirmed was on disk.
-    /// For a test without checkpoints, the time of the next report of progress.
+    /// The iteration of the last check, and the time when the state that the check confirmed was on
+    /// disk. For a test without checkpoints, the second value is the time of the first report of
+    /// progress after the check.
     ended: Option<(u64, Instant)>,
     checks: usize,
     checkpoints: usize,

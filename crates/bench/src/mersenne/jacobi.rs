@@ -6,7 +6,8 @@ use serde::Serialize;
 use warpint_device::cpu_name;
 use warpint_mersenne::{Exponent, Residue, jacobi_of_ll};
 
-/// The default exponents, all of Mersenne primes, up to the largest known in 2018.
+/// The default exponents. All are exponents of Mersenne primes; the last one was the largest known
+/// in 2018.
 const EXPONENTS: [u64; 4] = [1_257_787, 6_972_593, 20_996_011, 82_589_933];
 
 /// The duration for which a short computation is repeated; the fastest run counts.
@@ -30,7 +31,8 @@ pub struct Row {
     pub exponent: u32,
     /// The computed Jacobi symbol (x − 2 | M_p), where x is the residue.
     pub symbol: i8,
-    /// The time of the fastest run within a second, or of one run if that is longer, in seconds.
+    /// The time of the fastest run, in seconds. Runs are repeated for about a second; a longer run
+    /// is made only once.
     pub seconds: f64,
 }
 
@@ -68,9 +70,9 @@ fn measure(p: u32, threads: usize) -> Row {
     Row { exponent: p, symbol, seconds: best.as_secs_f64() }
 }
 
-/// Returns a pseudorandom residue modulo 2^p − 1, as typical of the middle of a test. It consists
-/// of the outputs of SplitMix64 (Steele, Lea and Flood 2014) with seed p, so that it is the same in
-/// every run.
+/// Returns a pseudorandom residue modulo 2^p − 1, which resembles a residue in the middle of a
+/// test. The residue consists of outputs of SplitMix64 (Steele, Lea and Flood 2014) with seed p, so
+/// that every run has the same residue.
 fn drawn(p: u32) -> Residue {
     let mut state = u64::from(p);
     let limbs: Vec<u64> = (0..p.div_ceil(64))

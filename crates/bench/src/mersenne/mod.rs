@@ -41,8 +41,8 @@ pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &ON_CPU, &ON_GPU)
 }
 
-/// Returns the fastest plan for p of the requested engine. If no engine is requested, returns the
-/// fastest plan of every engine that supports p on the requested device or the CPU.
+/// Returns the fastest plan of the requested engine for the exponent p. If no engine is requested,
+/// returns the fastest plan of every engine that supports p on the requested device or the CPU.
 ///
 /// # Errors
 /// No plan for p fits the request, or the device cannot be used.

@@ -30,7 +30,8 @@ pub struct Row {
     /// The exponent, engine, place (`cpu`) and length of the plan.
     #[serde(flatten)]
     pub plan: Planned,
-    /// The mean number of bits of the exponent per word of the transform.
+    /// The mean number of bits per word of the transform: the exponent divided by the transform
+    /// length.
     pub bits_per_word: f64,
     /// The margin of the plan: how far its expected rounding error is below its bound, in bits.
     pub margin_bits: f64,
@@ -39,8 +40,7 @@ pub struct Row {
     /// The time of a bare real FFT and its inverse on one thread, at the transform length of fp64,
     /// in µs; `None` if fp64 was not among the measured engines.
     pub fft_floor_us: Option<f64>,
-    /// The time of a squaring divided by that of the FFT and its inverse; `None` if `fft_floor_us`
-    /// is.
+    /// The ratio `us_per_squaring` / `fft_floor_us`; `None` if `fft_floor_us` is `None`.
     pub ratio_to_floor: Option<f64>,
 }
 
@@ -51,9 +51,9 @@ impl Measured {
         Self { cpu: cpu_name(), threads, rows: vec![] }
     }
 
-    /// Times plans of one exponent, and the bare real FFT at the length of fp64, and returns the
-    /// new rows. The measurements take turns, so that a slow moment of the machine affects all of
-    /// them.
+    /// Times plans of one exponent, and the bare real FFT at the length of fp64. Returns the new
+    /// rows. The measurements take turns, so that a slow moment of the machine affects all
+    /// measurements.
     ///
     /// # Errors
     /// An engine could not be built, or failed.

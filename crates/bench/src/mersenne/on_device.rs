@@ -14,13 +14,14 @@ use crate::{is_simulator, micros};
 pub(super) struct Laps {
     /// The number of laps of each plan. The plans take turns, lap by lap.
     pub(super) laps: u64,
-    /// The number of squarings of a lap. As many squarings warm up each plan before the first lap.
+    /// The number of squarings of a lap. The same number of squarings warms up each plan before its
+    /// first lap.
     pub(super) squarings: u64,
 }
 
 impl Laps {
-    /// Warms up all timers, then runs their laps in turns: the first lap of each, the second lap of
-    /// each, and so on.
+    /// Warms up all timers, then runs their laps in turns: the first lap of each timer, then the
+    /// second lap of each timer, and so on.
     pub(super) fn run(self, timers: &mut [SquaringTimer]) -> Result<(), EngineError> {
         timers.iter_mut().try_for_each(|timer| timer.warm_up(self.squarings))?;
         for _ in 0..self.laps {
@@ -36,7 +37,7 @@ impl Laps {
 pub struct Measured {
     /// The identifier of the device, such as `cuda:0`.
     pub device: String,
-    /// The name of the GPU model, or that of the simulator.
+    /// The name of the GPU model or of the simulator.
     pub name: String,
     /// The version of the driver; empty on the simulator.
     pub driver: String,
@@ -80,7 +81,8 @@ pub struct Row {
     pub plan: Planned,
     /// The name of the engine's variant; empty if the engine has only one at this length.
     pub variant: String,
-    /// The mean number of bits of the exponent per word of the transform.
+    /// The mean number of bits per word of the transform: the exponent divided by the transform
+    /// length.
     pub bits_per_word: f64,
     /// The margin of the plan: how far its expected rounding error is below its bound, in bits.
     pub margin_bits: f64,
@@ -102,9 +104,10 @@ pub struct Row {
     pub traffic_floor_us: Option<f64>,
     /// A lower bound on the number of FP64 instructions of a squaring.
     pub fp64_instructions: Option<f64>,
-    /// A lower bound on the number of products mod 2^64 − 2^32 + 1 of a squaring.
+    /// A lower bound on the number of products mod 2^64 − 2^32 + 1 in a squaring.
     pub products: Option<f64>,
-    /// A lower bound on the sum of points times levels over the transforms of a squaring.
+    /// A lower bound on the sum, over all transforms of a squaring, of the number of points times
+    /// the number of levels. A transform of n points has log2(n) levels.
     pub points_levels: Option<f64>,
     /// The least time of the arithmetic of a squaring at the measured rates, in µs.
     pub arithmetic_floor_us: Option<f64>,

@@ -24,13 +24,13 @@ fn default_points(id: DeviceId) -> Vec<usize> {
     logs.map(|log| 1 << log).collect()
 }
 
-/// All measurements of a benchmark of squarings by both kinds of points.
+/// All measurements of a benchmark of squarings, with complex numbers and with integers as points.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
     /// The identifier of the device, such as `cuda:0`.
     pub device: String,
-    /// The name of the GPU model, or that of the simulator.
+    /// The name of the GPU model or of the simulator.
     pub name: String,
     /// The version of the driver; empty on the simulator.
     pub driver: String,
@@ -62,7 +62,7 @@ pub struct Row {
     pub fp64: Side,
     /// The measurements with integers, by the engine goldilocks.
     pub goldilocks: Side,
-    /// The time of a squaring with integers divided by that with complex numbers.
+    /// The time of a squaring with integers divided by the time of a squaring with complex numbers.
     pub ratio: f64,
 }
 
@@ -107,8 +107,8 @@ pub struct Side {
 }
 
 /// Returns pairs of plans of fp64 and goldilocks with a common factorisation, for each number of
-/// points in `points`. If `points` is empty, returns those for the default numbers of points that
-/// the shared memory of the device admits.
+/// points in `points`. If `points` is empty, the default numbers of points are used, except those
+/// for which the device has no common factorisation.
 ///
 /// # Errors
 /// There is no common factorisation for one of `points` ([`BenchError::NoCommonPlan`]), or the
@@ -131,8 +131,8 @@ pub fn common(
     Ok(found)
 }
 
-/// Returns pairs of plans with a common factorisation: one of n complex points, which are 2n words,
-/// and one of n integers.
+/// Returns pairs of plans with a common factorisation. The first plan of a pair is for n complex
+/// points, which are 2n words, and the second is for n integers.
 fn common_plans(request: &PlanRequest, n: usize) -> Result<Vec<Alike>, PlanError> {
     let families = request.families()?.0;
     let of = |name| families.iter().copied().find(|family| family.name() == name);

@@ -10,7 +10,7 @@ use crate::BenchError;
 /// A new folder `DIR/bench-<16 hexadecimal digits>`, which is removed when the value is dropped.
 pub(super) struct Scratch {
     path: PathBuf,
-    /// The directory that contains the folder, if it was created for the folder; otherwise `None`.
+    /// The directory that contains the folder; `None` if the directory existed before.
     made: Option<PathBuf>,
 }
 

@@ -24,7 +24,7 @@ const AHEAD: usize = 16;
 pub struct Tuned {
     /// The identifier of the device, such as `cuda:0`.
     pub device: String,
-    /// The name of the GPU model, or that of the simulator.
+    /// The name of the GPU model or of the simulator.
     pub name: String,
     /// The version of the driver; empty on the simulator.
     pub driver: String,
@@ -97,8 +97,8 @@ pub struct Tuner {
 
 impl Tuner {
     /// Creates a tuner, and tests whether prices can be stored. The tuner begins with the stored
-    /// prices. If `again` is true, it begins without prices, so that everything is measured again.
-    /// On the simulator, factors have at most 768 bits.
+    /// prices. If `again` is true, the tuner begins without prices instead, so that everything is
+    /// measured again. On the simulator, factors have at most 768 bits.
     ///
     /// # Errors
     /// The store does not exist, or cannot be read.

@@ -19,11 +19,12 @@ use crate::BenchError;
 /// this long.
 const GOAL: Duration = Duration::from_secs(1);
 
-/// The number of timings of a size, of which the least counts. A size that is much slower than the
+/// The number of timings of a size. The shortest time counts. A size that is much slower than the
 /// fastest is timed only once.
 const TIMES: usize = 3;
 
-/// A size is not timed again if its time exceeds that of the fastest size by more than this factor.
+/// A size is timed again only if its time is at most this factor times the time of the fastest
+/// size.
 const NEAR: f64 = 1.1;
 
 /// log2 of the largest count of numbers to time.
@@ -53,8 +54,8 @@ pub struct Tuner<'a> {
 }
 
 impl<'a> Tuner<'a> {
-    /// Creates a tuner that times 2^`bits` numbers per size. If `bits` is `None`, it selects a
-    /// count that takes about a second. Tests whether sizes can be stored.
+    /// Creates a tuner that times 2^`bits` numbers per size. If `bits` is `None`, the tuner selects
+    /// a count that takes about a second. Tests whether sizes can be stored.
     ///
     /// # Errors
     /// The stored sizes cannot be read.
@@ -185,8 +186,8 @@ impl<'a> Tuning<'a> {
         Ok(least.map(|time| (bits, time)))
     }
 
-    /// Prepares the computation with tables of a size. Returns it with log2 of the count of numbers
-    /// at which the search for a count that takes [`GOAL`] begins.
+    /// Prepares the computation with tables of a size. Also returns log2 of a count of numbers, at
+    /// which the search for a count that takes about [`GOAL`] begins.
     fn open(&self, size: Size) -> Result<(Work, u32), BenchError> {
         const FEWER: u32 = 10;
         let method = match (size, self.device) {

@@ -16,8 +16,8 @@ use super::search::{AHEAD, NEAR, Stopwatch, search};
 use crate::columns::Planned;
 use crate::{BenchError, exponents_for, micros};
 
-/// The default exponents with a GPU. Their transform lengths range from short ones to those of the
-/// largest tests that are common today.
+/// The default exponents with a GPU. Their transform lengths range from short lengths to the
+/// lengths of the largest tests that are common today.
 const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_609, 82_589_933];
 
 /// The default exponents without a GPU. The measurement of the largest takes seconds.
@@ -79,7 +79,7 @@ pub struct Row {
     pub best: bool,
     /// Whether the time of the plan was stored as the fastest of its engine and length.
     pub stored: bool,
-    /// Whether the plan is the fastest of those for its exponent. Always false if a range of
+    /// Whether the plan is the fastest of all plans for its exponent. Always false if a range of
     /// lengths was tuned instead of exponents.
     pub fastest: bool,
 }
@@ -157,7 +157,7 @@ impl Tuner {
 
     /// Stores the time of a plan, and returns whether it was stored. If `is_whole` is false, some
     /// plans of this engine and length were not timed; the time is then stored only if it is less
-    /// than the stored one.
+    /// than the stored time.
     fn put(&mut self, plan: &Plan, time: Duration, is_whole: bool) -> bool {
         let is_better = || self.times.get(&plan.timing_key()).is_none_or(|known| time < known.time);
         (is_whole || is_better()) && self.storing.put(|| self.times.put(plan, time)).is_some()

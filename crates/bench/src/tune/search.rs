@@ -23,8 +23,8 @@ const AGAIN: Duration = Duration::from_millis(300);
 /// and the largest engines take a gigabyte each on the device.
 pub(super) const AHEAD: usize = 8;
 
-/// The largest ratio of a variant's time to the fastest of its length at which the variant is timed
-/// again.
+/// A variant is timed again if its time is at most this factor times the fastest time of its
+/// length.
 pub(super) const NEAR: f64 = 1.1;
 
 /// A length is not searched further if its best time is this many times the best time of all

@@ -28,8 +28,8 @@ use crate::stored::StoredResult;
 use crate::warning::Warning;
 use crate::work::{self, Watch};
 
-/// The exponent above which the choice of a transform length takes seconds, so that a note
-/// announces it.
+/// The exponent above which the choice of a transform length takes seconds. For larger exponents a
+/// note announces the choice.
 const SLOW_TO_PLAN: u32 = 10_000_000;
 
 /// A reasonable limit of k for the search for factors 2kp + 1 before a test. The search takes about
@@ -72,7 +72,7 @@ pub struct Order<'a> {
     /// The assignment and the user to whom the result is credited.
     pub credit: Credit,
     /// Whether the assignment is a double check. A result that this machine has stored before does
-    /// not count for it.
+    /// not count for a double check.
     pub double_check: bool,
     /// The log and the status file of the worker.
     pub watch: &'a Watch,
@@ -105,8 +105,8 @@ pub fn random_shift(p: u32) -> u32 {
 }
 
 impl<'a> Job<'a> {
-    /// Creates a job with a checkpoint every 60 s. It has no assignment, proof, second engine or
-    /// search for factors.
+    /// Creates a job with a checkpoint every 60 s. The job has no assignment, proof, second engine
+    /// or search for factors.
     #[must_use]
     pub fn new(spec: TestSpec, dir: &'a Path) -> Self {
         Self {
@@ -184,9 +184,9 @@ impl<'a> Job<'a> {
         run.compute(&request, both)
     }
 
-    /// Returns the path of the results file. Without a given path, the result of an assignment is
-    /// written to the file of the worker that did it, even if another worker finds the test
-    /// finished.
+    /// Returns the path of the results file. If [`Job::results`] is `None`, the result of an
+    /// assignment is written to the results file of the worker that did the assignment, even if
+    /// another worker later finds the test finished.
     fn results_path(&self, credit: Option<&Credit>) -> PathBuf {
         match self.results {
             Some(path) => path.to_owned(),
@@ -194,8 +194,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Says to whom the results file belongs: to the program if it is the file of the directory, to
-    /// the user if [`Job::results`] names it.
+    /// Returns the results file with its owner: the program if the file is the results file of the
+    /// directory, or the user if [`Job::results`] names the file.
     fn results_file<'p>(&self, path: &'p Path) -> ResultsFile<'p> {
         match self.results {
             Some(_) => ResultsFile::Given(path),
@@ -219,7 +219,8 @@ impl<'a> Job<'a> {
     }
 
     /// Searches for a small factor of M_p, and returns it. Does not search if factors are already
-    /// known, or if an interim residue is requested, which the user wants even if M_p has a factor.
+    /// known. Does not search either if an interim residue is requested, because the user wants
+    /// that residue even if M_p has a factor.
     fn small_factor(&self) -> Option<u64> {
         let wanted = self.spec.iterations.is_none() && self.spec.known_factors.is_empty();
         trial_factor(self.spec.exponent, self.tf_limit.filter(|_| wanted)?)
@@ -235,7 +236,7 @@ impl<'a> Job<'a> {
 
 impl Run<'_> {
     /// Delivers and records the stored result of a test that was finished before. Returns an error
-    /// if the job requests a proof or second engine that the result lacks.
+    /// if a job without an assignment requests a proof or a second engine, and the result lacks it.
     fn again(mut self, finished: TestReport, second: Option<Plan>) -> Result<Report, RunError> {
         let job = self.job;
         let report = Report::Test(Box::new(finished.clone()));

@@ -153,7 +153,8 @@ impl Run<'_> {
     ///
     /// Tests of M_p and of its cofactors have the same checkpoint files, and all PRP tests of M_p
     /// the same residue files. A checkpoint at an earlier iteration, or with another shift, belongs
-    /// to a test that is still unfinished. It is then kept with all files of that test.
+    /// to a test that is still unfinished. This checkpoint is kept, with all files of the
+    /// unfinished test.
     pub(super) fn clear_leftovers(&mut self, report: &TestReport) {
         let (exponent, kind) = (self.exponent, self.job.spec.kind);
         let newest = self.store.load_newest();

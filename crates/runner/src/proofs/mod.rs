@@ -55,7 +55,7 @@ impl MakeError {
 
 /// The residues that a PRP test saves for its proof, and the directory of the proof.
 ///
-/// During the test this type is its [`ResidueSink`], which saves the residues in `DIR/M<p>/…`.
+/// During the test this type is the test's [`ResidueSink`] and saves the residues in `DIR/M<p>/…`.
 /// After the test, [`ProofWork::make`] builds the proof `DIR/proof/M<p>-<power>.proof` from them.
 #[derive(Debug)]
 pub struct ProofWork {
@@ -85,7 +85,7 @@ impl ProofWork {
     }
 
     /// Checks that residues and proof can be written to their folders: nothing else may have the
-    /// name of a folder. It is to be called before the test.
+    /// name of a folder. Call this before the test.
     ///
     /// # Errors
     /// Returns [`ProofFileError::NotAFolder`].
@@ -93,8 +93,8 @@ impl ProofWork {
         [self.residues.dir(), &self.proofs].into_iter().try_for_each(check_proof_folder)
     }
 
-    /// Warns if another file has the name of the future proof. It is to be called before the test,
-    /// so that the user can move the file in time.
+    /// Warns if another file has the name of the future proof. Call this before the test, so that
+    /// the user can move the file in time.
     pub fn warn_of_what_is_in_the_way(&self, factors: &KnownFactors) {
         let (exponent, factors) = (self.exponent, factors.texts());
         if let Some(path) = ProofFile::in_the_way(&self.proofs, exponent, factors, self.power) {
@@ -181,8 +181,8 @@ impl ProofWork {
     }
 
     /// Writes a proof to its file, and returns the file. If the disk is full, removes the residues
-    /// and tries again; if that fails, gives the proof up, so that the result of the test does not
-    /// wait for disk space.
+    /// and tries again; if the second attempt fails, gives the proof up, so that the result of the
+    /// test does not wait for disk space.
     fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
         let factors = proof.factors().texts().to_vec();
         let file = ProofFile::new(self.exponent, factors, proof.residue_bytes())?;

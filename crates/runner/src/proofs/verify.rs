@@ -13,8 +13,8 @@ use crate::place::resolved;
 use crate::report::ProofReport;
 use crate::warning::Warning;
 
-/// Verifies a proof file with the fastest plan for a request, and returns the report; `None` if
-/// `stop` was set. Writes no files.
+/// Verifies a proof file with the fastest plan for a request, and returns the report. Returns
+/// `None` if `stop` was set. Writes no files.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or is not a proof, if no plan fits the request, or

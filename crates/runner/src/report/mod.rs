@@ -44,7 +44,7 @@ impl Display for Report {
 
 /// The result of a test, with all fields that are printed and stored.
 ///
-/// `Deserialize` reads the output of `Serialize`, of this version and of earlier ones.
+/// `Deserialize` reads the output of `Serialize`, of this version and of earlier versions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TestReport {
@@ -153,9 +153,8 @@ struct RoundOff {
     max: f64,
     mean: f64,
     products: u64,
-    /// Z: how far the typical maximum round-off of a product lies below ½, in units of the scale of
-    /// the distribution of these maxima. Absent after few products, and in reports of earlier
-    /// versions.
+    /// Z = (½ − μ)/β, where μ is the mode and β the scale of the distribution of the largest
+    /// round-off of a product. Absent after few products, and in reports of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     z: Option<f64>,
 }
@@ -331,7 +330,7 @@ impl TestReport {
         Some(dir.join(PROOFS).join(name))
     }
 
-    /// Returns whether two engines computed the test, and `engine` was one of them.
+    /// Returns whether two engines computed the test and `engine` is one of the two.
     #[must_use]
     pub fn is_doubled_with(&self, engine: &str) -> bool {
         let second = self.second_engine.as_deref();

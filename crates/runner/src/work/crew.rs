@@ -14,7 +14,7 @@ use crate::RunError;
 use crate::observer::{Observer, RunEvent};
 use crate::warning::Warning;
 
-/// The interval at which the ends of workers and stop requests are looked for.
+/// The interval at which the crew checks for stop requests and for workers that have ended.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The largest number of workers in a directory. Worker numbers are less than this.
 pub const MOST_WORKERS: usize = 1000;
@@ -36,8 +36,8 @@ pub struct Seat {
 pub struct Crew {
     /// The workers, each with the command that starts it.
     pub commands: Vec<(Seat, Command)>,
-    /// A function that returns whether a process ended as expected. If it returns false, a warning
-    /// is sent to the observer.
+    /// A function that returns whether a process ended as expected. If the function returns false,
+    /// a warning is sent to the observer.
     pub is_orderly: fn(ExitStatus) -> bool,
     /// A function that asks a process to stop. If the user pressed Ctrl-C on a terminal, the
     /// process has already received that request, and must treat the two as one.
@@ -46,8 +46,8 @@ pub struct Crew {
 
 impl Crew {
     /// Starts the workers, and waits until all have ended. Sends their output to the observer line
-    /// by line. If `stop` is set, asks them to stop. Returns how each worker ended; `None` for a
-    /// worker that could not be started or waited for.
+    /// by line. If `stop` is set, asks the workers to stop. Returns the exit status of each worker,
+    /// or `None` for a worker that could not be started or waited for.
     #[must_use]
     pub fn run(self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Vec<Option<ExitStatus>> {
         // The workers save their work; this process loses nothing, but waits for them.
@@ -75,8 +75,8 @@ impl Crew {
 }
 
 /// Returns the workers to be started: `each` workers on every device, numbered 0, 1, …. If
-/// `threads`, the number of threads of each worker, is `None`, the workers on the CPU divide its
-/// `cores` cores among themselves.
+/// `threads`, the number of threads of each worker, is `None`, the workers on the CPU divide the
+/// `cores` cores of the CPU among themselves.
 ///
 /// # Errors
 /// Returns [`RunError::TooManyWorkers`].
@@ -156,8 +156,8 @@ impl Running {
         self.observer.event(&RunEvent::Warning(&warning));
     }
 
-    /// Checks whether the process has ended. Returns `Some` while it runs, and `None` once it has
-    /// ended.
+    /// Checks whether the process has ended. Returns `Some` while the process runs, and `None`
+    /// afterwards.
     fn look(&mut self) -> Option<()> {
         let status = match self.child.as_mut()?.try_wait() {
             Ok(None) => return Some(()),

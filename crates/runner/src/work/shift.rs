@@ -145,9 +145,9 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Returns the first assignment that can be done and that no other worker has claimed; `None`
-    /// if there is none. Certifications come first, because they are short and the credit of
-    /// another user for a test depends on them.
+    /// Returns the first assignment that can be done and that no other worker has claimed. Returns
+    /// `None` if there is no such assignment. Certifications come first, because they are short and
+    /// the credit of another user for a test depends on them.
     fn next(&mut self) -> Result<Option<Task>, RunError> {
         'again: loop {
             let mut places = self.read()?;
@@ -220,8 +220,8 @@ impl<'a> Shift<'a> {
             .map_err(|source| RunError::Claim { path: folder.to_owned(), source })
     }
 
-    /// Returns whether a line is still in its list. Another worker may have removed it after doing
-    /// it.
+    /// Returns whether a line is still in its list. Another worker may have done the assignment and
+    /// removed the line.
     fn is_there(&self, place: &Place) -> Result<bool, RunError> {
         let lines = self.lists[place.list].read()?;
         Ok(lines.iter().any(|other| other.bytes == place.line.bytes))
@@ -277,9 +277,9 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Finishes a task whose result is recorded: removes its line, then the start residue if it is
-    /// a certification. If the process is killed in between, [`StartFile::clear_finished`] removes
-    /// the residue later.
+    /// Finishes a task whose result is recorded: removes the line of the task and, for a
+    /// certification, then the start residue. If the process is killed in between,
+    /// [`StartFile::clear_finished`] removes the residue later.
     fn finish(&mut self, task: &Task, kind: TestKind) {
         let place = &task.place;
         let removed = self.lists[place.list].remove_line(&place.line.bytes);
@@ -299,8 +299,9 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Removes the start residue of a finished certification, unless a list has another
-    /// certification with the same exponent and number of squarings, which needs it.
+    /// Removes the start residue of a finished certification. Keeps the residue if a list has
+    /// another certification with the same exponent and number of squarings, which needs the
+    /// residue.
     fn remove_start(&self, work: &Work, kind: TestKind) {
         let start = StartFile::new(&self.options.dir, work.exponent());
         let removed = self.read().and_then(|places| {

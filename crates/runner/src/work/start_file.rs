@@ -14,9 +14,9 @@ use crate::stored::{StoredCertification, certifications};
 
 /// The file `DIR/M<p>.cert`, which consists of ⌈p/8⌉ little-endian bytes.
 ///
-/// The file belongs to one certification and is removed when that is finished. Programs that fetch
-/// start residues do not replace an existing file. If the file were not removed, a later
-/// certification of M_p would start with the old residue.
+/// The file belongs to one certification and is removed when the certification is finished.
+/// Programs that fetch start residues do not replace an existing file. If the file were not
+/// removed, a later certification of M_p would start with the old residue.
 #[derive(Debug)]
 pub struct StartFile {
     dir: PathBuf,
@@ -121,8 +121,8 @@ impl StartFile {
 
     /// Removes the start files in a directory whose certifications are finished, recorded and no
     /// longer in a list. These files exist if a process was killed after it removed a line from its
-    /// list. A file is kept if it cannot be removed or if it is not certain that its certification
-    /// is finished. `say` is called with a note on each removed file.
+    /// list. A file stays if it cannot be removed, or as long as it is uncertain whether its
+    /// certification is finished. `say` is called with a note on each removed file.
     pub fn clear_finished(dir: &Path, say: &mut dyn FnMut(Note)) {
         let Ok(entries) = fs::read_dir(dir) else { return };
         for entry in entries.flatten() {
@@ -147,7 +147,7 @@ impl StartFile {
     }
 
     /// Returns whether the file belongs to a finished certification. A file that is newer than the
-    /// stored result belongs to another certification.
+    /// stored result of `finished` belongs to another certification.
     fn is_of(&self, finished: &StoredCertification) -> bool {
         let modified = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
         let kept = modified(&finished.path);

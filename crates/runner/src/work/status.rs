@@ -81,10 +81,9 @@ pub struct TestStatus {
     pub iteration: u64,
     /// The number of iterations of the whole test.
     pub total: u64,
-    /// The share of the iterations that are done, in percent.
+    /// The number of iterations done, in percent of `total`.
     pub percent: f64,
-    /// The share of the work of building the proof that is done, in percent; absent before the end
-    /// of the test.
+    /// The progress of building the proof, in percent; absent before the end of the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof_percent: Option<f64>,
     /// The recent mean time of an iteration, in µs.
@@ -116,8 +115,8 @@ pub struct TestStatus {
 pub struct RoundOffStatus {
     /// The largest round-off.
     pub max: f64,
-    /// Z: how far the typical maximum round-off of a product lies below ½, in units of the scale of
-    /// the distribution of these maxima. Absent after few products.
+    /// Z = (½ − μ)/β, where μ is the mode and β the scale of the distribution of the largest
+    /// round-off of a product. Absent after few products.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
 }

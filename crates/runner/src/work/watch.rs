@@ -27,8 +27,8 @@ struct Told {
     log: Log,
     status: WorkerStatus,
     written: Instant,
-    /// The time at which building the proof started. It has a meaning only while a proof is being
-    /// built.
+    /// The time at which building the proof started. This time has a meaning only while a proof is
+    /// being built.
     proof_begun: Instant,
     /// The text of the last progress event of the test, for the log.
     progress: String,
@@ -132,7 +132,7 @@ impl Watch {
         }
     }
 
-    /// Records in the status the share of the work of building the proof that is done, from 0 to 1.
+    /// Records in the status the progress of building the proof, as a share from 0 to 1.
     pub fn proving(&self, share: f64) {
         let mut told = self.told();
         let begins = told.status.state != State::Proving;

@@ -34,9 +34,9 @@ pub struct Worker {
     /// Whether the worker waits for new lines, instead of ending, when no line is left that it can
     /// do.
     pub wait: bool,
-    /// The user's name on the GIMPS server, which results state.
+    /// The user's name on the GIMPS server. Results contain this name.
     pub user: Option<String>,
-    /// The name of the computer, which results state.
+    /// The name of the computer. Results contain this name.
     pub computer: Option<String>,
     /// Whether proofs of PRP tests are made.
     pub proofs: bool,
@@ -80,8 +80,8 @@ pub enum Ended {
 }
 
 impl Worker {
-    /// Creates the settings of the only worker of an existing directory. It makes proofs, saves a
-    /// checkpoint every 60 s, and ends when no work is left.
+    /// Creates the settings of the only worker of an existing directory. The worker makes proofs,
+    /// saves a checkpoint every 60 s, and ends when no work is left.
     #[must_use]
     pub fn new(dir: &Path) -> Self {
         Self {
