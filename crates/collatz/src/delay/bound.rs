@@ -4,8 +4,8 @@ use num_bigint::BigUint;
 
 use super::{DelayTable, StepTable};
 
-/// The bounds by which numbers are cold: by lemma 2 of the module [`delay`](super), the path of a
-/// cold number does not rise above a record.
+/// The bounds by which numbers are cold. By lemma 2 of the module [`delay`](super), the path of a
+/// cold number does not rise above the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// Every table step of a cold number (see [`Bound`]) begins at a value below this limit.

@@ -78,8 +78,9 @@ impl DelayTable {
     /// paths are below 2^46.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=24;
 
-    /// Computes the table for numbers of `bits` bits, or of the nearest valid number of bits. Every
-    /// number is walked until it is below its start.
+    /// Computes the table for numbers of `bits` bits, or of the nearest valid number of bits. The
+    /// path of each number n is followed until a value is below n; the table already has the delay
+    /// of that value.
     #[must_use]
     pub fn new(bits: u32) -> Self {
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());

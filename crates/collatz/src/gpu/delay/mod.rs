@@ -19,14 +19,15 @@ pub use shape::DelayShape;
 use shape::Kind;
 pub(super) use shape::sources;
 
-/// The number of words of the list of candidates, in the buffer of results.
+/// The number of words of the list of candidates, which is the second part of the buffer of
+/// results.
 const LIST: usize = 1 << 16;
-/// The number of words of the counters before that list, in the buffer of results.
+/// The number of words of the counters, which are the first part of the buffer of results.
 const HEAD: usize = 4;
 /// The bit that marks an entry of the list of candidates whose delay the host must compute.
 const UNKNOWN: u64 = 1 << 63;
-/// The number of low bits of a key that are for the offset of a number; the bits above are for its
-/// delay.
+/// The number of low bits of a key that contain the offset of a number in its range. The higher
+/// bits contain its delay.
 const OFFSET_BITS: u32 = 44;
 /// The value that the device writes in place of a delay that the host must compute.
 const TOO_LONG: u16 = u16::MAX;
@@ -128,14 +129,14 @@ impl DelaysOnDevice {
         }
     }
 
-    /// Returns whether a range is left to the CPU, because it has too few numbers, or because its
+    /// Returns whether a range is left to the CPU. This is so if it has too few numbers, or if its
     /// first number is in the table of delays.
     fn is_for_host(&self, from: u128, numbers: u64) -> bool {
         numbers < self.least.max(1) || from >> self.shape.small_bits == 0
     }
 
-    /// Returns the parameters of a launch for all `numbers` numbers from `from` on. Numbers share
-    /// at most `common` first steps.
+    /// Returns the parameters of a launch for all of the `numbers` numbers that begin with `from`.
+    /// Numbers share at most `common` first steps.
     fn range(&self, from: u128, numbers: u64, common: u32, kind: Kind) -> Range {
         let last = from + u128::from(numbers - 1);
         // About one number in 2^10 rises by 10 bits, and is then walked twice.
@@ -150,8 +151,8 @@ impl DelaysOnDevice {
         Range { from, numbers, words, common, kind }
     }
 
-    /// Returns the parameters of a launch for at most `numbers` numbers from `first` on. Numbers
-    /// share at most `common` first steps.
+    /// Returns the parameters of a launch for the next part of a range: at most `numbers` numbers,
+    /// which begin with `first`. Numbers share at most `common` first steps.
     fn part(&self, first: u128, numbers: u64, common: u32) -> Range {
         let common = common.min(first.ilog2());
         // Few residues with many numbers each would leave most of the device idle.

@@ -23,8 +23,8 @@ pub enum Memory<'a> {
     Places(&'a mut Buffer<u32>),
     /// The list of long numbers, and the number of its used places.
     Listed(&'a mut Buffer<u64>, usize),
-    /// The number of odd steps of each long number, by place of the list, and the number of used
-    /// places.
+    /// The number of odd steps of each long number, in the order of the places of the list, and the
+    /// number of used places.
     Ends(&'a mut Buffer<u16>, usize),
     /// The results for long numbers. First, three words about the numbers that fell below their
     /// starts: the sum of their odd steps, their count, and a second copy of the sum, which the
