@@ -31,8 +31,9 @@ pub struct Compiled {
 }
 
 impl Nvrtc {
-    /// Finds and loads a compiler. If this machine has a driver, the driver accepts the compiler's
-    /// code. If `compute_capability` (major, minor) is given, the compiler can compile for it.
+    /// Finds and loads a suitable compiler. If this machine has a driver, a compiler is suitable
+    /// only if the driver accepts its code. If `compute_capability` (major, minor) is given, a
+    /// compiler is suitable only if it can compile for this compute capability.
     ///
     /// The search order is: `WARPINT_NVRTC` (a file or its folder; if it is set, nothing else is
     /// tried), `CUDA_PATH` and `CUDA_HOME`, the loader's search path, `/usr/local/cuda*` and
