@@ -22,8 +22,8 @@ impl Device {
         cuda::open(index)
     }
 
-    /// Opens the device with the given name. `cuda` is the first GPU, `cuda:1` the second, and so on.
-    /// `sim` is the simulator, which requires the feature `sim`.
+    /// Opens the device with the given name. `cuda` is the first GPU, `cuda:1` the second, and so
+    /// on. `sim` is the simulator, which requires the feature `sim`.
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`]: the device does not exist. The message says in one line what is

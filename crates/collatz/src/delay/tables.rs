@@ -118,8 +118,8 @@ impl DelayTable {
     }
 }
 
-/// Returns the delay of n, computed by single steps of T, as an oracle for tests. `None` if a value
-/// reaches 2^128.
+/// Returns the delay of n, computed by single steps of T, as an oracle for tests. Returns `None` if
+/// a value reaches 2^128.
 #[must_use]
 pub fn plain_delay(n: u128) -> Option<u32> {
     let (mut x, mut count) = (n, 0);

@@ -51,11 +51,11 @@ pub(super) struct Trace {
     pub(super) odd: u64,
     /// The exponent e of the value at this position, times 2^88.
     rise: i128,
-    /// The odd step after which e is largest: e times 2^88, and the number of steps of T up to and
-    /// including that step. `None` if no step was odd.
+    /// The odd step after which e is largest, as a pair: e times 2^88 after this step, and the
+    /// number of steps of T up to and including this step. `None` if no step was odd.
     pub(super) top: Option<(i128, u64)>,
-    /// The number of steps n/2 and 3n + 1 until e was below 0 for the first time; `None` if it
-    /// never was.
+    /// The number of steps n/2 and 3n + 1 up to the first position with e < 0. `None` if e was
+    /// never below 0.
     pub(super) glide: Option<u64>,
 }
 

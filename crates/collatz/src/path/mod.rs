@@ -51,7 +51,7 @@ impl Path {
     }
 }
 
-/// Returns the path of a number, as [`path_by`] does. Products are computed on the caller's thread.
+/// Returns the path of a number, like [`path_by`]. Products are computed on the caller's thread.
 #[must_use]
 pub fn path(n: &BigUint, watch: &dyn Watch) -> Option<Path> {
     path_by(n, &FastProducts, watch)

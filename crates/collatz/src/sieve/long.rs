@@ -60,7 +60,8 @@ impl Long<'_> {
     }
 
     /// Walks n from its start: does `level` single steps of T, then steps of the walk until one
-    /// ends below n. Values may have any size. Returns the same result as [`Self::end`].
+    /// ends below n. Values may have any size. Returns the result of [`Self::end`] for the
+    /// threshold 2^128 − 1.
     pub(crate) fn whole(&self, n: u128, level: u32) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -96,12 +97,12 @@ impl Long<'_> {
     }
 }
 
-/// Returns the highest value of n's path under n/2 and 3n + 1, from the step that leads to
-/// `T^level(n)` to the first value of T below n. Returns `None` if there is no such value within
-/// `limit` steps of T.
+/// Returns the highest value of n's path under n/2 and 3n + 1. Only a part of the path is
+/// considered: it begins with the step that leads to `T^level(n)` and ends with the first value of
+/// T below n. Returns `None` if there is no value below n within `limit` steps of T.
 ///
-/// `level` is at least 1. Let m be the largest T^j(n) with j ≥ `level` up to that first value. The
-/// highest value is 2·m: an even step leads to m from 2m, an odd step passes 2m.
+/// `level` is at least 1. Let m be the largest T^j(n) with j ≥ `level` in this part. The highest
+/// value is 2·m: an even step leads to m from 2m, an odd step passes 2m.
 pub(crate) fn highest_from(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     Some(highest_of_t(n, level, limit)? << 1u32)
 }

@@ -1,4 +1,5 @@
-//! Look-ahead vectors: tables of the residues whose numbers survive the rules in the next steps.
+//! Look-ahead vectors: tables of the residues whose numbers survive the rules in the first steps
+//! after the last level of a tree.
 
 use rayon::prelude::*;
 

@@ -60,8 +60,8 @@ impl Default for Step {
 }
 
 impl Step {
-    /// Returns a step of `bits` bits; `None` unless `bits` is from 8 to 13, the sizes that the
-    /// tables support.
+    /// Returns a step of `bits` bits. Returns `None` unless `bits` is from 8 to 13, the sizes that
+    /// the tables support.
     #[must_use]
     pub fn new(bits: u32) -> Option<Self> {
         (8..=13).contains(&bits).then_some(Self(bits))

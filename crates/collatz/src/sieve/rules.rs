@@ -68,7 +68,7 @@ impl Limits {
 /// The value of [`Pattern::evens`] before the first known odd step.
 const NONE: u32 = 2;
 
-/// The state of the steps so far from which the rules recognise their patterns.
+/// The information about the steps so far by which the rules recognise their patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pattern {
     /// The state of the rule of runs: 1 within a run of odd steps to which the rule applies, 2

@@ -114,7 +114,7 @@ impl Event {
         Ok(event)
     }
 
-    /// Returns the time from an earlier event to this one, once both have completed.
+    /// Returns the time between an earlier event and this event. Both events must have completed.
     pub(super) fn since(&self, earlier: &Self) -> Result<Duration, DeviceError> {
         let mut milliseconds = 0.0;
         // SAFETY: both are valid; the call writes one float.

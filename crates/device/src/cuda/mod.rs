@@ -62,7 +62,8 @@ struct Loaded {
 // SAFETY: the handles are the driver's, which may be called from any thread.
 unsafe impl Send for Loaded {}
 
-/// Returns the version of CUDA (major, minor) that the driver supports; `None` without a driver.
+/// Returns the newest version of CUDA (major, minor) that the driver supports. Returns `None`
+/// without a driver.
 pub(crate) fn driver_version() -> Option<(u32, u32)> {
     Some(Driver::start().ok()?.cuda)
 }

@@ -8,8 +8,8 @@ use crate::DeviceError;
 /// The oldest compute capability (major, minor) that compilers of CUDA 13 and later support.
 const OLDEST_OF_13: (u32, u32) = (7, 5);
 
-/// The requirements that a driver and a device set on a compiler; `None` where there is no
-/// requirement.
+/// The requirements that a driver and a device set on a compiler. A field is `None` if there is no
+/// such requirement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Fit {
     /// The CUDA version (major, minor) that the driver supports.

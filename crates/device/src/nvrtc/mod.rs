@@ -67,8 +67,9 @@ impl Nvrtc {
     }
 
     /// Returns the newest architecture whose code runs on a device of the given compute capability
-    /// (major, minor): the device's own, or else the nearest earlier one with the same major
-    /// number. Returns `None` if the compiler supports no such architecture.
+    /// (major, minor). It is the device's own architecture, or else the nearest earlier
+    /// architecture with the same major number. Returns `None` if the compiler supports no such
+    /// architecture.
     #[must_use]
     pub fn architecture_for(&self, compute_capability: (u32, u32)) -> Option<u32> {
         fit::architecture_for(self.architectures(), compute_capability)

@@ -1,9 +1,9 @@
 //! The simulator compiles the text of a kernel as C++ for the host, and runs its threads one after
 //! another on the CPU.
 //!
-//! The simulator requires a C++ compiler at run time: the compiler that `WARPINT_CXX` or `CXX` names,
-//! or the first of c++, g++ and clang++ in the path. `sim/README.md` of this crate states which errors
-//! the simulator finds and which it cannot find.
+//! The simulator requires a C++ compiler at run time: the compiler that `WARPINT_CXX` or `CXX`
+//! names, or the first of c++, g++ and clang++ in the path. `sim/README.md` of this crate states
+//! which errors the simulator finds and which it cannot find.
 
 mod arguments;
 mod backend;

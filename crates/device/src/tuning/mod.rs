@@ -147,11 +147,12 @@ impl TuningStore {
         self.folder.file(FILE)
     }
 
-    /// Returns the timing stored under a key; `None` if there is none. A file that is corrupt,
-    /// larger than 16 MiB, or not a regular file is renamed, and the result contains a warning.
+    /// Returns the timing stored under a key; `None` if no timing is stored. A file that is
+    /// corrupt, larger than 16 MiB, or not a regular file is renamed, and the result contains a
+    /// warning.
     ///
     /// # Errors
-    /// The file cannot be read. A missing file is not an error.
+    /// The file cannot be read, or is a directory. A missing file is not an error.
     pub fn get(&self, key: &TuningKey) -> Result<Warned<Option<Tuning>>, TuningError> {
         let Warned { value, warning } = self.content()?;
         let value = entries(&value).iter().find_map(|entry| stored(entry, key));

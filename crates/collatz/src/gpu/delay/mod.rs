@@ -24,10 +24,11 @@ pub(super) use shape::sources;
 const LIST: usize = 1 << 16;
 /// The number of words of the counters, which are the first part of the buffer of results.
 const HEAD: usize = 4;
-/// The bit that marks an entry of the list of candidates whose delay the host must compute.
+/// The bit of an entry of the list of candidates that is set if the host must compute the delay.
 const UNKNOWN: u64 = 1 << 63;
-/// The number of low bits of a key that contain the offset of a number in its range. The higher
-/// bits contain its delay.
+/// The number of low bits of a key. For a number with offset i in its range, they contain 2^44 − 1
+/// − i, and the higher bits contain its delay. So the largest key belongs to the smallest number
+/// with the largest delay.
 const OFFSET_BITS: u32 = 44;
 /// The value that the device writes in place of a delay that the host must compute.
 const TOO_LONG: u16 = u16::MAX;
@@ -38,7 +39,8 @@ const WORTH_GROUPS: u64 = 8;
 /// The largest count of numbers whose delays one launch writes.
 const WRITTEN: usize = 1 << 26;
 
-/// Delays on a device; short ranges and ranges with small numbers are left to the CPU.
+/// An engine that computes delays on a device. It leaves short ranges, and ranges with small
+/// numbers, to the CPU.
 #[derive(Debug)]
 pub struct DelaysOnDevice {
     device: Device,
@@ -194,11 +196,11 @@ impl DelaysOnDevice {
         Ok(kernel)
     }
 
-    /// Launches the kernel. A survey makes a number a candidate if one of its table steps begins at
-    /// `limit` or above.
+    /// Launches the kernel. In a survey, a number becomes a candidate if one of its table steps
+    /// begins at a value of at least `limit`.
     ///
     /// # Panics
-    /// If the buffer for delays is too short for a launch that writes them.
+    /// If the launch writes delays and the buffer for them is too short.
     fn launch(&mut self, range: &Range, limit: u128) -> Result<(), DeviceError> {
         let kernel = self.kernel(range.words, range.kind)?;
         let (groups, count) = match range.kind {

@@ -107,7 +107,7 @@ pub(super) struct Judge<'a> {
 
 type Verdict = Result<Vec<Answer>, CollatzError>;
 
-/// The results of the checks of answers, by the order in which the answers were submitted.
+/// The results of the checks of answers, in the order in which the answers were submitted.
 #[derive(Debug, Default)]
 pub(super) struct Verdicts {
     list: Mutex<BTreeMap<usize, Verdict>>,
@@ -332,7 +332,7 @@ fn sorted(lows: impl Iterator<Item = u128>) -> Vec<u128> {
 
 impl Taken {
     /// Parses `answer`, the device's result for the nodes of a tally. `first` is the index of the
-    /// first of these nodes, and `low` has the low bits of the challenged one.
+    /// first of these nodes, and `low` has the low bits of the challenged node.
     fn new(work: &Work<'_>, first: usize, low: u128, answer: &[u64]) -> Self {
         let (head, ends) = answer.split_at(HEAD);
         let halves = |words: &[u64]| -> Vec<u32> {
@@ -383,8 +383,8 @@ impl<'a> Judge<'a> {
         self.refuted(format!("the node {key} mod 2^{level}"), "missing", "one of the list")
     }
 
-    /// Checks the device's results for the nodes of a tally. Returns the contributions of the
-    /// challenged nodes among them if all results are right, otherwise an error.
+    /// Checks the device's results for the nodes of a tally. If all results are right, returns the
+    /// contributions of the challenged nodes among these nodes. Otherwise returns an error.
     fn judge(&self, taken: &Taken) -> Verdict {
         let walks = self.walks(taken)?;
         let wanted = walks.into_iter().filter(|(low, _)| taken.lows.contains(low));

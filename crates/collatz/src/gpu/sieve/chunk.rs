@@ -77,7 +77,7 @@ impl TreeMemory {
     }
 }
 
-/// The state that all chunks of a tree share, and the sums over them.
+/// The state that all chunks of a tree share, and the sums over all chunks.
 #[derive(Debug)]
 pub(super) struct Chunks<'a, 'scope> {
     tree: &'a Tree,
@@ -327,7 +327,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(fits.then_some(places))
     }
 
-    /// Adds the sums of the last launch to those of the tree. Returns the count of long numbers
+    /// Adds the sums of the last launch to the sums of the tree. Returns the count of long numbers
     /// according to the tallies of the launch.
     fn sums(&mut self, nodes: usize) -> Result<u64, CollatzError> {
         if let Some(strike) = self.strike {

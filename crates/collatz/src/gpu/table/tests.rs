@@ -15,7 +15,7 @@ fn device(options: TableOptions, limits: TableLimits) -> DeviceTable {
     DeviceTable::with_limits(&Device::simulator().unwrap(), options, limits).unwrap()
 }
 
-/// The seed of the challenges, the same on the device and the CPU.
+/// The seed of the challenges on the device and on the CPU.
 const SEED: u64 = 20_261_123;
 /// The count of numbers per challenge. It gives some tens of challenges per test.
 const EVERY: u64 = 1 << 8;
