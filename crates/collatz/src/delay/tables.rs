@@ -110,8 +110,8 @@ impl DelayTable {
         &self.delays
     }
 
-    /// Returns the largest value on the path of any number in the table, where a step is n/2 or
-    /// (3n + 1)/2.
+    /// Returns the largest value on the paths of all numbers in the table, where a step of a path
+    /// is n/2 or (3n + 1)/2.
     #[must_use]
     pub fn highest(&self) -> u64 {
         self.highest

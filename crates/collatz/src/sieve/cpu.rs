@@ -30,8 +30,8 @@ pub struct CpuSieve {
     vectors: HashMap<String, Arc<Vectors>>,
 }
 
-/// The default number of nodes per challenge. The check of a challenge takes as long as about 25
-/// nodes.
+/// The default number of nodes per challenge. The check of a challenge takes about as long as the
+/// processing of 25 nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 11;
 
 /// The number of nodes that are grown on one core before the cores share the work.

@@ -1,4 +1,5 @@
-//! The rules by which a number need not be walked, as limits on its number of odd steps.
+//! The rules by which a number need not be walked. Each rule, except the rule of residues modulo 9,
+//! sets limits: it excludes numbers with fewer odd steps than a limit.
 
 use std::fmt;
 
@@ -68,7 +69,8 @@ impl Limits {
 /// The value of [`Pattern::evens`] before the first known odd step.
 const NONE: u32 = 2;
 
-/// The information about the steps so far by which the rules recognise their patterns.
+/// The part of the history of a number's steps that the rules need in order to recognise their
+/// patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pattern {
     /// The state of the rule of runs: 1 within a run of odd steps to which the rule applies, 2

@@ -76,7 +76,8 @@ impl Tree {
         class_count(self.level, self.look.bits())
     }
 
-    /// Returns number a, from 0 to 1,023, of the node of the last level with the low bits `low`.
+    /// Returns the number with index `a`, from 0 to 1,023, among the numbers of the node of the
+    /// last level with the low bits `low`.
     pub(crate) fn number(&self, low: u128, a: u32) -> u128 {
         low + ((self.top + u128::from(a)) << self.level)
     }

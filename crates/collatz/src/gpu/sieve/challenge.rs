@@ -55,7 +55,7 @@ const KEYS: usize = 1024;
 const ANSWERS: usize = 8;
 /// The count of long numbers for which each result has room when several results are read back
 /// together. It is about five times the average count for 32 nodes. A result that is read back
-/// alone has room for all numbers.
+/// alone has room for all numbers of the 32 nodes.
 const ROOM: usize = 1024;
 /// The count of numbers of the 32 nodes of a tally.
 const ALL: usize = TAKE << LAST;

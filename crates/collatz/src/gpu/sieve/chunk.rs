@@ -40,8 +40,9 @@ pub(super) struct TreeMemory {
     /// number of used places of the list of long numbers.
     counters: Buffer<u32>,
     /// Two sums over the walks: the count of numbers walked, and the odd steps of numbers that a
-    /// rule excluded. Then four sums over the tallies: these two again, the count of long numbers,
-    /// and the number of tallies with the mark of the launch.
+    /// rule excluded. Then four sums over the tallies: again the count of numbers walked and these
+    /// odd steps, then the count of long numbers, and the number of tallies with the mark of the
+    /// launch.
     sums: Buffer<u64>,
     /// The results for long numbers, in the layout of [`Memory::Long`].
     long: Buffer<u64>,

@@ -96,8 +96,8 @@ const LEVELS_OF_A_CHUNK: u32 = 10;
 /// The count of long numbers for which memory is reserved, per node of the last level; the average
 /// is about six.
 const LONG_OF_A_NODE: usize = 10;
-/// The default number of nodes per challenge. The check of a challenge takes about as long as 2^17
-/// nodes.
+/// The default number of nodes per challenge. The check of a challenge takes about as long as the
+/// device needs for 2^17 nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 24;
 /// The largest number of odd steps that the device records for a long number. Records have 16 bits,
 /// and one value marks numbers left to the host.
@@ -203,8 +203,8 @@ impl GpuSieve {
         })
     }
 
-    /// Computes the look-ahead vectors of a tree and stores them, unless the stored ones are those
-    /// of the tree.
+    /// Computes the look-ahead vectors of a tree and stores them. Does nothing if the stored
+    /// vectors are already valid for the tree.
     fn vectors(
         &mut self,
         tree: &Tree,

@@ -105,8 +105,8 @@ pub struct DeviceTable {
 }
 
 impl DeviceTable {
-    /// Creates the method with the given options. Tables have 8 to 15 bits, as far as shared memory
-    /// allows.
+    /// Creates the method with the given options. Tables have from 8 to 15 bits, but at most
+    /// [`Self::most_table_bits`] for the device's shared memory.
     ///
     /// # Errors
     /// An option is out of its bounds, memory is too small, or a kernel does not compile.
