@@ -217,8 +217,8 @@ impl Kernel {
     /// - `args` match the kernel's parameters in number, order and type.
     /// - The object that each pointer was made from still exists, and the pointer refers to memory
     ///   with room and alignment for everything that this launch reads and writes through it.
-    /// - Memory that the launch writes is not read by the launch through a parameter that the kernel
-    ///   declares `const __restrict__`.
+    /// - Through a parameter that the kernel declares `const __restrict__`, the launch does not read
+    ///   memory that it writes.
     /// - The conditions that the kernel itself sets on shape, shared memory and values hold, as far
     ///   as they determine which addresses it reads and writes.
     ///

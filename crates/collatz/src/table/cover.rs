@@ -95,8 +95,8 @@ pub(crate) struct Cover {
 }
 
 impl Cover {
-    /// Divides a region into parts. The bits of the sieve and the words per number are derived from
-    /// the region's size where they are `None`.
+    /// Divides a region into parts. `bits` is the number of bits of the sieve, and `words` is the
+    /// number of 32-bit words per number. If one of them is `None`, it is derived from the region.
     pub(crate) fn new(
         region: &Region,
         bits: Option<u32>,

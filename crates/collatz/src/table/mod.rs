@@ -77,8 +77,9 @@ pub const MOST_WORDS: u32 = 4;
 /// The parameters of the table method.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// The number s of bits of the sieve, 8 to 37. The default is log2 of the size of the interval
-    /// minus 10, within these bounds, and at least the number of low bits that a class fixes.
+    /// The number s of bits of the sieve, 8 to 37. The default is ⌊log2(L)⌋ − 10 within these
+    /// bounds, where L is the length of the interval. For a class, L is the bound of its numbers,
+    /// and the default is at least the number of low bits that the class fixes.
     pub sieve_bits: Option<u32>,
     /// The number d of bits of the tables: 2 to 15 on CPUs, 8 to 15 on devices. The default is 12
     /// on CPUs, and 14 on devices with enough shared memory.
