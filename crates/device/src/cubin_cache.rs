@@ -73,7 +73,7 @@ impl CubinCache {
     }
 
     /// Returns the machine code of a key: from the disk if a valid entry exists, otherwise from
-    /// `build`, whose result is then stored. An error is always one of `build`.
+    /// `build`, whose result is then stored. Returns an error only if `build` returns one.
     pub(crate) fn get_or_build<E>(
         &self,
         key: &CubinKey,

@@ -78,7 +78,7 @@ impl Device {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns a number that no other opened device of this process has.
+    /// Returns a number that identifies the device among all opened devices of this process.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -215,10 +215,10 @@ impl Kernel {
     ///
     /// # Safety
     /// - `args` match the kernel's parameters in number, order and type.
-    /// - The object that each pointer was made from still exists, and the pointer refers to memory with
-    ///   room and alignment for everything that this launch reads and writes through it.
-    /// - The launch does not read memory that it writes through a parameter that the kernel declares
-    ///   `const __restrict__`.
+    /// - The object that each pointer was made from still exists, and the pointer refers to memory
+    ///   with room and alignment for everything that this launch reads and writes through it.
+    /// - Through a parameter that the kernel declares `const __restrict__`, the launch does not read
+    ///   memory that it writes.
     /// - The conditions that the kernel itself sets on shape, shared memory and values hold, as far
     ///   as they determine which addresses it reads and writes.
     ///
@@ -267,10 +267,12 @@ impl Capture<'_> {
     /// cannot overlap launches, this function does the same as [`Self::launch`].
     ///
     /// The kernel must follow these rules; the functions are in `common/simt.cuh`:
-    /// - All threads call `wait_for_last_launch` before they touch memory that other launches write or
-    ///   read, and before they let the next launch begin. Exception: a counter that the preceding
-    ///   launch does not touch may be touched earlier, because the launches before that one have ended.
-    /// - Memory that an earlier launch writes is not accessed through a `const __restrict__` parameter.
+    /// - All threads call `wait_for_last_launch` before they touch memory that other launches write
+    ///   or read, and before they let the next launch begin. Exception: a counter that the
+    ///   preceding launch does not touch may be touched earlier, because all launches before the
+    ///   preceding launch have ended.
+    /// - Memory that an earlier launch writes is not accessed through a `const __restrict__`
+    ///   parameter.
     ///
     /// # Panics
     /// Under the same conditions as [`Self::launch`].
@@ -302,7 +304,7 @@ pub struct GraphNode {
     pub shape: Launch,
     /// The arguments of the kernel.
     pub args: Vec<Arg>,
-    /// Whether the launch may begin before the preceding one has ended.
+    /// Whether the launch may begin before the preceding launch has ended.
     pub begins_early: bool,
 }
 
@@ -336,15 +338,16 @@ impl Drop for Graph {
 ///
 /// # Safety of its calls
 /// An address in an argument must lie in memory that [`Self::alloc`] allocated and that has not
-/// been freed. All bytes that the call reads or writes from this address on must lie in this memory
-/// too. The caller ensures this. [`Buffer`] and [`Kernel`] ensure it for all other code.
+/// been freed. The call reads or writes consecutive bytes, the first of which is at this address;
+/// all of them must lie in this memory too. The caller of the backend ensures this. Code that uses
+/// [`Buffer`] and [`Kernel`] need not, because these types ensure it.
 pub trait Backend: Send + Sync {
     /// Returns the device's properties.
     fn info(&self) -> &DeviceInfo;
     /// Returns the number of free bytes and the total number of bytes of the device's memory.
     fn memory(&self) -> Result<(u64, u64), DeviceError>;
-    /// Allocates `bytes` bytes, which may be 0, and returns their address, which is aligned to 256
-    /// bytes.
+    /// Allocates `bytes` bytes and returns their address, which is aligned to 256 bytes. `bytes`
+    /// may be 0.
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
     /// Frees memory, after all work submitted before this call has ended.
     ///
@@ -367,7 +370,7 @@ pub trait Backend: Send + Sync {
     /// # Safety
     /// As stated for the trait, for both addresses.
     unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError>;
-    /// Sets `bytes` bytes from `address` on to zero.
+    /// Sets `bytes` bytes to zero. The first of them is at the address `address`.
     ///
     /// # Safety
     /// As stated for the trait.

@@ -2,7 +2,8 @@
 
 use warpint_files::ErrorKind;
 
-/// An error of a device. Each message is one line that says what is missing or failed and what to do.
+/// An error of a device. Each message is one line that says what is missing or failed and what to
+/// do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
@@ -35,7 +36,7 @@ pub enum DeviceError {
         /// The total number of bytes of the device's memory.
         total: u64,
     },
-    /// A call to the driver or a kernel failed.
+    /// A kernel or a call to the driver failed.
     #[error("{what} failed: {message}")]
     Failed {
         /// The name of the call or of the kernel that failed.

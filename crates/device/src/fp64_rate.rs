@@ -51,7 +51,8 @@ pub fn fp64_rate(device: &Device) -> Result<Fp64Rate, DeviceError> {
     for_at_least(device, LONG_ENOUGH)
 }
 
-/// Does the same as [`fp64_rate`], with launches of at least the given duration.
+/// Does the same as [`fp64_rate`]. Launches are lengthened until one takes at least the time
+/// `long`, or until they reach the largest number of steps.
 pub(crate) fn for_at_least(device: &Device, long: Duration) -> Result<Fp64Rate, DeviceError> {
     let program = device.program(&source())?;
     Ok(Fp64Rate {

@@ -7,7 +7,8 @@ use crate::{Device, DeviceError, DeviceInfo, cuda};
 pub struct DeviceList {
     /// The properties of the GPUs found, in the order of their indices.
     pub devices: Vec<DeviceInfo>,
-    /// The reasons why no GPU was found, one line each: no driver, no GPU. Empty if one was found.
+    /// The reasons why no GPU was found, one line each: no driver, no GPU. Empty if a GPU was
+    /// found.
     pub missing: Vec<String>,
 }
 
@@ -21,8 +22,8 @@ impl Device {
         cuda::open(index)
     }
 
-    /// Opens the device of this name: `cuda` (the first GPU), `cuda:1` and so on, and with the feature
-    /// `sim` the simulator `sim`.
+    /// Opens the device with the given name. `cuda` is the first GPU, `cuda:1` the second, and so
+    /// on. `sim` is the simulator, which requires the feature `sim`.
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`]: the device does not exist. The message says in one line what is

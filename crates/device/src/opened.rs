@@ -23,8 +23,9 @@ pub fn device_on(id: DeviceId) -> Result<Device, DeviceError> {
     Ok(device)
 }
 
-/// Returns the model name and the driver version of `place`: `cpu`, whose driver version is empty,
-/// or the name of a device that [`device_on`] has opened. Returns `None` for any other text.
+/// Returns the model name and the driver version of the device or CPU that `place` names. `place`
+/// is the name of a device that [`device_on`] has opened, or `cpu`, for which the driver version is
+/// empty. Returns `None` for any other text.
 #[must_use]
 pub fn device_model(place: &str) -> Option<(String, String)> {
     if place == CPU {

@@ -67,8 +67,8 @@ impl WatchedSensors {
         Self { sensors, read: None, last: None, extremes: SensorExtremes::default() }
     }
 
-    /// Returns the last reading; `None` if the device has no sensors or no longer answers. If the
-    /// last reading is at least a second older than `now`, reads the sensors first.
+    /// Returns the last reading. If it is at least one second older than `now`, reads the sensors
+    /// first. Returns `None` if the device has no sensors or they no longer answer.
     pub fn look(&mut self, now: Instant) -> Option<&Telemetry> {
         let is_due = self.read.is_none_or(|read| now.saturating_duration_since(read) >= EVERY);
         if let (Some(sensors), true) = (&self.sensors, is_due) {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// Sensors that return the given readings, from the last to the first.
+    /// Sensors that return the given readings in reverse order, the last one first.
     #[derive(Debug)]
     struct Fake(Mutex<Vec<Option<Telemetry>>>);
 

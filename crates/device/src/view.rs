@@ -25,7 +25,7 @@ pub struct Cells<'a, T> {
     of: PhantomData<&'a T>,
 }
 
-/// The device memory of `len` elements from `address` on.
+/// The device memory of `len` elements, the first of which is at `address`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) device: &'a Device,
@@ -59,7 +59,8 @@ impl Place<'_> {
 }
 
 /// Panics if memory of `len` elements is too small for a kernel that accesses `needed` elements.
-/// `what` names the memory in the message. The functions that launch kernels call it.
+/// `what` names the memory in the message. The functions that launch kernels call this function
+/// before a launch.
 ///
 /// # Panics
 /// If `len` is less than `needed`.

@@ -4,20 +4,19 @@ use num_bigint::BigUint;
 
 use super::{DelayTable, StepTable};
 
-/// The bounds by which numbers are cold: by lemma 2 of the module [`delay`](super), the path of a
-/// cold number does not rise above a record.
+/// The bounds by which numbers are cold. By lemma 2 of the module [`delay`](super), the path of a
+/// cold number does not rise above the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// Every table step of a cold number (see [`Bound`]) begins at a value below this limit.
     pub(crate) limit: u128,
     /// The largest number of first steps that cold numbers with the same low bits may share. `None`
-    /// if no number is cold: because even 0 steps are too many, or because a number of the delay
-    /// table rises above the record.
+    /// if no number is cold. Then the record is too low even for 0 common steps, or a number of the
+    /// delay table rises above it.
     pub(crate) common: Option<u32>,
 }
 
-/// The largest number k of first steps that numbers with the same low k bits share: 3^k must be
-/// below 2^32.
+/// The upper limit of the number of common first steps. For k common steps, 3^k must be below 2^32.
 pub(crate) const MOST_COMMON: u32 = 20;
 
 impl Bound {

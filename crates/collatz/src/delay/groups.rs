@@ -6,8 +6,9 @@ use super::tables::steps;
 /// T^k(low) and the same number f of odd steps among the first k. A step of T is n/2 or (3n + 1)/2.
 ///
 /// **Lemma.** For low and low' of a group and every a, T^k(low + a·2^k) = c + a·3^f = T^k(low' +
-/// a·2^k), after k + f steps n/2 and 3n + 1 in both cases. If neither path passes 1 before (both
-/// numbers are at least 2^k), the two numbers have the same delay, and the same path from there on.
+/// a·2^k), after k + f steps n/2 and 3n + 1 in both cases. If both numbers are at least 2^k,
+/// neither path passes 1 within these steps. Then the two numbers have the same delay, and the same
+/// path from the common value T^k on.
 ///
 /// Of the 2^20 residues for k = 20, 246,912 are the smallest of their group.
 #[derive(Debug, Clone)]

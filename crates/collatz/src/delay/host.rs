@@ -57,14 +57,14 @@ impl Host {
     }
 
     /// Lowers the limits of the integers, for tests: numbers of more than `narrow` bits are not
-    /// stepped in 64 bits, those of more than `wide` bits not in 128 bits.
+    /// stepped in 64 bits, and numbers of more than `wide` bits are not stepped in 128 bits.
     #[must_use]
     pub fn with_words(self, narrow: u32, wide: u32) -> Self {
         Self { narrow: narrow.min(self.narrow), wide: wide.min(self.wide), ..self }
     }
 
-    /// Returns the number of steps n/2 and 3n + 1 from v to 1, and whether a table step began at
-    /// `limit` or above; `None` if a value is too large for 128 bits.
+    /// Returns the number of steps n/2 and 3n + 1 from v to 1, and whether a table step began at a
+    /// value of at least `limit`. Returns `None` if a value is too large for 128 bits.
     fn walk(&self, v: u128, limit: u128) -> Option<(u32, bool)> {
         if let (Ok(v), limit) = (u64::try_from(v), u64::try_from(limit).unwrap_or(u64::MAX))
             && let Some((count, highest)) = self.walk_narrow(v)
@@ -87,8 +87,8 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest >= limit))
     }
 
-    /// Like [`Self::walk`], in 64 bits. Returns the number of steps, and the largest number at
-    /// which a table step began; `None` if a value is too large for 64 bits.
+    /// Like [`Self::walk`], in 64 bits. Returns the number of steps, and the largest value at which
+    /// a table step began. Returns `None` if a value is too large for 64 bits.
     fn walk_narrow(&self, v: u64) -> Option<(u32, u64)> {
         let (bits, table) = (self.steps.bits(), self.steps.entries());
         let (mut v, mut count, mut highest) = (v, 0, 0);
@@ -105,8 +105,9 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest))
     }
 
-    /// Computes the delays of `numbers` numbers from `from` on. Calls `visit` for each number, in
-    /// any order, with the number's index, its delay, and whether its path may rise above `record`.
+    /// Computes the delays of the `numbers` numbers n with `from` ≤ n < `from` + `numbers`. Calls
+    /// `visit` for each n, in any order, with the index n − `from`, the delay, and whether the path
+    /// may rise above `record`.
     fn scan(
         &self,
         from: u128,
@@ -177,9 +178,9 @@ impl Host {
 }
 
 impl Host {
-    /// Like [`Delays::survey`], by groups, for `from` and `numbers` that are multiples of 2^16. In
-    /// each group, only the numbers of the smallest residue are walked. Numbers with a table step
-    /// that begins at `limit` or above are candidates if `record` is true.
+    /// Like [`Delays::survey`], by groups of residues. `from` and `numbers` are multiples of 2^16.
+    /// In each group, only the numbers of the smallest residue are walked. If `record` is true, a
+    /// number is a candidate if one of its table steps begins at a value of at least `limit`.
     fn survey_groups(
         &self,
         from: u128,
@@ -217,8 +218,8 @@ impl Host {
         Ok(Survey { sum: sum.into(), longest, candidates })
     }
 
-    /// Returns the count of numbers of the next piece of a range with `numbers` numbers from `from`
-    /// on, and whether the piece is processed in groups.
+    /// Chooses the first piece of the range of the `numbers` numbers that begins with `from`.
+    /// Returns the count of numbers of the piece, and whether it is processed in groups.
     fn piece(&self, from: u128, numbers: u64, common: Option<u32>) -> (u64, bool) {
         let block = 1u64 << GROUP_BITS;
         let before = (from % u128::from(block)) as u64;

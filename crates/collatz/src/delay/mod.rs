@@ -10,8 +10,9 @@
 //! next. (Honda, §4.4.2, shares these steps by a broadcast.)
 //!
 //! **Lemma 1 (no step passes 1).** T(n) ≥ n/2, so T^i(n) ≥ n/2^i: for n ≥ 2^d none of the first d −
-//! 1 results is 1. So the number of steps to 1 is that of a table step plus that of its result. The
-//! lemma applies to all table steps because t ≥ d and no table step starts below 2^t.
+//! 1 results is 1. So the number of steps from n to 1 is the sum of two numbers: the steps n/2 and
+//! 3n + 1 of the table step, and the steps from its result to 1. The lemma applies to all table
+//! steps because t ≥ d and no table step starts below 2^t.
 //!
 //! **Lemma 2 (values in between).** T(n) + 1 ≤ (3/2)·(n + 1), since (3n + 1)/2 + 1 = (3/2)·(n + 1),
 //! and n/2 + 1 is less for n ≥ 1. So T^i(n) + 1 ≤ (3/2)^i·(n + 1). All values on the path of n
@@ -81,8 +82,8 @@ impl Survey {
     }
 }
 
-/// An engine that computes delays, on the CPU or on a device. A range has at least one number; all
-/// its numbers are at least 1 and below [`END`].
+/// An engine that computes delays, on the CPU or on a device. A range contains at least one number,
+/// and all its numbers are at least 1 and below [`END`].
 pub trait Delays: Send {
     /// Returns the name of the CPU or device that computes: `cpu`, `cuda:0`.
     fn place(&self) -> String;
@@ -92,9 +93,9 @@ pub trait Delays: Send {
     fn chunk(&self) -> u64;
 
     /// Summarises the delays of the numbers n with `from` ≤ n < `from` + `numbers`. `record` is the
-    /// largest number known on any path: if it is given, the summary lists the candidates, all
-    /// numbers whose paths may rise above it. Returns `None` if there are too many candidates for
-    /// one call; then call again with fewer numbers.
+    /// largest number known on any path. If it is given, the summary lists the candidates: all
+    /// numbers whose paths may rise above `record`. Returns `None` if there are too many candidates
+    /// for one call; then call again with fewer numbers.
     ///
     /// # Errors
     /// The range is empty or too large, the device fails, or a path does not end.
@@ -108,7 +109,7 @@ pub trait Delays: Send {
     /// Sets `delays[i]` to the delay of `from` + i, for each i.
     ///
     /// # Errors
-    /// Those of [`Delays::survey`].
+    /// The same errors as [`Delays::survey`].
     fn fill(&mut self, from: u128, delays: &mut [u32]) -> Result<(), CollatzError>;
 }
 

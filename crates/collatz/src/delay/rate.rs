@@ -25,8 +25,9 @@ impl Rate {
     }
 }
 
-/// Surveys chunks of numbers from `from` on until `time` has passed, and returns the rate. Before
-/// that, surveys one chunk that is not counted.
+/// Surveys successive chunks of numbers, the first of which begins with `from`, until `time` has
+/// passed. Returns the rate. One chunk that is surveyed before the measurement begins is not
+/// counted.
 ///
 /// # Errors
 /// The numbers are too large, the device fails, or a path does not end.

@@ -42,8 +42,8 @@ pub struct Standing {
     pub maximum: Option<BigUint>,
 }
 
-/// The records of a range, ascending. They are records among all positive numbers if the range
-/// begins with 1, or if the search began with the records of all smaller numbers.
+/// The records of a range, ascending. They are records among all positive numbers in two cases: the
+/// range begins with 1, or the search was given the records of all smaller numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Records {
     /// The delay records: numbers whose delays exceed those of all smaller numbers.
@@ -68,9 +68,9 @@ pub struct Found {
     pub records: Records,
 }
 
-/// The count of numbers in the first chunk of a search for records. Each chunk has twice as many
-/// numbers as the one before, up to the engine's limit: once the record is high, few numbers may
-/// exceed it.
+/// The count of numbers in the first chunk of a search for records. Each later chunk has twice as
+/// many numbers as the chunk before it, up to the engine's limit. The chunks begin small because
+/// the record is low at first, and many numbers may exceed it.
 const FIRST: u64 = 1 << 10;
 
 /// Computes the delays of all n with `from` ≤ n < `to`, and returns their sum and the largest one.
@@ -128,9 +128,9 @@ pub fn search(
 }
 
 /// Returns the delay records among the numbers from `first` to `longest`, ascending. `longest` is
-/// the number with the largest delay, and `so_far` the largest delay before `first`. If `longest`
-/// exceeds `so_far`, it is the last record. The record before it is the number with the largest
-/// delay among the smaller numbers, and so on.
+/// the number with the largest delay, and `so_far` the largest delay of the numbers below `first`.
+/// If the delay of `longest` exceeds `so_far`, `longest` is the last record. The record before it
+/// is the number below it with the largest delay, and so on.
 fn delay_records(
     engine: &mut dyn Delays,
     first: u128,
@@ -150,8 +150,8 @@ fn delay_records(
     Ok(records)
 }
 
-/// Returns the summary of `numbers` numbers from `from` on, at least one, without candidates. If
-/// the engine refuses so many at once, they are surveyed in parts.
+/// Returns the summary of the `numbers` ≥ 1 numbers that begin with `from`, without candidates. If
+/// the engine refuses to survey all of them at once, they are surveyed in parts.
 pub(super) fn whole(
     engine: &mut dyn Delays,
     from: u128,

@@ -78,8 +78,9 @@ impl DelayTable {
     /// paths are below 2^46.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=24;
 
-    /// Computes the table for numbers of `bits` bits, or of the nearest valid number of bits. Every
-    /// number is walked until it is below its start.
+    /// Computes the table for numbers of `bits` bits, or of the nearest valid number of bits. The
+    /// path of each number n is followed until a value is below n; the table already has the delay
+    /// of that value.
     #[must_use]
     pub fn new(bits: u32) -> Self {
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
@@ -109,16 +110,16 @@ impl DelayTable {
         &self.delays
     }
 
-    /// Returns the largest value on the path of any number in the table, where a step is n/2 or
-    /// (3n + 1)/2.
+    /// Returns the largest value on the paths of all numbers in the table, where a step of a path
+    /// is n/2 or (3n + 1)/2.
     #[must_use]
     pub fn highest(&self) -> u64 {
         self.highest
     }
 }
 
-/// Returns the delay of n, computed by single steps of T, as an oracle for tests. `None` if a value
-/// reaches 2^128.
+/// Returns the delay of n, computed by single steps of T, as an oracle for tests. Returns `None` if
+/// a value reaches 2^128.
 #[must_use]
 pub fn plain_delay(n: u128) -> Option<u32> {
     let (mut x, mut count) = (n, 0);

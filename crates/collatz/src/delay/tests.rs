@@ -111,7 +111,7 @@ fn delays_below_2_to_24_are_those_of_memory() {
     assert_eq!(differs, None);
 }
 
-/// An engine that refuses to survey more numbers at once than its second field says.
+/// An engine that refuses to survey at once more numbers than its second field.
 struct Few(Host, u64);
 
 impl Delays for Few {

@@ -37,12 +37,13 @@ pub(super) const ONE: i128 = 1 << FRACTION;
 const LOG2_3: i128 = 490_522_135_102_150_661_388_634_898;
 /// The largest number of odd steps to which the lemma of this module applies.
 const MOST_ODD: u64 = 1 << 34;
-/// The largest number of bits of a start for which e is used. Then |e| is at most about 2^36, and e
-/// times 2^88 fits in 128 bits.
+/// The largest number of bits of a start for which the exponent e is used. For these starts, |e| is
+/// at most about 2^36, so that e·2^88 fits in 128 bits.
 const MOST_BITS: u64 = 1 << 36;
 
-/// A position on a path, with the highest odd step and the glide of the path up to it. Values are
-/// compared by the exponent e of the module's documentation.
+/// A position on a path, with two properties of the path up to this position: the odd step with the
+/// highest result, and the glide. Values are compared by the exponent e of the module's
+/// documentation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
     /// The number of steps of T so far.
@@ -50,11 +51,11 @@ pub(super) struct Trace {
     pub(super) odd: u64,
     /// The exponent e of the value at this position, times 2^88.
     rise: i128,
-    /// The odd step after which e is largest: e times 2^88, and the number of steps of T up to and
-    /// including that step. `None` if no step was odd.
+    /// The odd step after which e is largest, as a pair: e times 2^88 after this step, and the
+    /// number of steps of T up to and including this step. `None` if no step was odd.
     pub(super) top: Option<(i128, u64)>,
-    /// The number of steps n/2 and 3n + 1 until e was below 0 for the first time; `None` if it
-    /// never was.
+    /// The number of steps n/2 and 3n + 1 up to the first position with e < 0. `None` if e was
+    /// never below 0.
     pub(super) glide: Option<u64>,
 }
 
@@ -141,8 +142,8 @@ pub(super) struct Blocks<'a> {
 }
 
 impl Blocks<'_> {
-    /// Returns the image of the block `low`, for 64 steps of T per limb, and updates the trace;
-    /// `None` if the watch stopped the work.
+    /// Returns the image of the block `low`, for 64 steps of T per limb, and updates the trace.
+    /// Returns `None` if the watch stopped the work.
     pub(super) fn image(&self, low: &[u64], trace: &mut Trace) -> Option<Image> {
         if trimmed(low).is_empty() {
             trace.halve(64 * low.len() as u64);
@@ -236,8 +237,8 @@ mod tests {
         assert!(distance > (1 << (FRACTION - 36)) + (1 << 34), "{distance}");
     }
 
-    /// Returns T^(64·len) of a number of `len` limbs, 3^f for its f odd steps among these, and the
-    /// trace, all computed step by step.
+    /// Returns T^(64·len) of a number of `len` limbs, 3^f for the f odd steps among these 64·len
+    /// steps, and the trace. All are computed step by step.
     fn slow(low: &[u64]) -> (BigUint, BigUint, Trace) {
         let number = super::super::number(low);
         let (mut x, mut power, mut trace) = (number, BigUint::from(1u32), Trace::default());

@@ -51,19 +51,19 @@ impl Path {
     }
 }
 
-/// Returns the path of a number, as [`path_by`] does. Products are computed on the caller's thread.
+/// Returns the path of a number, like [`path_by`]. Products are computed on the caller's thread.
 #[must_use]
 pub fn path(n: &BigUint, watch: &dyn Watch) -> Option<Path> {
     path_by(n, &FastProducts, watch)
 }
 
-/// Returns the path of n ≥ 1. Returns `None` for n = 0, whose path never reaches 1, or if the watch
-/// stopped the computation.
+/// Returns the path of n ≥ 1. Returns `None` for n = 0, whose path never reaches 1, and also if the
+/// watch stopped the computation.
 ///
 /// The watch receives the number of bits by which the number has become shorter. A random number of
 /// b bits takes about 4.8·b steps of T. The cost is O(M(b)·log b), where M(b) is the cost of a
-/// product of two numbers of b bits. Below 2^13 bits, it is one pass over the number per about 50
-/// steps.
+/// product of two numbers of b bits. Below 2^13 bits, the cost is one pass over the number per
+/// about 50 steps.
 #[must_use]
 pub fn path_by(n: &BigUint, multiplier: &dyn Multiplier, watch: &dyn Watch) -> Option<Path> {
     path_with(n, Blocks { multiplier, leaf: LEAF, watch }, LONG)
@@ -88,7 +88,7 @@ fn path_with(n: &BigUint, blocks: Blocks, long: usize) -> Option<Path> {
 
 /// The progress that was reported to the watch.
 struct Told<'a> {
-    /// The least number of bits that the number had so far on its path.
+    /// The smallest number of bits of any value on the path so far.
     bits: u64,
     watch: &'a dyn Watch,
 }
@@ -127,11 +127,11 @@ pub fn plain_path(n: &BigUint) -> Option<Path> {
     })
 }
 
-/// The fewest limbs of a number for which a pass performs several steps. With four limbs or more,
-/// ⌊n/2^64⌋ ≥ 2^128, which the lemma in the module's documentation requires.
+/// The smallest number of limbs for which a number is processed by passes of several steps. With
+/// four limbs or more, ⌊n/2^64⌋ ≥ 2^128, which the lemma in the module's documentation requires.
 const SHORT: usize = 4;
 
-/// The number of limbs from which on blocks are faster than passes.
+/// The smallest number of limbs for which blocks are faster than passes.
 const LONG: usize = 128;
 
 /// The largest number of limbs of a block that is processed by passes.
@@ -141,8 +141,8 @@ const LEAF: usize = 32;
 struct Walk<'a> {
     start: &'a BigUint,
     start_limbs: Vec<u64>,
-    /// The limbs of the number reached so far, the least significant one first; the last one is
-    /// not 0.
+    /// The limbs of the number reached so far, the least significant limb first. The most
+    /// significant limb is not 0.
     limbs: Vec<u64>,
     /// The limbs of the largest number so far.
     maximum: Vec<u64>,
@@ -151,15 +151,16 @@ struct Walk<'a> {
 
 /// The next steps of T from a number, as determined by its low 64 bits.
 struct Outlook {
-    /// The number of steps of T: as many as requested, at most 64, as long as 3^odd is below 2^64.
+    /// The number of steps of T. It is the requested number, which is at most 64, or less if 3^odd
+    /// would otherwise reach 2^64.
     steps: u32,
     odd: u32,
     /// The power 3^odd, where the exponent is the field `odd`.
     power: u64,
-    /// The result of these steps from the low `steps` bits of the number.
+    /// The result of T^`steps` for the number that consists of the low `steps` bits.
     rest: u64,
     /// The odd step i with the highest result of all odd steps, and its factor b_i = 2^(64 −
-    /// i)·3^(f_i), where f_i counts the odd steps among the first i; `None` if no step is odd.
+    /// i)·3^(f_i), where f_i counts the odd steps among the first i. `None` if no step is odd.
     top: Option<(u32, u128)>,
     /// The smallest factor b_i = 2^(64 − i)·3^(f_i) of all steps i ≥ 1, where f_i counts the odd
     /// steps among the first i.
@@ -276,8 +277,8 @@ impl<'a> Walk<'a> {
         self.path.odd_steps += u64::from(odd);
     }
 
-    /// Updates the maximum, given the result of an odd step of T. The number 3x + 1 that precedes
-    /// the halving in that step is twice as high.
+    /// Updates the maximum. `value` is the result of an odd step of T; the number 3x + 1, which
+    /// precedes the halving in that step, is twice `value`.
     fn rise(&mut self, mut value: Vec<u64>) {
         let mut carry = 0;
         for limb in &mut value {
@@ -290,7 +291,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Completes the path of a short number, step by step; returns `None` if the watch stopped it.
+    /// Completes the path of a short number, step by step. Returns `None` if the watch stopped the
+    /// work.
     fn finish(mut self, watch: &dyn Watch) -> Option<Path> {
         let (mut x, one) = (number(&self.limbs), BigUint::from(1u32));
         let mut maximum = number(&self.maximum);
@@ -314,7 +316,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns T^steps of a number of at least `steps` bits; `None` if the watch stopped the work.
+/// Returns T^steps of a number of at least `steps` bits. Returns `None` if the watch stopped the
+/// work.
 fn after(number: Vec<u64>, steps: u64, blocks: &Blocks) -> Option<Vec<u64>> {
     let (low, above) = number.split_at((steps / 64) as usize);
     let mut x = blocks.image(low, &mut Trace::default())?.of_number(above, blocks.multiplier);

@@ -37,8 +37,8 @@ impl Challenged {
     }
 
     /// Calls `walk`, by which an engine walks the next tree, with the low bits of the challenged
-    /// nodes. Meanwhile recomputes these nodes, then compares the engine's answers. Returns the
-    /// totals of the tree; `None` if the walk was stopped.
+    /// nodes. Meanwhile recomputes these nodes, then compares the results with the engine's
+    /// answers. Returns the totals of the tree. Returns `None` if the walk was stopped.
     ///
     /// # Errors
     /// The walk fails, or its totals or answers are wrong.

@@ -25,19 +25,19 @@ pub struct CpuSieve {
     pub walker: Walker,
     /// The number of nodes per challenge; `None` means [`NODES_OF_A_CHALLENGE`].
     every: Option<u64>,
-    /// The look-ahead vectors computed last. The key is the last level of their tree, the number of
-    /// steps that they cover, and the rules.
+    /// The look-ahead vectors computed last. The key contains the last level of the tree to which
+    /// they belong, the number of steps that they cover, and the rules.
     vectors: HashMap<String, Arc<Vectors>>,
 }
 
-/// The default number of nodes per challenge. The check of a challenge takes as long as about 25
-/// nodes.
+/// The default number of nodes per challenge. The check of a challenge takes about as long as the
+/// processing of 25 nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 11;
 
 /// The number of nodes that are grown on one core before the cores share the work.
 const SHARED: usize = 1 << 14;
-/// The largest number of steps that look-ahead vectors cover on a CPU. Larger vectors take longer
-/// to compute than they save, and exceed the caches.
+/// The largest number of steps that look-ahead vectors cover on a CPU. Vectors for more steps take
+/// longer to compute than they save, and exceed the caches.
 const MOST_LOOKING: u32 = 24;
 
 impl CpuSieve {
@@ -153,8 +153,8 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Processes all numbers of a node of level `level` and adds their totals to `tally`. `wanted`
-    /// has the low bits of challenged nodes below this node; their contributions are added to the
-    /// answers of the tally.
+    /// has the low bits of the challenged nodes below this node. Their contributions are added to
+    /// the answers of `tally`.
     fn grow(&self, node: &Node, level: u32, wanted: &[u128], tally: &mut Tally) {
         if level == self.tree.level {
             tally.nodes += 1;

@@ -1,5 +1,5 @@
-//! The last 10 bits of numbers, above those that a node fixes: which of the 1,024 numbers of a node
-//! of the last level survive the rules.
+//! The last 10 bits of numbers, which are above the bits that a node fixes. Determines which of the
+//! 1,024 numbers of a node of the last level survive the rules.
 
 use super::tree::Tree;
 use crate::descent::min_odd;
@@ -8,13 +8,13 @@ use crate::descent::min_odd;
 /// of the last level fixes.
 pub(crate) const LAST: u32 = 10;
 
-/// The residues modulo 9 all of whose numbers are on the path of a smaller number; the
-/// documentation of the module [`sieve`](super) has the proof.
+/// The residues modulo 9 that a rule excludes: each of their numbers is on the path of a smaller
+/// number. The documentation of the module [`sieve`](super) has the proof.
 const KILLED_MOD_9: [usize; 4] = [2, 4, 5, 8];
 
-/// Returns a table of 9 rows of 32 words, where bit j of word i of row r is about the numbers low +
-/// (top + a)·2^level with low ≡ r mod 9 and a = 32·i + j. The bit is 1 if the rule of residues
-/// modulo 9 does not exclude them. `top` and `level` are those of the tree.
+/// Returns a table of 9 rows of 32 words. Bit j of word i of row r is for the numbers low + (top +
+/// a)·2^level with low ≡ r mod 9 and a = 32·i + j. The bit is 1 if the rule of residues modulo 9
+/// does not exclude these numbers. `top` and `level` are fields of the tree.
 pub(crate) fn mod_9(tree: &Tree) -> Vec<u32> {
     let step = (1u128 << tree.level) % 9;
     let bit = |row: u128, a: u128| {
@@ -25,13 +25,13 @@ pub(crate) fn mod_9(tree: &Tree) -> Vec<u32> {
     (0..9).flat_map(|row| (0..1u128 << (LAST - 5)).map(move |i| word(row, i))).collect()
 }
 
-/// Returns the powers 3^0, 3^1, … modulo 2^128, `count` of them.
+/// Returns the `count` powers 3^0, 3^1, … modulo 2^128.
 pub(crate) fn powers(count: u32) -> Vec<u128> {
     let next = |power: &u128| Some(power.wrapping_mul(3));
     std::iter::successors(Some(1u128), next).take(count as usize).collect()
 }
 
-/// Returns the inverse powers 3^0, 3^(−1), … modulo 2^32, `count` of them.
+/// Returns the `count` inverse powers 3^0, 3^(−1), … modulo 2^32.
 pub(crate) fn inverses(count: u32) -> Vec<u32> {
     let next = |inverse: &u32| Some(inverse.wrapping_mul(0xaaaa_aaab));
     std::iter::successors(Some(1u32), next).take(count as usize).collect()
@@ -45,7 +45,7 @@ pub(crate) fn class_count(level: u32, look: u32) -> u32 {
     (min_odd(level + look) + 1 - min_odd(level)).min(MOST_CLASSES)
 }
 
-/// The largest number of look-ahead vectors of a tree. A node with too many odd steps for ten
-/// vectors has a coefficient 3^odd/2^level of more than 2^15 times the least one; fewer than one
-/// node in a thousand has.
+/// The largest number of look-ahead vectors of a tree. If a node has too many odd steps for ten
+/// vectors, its coefficient 3^odd/2^level is more than 2^15 times the smallest coefficient of a
+/// node. Fewer than one node in a thousand has such a coefficient.
 const MOST_CLASSES: u32 = 10;

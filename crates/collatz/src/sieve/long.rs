@@ -23,18 +23,17 @@ pub(crate) struct Long<'a> {
 /// The result of the exact walk of a long number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
-    /// The number of odd steps from the start to the end of the first step of the walk that ends
-    /// below the start.
+    /// The number of odd steps of the walk. The walk begins at the start and ends with its first
+    /// step whose result is below the start.
     pub odd: u64,
-    /// Whether a value at the start or the end of some step of the walk was at least a given
-    /// threshold.
+    /// Whether the value before or after some step of the walk was at least a given threshold.
     pub tall: bool,
 }
 
 impl Long<'_> {
-    /// Continues the walk of n from x, the value that it reached with `odd` odd steps, until a step
-    /// of the walk ends below n. Returns the result; `None` if the walker's limit of steps is
-    /// reached first. `tall` is the threshold for [`End::tall`].
+    /// Continues the walk of n until a step of the walk ends below n. The walk has reached the
+    /// value x with `odd` odd steps. `tall` is the threshold for [`End::tall`]. Returns the result.
+    /// Returns `None` if the walker's limit of steps is reached first.
     pub(crate) fn end(&self, n: u128, x: u128, odd: u32, tall: u128) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -60,8 +59,9 @@ impl Long<'_> {
         Some(end)
     }
 
-    /// Like [`Self::end`], but starts the walk at n: first does `level` single steps of T, then
-    /// steps of the walk. Values may have any size.
+    /// Walks n from its start: does `level` single steps of T, then steps of the walk until one
+    /// ends below n. Values may have any size. Returns the result of [`Self::end`] for the
+    /// threshold 2^128 − 1.
     pub(crate) fn whole(&self, n: u128, level: u32) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;
@@ -77,9 +77,9 @@ impl Long<'_> {
         }
     }
 
-    /// Continues [`Self::end`] from the value y. A value may have any size, so each step of the
-    /// walk is done as `self.step` single steps of T. `end` is the result so far, and `steps` the
-    /// number of steps of T so far.
+    /// Continues [`Self::end`] from the value y, for values of any size. Each step of the walk is
+    /// done as `self.step` single steps of T. `end` is the result so far, and `steps` is the number
+    /// of steps of T so far.
     fn big_end(&self, n: u128, mut y: BigUint, mut end: End, mut steps: u64) -> Option<End> {
         let start = BigUint::from(n);
         end.tall = true;
@@ -97,18 +97,18 @@ impl Long<'_> {
     }
 }
 
-/// Returns the highest value of n's path under n/2 and 3n + 1, from the step that leads to
-/// `T^level(n)` to the first value of T below n. Returns `None` if there is no such value within
-/// `limit` steps of T.
+/// Returns the highest value of n's path under n/2 and 3n + 1. Only a part of the path is
+/// considered: it begins with the step that leads to `T^level(n)` and ends with the first value of
+/// T below n. Returns `None` if there is no value below n within `limit` steps of T.
 ///
-/// `level` is at least 1. Let m be the largest T^j(n) with j ≥ `level` up to that first value. The
-/// highest value is 2·m: an even step leads to m from 2m, an odd step passes 2m.
+/// `level` is at least 1. Let m be the largest T^j(n) with j ≥ `level` in this part. The highest
+/// value is 2·m: an even step leads to m from 2m, an odd step passes 2m.
 pub(crate) fn highest_from(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     Some(highest_of_t(n, level, limit)? << 1u32)
 }
 
-/// Returns the largest T^j(n) with j ≥ `level`, up to the first value below n; `None` if there is
-/// no such value within `limit` steps.
+/// Returns the largest T^j(n) with j ≥ `level`, up to the first value below n. Returns `None` if no
+/// value is below n within `limit` steps.
 fn highest_of_t(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     let (mut x, mut highest, mut steps) = (n, 0, 0);
     let next = loop {
@@ -154,14 +154,14 @@ pub(crate) struct Tallest {
     step: u32,
     highest: Mutex<Option<Highest>>,
     /// The lower and the upper half of the threshold, which only rises. The lower half is stored
-    /// first and read last, so a reader that sees one half from before a rise and one from after it
-    /// gets a threshold that is not too high.
+    /// first and read last. So if a reader sees one half from before a rise and the other from
+    /// after it, the resulting threshold is not too high.
     threshold: [AtomicU64; 2],
 }
 
 impl Tallest {
     /// Creates the collection for steps of `step` bits. `known` is the highest value known from
-    /// elsewhere; lower values need not be reported.
+    /// other numbers. Values below `known` need not be reported.
     pub(crate) fn new(step: u32, known: Option<&BigUint>) -> Self {
         let this =
             Self { step, highest: Mutex::new(None), threshold: [const { AtomicU64::new(0) }; 2] };
@@ -182,16 +182,17 @@ impl Tallest {
         }
     }
 
-    /// Returns the threshold. A number whose values at the starts and ends of all steps are below
-    /// it does not have the highest value.
+    /// Returns the threshold. A number does not have the highest value if its values before and
+    /// after all steps are below the threshold.
     pub(crate) fn threshold(&self) -> u128 {
         let [lower, upper] = &self.threshold;
         let upper = u128::from(upper.load(Ordering::Acquire));
         upper << 64 | u128::from(lower.load(Ordering::Relaxed))
     }
 
-    /// Walks n exactly, and stores the highest value of its path from `T^level(n)` on unless a
-    /// higher value is stored. Does nothing if the path exceeds the walker's limit of steps.
+    /// Walks n exactly, and determines the highest value of its path after the first `level` steps
+    /// of T. Stores it unless a higher value is stored. Does nothing if the path exceeds the
+    /// walker's limit of steps.
     pub(crate) fn take(&self, n: u128, level: u32, walker: &Walker) {
         let Some(value) = highest_from(n, level, walker.limit) else { return };
         let this = Highest { value, start: n };

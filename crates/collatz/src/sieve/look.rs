@@ -1,4 +1,5 @@
-//! Look-ahead vectors: tables of the residues whose numbers survive the rules in the next steps.
+//! Look-ahead vectors: tables of the residues whose numbers survive the rules in the first steps
+//! after the last level of a tree.
 
 use rayon::prelude::*;
 
@@ -16,7 +17,8 @@ impl Looking {
     /// The least number of steps that look-ahead vectors can cover.
     pub(crate) const LEAST: Self = Self(10);
 
-    /// Returns the value for a number of steps; `None` unless it is from 10 to 32.
+    /// Returns the value for a number of steps from 10 to 32. Returns `None` for any other number
+    /// of steps.
     #[must_use]
     pub fn new(steps: u32) -> Option<Self> {
         (10..=32).contains(&steps).then_some(Self(steps))
@@ -98,8 +100,9 @@ impl Vectors {
         Self { words: vectors.collect(), least, count }
     }
 
-    /// Returns the 32 bits from bit `index` on, cyclically, of the vector for nodes with `odd` odd
-    /// steps; all ones if there is no such vector. A vector has 2^`look` bits.
+    /// Returns 32 consecutive bits of the vector for nodes with `odd` odd steps. The first of them
+    /// is bit `index`; bit 0 follows the last bit of the vector. If there is no vector for such
+    /// nodes, all 32 bits are 1. A vector has 2^`look` bits.
     pub(crate) fn bits(&self, odd: u32, index: u32, look: u32) -> u32 {
         let class = odd - self.least;
         if class >= self.count {

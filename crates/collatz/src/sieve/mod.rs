@@ -42,8 +42,8 @@ use crate::{CollatzError, Highest, Method, Plain, Region, Verified, Verifier, Wa
 pub struct Shape {
     /// The rules by which numbers are pruned.
     pub rules: Rules,
-    /// The number of steps that the look-ahead vectors cover; `None` means that it is chosen by the
-    /// size of the region.
+    /// The number of steps that the look-ahead vectors cover. `None` means that this number is
+    /// derived from the size of the region.
     pub look: Option<Looking>,
     /// The number of bits that a step of the walk processes.
     pub step: Step,
@@ -60,8 +60,8 @@ impl Default for Step {
 }
 
 impl Step {
-    /// Returns a step of `bits` bits; `None` unless `bits` is from 8 to 13, the sizes that the
-    /// tables support.
+    /// Returns a step of `bits` bits. Returns `None` unless `bits` is from 8 to 13, the sizes that
+    /// the tables support.
     #[must_use]
     pub fn new(bits: u32) -> Option<Self> {
         (8..=13).contains(&bits).then_some(Self(bits))
@@ -79,15 +79,15 @@ impl Step {
 pub struct Tally {
     /// The number of nodes at the last level of the tree.
     pub nodes: u128,
-    /// The count of numbers walked: those that the rules, applied to nodes and by look-ahead
-    /// vectors, did not exclude.
+    /// The count of numbers walked. These are the numbers that the rules excluded neither when they
+    /// were applied to nodes nor by look-ahead vectors.
     pub walked: u64,
-    /// The sum, modulo 2^64, of the odd steps of all walked numbers, each counted until its walk
-    /// ended.
+    /// The sum, modulo 2^64, of the odd steps of all walked numbers. The odd steps of a number are
+    /// counted until its walk ends.
     pub checksum: u64,
-    /// The highest value on the paths of long numbers, those that no rule excludes during the walk.
-    /// `None` if there is no long number; it may be `None` or too low if no value exceeds the one
-    /// of [`Task::highest`].
+    /// The highest value on the paths of long numbers, which are the numbers that no rule excludes
+    /// during the walk. `None` if there is no long number. If no value exceeds [`Task::highest`],
+    /// this field may also be `None` or too low.
     pub highest: Option<Highest>,
     /// The numbers whose paths did not fall below their starts within the limit of steps.
     pub unresolved: Vec<u128>,
@@ -124,8 +124,8 @@ pub struct Task<'a> {
     /// tally must have the contribution of each one. A device must not receive the low bits before
     /// it has walked the numbers of the node.
     pub challenges: &'a [u128],
-    /// The highest value known from other trees. The tally need not have the highest value of this
-    /// tree if it does not exceed the known one.
+    /// The highest value known from other trees. If the highest value of this tree does not exceed
+    /// it, the tally need not contain the highest value of this tree.
     pub highest: Option<&'a BigUint>,
 }
 
@@ -140,8 +140,8 @@ impl<'a> Task<'a> {
 
 /// An engine that walks the trees of the sieve, on the CPU or on a device.
 pub trait Backend: Send {
-    /// Walks all numbers of a tree that its rules do not exclude, and returns their totals; `None`
-    /// if the watch stopped the work.
+    /// Walks all numbers of a tree that its rules do not exclude, and returns their totals. Returns
+    /// `None` if the watch stopped the work.
     ///
     /// # Errors
     /// The device fails or lacks memory, or its results contradict the host's.
@@ -191,8 +191,8 @@ pub struct Sieve<B> {
     pub kept: Kept,
 }
 
-/// Counts for the last tree: for each kind of node, the number of nodes of the last level below it.
-/// Trees with the same last level and rules share these counts.
+/// Counts for the last tree. For each kind of node, the count is the number of nodes of the last
+/// level below a node of this kind. Trees with the same last level and rules share these counts.
 #[derive(Debug, Clone, Default)]
 pub struct Kept(Option<Arc<Counts>>);
 

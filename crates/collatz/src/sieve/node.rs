@@ -12,7 +12,7 @@ pub(crate) struct Node {
     pub path: u128,
     /// The number of odd steps among the steps of T from `low` to `path`.
     pub odd: u32,
-    /// The state of the last steps by which the rules recognise their patterns.
+    /// The state of the most recent steps, from which the rules recognise their patterns.
     pub pattern: Pattern,
 }
 
@@ -20,9 +20,10 @@ impl Node {
     /// The root of the tree, at level k = 0, which contains all numbers.
     pub(crate) const ROOT: Self = Self { low: 0, path: 0, odd: 0, pattern: Pattern::UNKNOWN };
 
-    /// Returns the child that has the numbers of this node, at level k, whose bit k is `bit`.
-    /// Returns `None` if by a rule none of these numbers needs to be walked. `power` is 3^odd, and
-    /// `limits` are the limits of the step from level k.
+    /// Returns a child of this node, which is at level k: the child contains the numbers of the
+    /// node whose bit k is `bit`. Returns `None` if a rule says that none of the child's numbers
+    /// needs to be walked. `power` is 3^odd, and `limits` are the limits of the step from level k
+    /// to level k + 1.
     pub(crate) fn child(&self, k: u32, bit: u32, power: u128, limits: &Limits) -> Option<Self> {
         let low = self.low | u128::from(bit) << k;
         let path = if bit == 1 { self.path + power } else { self.path };

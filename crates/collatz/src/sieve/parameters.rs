@@ -14,7 +14,7 @@ pub(super) fn text(shape: Shape, most: Looking) -> String {
 }
 
 /// Parses the parameters of the sieve as [`text`] formats them. Returns the shape, and the largest
-/// number of steps that look-ahead vectors cover; `None` for any other text.
+/// number of steps that look-ahead vectors cover. Returns `None` for any other text.
 pub(crate) fn parse(parameters: &str) -> Option<(Shape, Looking)> {
     let values = parameters.split(',').map(|part| part.split_once('=').map(|(_, value)| value));
     let [_, look, step, rules] = values.collect::<Option<Vec<_>>>()?.try_into().ok()?;

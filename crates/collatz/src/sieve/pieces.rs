@@ -1,4 +1,5 @@
-//! Division of a region into trees, and into numbers that are too few or too small for a tree.
+//! Division of a region into trees, and into other parts that have too few or too small numbers for
+//! a tree.
 
 use super::last::LAST;
 use super::node::Node;
@@ -74,8 +75,8 @@ pub(crate) fn pieces(
     Ok(pieces)
 }
 
-/// Returns the node of the class of `residue` modulo 2^`low_bits`; `None` if a rule excludes all
-/// its numbers.
+/// Returns the node that contains the numbers congruent to `residue` modulo 2^`low_bits`. Returns
+/// `None` if a rule excludes all these numbers.
 fn root(low_bits: u32, residue: u128, shape: Shape) -> Option<Node> {
     let powers = powers(low_bits + 1);
     (0..low_bits).try_fold(Node::ROOT, |node, k| {

@@ -1,4 +1,5 @@
-//! The rules by which a number need not be walked, as limits on its number of odd steps.
+//! The rules by which a number need not be walked. Each rule, except the rule of residues modulo 9,
+//! sets limits: it excludes numbers with fewer odd steps than a limit.
 
 use std::fmt;
 
@@ -39,12 +40,12 @@ pub(crate) struct Limits {
     /// The limit of the rule of descent for an even step from T^k(n): with fewer odd steps,
     /// T^(k+1)(n) < n.
     pub descent: u32,
-    /// The limit of the rule of runs for an odd step, compared with the number of odd steps before
-    /// it. The rule applies if two even steps follow the run of odd steps to which the step
-    /// belongs.
+    /// The limit of the rule of runs for an odd step. The limit is compared with the number of odd
+    /// steps before this step. The rule applies if the run of odd steps to which this step belongs
+    /// is followed by two even steps.
     pub run: u32,
-    /// The limit of the rule of preimages for an even step that completes an even number of even
-    /// steps after an odd one.
+    /// The limit of the rule of preimages for an even step, which is used if the number of even
+    /// steps since the last odd step is then even.
     pub preimage: u32,
 }
 
@@ -68,13 +69,14 @@ impl Limits {
 /// The value of [`Pattern::evens`] before the first known odd step.
 const NONE: u32 = 2;
 
-/// The state of the steps so far from which the rules recognise their patterns.
+/// The part of the history of a number's steps that the rules need in order to recognise their
+/// patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// 1 within a run of odd steps to which the rule of runs applies, 2 after the first even step
-    /// that follows such a run, otherwise 0.
+    /// The state of the rule of runs: 1 within a run of odd steps to which the rule applies, 2
+    /// after the first even step that follows this run, otherwise 0.
     pub run: u32,
-    /// The parity of the number of even steps since the last odd one; 2 if no odd step is known.
+    /// The parity of the number of even steps since the last odd step; 2 if no odd step is known.
     pub evens: u32,
 }
 
@@ -82,13 +84,13 @@ impl Pattern {
     /// The pattern before the first known step.
     pub(crate) const UNKNOWN: Self = Self { run: 0, evens: NONE };
 
-    /// Returns the pattern after an odd step. `odd` counts the odd steps before it.
+    /// Returns the pattern after an odd step. `odd` is the number of odd steps before this step.
     pub(crate) fn odd(self, odd: u32, limits: &Limits) -> Self {
         Self { run: u32::from(self.run == 1 || odd < limits.run), evens: 0 }
     }
 
-    /// Returns the pattern after an even step; `None` if a rule says that the number need not be
-    /// walked. `odd` counts the odd steps before it.
+    /// Returns the pattern after an even step. Returns `None` if a rule says that the number need
+    /// not be walked. `odd` is the number of odd steps before this step.
     pub(crate) fn even(self, odd: u32, limits: &Limits) -> Option<Self> {
         let evens = if self.evens == NONE { NONE } else { self.evens ^ 1 };
         let dead = self.run == 2 || odd < limits.descent || evens == 0 && odd < limits.preimage;
@@ -97,9 +99,12 @@ impl Pattern {
 }
 
 /// Performs s steps of T from `residue`, where s is the number of limits. Returns three numbers:
-/// the value at the end, modulo 2^128; the number of odd steps; and a threshold. No rule excludes,
-/// in these s steps, a number whose value is congruent to `residue` modulo 2^s if it had at least
-/// the threshold's number of odd steps before. With fewer, a rule excludes it.
+/// the value at the end, modulo 2^128; the number of odd steps among these s steps; and a
+/// threshold.
+///
+/// The threshold is for numbers whose value before these steps is congruent to `residue` modulo
+/// 2^s. If such a number had fewer odd steps before than the threshold, a rule excludes it in these
+/// s steps; otherwise no rule does.
 pub(crate) fn threshold(residue: u128, limits: &[Limits]) -> (u128, u32, i32) {
     let (mut x, mut odd, mut least) = (residue, 0i32, 0i32);
     // For a run: with fewer odd steps before the residue, the rule applies to it.
@@ -203,8 +208,8 @@ mod tests {
             }
         }
 
-        /// Tests that a number survives the rules exactly if it has at least the threshold's number
-        /// of odd steps.
+        /// Tests that a number survives the rules exactly if its number of odd steps is at least
+        /// the threshold.
         #[test]
         fn thresholds_are_those_of_the_rules(
             residue in 0u128..1 << 24,

@@ -20,13 +20,13 @@ pub(crate) const RISES: [u128; 16] = {
 };
 
 /// The table of a step of the walk: one word for each residue r modulo 2^step. The word has
-/// T^step(r) from bit 10 on, the number of odd steps from r to T^step(r) in bits 2 to 5, and the
-/// *kill* v of r in bits 6 to 9.
+/// T^step(r) in bits 10 and above, the number of odd steps from r to T^step(r) in bits 2 to 5, and
+/// the *kill* v of r in bits 6 to 9.
 ///
 /// Let m be the least number of odd steps that a surviving number has at the start of a stage. If a
 /// number has fewer than m + v odd steps when its value is congruent to r modulo 2^step, a rule
-/// applies at one of the next `step` steps, in whatever stage. So the number need not be walked
-/// further.
+/// applies at one of the next `step` steps. This is true for every stage. So the number need not be
+/// walked further.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Steps {
     /// The number of bits of a step, log2 of the number of words.
@@ -52,10 +52,11 @@ impl Steps {
         Self { step, words: (0..1 << step).map(word).collect(), least }
     }
 
-    /// Walks a number by the low 96 bits of x, the value that it reached with `odd` odd steps.
-    /// Returns the number of odd steps before the stage in which a rule excludes the number; `None`
-    /// for a long number, which no rule excludes in any stage. Stages that lie within the first
-    /// `look` steps, which the look-ahead vectors cover, exclude nothing.
+    /// Walks a number from x, the value that it reached with `odd` odd steps; only the low 96 bits
+    /// of x are used. Returns the number of odd steps before the stage in which a rule excludes the
+    /// number. Returns `None` for a long number, which no rule excludes in any stage. Stages that
+    /// lie within the first `look` steps exclude nothing, because the look-ahead vectors cover
+    /// these steps.
     pub(crate) fn walk(&self, mut x: u128, mut odd: u32, look: u32) -> Option<u32> {
         let mask = (1 << self.step) - 1;
         for (stage, &least) in (1..).zip(&self.least) {
@@ -71,10 +72,10 @@ impl Steps {
     }
 }
 
-/// Returns the kill of a residue: the largest v from 0 to 15 such that in every stage a rule
-/// excludes the numbers that have fewer than m + v odd steps before a value of this residue.
-/// `limits` has the limits of the steps of each stage. `least` has m for each stage, the least
-/// number of odd steps at its start.
+/// Returns the kill of a residue: the largest v from 0 to 15 for which the following is true in
+/// every stage. If a number has fewer than m + v odd steps when its value is congruent to the
+/// residue, a rule excludes it. `limits` has the limits of the steps of each stage. `least` has m
+/// for each stage, the least number of odd steps at its start.
 pub(crate) fn kill(residue: u128, limits: &[Vec<Limits>], least: &[u32]) -> u32 {
     let kills = limits
         .iter()

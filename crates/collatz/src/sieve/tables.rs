@@ -10,7 +10,8 @@ use super::tree::Tree;
 /// same tables.
 #[derive(Debug, Clone)]
 pub(crate) struct Tables {
-    /// The tree that the tables belong to, with the root of all numbers in place of its own.
+    /// The tree to which the tables belong. Its root is replaced by the root of all numbers,
+    /// because the tables do not depend on the root.
     of: Tree,
     /// The powers 3^i mod 2^128, each with the lowest word first.
     pub powers: Vec<[u32; 4]>,
@@ -47,7 +48,8 @@ impl Tables {
         }
     }
 
-    /// Returns whether the tables are those of the given tree.
+    /// Returns whether the tables belong to the given tree. They also belong to it if it differs
+    /// only in the root from the tree for which they were computed.
     pub(crate) fn suit(&self, tree: &Tree) -> bool {
         self.of == without_root(tree)
     }

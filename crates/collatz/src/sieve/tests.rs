@@ -22,8 +22,8 @@ fn tree_of(region: &Region, shape: Shape) -> Tree {
     tree.unwrap()
 }
 
-/// Performs the steps from the given levels on the value `x`, and adds the odd ones to `odd`.
-/// Returns whether no rule excludes the number.
+/// Performs the steps of T for the given levels on the value `x`, and adds the number of odd steps
+/// to `odd`. Returns true if no rule excludes the number in these steps.
 fn living(x: &mut u128, odd: &mut u32, levels: std::ops::Range<u32>, rules: Rules) -> bool {
     let mut pattern = Some(Pattern::UNKNOWN);
     for k in levels {

@@ -13,8 +13,8 @@ use crate::descent::min_odd;
 pub struct Tree {
     pub(crate) root: Node,
     pub(crate) root_level: u32,
-    /// The last level: the number of low bits that are grown one by one. All values of the 10 bits
-    /// above are processed at once.
+    /// The last level: the number of low bits that are grown one by one. All values of the next 10
+    /// bits are processed at once.
     pub(crate) level: u32,
     /// The number H·2^10, where [H·2^m, (H + 1)·2^m) is the interval of the tree and m =
     /// `level` + 10.
@@ -76,13 +76,14 @@ impl Tree {
         class_count(self.level, self.look.bits())
     }
 
-    /// Returns number a, from 0 to 1,023, of the node of the last level with the low bits `low`.
+    /// Returns the number with index `a`, from 0 to 1,023, among the numbers of the node of the
+    /// last level with the low bits `low`.
     pub(crate) fn number(&self, low: u128, a: u32) -> u128 {
         low + ((self.top + u128::from(a)) << self.level)
     }
 
-    /// Returns the limits of `steps` steps after the last level, of which the first is step `from`,
-    /// counted from 0.
+    /// Returns the limits of `steps` steps that follow the last level. The first of them is step
+    /// `from`, where step 0 is the step from the last level.
     pub(crate) fn limits(&self, from: u32, steps: u32) -> Vec<Limits> {
         Limits::from(self.level + from, steps, self.rules)
     }

@@ -25,8 +25,8 @@ pub(crate) struct OfPart {
 }
 
 impl Challenged {
-    /// Draws about one challenge per `every` numbers. Uses the seed of the method, or a new random
-    /// one if it has none.
+    /// Draws about one challenge per `every` numbers. Uses the seed of the method. If the method
+    /// has no seed, uses a new random one.
     pub(crate) fn new(
         method: &TableMethod,
         place: String,
@@ -76,7 +76,7 @@ impl Challenged {
         self.items.walk(n, blocks)
     }
 
-    /// Returns the evidence if all challenges were answered correctly; otherwise an error.
+    /// Returns the evidence if all challenges were answered correctly. Otherwise returns an error.
     pub(crate) fn end(self, verified: &Verified) -> Result<Evidence, CollatzError> {
         self.asked.end(verified)
     }

@@ -5,22 +5,22 @@ use num_bigint::BigUint;
 use super::residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue};
 use crate::{CollatzError, Region, descent};
 
-/// The number of bits by which the blocks at the ends of an interval are smaller than those within
-/// it.
+/// The number of bits by which the blocks at the ends of an interval are smaller than the blocks
+/// within it.
 const FEWER: u32 = 8;
 
-/// The bound of small numbers. Numbers below 2^40 use at most two words, so that they are compared
-/// with their starts exactly, and a sieve of at most 30 bits.
+/// The bound of small numbers. For numbers below 2^40, at most two words per number are used, so
+/// that numbers are compared with their starts exactly. The sieve for them has at most 30 bits.
 const SMALL: u128 = 1 << 40;
 const SMALL_WORDS: u32 = 2;
 const SMALL_SIEVE: u32 = 30;
 
-/// The number of bits above the largest number of a region for which words have room. Paths rarely
-/// rise by more.
+/// The number of bits by which a path may rise above the largest number of a region without
+/// overflowing its words. Paths rarely rise by more.
 const RISE: u32 = 22;
 
-/// Returns the largest number of bits of a number in `words` words of 32 bits. It is two less than
-/// the words have, because devices store numbers multiplied by four.
+/// Returns the largest number of bits of a number that is stored in `words` words of 32 bits. It is
+/// two less than the number of bits of the words, because devices store numbers multiplied by four.
 pub(crate) const fn width(words: u32) -> u32 {
     32 * words - 2
 }
@@ -64,7 +64,8 @@ pub(crate) enum Part {
     Blocks(Blocks),
 }
 
-/// The blocks [h·2^bits, (h + 1)·2^bits) for `count` values h from `first` on.
+/// The blocks [h·2^bits, (h + 1)·2^bits) for `count` consecutive values h, the first of which is
+/// `first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
     pub(crate) bits: u32,
@@ -94,8 +95,8 @@ pub(crate) struct Cover {
 }
 
 impl Cover {
-    /// Divides a region into parts. The bits of the sieve and the words per number are derived from
-    /// the region's size where they are `None`.
+    /// Divides a region into parts. `bits` is the number of bits of the sieve, and `words` is the
+    /// number of 32-bit words per number. If one of them is `None`, it is derived from the region.
     pub(crate) fn new(
         region: &Region,
         bits: Option<u32>,
@@ -162,8 +163,8 @@ impl Cover {
     }
 
     /// Returns the residue of the class, from which the residues of the blocks are grown. Returns
-    /// `None` if it is not mandatory: then all numbers of the class from 2^20 on provably fall
-    /// below their starts.
+    /// `None` if this residue is not mandatory. In that case all numbers of the class that are at
+    /// least 2^20 provably fall below their starts.
     pub(crate) fn root(&self, powers: &[u64; 41]) -> Option<Residue> {
         // A class of blocks has at most 37 bits.
         u64::try_from(self.class.low).ok().and_then(|low| Residue::of(low, self.class.bits, powers))

@@ -77,8 +77,9 @@ pub const MOST_WORDS: u32 = 4;
 /// The parameters of the table method.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
-    /// The number s of bits of the sieve, 8 to 37. The default is log2 of the size of the interval
-    /// minus 10, within these bounds, and at least the number of low bits that a class fixes.
+    /// The number s of bits of the sieve, 8 to 37. The default is ⌊log2(L)⌋ − 10 within these
+    /// bounds, where L is the length of the interval. For a class, L is the bound of its numbers,
+    /// and the default is at least the number of low bits that the class fixes.
     pub sieve_bits: Option<u32>,
     /// The number d of bits of the tables: 2 to 15 on CPUs, 8 to 15 on devices. The default is 12
     /// on CPUs, and 14 on devices with enough shared memory.
@@ -111,7 +112,7 @@ const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 17;
 /// cache.
 const TABLE_BITS: u32 = 12;
 
-/// The residues of the sieve are grown from a list of residues with this many bits fewer.
+/// The residues of the sieve are grown from residues that have this many bits fewer.
 pub(crate) const GROWN: u32 = 13;
 
 /// The number of blocks that are processed between two polls of the watch.
@@ -134,7 +135,7 @@ pub(crate) fn bounded(
 }
 
 impl TableOptions {
-    /// Parses the parameters as [`TableMethod`] formats them; `None` for any other text.
+    /// Parses the parameters as [`TableMethod`] formats them. Returns `None` for any other text.
     pub(crate) fn parse(parameters: &str) -> Option<Self> {
         let values = parameters.split(',').map(|part| part.split_once('=').map(|(_, value)| value));
         let [s, d, words] = values.collect::<Option<Vec<_>>>()?.try_into().ok()?;
@@ -190,8 +191,8 @@ impl TableMethod {
         format!("s={},d={},words={}", said(sieve_bits), self.tables.bits(), said(words))
     }
 
-    /// Verifies the part with the given index in `cover`, and returns the result; `None` if the
-    /// watch stopped the work.
+    /// Verifies the part with the given index in `cover`, and returns the result. Returns `None` if
+    /// the watch stopped the work.
     pub(crate) fn part(
         &self,
         cover: &Cover,
@@ -209,8 +210,8 @@ impl TableMethod {
         }
     }
 
-    /// Walks the numbers n of a class with from ≤ n < to one by one, and returns the result; `None`
-    /// if the watch stopped the work.
+    /// Walks the numbers n of a class with from ≤ n < to one by one, and returns the result.
+    /// Returns `None` if the watch stopped the work.
     fn plain(
         &self,
         (class, from, to): (Class, u128, u128),
@@ -258,8 +259,8 @@ impl TableMethod {
         verified.try_reduce(Verified::default, |a, b| Some(sum(a, b)))
     }
 
-    /// Walks the numbers of mandatory residues in a range of blocks, and returns the result; `None`
-    /// if the watch stopped the work.
+    /// Walks the numbers of mandatory residues in a range of blocks, and returns the result.
+    /// Returns `None` if the watch stopped the work.
     fn blocks(
         &self,
         cover: &Cover,
@@ -323,8 +324,8 @@ impl TableMethod {
         Some(verified)
     }
 
-    /// Returns the mandatory residues from which those of `bits` bits are grown. They have
-    /// [`GROWN`] bits fewer, but at least the bits of the class.
+    /// Returns the mandatory residues from which the residues of `bits` bits are grown. They have
+    /// [`GROWN`] bits fewer, but at least as many bits as the class.
     pub(crate) fn nodes(&self, cover: &Cover, bits: u32) -> Nodes {
         let from = cover.class.bits;
         let middle = bits.saturating_sub(GROWN).max(from);
@@ -333,8 +334,8 @@ impl TableMethod {
         Nodes { bits: middle, residues: grown.unwrap_or_default() }
     }
 
-    /// Follows the paths of the given numbers exactly. Returns a result with their highest value
-    /// and the unresolved ones among them; all counts are 0.
+    /// Follows the paths of the given numbers exactly. Returns a result with the highest value on
+    /// these paths and with the unresolved numbers. All counts of the result are 0.
     pub(crate) fn finish(&self, starts: &[u128]) -> Verified {
         let one = |mut all: Verified, &start: &u128| {
             match self.options.walker.descend(start) {
@@ -420,7 +421,7 @@ fn keep(highest: &mut Option<Highest>, other: Highest) {
     });
 }
 
-/// A count of numbers divided into shares that differ by one at most.
+/// Divides a count of numbers into shares that differ by at most one.
 #[derive(Debug)]
 pub(crate) struct Shares {
     numbers: u128,
@@ -433,7 +434,7 @@ impl Shares {
         Self { numbers, shares, taken: AtomicU64::new(0) }
     }
 
-    /// Returns the next share; 0 after the last one.
+    /// Returns the next share. Returns 0 after the last share.
     pub(crate) fn next(&self) -> u128 {
         let (index, shares) = (self.taken.fetch_add(1, Ordering::Relaxed), u128::from(self.shares));
         if index >= self.shares {
@@ -442,7 +443,8 @@ impl Shares {
         self.numbers / shares + u128::from(u128::from(index) < self.numbers % shares)
     }
 
-    /// Returns the whole count if the number of shares is 0, otherwise 0.
+    /// Returns the count of numbers that belong to no share: all numbers if the number of shares is
+    /// 0, otherwise 0.
     pub(crate) fn rest(&self) -> u128 {
         if self.shares == 0 { self.numbers } else { 0 }
     }

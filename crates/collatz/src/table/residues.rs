@@ -114,8 +114,8 @@ mod tests {
     use crate::table::tables::powers;
     use crate::walk::step;
 
-    /// Returns the published pairs (bits, size of the sieve) from the file of test vectors, from 3
-    /// bits on.
+    /// Returns the published pairs (bits, size of the sieve) from the file of test vectors, for 3
+    /// bits and more.
     fn sizes() -> impl Iterator<Item = (u32, u64)> {
         let text = include_str!("../../../../tests/vectors/collatz_sieve_sizes.toml");
         let file: toml::Table = text.parse().unwrap();

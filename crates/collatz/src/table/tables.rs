@@ -40,7 +40,7 @@ impl Tables {
         Self { bits, entries: (0..1 << bits).map(entry).collect(), powers: powers() }
     }
 
-    /// Returns the number of bits by which the tables are indexed.
+    /// Returns the number d of bits of a step. Each table has 2^d entries.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits

@@ -16,8 +16,8 @@ fn verified(verifier: &mut dyn Verifier, region: &Region) -> Verified {
     verifier.verify(region, &Unwatched).unwrap().unwrap()
 }
 
-/// Verifies a region by the table method and by the plain one, and compares the results; the
-/// highest value only if the table method reports it.
+/// Verifies a region by the table method and by the plain method, and compares the results. The
+/// highest values are compared only if the table method reports one.
 fn check(method: &mut TableMethod, region: &Region) -> Verified {
     let found = verified(method, region);
     let plain = verified(&mut Plain::default(), region);

@@ -2,7 +2,8 @@
 
 use super::{Residue, TableMethod, width};
 
-/// The number of table steps after which a number that is not below its start is walked exactly.
+/// The number of table steps after which a number is walked exactly if it is not yet below its
+/// start.
 pub(crate) const MOST_STEPS: u64 = 10_000;
 
 /// The number of low bits that are ignored when numbers of three 32-bit words and more are
@@ -10,11 +11,11 @@ pub(crate) const MOST_STEPS: u64 = 10_000;
 pub(crate) const LOW_BITS: u32 = 30;
 
 impl TableMethod {
-    /// Walks the numbers residue + h·2^bits for `count` values h from `first` on, and returns the
-    /// sum of their table steps. Numbers that need more than `words` words, or too many steps, are
-    /// added to `over`.
+    /// Walks the numbers residue + h·2^bits for `count` consecutive values h, the first of which is
+    /// `first`. Returns the sum of their table steps. Numbers that need more than `words` words, or
+    /// too many steps, are added to `over`.
     ///
-    /// The value T^bits of each number must fit in the words.
+    /// The value T^bits of each number must fit in `words` words.
     pub(super) fn walk(
         &self,
         residue: Residue,
@@ -44,10 +45,10 @@ impl TableMethod {
         steps
     }
 
-    /// Performs table steps from `value` until a step ends below `start`, or at 2^`width` or above,
-    /// but at most [`MOST_STEPS`]. Returns their number, and whether the last one ended below
-    /// `start`. Values are compared with `start` without the `without` lowest bits of each. `WIDE`
-    /// says that values may have more than 96 bits.
+    /// Performs table steps from `value` until a step ends below `start`, or at a value of at least
+    /// 2^`width`, but at most [`MOST_STEPS`] steps. Returns the number of steps, and whether the
+    /// last step ended below `start`. The comparison with `start` ignores the `without` lowest bits
+    /// of both numbers. `WIDE` must be true if values may have more than 96 bits.
     #[inline]
     fn descend<const WIDE: bool>(
         &self,

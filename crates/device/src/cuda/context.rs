@@ -56,7 +56,8 @@ impl Context {
     }
 
     /// Waits until the stream has done all submitted work: polls for the time [`AWAKE`], then
-    /// sleeps. The driver's call that waits for a stream would keep a core of the host busy.
+    /// sleeps. It does not use the driver's call that waits for a stream, because that call keeps a
+    /// core of the host busy.
     ///
     /// Several threads may wait at the same time, with the same event. If another thread records
     /// the event again, this thread waits for more work than requested, never for less.
@@ -113,7 +114,7 @@ impl Event {
         Ok(event)
     }
 
-    /// Returns the time from an earlier event to this one, once both have completed.
+    /// Returns the time between an earlier event and this event. Both events must have completed.
     pub(super) fn since(&self, earlier: &Self) -> Result<Duration, DeviceError> {
         let mut milliseconds = 0.0;
         // SAFETY: both are valid; the call writes one float.
@@ -131,8 +132,8 @@ impl Drop for Event {
     }
 }
 
-/// Returns whether a result code means that a kernel failed. Such a code may be returned by any
-/// call after the kernel's launch.
+/// Returns whether a result code means that a kernel failed. Any call after the kernel's launch may
+/// return such a code.
 pub(super) fn is_fault(code: CUresult) -> bool {
     use CUresult as E;
     matches!(

@@ -19,8 +19,8 @@ const LIBRARY: &str = "nvcuda.dll";
 #[cfg(not(windows))]
 const LIBRARY: &str = "libcuda.so.1";
 
-/// The driver's functions that this crate calls. The bindings panic if one is missing, so all of
-/// them are looked up before the first call.
+/// The names of the driver's functions that this crate calls, except functions for streams. The
+/// bindings panic if a function is missing, so all these names are looked up before the first call.
 const FUNCTIONS: [&str; 38] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
@@ -62,7 +62,8 @@ const FUNCTIONS: [&str; 38] = [
     "cuModuleUnload",
 ];
 
-/// The driver's functions for streams. They too are looked up before the first call.
+/// The names of the driver's functions for streams that this crate calls. They are looked up before
+/// the first call, like [`FUNCTIONS`].
 const STREAM_FUNCTIONS: [&str; 2] = ["cuStreamCreate", "cuStreamDestroy_v2"];
 
 /// The CUDA driver, loaded and initialised.
@@ -72,7 +73,7 @@ pub(crate) struct Driver {
     pub(crate) cuda: (u32, u32),
     /// The versions of the driver and of CUDA: `580.159.04 (CUDA 13.0)`.
     pub(crate) version: String,
-    /// Whether the driver reports the sizes of a kernel's parameters (CUDA 12.4 and later).
+    /// Whether the driver can report the sizes of a kernel's parameters. CUDA 12.4 and later can.
     pub(crate) tells_parameters: bool,
     /// Whether a launch in a graph may begin before the preceding launch has ended (CUDA 12.3 and
     /// later).
@@ -173,8 +174,8 @@ fn version_pair(version: i32) -> (u32, u32) {
     (version / 1000, version % 1000 / 10)
 }
 
-/// Returns the driver's product version, such as `580.159.04`, as the Linux kernel module reports
-/// it; `None` if it does not.
+/// Returns the driver's product version, such as `580.159.04`, which the Linux kernel module
+/// reports. Returns `None` if no module reports a version.
 fn product_version() -> Option<String> {
     ["/sys/module/nvidia/version", "/proc/driver/nvidia/version"]
         .iter()
@@ -191,7 +192,8 @@ fn version_in(text: &str) -> Option<String> {
     text.split_whitespace().find(is_version).map(str::to_owned)
 }
 
-/// Returns an error that names the call if its result code does not mean success.
+/// Returns an error if the result code of a call does not mean success. `call` names the call in
+/// the error.
 pub(super) fn check(call: &str, code: CUresult) -> Result<(), DeviceError> {
     match code {
         CUresult::CUDA_SUCCESS => Ok(()),

@@ -20,9 +20,9 @@ pub(super) struct Executable {
 }
 
 impl Executable {
-    /// Builds a graph in which each launch follows the preceding one. If the device `overlaps`
-    /// launches, a launch with `begins_early` may begin before the preceding launch has ended. The
-    /// device's context must be current.
+    /// Builds a graph in which each launch follows the preceding launch. If `overlaps` is true, the
+    /// device can overlap launches: then a launch with `begins_early` may begin before the
+    /// preceding launch has ended. The device's context must be current.
     pub(super) fn new(
         nodes: &[GraphNode],
         kernels: &Kernels,
@@ -104,8 +104,9 @@ impl Chain {
         Ok(added)
     }
 
-    /// Makes the launch `after` wait for the launch `before`: for its end or, if `early`, until
-    /// every block of `before` has called `let_next_launch_begin` or ended.
+    /// Makes the launch `after` wait for the launch `before`. If `early` is false, `after` waits
+    /// until `before` has ended. Otherwise it waits until every block of `before` has called
+    /// `let_next_launch_begin` or has ended.
     fn order(
         &self,
         before: CUgraphNode,

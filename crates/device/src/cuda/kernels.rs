@@ -94,7 +94,7 @@ impl Kernels {
         found.ok_or_else(|| no_such("kernel", kernel))
     }
 
-    /// Returns the names of the kernels with these ids, in the same order.
+    /// Returns the names of the kernels with the given ids, in the order of the ids.
     pub(super) fn names(&self, kernels: &[u64]) -> Vec<&str> {
         kernels.iter().filter_map(|&id| Some(self.get(id).ok()?.name.as_str())).collect()
     }
@@ -153,8 +153,8 @@ impl LoadedKernel {
         Ok(())
     }
 
-    /// Returns an error if a launch needs more shared memory than permitted, or if the sizes of its
-    /// arguments are not those of the kernel's parameters.
+    /// Returns an error in two cases: a launch needs more shared memory than permitted, or its
+    /// arguments differ from the kernel's parameters in number or size.
     pub(super) fn check(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
         let wrong = |message| Err(DeviceError::Failed { what: self.launch_title(shape), message });
         if shape.shared_bytes > self.shared_bytes {

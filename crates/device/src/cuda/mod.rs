@@ -38,9 +38,9 @@ struct Cuda {
     cache: CubinCache,
     /// The compiler, which is located when the first source is loaded.
     compiler: Mutex<Option<Arc<Nvrtc>>>,
-    /// For each requested source, the id of its program; `None` until the program is loaded. The
-    /// inner lock is held while the source is loaded: other threads that need the same source wait,
-    /// while threads that need another source do not.
+    /// For each requested source, the id of its program. The id is `None` until the program is
+    /// loaded. The inner lock is held while the source is loaded: other threads that need the same
+    /// source wait, while threads that need another source do not.
     programs: Mutex<HashMap<Source, Arc<Mutex<Option<u64>>>>>,
     loaded: Mutex<Loaded>,
     /// Staging memory for short uploads; `None` if the driver could not allocate it.
@@ -62,7 +62,8 @@ struct Loaded {
 // SAFETY: the handles are the driver's, which may be called from any thread.
 unsafe impl Send for Loaded {}
 
-/// Returns the version of CUDA (major, minor) that the driver supports; `None` without a driver.
+/// Returns the newest version of CUDA (major, minor) that the driver supports. Returns `None`
+/// without a driver.
 pub(crate) fn driver_version() -> Option<(u32, u32)> {
     Some(Driver::start().ok()?.cuda)
 }

@@ -11,8 +11,8 @@ use cudarc::driver::sys::{self, CUresult, CUstream};
 /// The length in bytes of the longest copy through staging memory. For longer copies the additional
 /// wait is negligible.
 pub(super) const LONGEST: usize = 64 << 10;
-/// The size in bytes of the staging memory for uploads. When it is used up, the host waits until
-/// the stream is idle.
+/// The size in bytes of the staging memory for uploads. When all of it is used, the host waits
+/// until the stream is idle.
 const ROOM: usize = 16 * LONGEST;
 /// The alignment in bytes of each upload in the staging memory.
 const ALIGNMENT: usize = 64;
@@ -50,13 +50,14 @@ impl Uploads {
         Pinned::new(ROOM).map(|memory| Self { memory, used: 0 })
     }
 
-    /// Returns whether a copy of `bytes` bytes, at most [`LONGEST`], has to wait until the stream
-    /// is idle.
+    /// Returns whether a copy of `bytes` bytes, at most [`LONGEST`], has no room in the staging
+    /// memory. The copy must then wait until the stream is idle.
     pub(super) fn is_full(&self, bytes: usize) -> bool {
         self.used + bytes > ROOM
     }
 
-    /// Records that all copies are complete, because the stream has been idle since the last one.
+    /// Records that all copies are complete. The caller knows that the stream has been idle since
+    /// the last copy.
     pub(super) fn idle(&mut self) {
         self.used = 0;
     }
@@ -77,7 +78,7 @@ impl Uploads {
         super::memory::upload(to, part, stream)
     }
 
-    /// Frees the memory. The context must be current and the stream idle.
+    /// Frees the staging memory. The device's context must be current and the stream idle.
     pub(super) fn free(self) {
         free(self.memory);
     }
@@ -100,7 +101,7 @@ impl Downloads {
         unsafe { std::slice::from_raw_parts_mut(self.0.0.as_ptr(), bytes) }
     }
 
-    /// Frees the memory. The context must be current and the stream idle.
+    /// Frees the staging memory. The device's context must be current and the stream idle.
     pub(super) fn free(self) {
         free(self.0);
     }

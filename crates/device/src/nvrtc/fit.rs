@@ -8,8 +8,8 @@ use crate::DeviceError;
 /// The oldest compute capability (major, minor) that compilers of CUDA 13 and later support.
 const OLDEST_OF_13: (u32, u32) = (7, 5);
 
-/// The requirements that a driver and a device set on a compiler; `None` where there is no
-/// requirement.
+/// The requirements that a driver and a device set on a compiler. A field is `None` if there is no
+/// such requirement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Fit {
     /// The CUDA version (major, minor) that the driver supports.
@@ -19,9 +19,10 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Returns why a compiler is unsuitable, worded as the end of a sentence that begins with the
-    /// compiler's path; `None` if the compiler is suitable. `version` is (major, minor), and
-    /// `architectures` lists those that the compiler supports (75 for compute capability 7.5).
+    /// Checks whether a compiler is suitable. Returns `None` if it is. Otherwise returns the
+    /// reason, worded as the end of a sentence that begins with the compiler's path. `version` is
+    /// the compiler's version (major, minor), and `architectures` are the architectures that it
+    /// supports (75 for compute capability 7.5).
     pub(super) fn refusal(&self, version: (u32, u32), architectures: &[u32]) -> Option<String> {
         let (major, minor) = version;
         if let Some(driver) = self.driver.filter(|driver| major > driver.0) {
@@ -75,8 +76,9 @@ impl Fit {
 }
 
 /// Returns the newest of the `architectures` (75 for compute capability 7.5) whose machine code
-/// runs on `device`, a compute capability (major, minor); `None` if there is none. Machine code
-/// runs on devices with the same major number and the same or a later minor number.
+/// runs on a device of the compute capability `device` (major, minor). Machine code runs on devices
+/// with the same major number and the same or a later minor number. Returns `None` if none of the
+/// `architectures` is suitable.
 pub(super) fn architecture_for(architectures: &[u32], device: (u32, u32)) -> Option<u32> {
     let (major, minor) = device;
     let runs_on_it = |&a: &u32| a / 10 == major && a % 10 <= minor;

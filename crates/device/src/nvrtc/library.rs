@@ -106,8 +106,8 @@ impl Library {
     }
 }
 
-/// Returns the absolute path of a loaded library, given the path or bare name from which it was
-/// loaded; `path` itself if the file cannot be determined.
+/// Returns the absolute path of a loaded library. `path` is the path or bare name from which it was
+/// loaded. If the file cannot be determined, returns `path` itself.
 fn file_of(path: &Path) -> PathBuf {
     if path.is_absolute() {
         return path.to_owned();
@@ -122,8 +122,8 @@ fn file_of(path: &Path) -> PathBuf {
 
 /// Loads NVRTC's built-in functions, which are in a separate file in the same folder. NVRTC
 /// requests this file from the dynamic loader by its name at the first compilation. The loader does
-/// not search Python wheels, so the file must be loaded before that. Returns `None` if the file is
-/// missing or does not load.
+/// not search Python wheels, so the file must be loaded before the first compilation. Returns
+/// `None` if the file is missing or does not load.
 fn load_builtins(path: &Path, (major, minor): (u32, u32)) -> Option<libloading::Library> {
     let name = if cfg!(windows) {
         format!("nvrtc-builtins64_{major}{minor}.dll")

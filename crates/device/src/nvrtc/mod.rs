@@ -31,8 +31,9 @@ pub struct Compiled {
 }
 
 impl Nvrtc {
-    /// Finds and loads a compiler. If this machine has a driver, the driver accepts the compiler's
-    /// code. If `compute_capability` (major, minor) is given, the compiler can compile for it.
+    /// Finds and loads a suitable compiler. If this machine has a driver, a compiler is suitable
+    /// only if the driver accepts its code. If `compute_capability` (major, minor) is given, a
+    /// compiler is suitable only if it can compile for this compute capability.
     ///
     /// The search order is: `WARPINT_NVRTC` (a file or its folder; if it is set, nothing else is
     /// tried), `CUDA_PATH` and `CUDA_HOME`, the loader's search path, `/usr/local/cuda*` and
@@ -66,8 +67,9 @@ impl Nvrtc {
     }
 
     /// Returns the newest architecture whose code runs on a device of the given compute capability
-    /// (major, minor): the device's own, or else the nearest earlier one with the same major
-    /// number. Returns `None` if the compiler supports no such architecture.
+    /// (major, minor). It is the device's own architecture, or else the nearest earlier
+    /// architecture with the same major number. Returns `None` if the compiler supports no such
+    /// architecture.
     #[must_use]
     pub fn architecture_for(&self, compute_capability: (u32, u32)) -> Option<u32> {
         fit::architecture_for(self.architectures(), compute_capability)

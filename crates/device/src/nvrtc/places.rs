@@ -142,8 +142,8 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the bare library names to request from the dynamic loader, from the major version
-/// `newest` down to [`OLDEST`].
+/// Returns the bare library names to request from the dynamic loader. They are for the major
+/// versions from [`OLDEST`] to `newest`, the newest first.
 fn names(newest: u32) -> Vec<PathBuf> {
     if cfg!(windows) {
         // The name contains the first minor version of each major one.

@@ -7,7 +7,7 @@ use warpint_arith::goldilocks::{Q, canonical, mul, pow};
 use super::{Effort, wrong};
 use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
 
-/// The rate of field operations that use registers only.
+/// The measured rate of one kind of field operations, whose operands are in registers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InRegisters {
     /// The number of operations per clock cycle of one multiprocessor: the median over all
@@ -19,8 +19,8 @@ pub struct InRegisters {
     pub clock_hz: f64,
 }
 
-/// The measured rate of transforms of one size. A transform of n points counts as n·log2(n)
-/// operations: one for each point on each of its log2(n) levels.
+/// The measured rate of transforms of one size. A transform of n points has log2(n) levels, and
+/// counts as n·log2(n) operations: one for each point on each level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredTransforms {
     /// The number of points of a transform.
@@ -33,12 +33,12 @@ pub struct MeasuredTransforms {
 const CHAINS: u32 = 4;
 /// The number of products that a chain computes in one turn of the kernel's loop.
 const TURN: u32 = 16;
-/// The number of threads of a block that computes products. It gives each of the four schedulers of
-/// a multiprocessor eight warps.
+/// The number of threads of a block that computes products. With 1,024 threads, each of the four
+/// schedulers of a multiprocessor has eight warps.
 const THREADS: u32 = 1024;
 
-/// The second factor of all products. It is not less than the modulus Q = 2^64 − 2^32 + 1, so it is
-/// not in canonical form.
+/// The second factor of all products. It is not in canonical form: it is not less than the modulus
+/// Q = 2^64 − 2^32 + 1.
 const FACTOR: u64 = Q + 0x1234_5678;
 
 /// The shortest duration of a measurement. Compared with it, the overhead of a launch is
@@ -59,8 +59,8 @@ fn source(kernel: &'static str) -> Source {
         .headers(common::HEADERS)
 }
 
-/// Returns the number of threads of a block. Each thread holds `radix` points, and the points of
-/// all threads of a block fit in its registers.
+/// Returns the number of threads of a block that computes transforms. Each thread has `radix`
+/// points in registers, and a block has 8,192 points in all.
 fn transform_threads(radix: u32) -> u32 {
     8192 / radix
 }
@@ -112,8 +112,8 @@ impl<'a> Bench<'a> {
         Ok(Self { device, blocks, threads, each, out, cycles })
     }
 
-    /// Measures a kernel that does `operations` operations per element and turn. Returns the number
-    /// of turns of the kernel's loop, a multiple of 4, and the rate.
+    /// Measures a kernel whose loop does `operations` operations per element in each turn. Returns
+    /// the number of turns of the measured launch, a multiple of 4, and the rate.
     fn run(
         &mut self,
         kernel: &Kernel,
@@ -151,8 +151,8 @@ impl<'a> Bench<'a> {
         Ok((turns, rate))
     }
 
-    /// Returns an error if a computed element i is not congruent to `expected(i)`. `what` names the
-    /// computation in the error.
+    /// Compares the results of the last launch with the expected ones. Returns an error if any
+    /// element i is not congruent to `expected(i)`. `what` names the computation in the error.
     fn check(&self, what: &str, expected: impl Fn(u64) -> u64) -> Result<(), DeviceError> {
         for (i, found) in (0..).zip(self.out.download()?) {
             if canonical(found) != expected(i) {

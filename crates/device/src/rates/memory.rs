@@ -5,17 +5,17 @@ use std::time::Duration;
 use super::{Effort, wrong};
 use crate::{Arg, Buffer, Device, DeviceError, Launch, Source, common};
 
-/// The measured rates of a kernel that reads elements, adds 1 to each and writes them, for buffers
-/// of one size.
+/// The measured rates of a kernel that reads elements, adds 1 to each, and writes the results. The
+/// rates are for buffers of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CopyRate {
     /// The size of each buffer, in bytes.
     pub bytes: u64,
-    /// The number of bytes per second, read and written together, when the kernel writes its
-    /// results over its input.
+    /// The number of bytes per second if the kernel writes its results over its input. Bytes read
+    /// and bytes written are both counted.
     pub in_place: f64,
-    /// The number of bytes per second, read and written together, when the kernel goes from one
-    /// buffer to a second one and back.
+    /// The number of bytes per second if the kernel reads one buffer and writes a second one,
+    /// alternately in both directions. Bytes read and bytes written are both counted.
     pub between: f64,
 }
 
@@ -80,8 +80,8 @@ fn copy(device: &Device, bytes: u32, effort: Effort) -> Result<CopyRate, DeviceE
     Ok(CopyRate { bytes: bytes.into(), in_place: rate(false)?, between: rate(true)? })
 }
 
-/// Returns the mean time from the beginning of one kernel to that of the next, in a graph of
-/// kernels that do almost nothing.
+/// Returns the mean time from the beginning of one kernel to the beginning of the next kernel, in a
+/// graph of kernels that do almost nothing.
 pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration, DeviceError> {
     let kernel = device.program(&source())?.kernel("count", 0)?;
     let kernels: u32 = if effort == Effort::Whole { 1000 } else { 10 };
@@ -104,7 +104,8 @@ pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration,
     }
 }
 
-/// Calls `time` with increasing numbers of repetitions, until it takes [`LONG_ENOUGH`]. Returns the
+/// Calls `time` with increasing numbers of repetitions, until a call takes at least [`LONG_ENOUGH`]
+/// or has 2^16 repetitions. With [`Effort::Few`], calls it only once. Returns the number of
 /// repetitions of the last call, the sum of the repetitions of all calls, and the time of the last
 /// call.
 fn long_enough(

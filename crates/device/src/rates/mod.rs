@@ -21,16 +21,17 @@ pub struct Rates {
     pub transforms: Vec<MeasuredTransforms>,
     /// The rates of reading, adding 1 and writing, for buffers of several sizes.
     pub copies: Vec<CopyRate>,
-    /// The mean time from the beginning of one kernel to that of the next, in a graph of kernels
-    /// that do almost nothing.
+    /// The mean time from the beginning of one kernel to the beginning of the next kernel, in a
+    /// graph of kernels that do almost nothing.
     pub kernel_period: Duration,
     /// The rates of fused multiply-adds in double and single precision.
     pub fp64: Fp64Rate,
 }
 
 impl Rates {
-    /// Returns the measured copy whose size is nearest to `bytes` by ratio; `None` if no copy was
-    /// measured. The size matters because buffers that fit in a cache are faster.
+    /// Returns the measured copy whose size is nearest to `bytes`, where nearness is measured by
+    /// the ratio of the sizes. Returns `None` if no copy was measured. The size matters because
+    /// buffers that fit in a cache are faster.
     #[must_use]
     pub fn copy_near(&self, bytes: u64) -> Option<&CopyRate> {
         let apart = |copy: &CopyRate| (copy.bytes as f64 / bytes.max(1) as f64).ln().abs();

@@ -135,9 +135,9 @@ impl State {
         Some(format!("argument {at} does not point to memory of this device"))
     }
 
-    /// Returns the number of the allocation in which the `bytes` bytes from `address` on lie, and
-    /// their offset in it. Returns an error if they do not lie within one allocation; `what` names
-    /// the operation.
+    /// Finds the allocation that contains all of the `bytes` bytes that begin at `address`. Returns
+    /// the number of the allocation and the offset of the bytes in it. Returns an error if there is
+    /// no such allocation; `what` names the operation in the error.
     fn check(&self, what: &str, address: u64, bytes: usize) -> Result<(u64, u64), DeviceError> {
         self.memory
             .place(address, bytes)

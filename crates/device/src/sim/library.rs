@@ -46,8 +46,8 @@ pub(super) struct Module {
     raw: *const RawModule,
     /// The name of each kernel, and one letter for the type of each of its parameters.
     kernels: Vec<(String, Vec<u8>)>,
-    /// The lock that is held during a launch. The run-time library in the shared object and its
-    /// static shared memory exist only once.
+    /// The lock that is held during a launch. The shared object contains only one instance of the
+    /// run-time library and of its static shared memory, so only one launch can run at a time.
     running: Mutex<()>,
     _library: Library,
 }

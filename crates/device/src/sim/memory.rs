@@ -67,9 +67,9 @@ impl Memory {
         }
     }
 
-    /// Returns the number, counted from 1, of the allocation in which the `bytes` bytes from
-    /// `address` on lie, and their offset in it. Returns `None` if they do not lie within one
-    /// allocation.
+    /// Finds the allocation that contains all of the `bytes` bytes that begin at `address`. Returns
+    /// the number of the allocation, counted from 1, and the offset of the bytes in it. Returns
+    /// `None` if there is no such allocation.
     pub(super) fn place(&self, address: u64, bytes: usize) -> Option<(u64, u64)> {
         let (start, allocation) = self.allocations.range(..=address).next_back()?;
         let offset = address - start;
@@ -82,8 +82,8 @@ impl Memory {
         Some(self.allocations.get(&address)?.number)
     }
 
-    /// Returns a description of a write to the guard zones of some allocation; `None` if there was
-    /// no such write since the last call.
+    /// Returns a description of one write to a guard zone, of any allocation. Returns `None` if
+    /// there was no write that has not yet been reported.
     pub(super) fn overrun(&mut self) -> Option<String> {
         self.allocations.values_mut().find_map(Allocation::overrun)
     }
@@ -96,8 +96,8 @@ impl Drop for Memory {
 }
 
 impl Allocation {
-    /// Returns a description of a write to a guard zone of this allocation; `None` if there was
-    /// none. Restores the guard zone, so that each write is reported once.
+    /// Returns a description of a write to a guard zone of this allocation, and restores the guard
+    /// zone, so that each write is reported once. Returns `None` if there was no write.
     fn overrun(&mut self) -> Option<String> {
         for (side, offset) in [("before", 0), ("past the end of", GUARD_BYTES + self.bytes)] {
             // SAFETY: guard zones are within the allocation, and only a faulty kernel, which has ended,

@@ -1,8 +1,9 @@
 //! The simulator compiles the text of a kernel as C++ for the host, and runs its threads one after
 //! another on the CPU.
 //!
-//! It requires a C++ compiler at run time: `WARPINT_CXX`, `CXX`, or the first of c++, g++, clang++ in
-//! the path. `sim/README.md` of this crate states which errors it finds and which it cannot find.
+//! The simulator requires a C++ compiler at run time: the compiler that `WARPINT_CXX` or `CXX`
+//! names, or the first of c++, g++ and clang++ in the path. `sim/README.md` of this crate states
+//! which errors the simulator finds and which it cannot find.
 
 mod arguments;
 mod backend;
@@ -31,8 +32,8 @@ pub struct SimOptions {
     /// The number of blocks that are resident at the same time, at least 1. When a block ends, the
     /// next one starts.
     pub resident_blocks: u32,
-    /// A folder for a record of all operations, which [`replay`] can repeat. It is created if it is
-    /// missing. `None`: no record.
+    /// The folder for a record of all operations, which [`replay`] can repeat. The folder is
+    /// created if it is missing. With `None`, nothing is recorded.
     pub record: Option<PathBuf>,
 }
 
@@ -51,8 +52,8 @@ fn seed_of_environment() -> Option<u64> {
 /// Returns the two seeds with which a test suite runs: 0, and the value of `WARPINT_SIM_SEED`. If
 /// that variable is not set, the second seed is drawn from 1 to 2^32, once per process.
 ///
-/// An error that depends on the order of threads may appear with some seeds only, and never with 0.
-/// An example is a missing barrier in a kernel whose threads happen to run in the right order.
+/// An error that depends on the order of threads may appear only with some seeds, and never with 0.
+/// An example is a missing barrier in a kernel whose threads run in the right order with seed 0.
 #[must_use]
 pub fn suite_seeds() -> [u64; 2] {
     static DRAWN: LazyLock<u64> =
@@ -81,7 +82,7 @@ impl Device {
     /// error. For long tests of kernels that other tests run with seed 0.
     ///
     /// # Errors
-    /// As [`Device::simulator`].
+    /// The same errors as [`Device::simulator`].
     pub fn shuffled_simulator() -> Result<Self, DeviceError> {
         let [_, seed] = suite_seeds();
         announced(seed)

@@ -46,13 +46,14 @@ impl Sanitizer {
     }
 }
 
-/// Replays the operations that a simulator recorded in `folder` ([`super::SimOptions::record`]) under a
-/// sanitizer. Every download must give the recorded bytes, no launch may fault, and the sanitizer must
-/// report nothing. `seed` chooses the order of blocks and threads, as [`super::SimOptions::seed`].
+/// Replays the operations that a simulator recorded in `folder` ([`super::SimOptions::record`])
+/// under a sanitizer. Every download must give the recorded bytes, no launch may fault, and the
+/// sanitizer must report nothing. `seed` determines the order of blocks and threads, like
+/// [`super::SimOptions::seed`].
 ///
 /// # Errors
 /// [`DeviceError::Fault`] with the output of the replay if a download differed, a launch faulted or
-/// the sanitizer reported something. Other errors if the replay could not be built or started.
+/// the sanitizer reported something. Another error if the replay could not be built or started.
 pub fn replay(folder: &Path, sanitizer: Sanitizer, seed: u64) -> Result<(), DeviceError> {
     let compiler = Compiler::find()?;
     let replayer = compiler.replayer(sanitizer)?;

@@ -29,7 +29,7 @@ use crate::{Arg, DeviceError, Launch};
 pub(super) struct Trace {
     folder: PathBuf,
     file: BufWriter<File>,
-    /// An error of an earlier operation that returns no errors. The next operation returns it.
+    /// The error of an earlier operation that could not return it. The next operation returns it.
     earlier: Option<DeviceError>,
 }
 

@@ -64,8 +64,8 @@ pub struct Tuning {
 pub struct Warned<T> {
     /// The result.
     pub value: T,
-    /// One line that says what is wrong with the file and what was done about it; `None` if nothing
-    /// is.
+    /// One line that says what is wrong with the file and what was done about it. `None` if nothing
+    /// is wrong.
     pub warning: Option<String>,
 }
 
@@ -147,19 +147,20 @@ impl TuningStore {
         self.folder.file(FILE)
     }
 
-    /// Returns the timing stored under a key; `None` if there is none. A file that is corrupt,
-    /// larger than 16 MiB, or not a regular file is renamed, and the result contains a warning.
+    /// Returns the timing stored under a key; `None` if no timing is stored. A file that is
+    /// corrupt, larger than 16 MiB, or not a regular file is renamed, and the result contains a
+    /// warning.
     ///
     /// # Errors
-    /// The file cannot be read. A missing file is not an error.
+    /// The file cannot be read, or is a directory. A missing file is not an error.
     pub fn get(&self, key: &TuningKey) -> Result<Warned<Option<Tuning>>, TuningError> {
         let Warned { value, warning } = self.content()?;
         let value = entries(&value).iter().find_map(|entry| stored(entry, key));
         Ok(Warned { value, warning })
     }
 
-    /// Returns all timings of a device that this version of the program has stored, by subject.
-    /// They are the same that [`Self::get`] returns.
+    /// Returns a map from subject to timing, with all timings of a device that this version of the
+    /// program has stored. The timing of each subject is the one that [`Self::get`] returns.
     ///
     /// # Errors
     /// The file cannot be read. A missing file is not an error.
@@ -204,7 +205,8 @@ impl TuningStore {
         Ok(Warned { value: (), warning })
     }
 
-    /// Returns the contents of the file. A corrupt file is renamed and counts as empty.
+    /// Returns the contents of the file. A corrupt file counts as empty, and is renamed if the lock
+    /// can be acquired.
     fn content(&self) -> Result<Warned<Map<String, Value>>, TuningError> {
         let (value, warning) = match self.read()? {
             Content::Sound(content) => (content, None),
@@ -237,8 +239,8 @@ impl TuningStore {
         })
     }
 
-    /// Returns the contents of the file. A corrupt file is renamed and counts as empty; the second
-    /// result is then a warning. The caller must hold the lock.
+    /// Returns the contents of the file, and a warning if the file is corrupt. A corrupt file is
+    /// renamed and counts as empty. The caller must hold the lock.
     fn read_or_set_aside(&self) -> Result<(Map<String, Value>, Option<String>), TuningError> {
         match self.read()? {
             Content::Sound(content) => Ok((content, None)),
@@ -258,9 +260,9 @@ impl TuningStore {
         format!("the timings in {} {why}; {what}; tune again", self.path().display())
     }
 
-    /// Acquires the lock, which is released when the result is dropped or the process ends. On a
-    /// file system without locks, the later of two concurrent writers overwrites the other's
-    /// timing.
+    /// Acquires the lock of the store. It is released when the result is dropped or the process
+    /// ends. On a file system without locks, two processes may write at the same time. Then the
+    /// process that writes later overwrites the timing of the other process.
     fn lock(&self) -> Result<Lock, FileError> {
         self.folder.lock(LOCK, PATIENCE, &|| false)
     }
@@ -283,14 +285,14 @@ fn entries(content: &Map<String, Value>) -> &[Value] {
     content.get(ENTRIES).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the timing of an entry; `None` if the entry has another key or is invalid.
+/// Returns the timing of an entry. Returns `None` if the entry is invalid or its key is not `key`.
 fn stored(entry: &Value, key: &TuningKey) -> Option<Tuning> {
     let entry = Entry::deserialize(entry).ok().filter(|entry| entry.key == *key)?;
     Some(entry.tuning).filter(|t| t.microseconds.is_finite() && t.microseconds > 0.0)
 }
 
-/// Returns the fields of an entry that this version of the program does not know; `None` if the
-/// entry does not have this key.
+/// Returns the fields of an entry that this version of the program does not know. Returns `None` if
+/// the key of the entry is not `key`.
 fn unknown_of(entry: &Value, key: &TuningKey) -> Option<Map<String, Value>> {
     let of_key = TuningKey::deserialize(entry).ok()? == *key;
     let unknown = || Entry::deserialize(entry).map(|entry| entry.unknown).unwrap_or_default();

@@ -177,9 +177,9 @@ fn a_folder_that_cannot_be_used_is_named() {
     assert!(error.contains("file/config/tuning.json"), "{error}");
 }
 
-/// Replaces the file of timings by what `put_there` creates, then reads it in one case and writes
-/// to it in another. Asserts that both give the same warning, and returns it with the store's
-/// folder replaced by `DIR`.
+/// Tests what happens if the file of timings is replaced by what `put_there` creates. In one case a
+/// timing is then read, in another case one is written. Asserts that both cases give the same
+/// warning, and returns it with the store's folder replaced by `DIR`.
 fn warned_of(put_there: impl Fn(&std::path::Path)) -> String {
     let (_dir, store) = store();
     put(&store, &key("a"), &tuning("x", 1.0));

@@ -3,8 +3,8 @@
 
 use warpint_device::{Arg, Device, DeviceError, Launch, Source};
 
-/// Runs a kernel on a device and checks its result. The second argument names the macro of the
-/// error planted in the kernel, or is `None`.
+/// Runs a kernel on a device and checks its result. The second argument is the name of the macro
+/// that plants an error in the kernel, or `None`.
 pub(crate) type Suite = fn(&Device, Option<&'static str>) -> Result<(), DeviceError>;
 
 /// The tool that finds a planted error.

@@ -19,14 +19,16 @@ pub use shape::DelayShape;
 use shape::Kind;
 pub(super) use shape::sources;
 
-/// The number of words of the list of candidates, in the buffer of results.
+/// The number of words of the list of candidates, which is the second part of the buffer of
+/// results.
 const LIST: usize = 1 << 16;
-/// The number of words of the counters before that list, in the buffer of results.
+/// The number of words of the counters, which are the first part of the buffer of results.
 const HEAD: usize = 4;
-/// The bit that marks an entry of the list of candidates whose delay the host must compute.
+/// The bit of an entry of the list of candidates that is set if the host must compute the delay.
 const UNKNOWN: u64 = 1 << 63;
-/// The number of low bits of a key that are for the offset of a number; the bits above are for its
-/// delay.
+/// The number of low bits of a key. For a number with offset i in its range, they contain 2^44 − 1
+/// − i, and the higher bits contain its delay. So the largest key belongs to the smallest number
+/// with the largest delay.
 const OFFSET_BITS: u32 = 44;
 /// The value that the device writes in place of a delay that the host must compute.
 const TOO_LONG: u16 = u16::MAX;
@@ -37,7 +39,8 @@ const WORTH_GROUPS: u64 = 8;
 /// The largest count of numbers whose delays one launch writes.
 const WRITTEN: usize = 1 << 26;
 
-/// Delays on a device; short ranges and ranges with small numbers are left to the CPU.
+/// An engine that computes delays on a device. It leaves short ranges, and ranges with small
+/// numbers, to the CPU.
 #[derive(Debug)]
 pub struct DelaysOnDevice {
     device: Device,
@@ -128,14 +131,14 @@ impl DelaysOnDevice {
         }
     }
 
-    /// Returns whether a range is left to the CPU, because it has too few numbers, or because its
+    /// Returns whether a range is left to the CPU. This is so if it has too few numbers, or if its
     /// first number is in the table of delays.
     fn is_for_host(&self, from: u128, numbers: u64) -> bool {
         numbers < self.least.max(1) || from >> self.shape.small_bits == 0
     }
 
-    /// Returns the parameters of a launch for all `numbers` numbers from `from` on. Numbers share
-    /// at most `common` first steps.
+    /// Returns the parameters of a launch for all of the `numbers` numbers that begin with `from`.
+    /// Numbers share at most `common` first steps.
     fn range(&self, from: u128, numbers: u64, common: u32, kind: Kind) -> Range {
         let last = from + u128::from(numbers - 1);
         // About one number in 2^10 rises by 10 bits, and is then walked twice.
@@ -150,8 +153,8 @@ impl DelaysOnDevice {
         Range { from, numbers, words, common, kind }
     }
 
-    /// Returns the parameters of a launch for at most `numbers` numbers from `first` on. Numbers
-    /// share at most `common` first steps.
+    /// Returns the parameters of a launch for the next part of a range: at most `numbers` numbers,
+    /// which begin with `first`. Numbers share at most `common` first steps.
     fn part(&self, first: u128, numbers: u64, common: u32) -> Range {
         let common = common.min(first.ilog2());
         // Few residues with many numbers each would leave most of the device idle.
@@ -193,11 +196,11 @@ impl DelaysOnDevice {
         Ok(kernel)
     }
 
-    /// Launches the kernel. A survey makes a number a candidate if one of its table steps begins at
-    /// `limit` or above.
+    /// Launches the kernel. In a survey, a number becomes a candidate if one of its table steps
+    /// begins at a value of at least `limit`.
     ///
     /// # Panics
-    /// If the buffer for delays is too short for a launch that writes them.
+    /// If the launch writes delays and the buffer for them is too short.
     fn launch(&mut self, range: &Range, limit: u128) -> Result<(), DeviceError> {
         let kernel = self.kernel(range.words, range.kind)?;
         let (groups, count) = match range.kind {

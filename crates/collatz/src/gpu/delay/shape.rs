@@ -14,8 +14,8 @@ pub struct DelayShape {
     pub small_bits: u32,
     /// Whether the table of delays is in shared memory; otherwise it is in global memory.
     pub small_shared: bool,
-    /// The number of table steps between two tests of whether the path has reached the table of
-    /// delays.
+    /// The number of table steps after which the kernel tests whether the path has reached the
+    /// table of delays.
     pub unroll: u32,
     /// The number of threads per block, a multiple of 32.
     pub threads: u32,
@@ -118,8 +118,8 @@ pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
 pub(super) enum Kind {
     /// The sum of all delays, the largest delay and the candidates. Each number is walked.
     Survey,
-    /// The same as [`Kind::Survey`], by groups of residues. Only the numbers of the smallest
-    /// residue of each group are walked.
+    /// The same results as [`Kind::Survey`], computed by groups of residues. Only the numbers of
+    /// the smallest residue of each group are walked.
     Merged,
     /// A list of the delays of all numbers.
     Write,

@@ -17,7 +17,8 @@ fn engine(shape: DelayShape, chunk: u64, words: u32) -> DelaysOnDevice {
     DelaysOnDevice::with_shape(&device, shape).unwrap().with_sizes(chunk, 0, words)
 }
 
-/// Compares the delays of a range with those of the CPU, by `fill` and by `survey`.
+/// Compares the delays of a range on the device with the delays on the CPU, by `fill` and by
+/// `survey`.
 fn check(engine: &mut DelaysOnDevice, from: u128, numbers: usize) {
     let mut host = Host::default();
     let expected = filled(&mut host, from, numbers);

@@ -2,13 +2,13 @@
 //!
 //! After a device has walked the numbers of a list of nodes of the last level, the host searches
 //! that list for a challenged node. It reads back the 32 nodes that were processed together with
-//! it, which must be true nodes of the tree, and walks their numbers by the slow rules. Their
-//! tally, and the number of odd steps of each of their long numbers, must be the same as on the
-//! device.
+//! it, which must be true nodes of the tree, and walks their numbers by the slow rules. The tally
+//! of these 32 nodes, and the number of odd steps of each of their long numbers, must be the same
+//! as on the device.
 //!
-//! A challenge costs the device one scan of the list of nodes, at 32 bytes per entry, and one of a
-//! seventh of the list of long numbers: about 100 µs for a list of 10^7 nodes. Three launches and
-//! one copy to the host are needed. The host needs 2 to 3 ms of one core or more for the 32 nodes,
+//! A challenge costs the device one scan of the list of nodes, at 32 bytes per entry, and a scan of
+//! one seventh of the list of long numbers: about 100 µs for a list of 10^7 nodes. Three launches
+//! and one copy to the host are needed. On the host, the 32 nodes take one core 2 to 3 ms or more,
 //! while the device continues with other nodes. While the tree is walked, the host also computes
 //! the challenged node by the rules alone, on other threads.
 
@@ -28,7 +28,8 @@ use crate::walk::Walker;
 
 /// The number of nodes per tally.
 pub(super) const TAKE: usize = 32;
-/// The value in place of the odd steps of a number that the device left to the host.
+/// The value that the device writes in place of the number of odd steps of a number that it left to
+/// the host.
 const GIVEN_UP: u64 = 0xffff;
 
 /// Returns the low bits of a node, given as the eight words of the device's format.
@@ -41,7 +42,8 @@ fn low(words: &NodeWords) -> u128 {
 pub(super) struct Asked {
     /// The low bits of the nodes to search for.
     keys: Buffer<[u32; 4]>,
-    /// Two words for each key: the index of its node in the list, and the number of matching nodes.
+    /// Two words for each key: the index in the list of the node with this key, and the number of
+    /// nodes that have the key.
     found: Buffer<u32>,
     /// The device's results for nodes that were found.
     answers: Buffer<u64>,
@@ -52,8 +54,8 @@ const KEYS: usize = 1024;
 /// The number of keys whose results are read back together.
 const ANSWERS: usize = 8;
 /// The count of long numbers for which each result has room when several results are read back
-/// together. It is five times the average of 32 nodes. A result that is read back alone has room
-/// for all numbers.
+/// together. It is about five times the average count for 32 nodes. A result that is read back
+/// alone has room for all numbers of the 32 nodes.
 const ROOM: usize = 1024;
 /// The count of numbers of the 32 nodes of a tally.
 const ALL: usize = TAKE << LAST;
@@ -81,7 +83,7 @@ pub(super) struct Examiner<'a> {
 pub(super) struct Taken {
     /// The low bits of the challenged nodes of the tally.
     lows: HashSet<u128>,
-    /// The index, in the device's list, of the first of the nodes.
+    /// The index, in the device's list, of the first node of the tally.
     first: usize,
     nodes: Vec<NodeWords>,
     tally: [u32; 4],
@@ -105,7 +107,7 @@ pub(super) struct Judge<'a> {
 
 type Verdict = Result<Vec<Answer>, CollatzError>;
 
-/// The results of the checks of answers, by the order in which the answers were submitted.
+/// The results of the checks of answers, in the order in which the answers were submitted.
 #[derive(Debug, Default)]
 pub(super) struct Verdicts {
     list: Mutex<BTreeMap<usize, Verdict>>,
@@ -172,9 +174,9 @@ impl<'a> Examiner<'a> {
         Self { kernels, judge }
     }
 
-    /// Returns, for each challenged node of the last level, the index in a list of the node of
-    /// level `level` above it; `None` if the list does not have that node. Challenged nodes are
-    /// given by their low bits.
+    /// Searches a list of nodes of level `level` for the nodes above the challenged nodes. For each
+    /// challenged node of the last level, given by its low bits, returns the index in the list;
+    /// `None` if the list does not have the node above it.
     pub(super) fn find(
         &self,
         asked: &mut Asked,
@@ -198,8 +200,8 @@ impl<'a> Examiner<'a> {
         Ok(challenged.iter().map(|low| places.get(&key(low)).copied()).collect())
     }
 
-    /// Starts a search for the nodes of a list with the given keys, their low bits. The keys
-    /// ascend; there are at most [`KEYS`].
+    /// Starts a search of a list of nodes. The keys are the low bits of the nodes to find; they
+    /// ascend, and there are at most [`KEYS`].
     fn look_for(
         &self,
         asked: &mut Asked,
@@ -216,8 +218,9 @@ impl<'a> Examiner<'a> {
         self.kernels.find(nodes, range, keys, found)
     }
 
-    /// Returns `place`, the index of the node with the given key, if `count`, the number of
-    /// matching nodes, is 1. Returns `None` if it is 0, and an error if it is larger.
+    /// Evaluates a search for the node whose low bits are `key`. If `count`, the number of nodes
+    /// found, is 1, returns the index of the node, `place`. Returns `None` if `count` is 0, and an
+    /// error if it is larger than 1.
     fn place(
         &self,
         place: u32,
@@ -235,8 +238,8 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Like [`Self::find`], but returns pairs (index, low bits). Returns an error if a node is
-    /// missing from the list.
+    /// Like [`Self::find`], but returns a pair for each challenged node: the index in the list, and
+    /// the low bits of the challenged node. Returns an error if a node is missing from the list.
     pub(super) fn find_all(
         &self,
         asked: &mut Asked,
@@ -253,9 +256,9 @@ impl<'a> Examiner<'a> {
         pairs.collect()
     }
 
-    /// Reads back the results for the challenged nodes among those of `work`, with the nodes of the
-    /// same tallies, and calls `submit` with each tally. Challenged nodes that were not walked
-    /// remain in `challenged`.
+    /// Reads back the results for all challenged nodes whose numbers were walked in `work`,
+    /// together with the nodes of the same tallies. Calls `submit` once for each tally. Challenged
+    /// nodes that were not walked remain in `challenged`.
     pub(super) fn examine(
         &self,
         asked: &mut Asked,
@@ -290,8 +293,8 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    /// Returns the device's results for the nodes of a range of keys that were searched, with room
-    /// for `room` long numbers each.
+    /// Returns the device's results for the nodes found by the last search, for a range of indices
+    /// of its keys. Each result has room for `room` long numbers.
     fn take(
         &self,
         asked: &mut Asked,
@@ -307,8 +310,8 @@ impl<'a> Examiner<'a> {
         Ok(answers.chunks_exact(words).map(<[u64]>::to_vec).collect())
     }
 
-    /// Returns the index of the first node of the tally to which a result belongs; `None` if the
-    /// challenged node was not walked.
+    /// Returns the index of the first node of the tally to which the result `answer` belongs;
+    /// `None` if the challenged node was not walked. `low` has the low bits of the challenged node.
     fn first(
         &self,
         work: &Work<'_>,
@@ -328,8 +331,8 @@ fn sorted(lows: impl Iterator<Item = u128>) -> Vec<u128> {
 }
 
 impl Taken {
-    /// Parses a result of the device for the nodes of a tally. The first node has index `first`;
-    /// the node with the low bits `low` is challenged.
+    /// Parses `answer`, the device's result for the nodes of a tally. `first` is the index of the
+    /// first of these nodes, and `low` has the low bits of the challenged node.
     fn new(work: &Work<'_>, first: usize, low: u128, answer: &[u64]) -> Self {
         let (head, ends) = answer.split_at(HEAD);
         let halves = |words: &[u64]| -> Vec<u32> {
@@ -363,8 +366,8 @@ impl<'a> Judge<'a> {
         Self { device, tree, slow }
     }
 
-    /// Returns the error for the result `what`, which is `found` on the device but must be
-    /// `expected`.
+    /// Returns the error that a result of the device is wrong. `what` names the result, `found` is
+    /// its value on the device, and `expected` is the correct value.
     pub(super) fn refuted(
         &self,
         what: impl Into<String>,
@@ -380,8 +383,8 @@ impl<'a> Judge<'a> {
         self.refuted(format!("the node {key} mod 2^{level}"), "missing", "one of the list")
     }
 
-    /// Checks the device's results for the nodes of a tally. Returns the contributions of the
-    /// challenged nodes among them if all results are right, otherwise an error.
+    /// Checks the device's results for the nodes of a tally. If all results are right, returns the
+    /// contributions of the challenged nodes among these nodes. Otherwise returns an error.
     fn judge(&self, taken: &Taken) -> Verdict {
         let walks = self.walks(taken)?;
         let wanted = walks.into_iter().filter(|(low, _)| taken.lows.contains(low));
@@ -417,8 +420,8 @@ impl<'a> Judge<'a> {
         Ok(all)
     }
 
-    /// Returns an error unless the device has listed each long number of `nodes` exactly once, with
-    /// the right number of odd steps.
+    /// Checks that the device has listed each long number of `nodes` exactly once, with the right
+    /// number of odd steps. Returns an error if it has not.
     fn compare_ends(&self, taken: &Taken, nodes: &[(u128, NodeWalks)]) -> Result<(), CollatzError> {
         let long = nodes.iter().map(|(_, walks)| walks.long.len()).sum::<usize>() as u64;
         if taken.long != long {

@@ -1,5 +1,5 @@
-//! Processing of a chunk of nodes: it is grown over several levels; at the last level, the numbers
-//! of the nodes are walked.
+//! Processing of a chunk of nodes. A chunk is grown over several levels; at the last level, the
+//! numbers of its nodes are walked.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::walk::Walker;
 const LIST: usize = 4096;
 /// The number of words of a list that `sieve_long.cu` writes: a count, then two words per number.
 const LIST_WORDS: usize = 1 + 2 * LIST;
-/// The number of places of the list of long numbers that are processed first while no highest value
-/// is known.
+/// The number of places of the list of long numbers that are processed first if no highest value is
+/// known yet.
 const FIRST: usize = 1 << 14;
 /// The largest number of levels grown at once.
 const LEVELS: usize = 32;
@@ -36,12 +36,13 @@ pub(super) struct TreeMemory {
     steps: Buffer<u32>,
     mod_9: Buffer<u32>,
     least: Buffer<u32>,
-    /// The number of nodes of each level, then the index of the next node, and the number of used
-    /// places of the list of long numbers.
+    /// The number of nodes of each level, then the index of the next node to process, then the
+    /// number of used places of the list of long numbers.
     counters: Buffer<u32>,
-    /// The sums over the walks: the count of numbers walked, and the odd steps of numbers that a
-    /// rule excluded. Then the sums over the tallies: first again these two, then the count of long
-    /// numbers, and the number of tallies.
+    /// Two sums over the walks: the count of numbers walked, and the odd steps of numbers that a
+    /// rule excluded. Then four sums over the tallies: again the count of numbers walked and these
+    /// odd steps, then the count of long numbers, and the number of tallies with the mark of the
+    /// launch.
     sums: Buffer<u64>,
     /// The results for long numbers, in the layout of [`Memory::Long`].
     long: Buffer<u64>,
@@ -77,7 +78,7 @@ impl TreeMemory {
     }
 }
 
-/// The state that all chunks of a tree share, and the sums over them.
+/// The state that all chunks of a tree share, and the sums over all chunks.
 #[derive(Debug)]
 pub(super) struct Chunks<'a, 'scope> {
     tree: &'a Tree,
@@ -94,7 +95,8 @@ pub(super) struct Chunks<'a, 'scope> {
     /// The number of answers to challenges that were submitted for a check.
     submitted: usize,
     strike: Option<&'a dyn Strike>,
-    /// The number of nodes grown so far at each level, from the level of the root on.
+    /// The number of nodes grown so far at each level. The first entry is for the level of the
+    /// root.
     grown: Vec<u128>,
     /// The numbers that the last launch left to the host. The host has walked them.
     given_up: Vec<u128>,
@@ -114,8 +116,8 @@ struct Found {
     given_up: Listed,
 }
 
-/// A list of limited length, and the count of all numbers, including those for which it has no
-/// room.
+/// A list with room for a limited count of numbers. `count` also includes the numbers for which the
+/// list has no room.
 struct Listed {
     count: u64,
     numbers: Vec<u128>,
@@ -185,7 +187,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
     }
 
     /// Grows the first `count` nodes of `from` over the given levels, and writes the resulting
-    /// nodes to `to`. Returns their number.
+    /// nodes to `to`. Returns the number of resulting nodes.
     pub(super) fn grow(
         &mut self,
         from: View<'_, NodeWords>,
@@ -222,8 +224,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(last)
     }
 
-    /// Walks the numbers of `count` nodes of the last level, and submits the device's results for
-    /// the challenged nodes for a check.
+    /// Walks the numbers of the first `count` nodes of the last level. Submits the device's results
+    /// for the challenged nodes, which are checked on other threads.
     pub(super) fn walk(
         &mut self,
         memory: &mut LastMemory,
@@ -272,7 +274,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
     }
 
     /// Walks the numbers of a range of nodes. Returns the number of used places of the list of long
-    /// numbers; `None` if the list is too short.
+    /// numbers. Returns `None` if the list is too short.
     fn launch(
         &mut self,
         memory: &mut LastMemory,
@@ -326,7 +328,7 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         Ok(fits.then_some(places))
     }
 
-    /// Adds the sums of the last launch to those of the tree. Returns the count of long numbers
+    /// Adds the sums of the last launch to the sums of the tree. Returns the count of long numbers
     /// according to the tallies of the launch.
     fn sums(&mut self, nodes: usize) -> Result<u64, CollatzError> {
         if let Some(strike) = self.strike {
@@ -440,7 +442,8 @@ impl<'a, 'scope> Chunks<'a, 'scope> {
         }
     }
 
-    /// Returns the totals of all walks; an error if the number of nodes of a level is wrong.
+    /// Returns the totals of all walks. Returns an error if the number of nodes of a level is
+    /// wrong.
     pub(super) fn end(mut self) -> Result<Tally, CollatzError> {
         let expected = recurrence::levels(self.tree);
         for ((level, found), expected) in (self.tree.root_level()..).zip(&self.grown).zip(expected)

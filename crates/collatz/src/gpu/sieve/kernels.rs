@@ -24,13 +24,13 @@ pub struct Blocks {
 
 /// The number of places of the list of long numbers that a warp reserves at a time.
 pub(super) const PLACES: usize = 256;
-/// The number of words of a result for a challenged node before its long numbers.
+/// The number of words of a result for a challenged node that precede its list of long numbers.
 pub(super) const HEAD: usize = 4 + 4 * TAKE;
 /// The number of powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most
 /// 72 levels.
 const POWERS: u32 = 96;
-/// A bound on the number of odd steps of a node. Kernels take the number modulo this bound, so that
-/// corrupted memory causes no access out of range.
+/// A bound on the number of odd steps of a node. Kernels reduce the number of odd steps modulo this
+/// bound, so that corrupted memory causes no access out of range.
 const ODD_STEPS: usize = 128;
 /// The largest number of blocks per multiprocessor in a launch.
 const OF_A_MULTIPROCESSOR: u32 = 8;
@@ -51,8 +51,8 @@ impl Blocks {
 }
 
 /// The kernels of the sieve. The field `of` has the constants with which they are compiled: the
-/// number of bits of a step, the number of steps looked ahead, and the number of look-ahead
-/// vectors.
+/// number of bits of a step, the number of steps that the look-ahead vectors cover, and the number
+/// of these vectors.
 #[derive(Debug, Clone)]
 pub(super) struct Kernels {
     pub of: (u32, u32, u32),
@@ -165,8 +165,8 @@ pub(super) struct LastTables<'a> {
 }
 
 impl LastTables<'_> {
-    /// Asserts that no table is too short for kernels compiled for `step` bits of a step, `look`
-    /// steps looked ahead and `classes` vectors.
+    /// Asserts that no table is too short for the kernels. They are compiled for steps of `step`
+    /// bits and for `classes` vectors, each of which covers `look` steps.
     fn fit(&self, (step, look, classes): (u32, u32, u32)) {
         assert_room("vectors", self.vectors.len(), (classes as usize) << (look - 5));
         assert_room("powers of 3", self.powers.len(), ODD_STEPS);
@@ -232,12 +232,12 @@ impl Kernels {
         })
     }
 
-    /// Computes the children of `nodes` at level `level` and writes them to `grown`. Of two
-    /// counters, the first is the number of nodes, at most `most`; the kernel adds the number of
-    /// children to the second, initially 0.
+    /// Computes the children of `nodes` at level `level` and writes them to `grown`. The first of
+    /// two counters is the number of nodes, at most `most`. The kernel adds the number of children
+    /// to the second counter, which must be 0 before.
     ///
     /// # Panics
-    /// If `nodes` has fewer than `most` nodes, or `grown` has no room for twice as many.
+    /// If `nodes` has fewer than `most` nodes, or `grown` has no room for 2·`most` nodes.
     pub(super) fn grow(
         &self,
         (nodes, grown): (View<'_, NodeWords>, Cells<'_, NodeWords>),
@@ -272,7 +272,7 @@ impl Kernels {
     /// Computes one look-ahead vector, of 2^(look − 5) words, for nodes with `odd` odd steps.
     ///
     /// # Panics
-    /// If the vector has another length, or a table is too short.
+    /// If the vector does not have 2^(look − 5) words, or a table is too short.
     pub(super) fn look(
         &self,
         to: Cells<'_, u32>,
@@ -290,9 +290,9 @@ impl Kernels {
         unsafe { self.look.launch(Launch::linear(blocks, self.blocks.grow), &args) }
     }
 
-    /// Walks the numbers of the nodes with indices in `range`. The counters are the end of the
-    /// range, the index of the next node, and the number of used places of the list of long
-    /// numbers.
+    /// Walks the numbers of the nodes with indices in `range`. The three counters are, in this
+    /// order, the end of the range, the index of the next node to walk, and the number of used
+    /// places of the list of long numbers.
     ///
     /// # Panics
     /// If a buffer is too short for the nodes, or a table is too short.
@@ -346,7 +346,7 @@ impl Kernels {
     /// Walks the long numbers in a range of places of their list.
     ///
     /// # Panics
-    /// If the list has fewer places, or a table is too short.
+    /// If the range ends beyond the places of the list, or a table is too short.
     pub(super) fn long(&self, call: LongCall<'_>) -> Result<(), DeviceError> {
         let LastMemory { nodes, listed, ends, .. } = call.memory;
         assert_room("places of long numbers", listed.len(), call.range.end as usize);
@@ -397,7 +397,7 @@ impl Kernels {
     /// `mark`.
     ///
     /// # Panics
-    /// If there are fewer tallies, or not four sums.
+    /// If there are fewer than `count` tallies, or fewer than four sums.
     pub(super) fn sum(
         &self,
         tallies: &Buffer<[u32; 4]>,
@@ -416,11 +416,12 @@ impl Kernels {
         unsafe { self.sum.launch(shape, &args) }
     }
 
-    /// Searches for the nodes with the given keys, their low bits, which ascend. Writes two words
-    /// for each key: the index of its node and the number of matches.
+    /// Searches the nodes in `range` for the given keys, which are low bits of nodes and ascend.
+    /// Writes two words for each key: the index of the node with this key, and the number of nodes
+    /// that have it.
     ///
     /// # Panics
-    /// If there are fewer nodes than the range needs, or `found` has not two words for each key.
+    /// If the range ends beyond the nodes, or `found` has fewer than two words for each key.
     pub(super) fn find(
         &self,
         nodes: &Buffer<NodeWords>,
@@ -442,8 +443,8 @@ impl Kernels {
         unsafe { self.find.launch(self.scan(range.len()), &args) }
     }
 
-    /// Collects the results for nodes that [`Kernels::find`] has found, in [`HEAD`] + 2·`room`
-    /// words each: see the kernel `sieve_take`.
+    /// Collects the results for the nodes that [`Kernels::find`] has found. Each result has
+    /// [`HEAD`] + 2·`room` words in the format of the kernel `sieve_take`.
     ///
     /// # Panics
     /// If a buffer is shorter than the range of nodes or the list requires, or the results do not

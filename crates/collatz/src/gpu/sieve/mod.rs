@@ -57,8 +57,7 @@ struct Vectors {
 /// Memory that successive trees reuse.
 #[derive(Debug)]
 struct Space {
-    /// Two buffers for the nodes of the levels in between when a chunk is grown over several
-    /// levels.
+    /// Two buffers for the nodes of intermediate levels, when a chunk is grown over several levels.
     scratch: [Buffer<NodeWords>; 2],
     last: LastMemory,
     asked: Asked,
@@ -70,8 +69,8 @@ struct Space {
 #[derive(Debug)]
 struct LastMemory {
     nodes: Buffer<NodeWords>,
-    /// The list of long numbers. Each *place* of the list has a number, as the index of its node
-    /// and its index within the node, or is unused.
+    /// The list of long numbers. A *place* of the list is either unused or contains a number, given
+    /// by the index of its node and the number's index within the node.
     listed: Buffer<u64>,
     /// The number of odd steps of the long number in each place, or a mark if the device left the
     /// number to the host.
@@ -79,8 +78,8 @@ struct LastMemory {
     /// One tally per 32 nodes: counts and sums over their numbers, and the mark of the launch that
     /// wrote it.
     tallies: Buffer<[u32; 4]>,
-    /// The mark of the last launch, a number by which the tallies of successive launches differ,
-    /// also across trees.
+    /// The mark of the last launch. The tallies of successive launches, also of different trees,
+    /// have different marks.
     mark: u32,
 }
 
@@ -91,14 +90,14 @@ impl Space {
     }
 }
 
-/// A chunk of nodes can be grown by this many levels without exceeding a buffer: it begins with at
-/// most 2^−10 of the nodes for which the buffer has room.
+/// The number of levels by which a chunk of nodes can be grown without exceeding a buffer. A chunk
+/// begins with at most 2^−10 of the nodes for which the buffer has room.
 const LEVELS_OF_A_CHUNK: u32 = 10;
 /// The count of long numbers for which memory is reserved, per node of the last level; the average
 /// is about six.
 const LONG_OF_A_NODE: usize = 10;
-/// The default number of nodes per challenge. The check of a challenge takes about as long as 2^17
-/// nodes.
+/// The default number of nodes per challenge. The check of a challenge takes about as long as the
+/// device needs for 2^17 nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 24;
 /// The largest number of odd steps that the device records for a long number. Records have 16 bits,
 /// and one value marks numbers left to the host.
@@ -168,8 +167,8 @@ impl GpuSieve {
         Ok(self.kernels.insert(kernels).clone())
     }
 
-    /// Returns the memory of a tree, with its tables. Reuses the memory of the last tree if that
-    /// has the same tables.
+    /// Returns the memory of a tree, with its tables. Reuses the memory of the previous tree if the
+    /// two trees have the same tables.
     fn of_tree(&mut self, tree: &Tree) -> Result<TreeMemory, DeviceError> {
         match self.of_tree.take() {
             Some(mut of_tree) if of_tree.tables().suit(tree) => {
@@ -204,8 +203,8 @@ impl GpuSieve {
         })
     }
 
-    /// Computes the look-ahead vectors of a tree and stores them, unless the stored ones are those
-    /// of the tree.
+    /// Computes the look-ahead vectors of a tree and stores them. Does nothing if the stored
+    /// vectors are already valid for the tree.
     fn vectors(
         &mut self,
         tree: &Tree,
@@ -239,8 +238,9 @@ impl GpuSieve {
 
 impl GpuSieve {
     /// Returns words of the look-ahead vectors of a region's first tree, to test vectors that are
-    /// too long for a CPU. For each pair (vector, word) of `places`, returns the word as the kernel
-    /// computed it, and as the rules give it.
+    /// too long for a CPU. `places` has pairs (index of a vector, index of a word in it). For each
+    /// pair, returns two words: the one that the kernel computed, and the one that follows from the
+    /// rules.
     ///
     /// # Errors
     /// The device fails; the region has no tree; or `places` names a vector or a word that does not
@@ -309,9 +309,9 @@ impl Backend for GpuSieve {
 }
 
 impl GpuSieve {
-    /// Grows and walks a tree and returns its totals; `None` if the watch stopped the work. Answers
-    /// to challenges are checked on other threads at the same time. All checks are complete when
-    /// the function returns.
+    /// Grows and walks a tree and returns its totals. Returns `None` if the watch stopped the work.
+    /// Answers to challenges are checked on other threads at the same time. All checks are complete
+    /// when the function returns.
     fn grow(
         &self,
         task: Task<'_>,

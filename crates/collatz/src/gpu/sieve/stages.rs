@@ -14,8 +14,8 @@ pub(super) struct Stage {
     next: usize,
     /// The fraction of the tree's numbers that belongs to all nodes of the stage.
     share: f64,
-    /// Pairs, in ascending order, of the index of a node in this stage and the low bits of a
-    /// challenged node below it.
+    /// Pairs of the index of a node in this stage and the low bits of a challenged node below that
+    /// node. The pairs ascend.
     challenged: Vec<(usize, u128)>,
 }
 
@@ -24,14 +24,15 @@ impl Stage {
         Self { nodes, level, count, next: 0, share, challenged: vec![] }
     }
 
-    /// Sets the pairs of a node's index and a challenged node below it.
+    /// Sets the challenged nodes: pairs of the index of a node in this stage and the low bits of a
+    /// challenged node below it, in any order.
     pub(super) fn challenged(self, mut challenged: Vec<(usize, u128)>) -> Self {
         challenged.sort_unstable();
         Self { challenged, ..self }
     }
 
-    /// Returns the low bits of the challenged nodes below `count` nodes of the stage, from index
-    /// `first` on.
+    /// Returns the low bits of the challenged nodes that are below the `count` nodes of the stage
+    /// that begin with index `first`.
     pub(super) fn below(&self, first: usize, count: usize) -> Vec<u128> {
         let from = self.challenged.partition_point(|&(place, _)| place < first);
         let to = self.challenged.partition_point(|&(place, _)| place < first + count);
@@ -42,15 +43,15 @@ impl Stage {
         self.next == self.count
     }
 
-    /// Marks the next nodes as processed, at most `most` but at least one. Returns the index of the
-    /// first, their count, and the fraction of the tree's numbers that belongs to them.
+    /// Marks the next nodes as processed: at most `most`, but at least one. Returns the index of
+    /// the first of them, their count, and the fraction of the tree's numbers that belongs to them.
     pub(super) fn take(&mut self, most: usize) -> (usize, usize, f64) {
         let (first, count) = (self.next, most.max(1).min(self.count - self.next));
         self.next += count;
         (first, count, self.share * count as f64 / self.count as f64)
     }
 
-    /// Returns the nodes of the stage from index `node` on.
+    /// Returns the node with index `node` and all later nodes of the stage.
     pub(super) fn from(&self, node: usize) -> View<'_, NodeWords> {
         self.nodes.view(node..self.count)
     }

@@ -4,16 +4,19 @@ use std::fmt::Debug;
 
 use warpint_device::{Buffer, DeviceError};
 
-/// The contents of a buffer in a device's memory at a moment before the host reads them.
+/// A buffer in a device's memory, at a moment at which a test can inject a fault. Each variant
+/// states the contents of the buffer and the moment.
 #[derive(Debug)]
 pub enum Memory<'a> {
     /// The look-ahead vectors, after the device has computed them.
     Vectors(&'a mut Buffer<u32>),
-    /// The counters of nodes, one per level, after the device has grown nodes over some levels.
+    /// The counters of nodes, one per level, after the device has grown nodes over one or more
+    /// levels.
     Counters(&'a mut Buffer<u32>),
     /// The nodes of the last level, before their numbers are walked, and the number of nodes.
     Nodes(&'a mut Buffer<[u32; 8]>, usize),
-    /// The tallies of 32 nodes each, after the walks of their numbers, and the number of tallies.
+    /// The tallies, one for every 32 nodes, after the walks of the nodes' numbers. Then the number
+    /// of tallies.
     Tallies(&'a mut Buffer<[u32; 4]>, usize),
     /// The sums of a launch: first the two sums over its walks, then the four sums over its
     /// tallies.
@@ -23,8 +26,8 @@ pub enum Memory<'a> {
     Places(&'a mut Buffer<u32>),
     /// The list of long numbers, and the number of its used places.
     Listed(&'a mut Buffer<u64>, usize),
-    /// The number of odd steps of each long number, by place of the list, and the number of used
-    /// places.
+    /// The number of odd steps of each long number, in the order of the places of the list, and the
+    /// number of used places.
     Ends(&'a mut Buffer<u16>, usize),
     /// The results for long numbers. First, three words about the numbers that fell below their
     /// starts: the sum of their odd steps, their count, and a second copy of the sum, which the
@@ -36,7 +39,8 @@ pub enum Memory<'a> {
 
 /// A change of the contents of a device's memory, as a fault would cause it.
 pub trait Strike: Debug + Send + Sync {
-    /// Changes `memory`, or leaves it as it is. It is called at each moment that [`Memory`] lists.
+    /// Changes `memory`, or leaves it as it is. This function is called at each moment that
+    /// [`Memory`] lists.
     ///
     /// # Errors
     /// The device fails.

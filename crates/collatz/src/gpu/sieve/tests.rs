@@ -16,7 +16,7 @@ fn shape(look: u32, step: u32, rules: Rules) -> Shape {
     Shape { rules, look: Looking::new(look), step: Step::new(step).unwrap() }
 }
 
-/// The seed of the challenges, the same on the device and the CPU.
+/// The seed of the challenges on the device and on the CPU.
 const SEED: u64 = 20_261_123;
 
 fn on_cpu() -> CpuSieve {
@@ -62,8 +62,8 @@ fn trees_are_walked_as_on_the_cpu() {
     }
 }
 
-/// Tests trees such that each word of the low bits, of the bits above them and of the values
-/// affects some result.
+/// Tests trees of large numbers and of many levels. Each word of the low bits, of the bits above
+/// them, and of the values on the paths affects some result.
 #[test]
 fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     let far = |bits: u32, add: u128| {

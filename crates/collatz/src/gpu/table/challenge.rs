@@ -69,7 +69,7 @@ impl Examiner {
     /// Adds the first `items` tallies to `sum`, which has one word.
     ///
     /// # Panics
-    /// If there are fewer tallies, or `sum` has no word.
+    /// If there are fewer than `items` tallies, or `sum` has no word.
     pub(super) fn add(&self, items: u64, sum: Cells<'_, u64>) -> Result<(), DeviceError> {
         assert_room("tallies", self.tallies.len(), items as usize);
         assert_room("a sum", sum.len(), 1);
@@ -78,8 +78,9 @@ impl Examiner {
         unsafe { self.sum.launch(self.scan(items), &args) }
     }
 
-    /// Returns the index in the list of a launch of each challenged residue that the list has. The
-    /// key is the first word of the packed residue.
+    /// Searches the list of a launch for challenged residues. The key of a residue is the first
+    /// word of its packed form. Returns a map from the key of each residue that the list has to the
+    /// residue's index in the list.
     fn find(
         &self,
         challenged: &Challenged,
@@ -114,8 +115,8 @@ impl Examiner {
         Ok(places)
     }
 
-    /// Recomputes the items of a launch that contain challenged numbers, compares the results with
-    /// the device's, and removes these numbers from `asked`.
+    /// Recomputes the items of a launch that contain challenged numbers, and compares the results
+    /// with the device's. Removes the challenged numbers of these items from `asked`.
     pub(super) fn examine(
         &self,
         challenged: &Challenged,

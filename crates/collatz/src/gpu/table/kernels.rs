@@ -75,10 +75,10 @@ impl Grow {
         })
     }
 
-    /// Computes the mandatory residues of k + 1 bits from those of k bits, two words each. Of the
-    /// two `counts`, the first is the number of residues in `from`, at most `most`. The kernel adds
-    /// to the second, initially 0, the number of new residues, including those for which `to` has
-    /// no room.
+    /// Computes the mandatory residues of k + 1 bits from the mandatory residues of k bits. A
+    /// residue has two words. The first of two `counts` is the number of residues in `from`, at
+    /// most `most`. The kernel adds the number of new residues to the second count, which must be 0
+    /// before. It includes new residues for which `to` has no room.
     ///
     /// # Panics
     /// If `from` has fewer than `most` residues, or there are fewer than two counts.
@@ -136,8 +136,8 @@ pub(super) fn largest_table(shared_memory: u32) -> u32 {
     (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
 }
 
-/// Returns the number of threads per block, and of blocks per multiprocessor, for a multiprocessor
-/// with `shared_memory` bytes of shared memory.
+/// Returns the number of threads per block, and the number of blocks per multiprocessor, for a
+/// multiprocessor with `shared_memory` bytes of shared memory.
 pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
     match shared_memory / (Walk::shared_bytes(table_bits, MOST_THREADS / 2) + RESERVED) {
         0 | 1 => (MOST_THREADS, 1),

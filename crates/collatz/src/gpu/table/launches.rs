@@ -11,11 +11,12 @@ use super::{DeviceTable, List, portion};
 use crate::table::{Blocks, Challenged};
 use crate::{CollatzError, Verified, Watch};
 
-/// The largest count of numbers per item, the numbers r + h·2^s of one residue r. Lanes that begin
-/// items of this size together end within a few percent of each other's time.
+/// The largest count of numbers per item. The numbers of an item are r + h·2^s for one residue r
+/// and consecutive values h. Lanes that begin items of this size together end within a few percent
+/// of each other's time.
 const ITEM: u64 = 1 << 12;
 
-/// The number of items per thread, if there are enough numbers for so many.
+/// The intended number of items per thread. A launch with too few numbers has fewer.
 const ITEMS: u64 = 16;
 
 /// The least and the greatest duration that a launch should have.
@@ -27,15 +28,16 @@ struct Answer {
     steps: u64,
     /// The sum of all tallies, which must be equal to `steps`.
     tallies: u64,
-    /// The count of numbers left to the host, from two counters of the device, which must be equal.
+    /// The count of numbers left to the host, as given by two counters of the device. The two
+    /// values must be equal.
     left: [u64; 2],
     /// The numbers left to the host; `None` if they do not all fit in the buffer.
     starts: Option<Vec<u128>>,
 }
 
 impl DeviceTable {
-    /// Walks the numbers of a list of residues, in several launches, and returns the result; `None`
-    /// if the watch stopped the work.
+    /// Walks the numbers of a list of residues, in several launches, and returns the result.
+    /// Returns `None` if the watch stopped the work.
     pub(super) fn walk_list(
         &mut self,
         (list, count): (List<'_>, u64),
@@ -126,9 +128,9 @@ impl DeviceTable {
         }
     }
 
-    /// Launches the walk of some residues of a list, with a range of values h, by a kernel for
-    /// numbers of `words` words. Returns the number of values h per item, and the number of items
-    /// per residue. Does not wait for the kernel.
+    /// Launches the walk of the residues in a range of a list, for a range of values h, by a kernel
+    /// for numbers of `words` 32-bit words. Returns the number of values h per item, and the number
+    /// of items per residue. Does not wait for the kernel.
     ///
     /// # Panics
     /// If the list does not contain the residues, or the tallies do not fit.
@@ -172,8 +174,8 @@ impl DeviceTable {
         Ok((item, chunks))
     }
 
-    /// Waits for the last launch and reads its results. The kernel was the one for numbers of
-    /// `words` words.
+    /// Waits for the last launch and reads its results. `words` is the number of 32-bit words per
+    /// number for which the kernel of that launch was compiled.
     fn launched(&self, words: u32) -> Result<Answer, DeviceError> {
         let state = self.state.download()?;
         let [_, left, steps, tallies, left_again] = <[u64; 5]>::try_from(state).unwrap_or_default();

@@ -32,12 +32,12 @@ const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 29;
 /// Limits on the work that [`DeviceTable`] does at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableLimits {
-    /// The largest number of residues in a list, 2^13 to 2^28. A list must have room for all
-    /// residues that are grown from one residue of 13 bits fewer.
+    /// The largest number of residues in a list, from 2^13 to 2^28. A list of residues modulo 2^s
+    /// must have room for all residues that are grown from one residue modulo 2^(s − 13).
     pub residues: usize,
-    /// The largest number of walks that a launch can leave to the host, 1 to 2^28.
+    /// The largest count of numbers that a launch can leave to the host, from 1 to 2^28.
     pub left: usize,
-    /// The least count of numbers of a part of a region that is processed on the device.
+    /// The smallest count of numbers for which a part of a region is processed on the device.
     pub numbers: u128,
 }
 
@@ -81,9 +81,9 @@ impl<'a> List<'a> {
     }
 }
 
-/// The table method on a device. Its results are those of [`TableMethod`] with the same options.
-/// The CPU processes the numbers below 2^20, interval ends of fewer than 2^28 numbers, and numbers
-/// that overflow their words. If the walker has a trap, the CPU processes everything.
+/// The table method on a device. It gives the same results as [`TableMethod`] with the same
+/// options. The CPU processes the numbers below 2^20, interval ends of fewer than 2^28 numbers, and
+/// numbers that overflow their words. If the walker has a trap, the CPU processes everything.
 #[derive(Debug)]
 pub struct DeviceTable {
     device: Device,
@@ -105,8 +105,8 @@ pub struct DeviceTable {
 }
 
 impl DeviceTable {
-    /// Creates the method with the given options. Tables have 8 to 15 bits, as far as shared memory
-    /// allows.
+    /// Creates the method with the given options. Tables have from 8 to 15 bits, but at most
+    /// [`Self::most_table_bits`] for the device's shared memory.
     ///
     /// # Errors
     /// An option is out of its bounds, memory is too small, or a kernel does not compile.
@@ -125,7 +125,7 @@ impl DeviceTable {
     /// measurements. Invalid limits are replaced by the nearest valid ones.
     ///
     /// # Errors
-    /// Those of [`DeviceTable::new`].
+    /// The same errors as [`DeviceTable::new`].
     pub fn with_limits(
         device: &Device,
         options: TableOptions,
@@ -240,9 +240,9 @@ impl DeviceTable {
         Ok(Some(verified))
     }
 
-    /// Returns how many nodes from index `first` on, at least one, have descendants of `bits` bits
-    /// that fit in one list together, and the number of these descendants. No level in between has
-    /// more.
+    /// Returns the largest number of successive nodes, beginning with index `first`, whose
+    /// descendants of `bits` bits fit in one list together; it is at least 1. Also returns the
+    /// number of these descendants. No level in between has more of them.
     fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
         let counts = descendants(nodes.bits, bits);
         let (mut some, mut count) = (0, 0);
@@ -256,8 +256,9 @@ impl DeviceTable {
         (some, count)
     }
 
-    /// Grows `some` nodes from index `first` on, which have `from` bits, to residues of `to` bits,
-    /// and returns their list. It must have `expected` residues.
+    /// Grows nodes of `from` bits to residues of `to` bits: the `some` nodes of `packed` that begin
+    /// with index `first`. Returns the list of the residues. Returns an error if the list does not
+    /// have `expected` residues.
     fn grown<'a>(
         &mut self,
         packed: &'a Buffer<u64>,
@@ -365,8 +366,8 @@ fn pack(residue: Residue) -> [u64; 2] {
     [residue.low | u64::from(residue.odd) << ODD_SHIFT, residue.value]
 }
 
-/// Returns approximately ⌊all·done/of⌋. The result does not decrease as `done` grows, and it is
-/// `all` for `done` = `of`.
+/// Returns approximately ⌊all·done/of⌋, the part of `all` that is complete after `done` of `of`
+/// units. The result does not decrease as `done` grows, and it is `all` for `done` = `of`.
 fn portion(all: u128, done: u128, of: u128) -> u128 {
     if done >= of {
         return all;

@@ -15,9 +15,9 @@ fn device(options: TableOptions, limits: TableLimits) -> DeviceTable {
     DeviceTable::with_limits(&Device::simulator().unwrap(), options, limits).unwrap()
 }
 
-/// The seed of the challenges, the same on the device and the CPU.
+/// The seed of the challenges on the device and on the CPU.
 const SEED: u64 = 20_261_123;
-/// The count of numbers per challenge, with which there are some tens of challenges.
+/// The count of numbers per challenge. It gives some tens of challenges per test.
 const EVERY: u64 = 1 << 8;
 
 /// Limits with which all parts are processed on the device, in several lists and launches.
@@ -161,7 +161,8 @@ fn portions_add_up() {
 }
 
 /// Measures the speed on the first GPU, with all table sizes, for all numbers below 2^40, an
-/// interval from 2^64 on, and two classes below 2^71. On another interval the CPU must agree.
+/// interval that begins at 2^64, and two classes below 2^71. Also checks that the CPU gives the
+/// same result for a further interval.
 #[test]
 #[ignore = "a measurement on a GPU"]
 fn speed() {
