@@ -13,7 +13,8 @@ use crate::vectors::{self, Sequence};
 /// The number of squarings of a block, at the end of which a lap can be interrupted.
 pub const BLOCK: u64 = 100;
 
-/// The number of squarings of a lap. Residues after this number are known from another program.
+/// The number of squarings of a lap. Another program has computed residues after this number of
+/// squarings.
 pub const LAP: u64 = 10_000;
 
 // Registers.

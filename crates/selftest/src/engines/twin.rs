@@ -106,7 +106,7 @@ impl Twin {
     }
 
     /// Squares register `reg` n times with the given step in both engines, and returns an error if
-    /// the results differ. `shift` is the shift of the register before.
+    /// the results differ. `shift` is the shift of the register before the squarings.
     pub fn square(
         &mut self,
         what: &dyn fmt::Display,

@@ -50,7 +50,7 @@ impl<'a> Run<'a> {
         Self { spec, store: None, stop: StopToken::new(), options: RunOptions::default() }
     }
 
-    /// Returns the same test, which saves its checkpoints in `store`.
+    /// Makes the test save its checkpoints in `store`.
     pub(super) fn stored(self, store: &'a mut CheckpointStore) -> Self {
         Self { store: Some(store), ..self }
     }

@@ -69,8 +69,8 @@ pub(super) fn prepare(
     Ok(Prepared { starts: starts?, right })
 }
 
-/// Runs a test from a state to its end, and returns the state with the numbers of changes of the
-/// registers. Returns an error if a check fails or the final residue is not `right`.
+/// Runs a test from a state to its end, and counts the changes of each register. Returns the state
+/// with these counts. Returns an error if a check fails or the final residue is not `right`.
 fn sound(
     family: &'static dyn EngineFamily,
     kind: TestKind,
@@ -94,8 +94,8 @@ fn sound(
     Ok(start)
 }
 
-/// Returns its argument, or an error if the events include anything other than progress, such as a
-/// failed check.
+/// Returns the outcome and the events unchanged. Returns an error instead if the events include
+/// anything other than progress, such as a failed check.
 fn silent<T>((outcome, events): (T, Vec<Event>)) -> Result<(T, Vec<Event>), String> {
     let alarm = events.iter().find(|event| {
         !matches!(
@@ -112,7 +112,7 @@ fn silent<T>((outcome, events): (T, Vec<Event>)) -> Result<(T, Vec<Event>), Stri
     }
 }
 
-/// Returns an error if a final residue differs from the known answer. Does nothing if none is
+/// Returns an error if a final residue differs from the known answer. Does nothing if no answer is
 /// known.
 fn check_known(kind: TestKind, exponent: Exponent, found: &Residue) -> Result<(), String> {
     let p = exponent.get();

@@ -45,8 +45,8 @@ pub const QUICK: [&str; 5] = [
     "all_bits_of_12_words",
 ];
 
-/// The batches to test on a GPU and on the simulator. Each is given by log2 of the length and the
-/// number of transforms.
+/// The batches to test on a GPU and on the simulator. Each batch is given by log2 of the length of
+/// a transform and the number of transforms.
 struct Sizes {
     gpu: &'static [(u32, usize)],
     simulator: &'static [(u32, usize)],

@@ -146,8 +146,8 @@ fn more_powers_on_the_simulator() {
     }
 }
 
-/// Tests square roots in which one, two, some or all lanes of a warp share a number, and roots that
-/// are computed from those of upper halves.
+/// Tests square roots in which one, two, some or all lanes of a warp share a number, and square
+/// roots that are computed from the roots of upper halves.
 #[test]
 fn square_roots_on_the_simulator() {
     let executor = simulator();
