@@ -101,8 +101,8 @@ pub fn exponents(
     drawn
 }
 
-/// Draws [`exponents`] with the same arguments, and returns for each of them the largest prime that
-/// does not exceed it. Omits primes that the family does not support.
+/// Draws exponents by [`exponents`] with these arguments, and returns for each of them the largest
+/// prime that does not exceed it. Omits primes that the family does not support.
 pub fn prime_exponents(
     family: &dyn EngineFamily,
     scale: Scale,

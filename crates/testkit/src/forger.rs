@@ -49,7 +49,8 @@ impl SmallOrder {
         Self { element: Integer::from(2), order: p }
     }
 
-    /// Returns an element of prime order q modulo a prime M_p; `None` if q does not divide M_p − 1.
+    /// Returns an element of prime order q modulo a prime M_p. Returns `None` if q does not divide
+    /// M_p − 1.
     #[must_use]
     pub fn modulo_a_prime(p: u32, q: u32) -> Option<Self> {
         let m = mersenne(p);

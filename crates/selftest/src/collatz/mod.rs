@@ -88,8 +88,9 @@ impl Sizes {
         engine
     }
 
-    /// Returns an interval of large numbers, all numbers below a power of two, and a class of
-    /// numbers below 2^71 whose low bits are all ones, so that they rise at first.
+    /// Returns an interval of large numbers, all numbers below a power of two, and two classes of
+    /// numbers, below 2^71 and below 2^82. The low bits of the numbers in a class are all ones, so
+    /// that these numbers rise at first.
     fn regions(&self, seed: u64) -> Result<Vec<Region>, String> {
         let bits = self.bits;
         let from = (u128::from(seed % 1000) << 60 | 1 << 70) >> bits << bits;

@@ -1,4 +1,4 @@
-//! Tests look-ahead vectors of the length used in large runs. Some words of each vector are
+//! Tests look-ahead vectors of the length used in large runs. Some words of the first vectors are
 //! compared with words computed from the rules.
 
 use rand::RngExt;

@@ -92,7 +92,8 @@ pub fn stress(
     Ok(tally)
 }
 
-/// Returns the res64 after a lap for the exponent p; `None` if no other program has computed it.
+/// Returns the res64 after a lap for the exponent p. Returns `None` if no other program has
+/// computed it.
 fn known(p: u32) -> Option<Residue64> {
     let known = vectors::interim_residues().ok()?.residues;
     let of_lap =

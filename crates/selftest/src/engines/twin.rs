@@ -150,8 +150,8 @@ impl Twin {
     }
 }
 
-/// Returns the index of the lowest limb in which two residues differ; their length if they are
-/// equal.
+/// Returns the index of the lowest limb in which two residues differ. If the residues are equal,
+/// returns their number of limbs.
 fn first_difference(a: &[u64], b: &[u64]) -> usize {
     a.iter().zip(b).take_while(|(x, y)| x == y).count()
 }

@@ -95,7 +95,8 @@ pub struct Flip {
 /// The place and the moment of a flip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The kind of the flip, by which flips are counted: `the residue`, `a checkpoint, cut short`.
+    /// The kind of the flip, such as `the residue` or `a checkpoint, cut short`. [`Tally::sorts`]
+    /// counts flips by their kinds.
     pub sort: &'static str,
     /// The iteration, the word and the bit of the flip, as text.
     pub moment: String,

@@ -142,7 +142,7 @@ impl Victim<'_> {
         Ok(!ended)
     }
 
-    /// Returns the iteration of the newest checkpoint; `None` if there is none.
+    /// Returns the iteration of the newest checkpoint. Returns `None` if there is no checkpoint.
     fn newest(&self) -> Option<u64> {
         let dir = self.folder.path().join(format!("M{}", self.exponent()));
         let files = fs::read_dir(dir).ok()?.filter_map(Result::ok);

@@ -249,7 +249,7 @@ impl Fates {
     /// were harmless.
     ///
     /// # Errors
-    /// No fault was noticed, so that none had an effect.
+    /// No fault was noticed, so the case proves nothing.
     pub(super) fn counted(&self) -> Result<String, String> {
         let Self { noticed, harmless } = self;
         let all = noticed + harmless;

@@ -150,8 +150,8 @@ fn modulo(
 /// of vectors, and the number of outputs to compare.
 type OfForm = fn(&Device, &mut Random, Form, u32, usize, usize) -> Result<(), String>;
 
-/// Makes a closure that returns, for the form of a prime r^k + 1, the function `$case` compiled for
-/// its number of digits k.
+/// Makes a closure that takes the form of a prime r^k + 1, and returns the function `$case`
+/// compiled for the number of digits k of this prime.
 macro_rules! of_every_length {
     ($case:ident) => {
         |form: Form| -> OfForm {
