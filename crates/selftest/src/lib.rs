@@ -196,8 +196,8 @@ fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<
     })
 }
 
-/// The largest number of exponents that a case draws. All cases draw from the same sequence, so a
-/// case that needs fewer uses its first ones.
+/// The largest number of exponents that a case draws. All cases draw from the same sequence of
+/// exponents; a case that needs fewer uses the first exponents of this sequence.
 const MOST_DRAWN: usize = 80;
 
 /// Returns the family on the CPU with the other arithmetic: `goldilocks` (integers) for `fp64`, and
@@ -244,7 +244,7 @@ impl DeviceSizes {
     }
 }
 
-/// Runs the cases of all suites except those of engines on a device: kernels, batches, Collatz
+/// Runs the cases of all suites on a device, except the suite of engines: kernels, batches, Collatz
 /// methods and transforms. The reports of the Collatz methods have names such as
 /// `collatz@cuda:0::trees`. The other reports are named as in [`run_kernels`], [`run_batches`] and
 /// [`run_transforms`].

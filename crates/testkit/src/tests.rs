@@ -12,8 +12,8 @@ pub fn run(plan: Plan, kind: TestKind) -> (Result<Outcome, TestError>, Vec<Event
     run_to(plan, kind, None)
 }
 
-/// Runs a test of the plan's exponent for `iterations` iterations; `None` means to its end. Returns
-/// its outcome and its events.
+/// Runs a test of the plan's exponent for `iterations` iterations. If `iterations` is `None`, runs
+/// the test to its end. Returns its outcome and its events.
 pub fn run_to(
     plan: Plan,
     kind: TestKind,

@@ -10,7 +10,7 @@ use crate::vectors;
 
 /// A state of a test from which it can be started again.
 pub(super) struct Start {
-    /// The saved state from which the test continues; `None` for the beginning of the test.
+    /// The saved state from which the test continues. `None` stands for the beginning of the test.
     pub(super) state: Option<State>,
     /// For each register, the number of its changes from this state to the end of the test.
     pub(super) changes: [u64; registers::COUNT],

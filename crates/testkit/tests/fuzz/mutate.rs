@@ -3,13 +3,12 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A change of a file. Positions and indices are taken modulo the number of possible values. If the
-/// file has no decimal number or no line to change, it stays unchanged.
+/// A change of a file. Positions and indices are taken modulo the number of possible values.
 #[derive(Debug, Clone)]
 enum Change {
     /// Flips a bit: the position of the byte, and the bit in it.
     Flip(usize, u8),
-    /// Cuts off the end of the file from a position on.
+    /// Cuts off the end of the file, beginning at a position.
     Cut(usize),
     /// Inserts bytes at a position.
     Insert(usize, Vec<u8>),

@@ -55,8 +55,8 @@ impl Numbers {
     }
 }
 
-/// Compares gcd(a, b) with GMP, and also the Jacobi symbols (a | b) and (b | a) if the second
-/// number is odd. The given multiplier computes the products for both functions under test.
+/// Compares gcd(a, b) and the Jacobi symbols (a | b) and (b | a) with GMP. A symbol is compared
+/// only if its lower argument is odd. The functions under test multiply with the given multiplier.
 #[track_caller]
 fn check(a: &Integer, b: &Integer, multiplier: &dyn Multiplier) {
     let go_on = || false;

@@ -38,8 +38,8 @@ pub fn ll_residues(
     Ok(())
 }
 
-/// Tests 3^(2^k) for random k, and 3^(M_p − 1), modulo M_p. The primes p are random, and one of
-/// them is large.
+/// Tests 3^(2^k) for random k, and 3^(M_p − 1), modulo M_p. The primes p are random; one of these
+/// primes is large.
 pub fn prp_residues(
     family: &'static dyn EngineFamily,
     seed: u64,
