@@ -147,8 +147,8 @@ impl Bench {
         run().map_err(told)
     }
 
-    /// Runs a kernel on input arrays of n elements that returns, for each element, a 96-bit integer
-    /// and a 64-bit representative of the same residue. Returns these pairs.
+    /// Runs a kernel on input arrays of n elements. For each element, the kernel computes a 96-bit
+    /// integer and a 64-bit representative of the same residue. Returns these n pairs.
     fn wide_and_lazy(
         &self,
         kernel: &'static str,
