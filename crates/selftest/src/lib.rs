@@ -59,10 +59,10 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// Returns the approximate duration of all cases, on a GPU or on the CPU, if no compiled
-    /// kernels are cached. The duration on a GPU was measured on an NVIDIA H200 with 16 cores, and
-    /// is mostly the time to compile kernels. The duration on the CPU is that on two cores. The
-    /// times of the cases are in `benches/runs` (`*-h200/selftest*.txt`).
+    /// Returns the approximate duration of all cases of this depth, on a GPU or on the CPU, if no
+    /// compiled kernels are cached. The duration on a GPU was measured on an NVIDIA H200 with 16
+    /// CPU cores, and is mostly the time to compile kernels. The duration on the CPU holds for two
+    /// cores. The times of the cases are in `benches/runs` (`*-h200/selftest*.txt`).
     #[must_use]
     pub fn estimate(self, is_gpu: bool) -> Duration {
         Duration::from_secs(match (is_gpu, self) {
@@ -91,7 +91,7 @@ pub struct CaseReport {
     pub family: String,
     /// The name of the case.
     pub case: String,
-    /// The error says why the case failed, with exponent, length and seed.
+    /// `Ok` if the case passed. The error says why the case failed, with exponent, length and seed.
     pub result: Result<(), String>,
     /// The duration of the case.
     pub elapsed: Duration,
@@ -196,8 +196,8 @@ fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<
     })
 }
 
-/// The largest number of exponents that a case draws. All cases draw from the same sequence, so a
-/// case that needs fewer uses its first ones.
+/// The largest number of exponents that a case draws. All cases draw from the same sequence of
+/// exponents; a case that needs fewer uses the first exponents of this sequence.
 const MOST_DRAWN: usize = 80;
 
 /// Returns the family on the CPU with the other arithmetic: `goldilocks` (integers) for `fp64`, and
@@ -206,7 +206,7 @@ fn other_arithmetic(family: &dyn EngineFamily) -> &'static dyn EngineFamily {
     if family.name() == Fp64.name() { &Goldilocks } else { &Fp64 }
 }
 
-/// The sizes of the cases of a device, for each suite.
+/// For each suite, the sizes of its cases on a device.
 #[derive(Debug, Clone)]
 pub struct DeviceSizes {
     /// The widths in limbs of [`elementwise`] operations.
@@ -244,9 +244,9 @@ impl DeviceSizes {
     }
 }
 
-/// Runs the cases of all suites on a device, except those of engines: kernels, batches, Collatz
+/// Runs the cases of all suites on a device, except the suite of engines: kernels, batches, Collatz
 /// methods and transforms. The reports of the Collatz methods have names such as
-/// `collatz@cuda:0::trees`, the others those of [`run_kernels`], [`run_batches`] and
+/// `collatz@cuda:0::trees`. The other reports are named as in [`run_kernels`], [`run_batches`] and
 /// [`run_transforms`].
 pub fn run_device(
     gpu: &Gpu,
@@ -403,7 +403,8 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The state of a run: its filter, the receiver of reports, and the numbers of cases so far.
+/// The state of a run: its filter, the receiver of reports, and the numbers of cases that have
+/// passed and failed so far.
 struct Running<'a> {
     filter: Option<&'a str>,
     report: &'a mut dyn FnMut(&CaseReport),
@@ -478,7 +479,7 @@ fn name(family: &dyn EngineFamily) -> String {
 /// Runs the case with this name for one family. [`engine_suite!`] calls it.
 ///
 /// # Errors
-/// The case fails; the error is its message. Or there is no case with this name.
+/// The case fails, or there is no case with this name. The error says why.
 pub fn run_case(family: &'static dyn EngineFamily, case: &str) -> Result<(), String> {
     let case = cases::CASES
         .iter()

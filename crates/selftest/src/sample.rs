@@ -54,8 +54,8 @@ impl Scale {
         }
     }
 
-    /// Returns the number of exponents at this scale: ⌈n/4⌉ on the simulator, ⌈n/16⌉ in quick
-    /// cases, and otherwise n.
+    /// Returns the number of exponents that a case tests at this scale instead of n: ⌈n/4⌉ on the
+    /// simulator, ⌈n/16⌉ in quick cases, and otherwise n.
     #[must_use]
     pub fn count(self, n: usize) -> usize {
         match self {
@@ -78,10 +78,12 @@ impl Scale {
     }
 }
 
-/// Returns the two smallest exponents of a family and `count` random ones p up to `largest`, evenly
-/// distributed in log p. Not all are prime. Engines do not need primes, and if p is a multiple of
-/// 64 or of the length, word boundaries are at unusual positions. `scale` may reduce `count` and
-/// `largest`.
+/// Returns the two smallest exponents of a family and `count` random exponents up to `largest`,
+/// whose logarithms are uniformly distributed. They are ascending, without duplicates. `scale` may
+/// reduce `count` and `largest`.
+///
+/// Not all exponents are prime. Engines do not need primes, and if p is a multiple of 64 or of the
+/// length, word boundaries are at unusual positions.
 pub fn exponents(
     family: &dyn EngineFamily,
     scale: Scale,
@@ -99,8 +101,8 @@ pub fn exponents(
     drawn
 }
 
-/// Draws [`exponents`] with the same arguments, and returns for each of them the largest prime that
-/// does not exceed it. Omits primes that the family does not support.
+/// Draws exponents by [`exponents`] with these arguments, and returns for each of them the largest
+/// prime that does not exceed it. Omits primes that the family does not support.
 pub fn prime_exponents(
     family: &dyn EngineFamily,
     scale: Scale,
@@ -133,8 +135,8 @@ pub fn safe_lengths(family: &dyn EngineFamily, p: u32, from: usize, to: usize) -
     lengths
 }
 
-/// Returns the shortest transform length with enough margin for the exponent p, or a message that
-/// none exists.
+/// Returns the shortest transform length with enough margin for the exponent p. If there is none,
+/// the error is a message that says so.
 pub fn shortest_length(family: &dyn EngineFamily, p: u32) -> Result<usize, String> {
     safe_lengths(family, p, 1, p as usize)
         .first()
@@ -193,10 +195,10 @@ fn boundary_bits(rng: &mut Random, p: u32, length: usize) -> Vec<u32> {
     bits
 }
 
-/// Returns named residues modulo M_p all of whose balanced digits, in `length` words, are at an end
-/// of their range: with equal, alternating and random signs. Convolution sums, cancellation or
-/// unfavourable signs are then extreme. Empty if there is one word only, or if words are wider than
-/// 30 bits.
+/// Returns named residues modulo M_p whose balanced digits, in `length` words, are all at an end of
+/// their range. The signs of the digits are equal, alternating or random, so that the sums of a
+/// convolution, their cancellation or their signs are extreme. Returns none if there is only one
+/// word, or if words have more than 30 bits on average.
 fn extreme_words(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue)> {
     const LARGEST_WORD: f64 = 30.0;
     if length == 1 || f64::from(p) / length as f64 > LARGEST_WORD {

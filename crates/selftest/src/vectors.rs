@@ -86,11 +86,11 @@ pub struct ProofLayout {
 pub struct KnownProof {
     /// The exponent p of M_p = 2^p − 1.
     pub p: u32,
-    /// The power of the proof, which is its number of middles.
+    /// The power of the proof: the number of its middles, which are residues.
     pub power: u32,
     /// The known factors in the header of the file, in decimal digits.
     pub factors: Vec<String>,
-    /// Whether M_p, or the cofactor of these factors, is a probable prime to base 3.
+    /// Whether M_p divided by these factors is a probable prime to base 3.
     pub prime: bool,
     /// The low 64 bits of 3^(M_p − 1) mod M_p, as 16 upper-case hexadecimal digits.
     pub res64: String,
@@ -100,12 +100,12 @@ pub struct KnownProof {
     pub md5: String,
     /// The SHA-256 of the file, in lower-case hexadecimal digits.
     pub sha256: String,
-    /// The whole file in lower-case hexadecimal digits; `None` for larger files.
+    /// The whole file in lower-case hexadecimal digits. For larger files it is `None`.
     pub hex: Option<String>,
 }
 
 impl KnownProof {
-    /// Returns the bytes of the file; `None` if its content is not included.
+    /// Returns the bytes of the file. Returns `None` if its content is not included.
     #[must_use]
     pub fn file(&self) -> Option<Vec<u8>> {
         let digits = self.hex.as_ref()?;

@@ -49,7 +49,8 @@ impl SmallOrder {
         Self { element: Integer::from(2), order: p }
     }
 
-    /// Returns an element of prime order q modulo a prime M_p; `None` if q does not divide M_p − 1.
+    /// Returns an element of prime order q modulo a prime M_p. Returns `None` if q does not divide
+    /// M_p − 1.
     #[must_use]
     pub fn modulo_a_prime(p: u32, q: u32) -> Option<Self> {
         let m = mersenne(p);
@@ -74,9 +75,9 @@ pub struct Forgery {
     pub hashes: u64,
 }
 
-/// Forges a proof for M_p whose last residue is the right one, 3^(2^p), times the element `with`,
-/// and whose equation holds. `power` is its number of middles. Returns `None` if no middle with a
-/// suitable hash is found. If the element is 1, the proof is honest.
+/// Forges a proof for M_p whose equation holds. The last residue of the proof is the right one,
+/// 3^(2^p), times the element `with`; if this element is 1, the proof is honest. `power` is the
+/// number of middles of the proof. Returns `None` if no middle with a suitable hash is found.
 #[must_use]
 pub fn forge(p: u32, power: u32, with: &SmallOrder) -> Option<Forgery> {
     let ring = Ring::new(p);
@@ -156,8 +157,8 @@ fn pow_mod(a: u64, e: u64, m: u64) -> u64 {
     warpint_arith::primes::pow_mod(a, e, m)
 }
 
-/// The chain of hashes of a proof. The first is the SHA3-256 of the last residue, each later one
-/// that of the preceding hash and a middle.
+/// The newest hash in the chain of hashes of a proof. The first hash is the SHA3-256 of the last
+/// residue. Each later hash is the SHA3-256 of the preceding hash and a middle.
 #[derive(Clone)]
 struct Chain([u8; 32]);
 

@@ -47,9 +47,8 @@ impl Ring {
         if x == self.modulus { Integer::new() } else { x }
     }
 
-    /// Applies `step` n times to a residue that is stored shifted: as x = r·2^shift mod M_p for the
-    /// residue r. Returns the result in its shifted form, in which the shift has doubled at every
-    /// step.
+    /// Applies `step` n times to a residue r that is stored in shifted form, as x = r·2^shift mod
+    /// M_p. Returns the result in shifted form. The shift doubles at every step.
     #[must_use]
     pub fn square(&self, mut x: Integer, n: u64, step: Step, shift: Shift) -> Integer {
         let mut s = shift;

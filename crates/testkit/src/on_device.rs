@@ -4,8 +4,7 @@ use std::ops::RangeInclusive;
 
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 
-/// A family that computes by an inner family, but reports another place, and several variants that
-/// are all identical.
+/// A family that computes by an inner family, but reports another place.
 #[derive(Clone, Copy)]
 pub struct OnDevice {
     /// The inner family, which computes.

@@ -12,8 +12,8 @@ pub fn run(plan: Plan, kind: TestKind) -> (Result<Outcome, TestError>, Vec<Event
     run_to(plan, kind, None)
 }
 
-/// Runs a test of the plan's exponent for `iterations` iterations, or to its end for `None`.
-/// Returns its outcome and its events.
+/// Runs a test of the plan's exponent for `iterations` iterations. If `iterations` is `None`, runs
+/// the test to its end. Returns its outcome and its events.
 pub fn run_to(
     plan: Plan,
     kind: TestKind,
@@ -76,7 +76,7 @@ pub fn plan(family: &'static dyn EngineFamily, p: u64) -> Result<Plan, String> {
     Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())
 }
 
-/// Returns whether M_p is prime, by a Lucas–Lehmer test from 4 with one thread. For p < 64 the
+/// Returns whether M_p is prime, by a Lucas–Lehmer test with s_0 = 4 and one thread. For p < 64 the
 /// family `word` is used. Returns an error if a check failed during the test.
 pub fn is_mersenne_prime(family: &'static dyn EngineFamily, p: u64) -> Result<bool, String> {
     let family = if p < 64 { &engine::word::Word } else { family };
@@ -92,7 +92,7 @@ pub fn is_mersenne_prime(family: &'static dyn EngineFamily, p: u64) -> Result<bo
     }
 }
 
-/// Returns the primes p in `from..=to` for which M_p is prime by [`is_mersenne_prime`].
+/// Returns the primes p in `from..=to` for which [`is_mersenne_prime`] finds that M_p is prime.
 pub fn sweep(family: &'static dyn EngineFamily, from: u64, to: u64) -> Result<Vec<u32>, String> {
     let mut found = Vec::new();
     for p in primes::primes_between(from, to) {

@@ -7,8 +7,8 @@ use super::elementwise::oracle::{compare, limb, negative, shifted, times};
 use super::numbers::{Failure, Numbers, check, check_flags, check_values, width};
 use crate::sample::Random;
 
-/// Tests every operation of one operand on a, and every operation of two operands on a and b. Also
-/// passes a single number of one batch as the operand for all numbers of the other batch.
+/// Tests the operations of one operand on the numbers of a, and the operations of two operands on a
+/// and b. Also combines a single number of one batch with all numbers of the other batch.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     of_one(a)?;
     shifts(rng, a)?;
@@ -19,7 +19,7 @@ pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Fail
     Ok(())
 }
 
-/// Returns a in `limbs` limbs: higher limbs are dropped, missing ones are zeros.
+/// Returns a with `limbs` limbs: drops the higher limbs, or appends zeros.
 fn resized(a: &[u32], limbs: usize) -> Vec<u32> {
     (0..limbs).map(|j| limb(a, j)).collect()
 }

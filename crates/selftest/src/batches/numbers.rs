@@ -47,8 +47,8 @@ impl Numbers {
         Self::new(executor, limbs, drawn(rng, limbs, count))
     }
 
-    /// Returns a batch of number i alone, which operations combine with every number of another
-    /// batch.
+    /// Returns a batch that contains only number i. Operations combine this number with every
+    /// number of another batch.
     pub(super) fn single(&self, i: usize) -> Result<Self, Failure> {
         Self::new(self.batch.executor(), self.limbs, vec![self.row(i).to_vec()])
     }

@@ -35,8 +35,8 @@ pub(super) fn moves(executor: &Executor, seed: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tests that the results of an executor for `count` random numbers of `limbs` limbs equal those of
-/// the CPU.
+/// Compares sums, products and squares of `count` random numbers of `limbs` limbs on an executor
+/// with the results of the CPU.
 pub(super) fn agree(
     executor: &Executor,
     rng: &mut Random,

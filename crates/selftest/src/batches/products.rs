@@ -9,8 +9,8 @@ use super::elementwise::oracle::limb;
 use super::numbers::{Failure, Numbers, check, check_flags, drawn, product};
 use crate::sample::Random;
 
-/// Tests the products a·b, b·a if the widths differ, and products of a single number of one batch
-/// with all numbers of the other.
+/// Tests the products a·b, and b·a if the widths differ. Also tests the products of a single number
+/// of one batch with all numbers of the other batch.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     of(a, b)?;
@@ -58,8 +58,8 @@ pub(super) fn squares(_: &mut Random, a: &Numbers, _: &Numbers) -> Result<(), Fa
     check("a², high", &a.batch.square_high()?, limbs, count, |i| squares[i][limbs..].to_vec())
 }
 
-/// Tests a·b + c, where c has the width of the product, so that the sum may carry, or the width of
-/// a, or is a single number for all products.
+/// Tests a·b + c for three kinds of c: numbers of the width of the product, so that the sum may
+/// carry; the numbers of a; and a single number for all products.
 pub(super) fn with_sums(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let (limbs, count, executor) = (a.limbs + b.limbs, a.count(), a.batch.executor());
     let products: Vec<Vec<u32>> = (0..count).map(|i| product(a.row(i), b.row(i))).collect();

@@ -7,8 +7,8 @@ use super::elementwise::oracle::limb;
 use super::numbers::{Failure, Numbers, check, check_flags};
 use crate::sample::Random;
 
-/// Returns a + sign·b mod 2^(32·limbs), where `sign` is 1 or −1, and whether there is a carry or
-/// borrow out of the highest limb.
+/// Returns a + sign·b mod 2^(32·limbs), where `sign` is 1 or −1. Also returns whether there is a
+/// carry or borrow out of the highest limb.
 fn sum(a: &[u32], b: &[u32], sign: i64, limbs: usize) -> (Vec<u32>, bool) {
     let mut carry = 0;
     let word = |j| {
@@ -20,8 +20,8 @@ fn sum(a: &[u32], b: &[u32], sign: i64, limbs: usize) -> (Vec<u32>, bool) {
     (words, carry != 0)
 }
 
-/// Tests the sums and differences of a and b in both orders, and those of a single number of one
-/// batch with all numbers of the other.
+/// Tests the sums and differences of a and b in both orders. Also combines a single number of one
+/// batch with all numbers of the other batch.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     for (a, b) in [

@@ -1,5 +1,5 @@
-//! Tests that every operation in the list of operations has an implementation on the CPU and on
-//! devices, a check or a declaration that it has none, and a suite of cases.
+//! Tests that every operation in the list of operations is implemented on the CPU and on devices,
+//! that it has a check or declares that it has none, and that a suite of cases tests it.
 
 use warpint_device::Device;
 use warpint_integer::{IntegerError, Operation, UintBatch, Width};
@@ -28,8 +28,9 @@ fn every_operation_has_a_suite() {
     }
 }
 
-/// Returns three operands of twelve 64-bit numbers each. Most numbers are odd with the highest bit
-/// set. The others are small or even, some are 0 or 1, so that some operations have no result.
+/// Returns three operands of twelve 64-bit numbers each. Most numbers are odd and have the highest
+/// bit set. The others are small or even, and some of these are 0 or 1, so that some operations
+/// have no result.
 fn operands() -> [Vec<u64>; 3] {
     let number = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63 | 1;
     [

@@ -8,8 +8,9 @@ use warpint_device::Device;
 
 use super::Sizes;
 
-/// Tests sums, largest delays, numbers above a record and individual delays, for numbers of all
-/// lengths.
+/// Compares a device with the CPU: sums of delays, largest delays, numbers whose paths exceed a
+/// record, and individual delays. The six ranges of numbers begin just above powers of two, from
+/// 2^26 to 2^90.
 pub(super) fn delays(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let mut engine = engine(device, sizes).map_err(|e| e.to_string())?;
     let mut host = Host::default();

@@ -27,15 +27,18 @@ pub const CASES: &[(&str, Run)] = &[
 /// How many numbers the cases try, and with which parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// log2 of the count of numbers in a region.
+    /// log2 of the usual count of numbers in a region. Some regions are larger or smaller.
     pub bits: u32,
-    /// The number of steps by which vectors look ahead; `None` derives them from the region's size.
+    /// The number of steps by which vectors look ahead. With `None`, each case chooses the number.
     pub look: Option<u32>,
-    /// The two numbers of bits of a step of the walk that are tried.
+    /// Two numbers of bits. The cases of the sieve try each as the size of a step of the walk; the
+    /// cases of the table method try each as the size of the tables. If `small` is true, the case
+    /// of delays uses the first for its steps and the second for its table of delays.
     pub steps: [u32; 2],
     /// Whether tables and ranges are small and blocks have few threads.
     pub small: bool,
-    /// The most nodes that a buffer holds; `None` takes a share of the device's memory.
+    /// The largest number of nodes that a buffer holds. With `None`, buffers take a share of the
+    /// device's memory.
     pub nodes: Option<usize>,
 }
 
@@ -85,8 +88,9 @@ impl Sizes {
         engine
     }
 
-    /// Returns an interval of large numbers, all numbers below a power of two, and a class of
-    /// numbers below 2^71 whose low bits are all ones, so that they rise at first.
+    /// Returns an interval of large numbers, all numbers below a power of two, and two classes of
+    /// numbers, below 2^71 and below 2^82. The low bits of the numbers in a class are all ones, so
+    /// that these numbers rise at first.
     fn regions(&self, seed: u64) -> Result<Vec<Region>, String> {
         let bits = self.bits;
         let from = (u128::from(seed % 1000) << 60 | 1 << 70) >> bits << bits;
@@ -121,7 +125,8 @@ fn compare(shape: Shape, engine: GpuSieve, region: &Region) -> Result<(), String
     }
 }
 
-/// Compares the walks on the device with those of the CPU.
+/// Tests that the walk on the device finds the same as the walk on the CPU, in every region and
+/// with steps of both sizes.
 fn trees(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     for region in sizes.regions(seed)? {
         for step in sizes.steps {
@@ -134,7 +139,8 @@ fn trees(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     Ok(())
 }
 
-/// Compares walks with those of the CPU while each rule is switched off.
+/// Tests that the walk on the device finds the same as the walk on the CPU if one rule or all rules
+/// are switched off.
 fn rules(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let region = Region::interval(0, 1 << (sizes.bits - 2)).map_err(|e| e.to_string())?;
     let all = Rules::default();
@@ -153,7 +159,7 @@ fn rules(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     Ok(())
 }
 
-/// Tests numbers that the device abandons after few steps, which the host finishes.
+/// Tests that the host finishes the numbers that the device abandons after few steps.
 fn given_up(device: &Device, _seed: u64, sizes: &Sizes) -> Result<(), String> {
     let region = Region::interval(0, 1 << (sizes.bits - 3)).map_err(|e| e.to_string())?;
     let mut shape = sizes.shape(Rules::default(), sizes.steps[0])?;

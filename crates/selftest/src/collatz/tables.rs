@@ -7,8 +7,9 @@ use warpint_device::Device;
 
 use super::{Sizes, verified};
 
-/// Compares walks of numbers of two to four words: intervals of large numbers with odd ends, all
-/// numbers below a power of two, and a class of numbers that rise at first.
+/// Compares walks on the device with walks on the CPU, for numbers of two to four words: intervals
+/// of large numbers with odd ends, all numbers below a power of two, and a class of numbers that
+/// rise at first.
 pub(super) fn tables(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     // Each number of the class is walked.
     let (bits, of_class) = if sizes.small { (sizes.bits - 3, 12) } else { (sizes.bits + 1, 27) };
@@ -29,7 +30,8 @@ pub(super) fn tables(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), St
     Ok(())
 }
 
-/// Compares walks with too few words, so that some numbers do not fit and the host finishes them.
+/// Compares walks in which numbers have so few words that some numbers overflow. The host finishes
+/// these numbers.
 pub(super) fn overflows(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     // In steps of 2^8 numbers, about 5 bits below the end of the words.
     for (words, from, bits) in [(1, 1 << 25, 22), (2, 1 << 57, 29), (3, 1 << 89, 29)] {
@@ -51,7 +53,7 @@ pub(super) fn overflows(device: &Device, seed: u64, sizes: &Sizes) -> Result<(),
     Ok(())
 }
 
-/// Returns an interval of at least 2^bits numbers with odd ends.
+/// Returns an interval with odd ends that contains at least 2^bits numbers.
 fn interval(from: u128, seed: u64, bits: u32) -> Result<Region, CollatzError> {
     let from = from + u128::from(seed % 1000) * 2 + 1;
     Region::interval(from, from + (1 << bits) + 1234)

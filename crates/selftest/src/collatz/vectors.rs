@@ -1,5 +1,5 @@
-//! Look-ahead vectors of the length used in large runs: some words of each are compared with the
-//! rules.
+//! Tests look-ahead vectors of the length used in large runs. Some words of the first vectors are
+//! compared with words computed from the rules.
 
 use rand::RngExt;
 use warpint_collatz::Region;
@@ -9,7 +9,7 @@ use warpint_device::Device;
 use super::Sizes;
 use crate::sample::random;
 
-/// Tests words of every vector, at random positions and at both ends.
+/// Tests words of up to eight vectors: the first and the last word, and words at random positions.
 pub(super) fn vectors(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let (looks, words): (&[u32], usize) =
         if sizes.small { (&[10, 13], 8) } else { (&[16, 20, 24, 28, 32], 500) };
@@ -23,7 +23,7 @@ pub(super) fn vectors(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), S
             let shape =
                 Shape { rules: Rules::default(), look: Looking::new(look), step: Step::default() };
             let last = (1u32 << (look - 5)) - 1;
-            // At most ten vectors; the upper ones only if that many can differ.
+            // At most eight vectors; the upper ones only if that many can differ.
             for vector in 0..look.min(20) / 2 - 2 {
                 let mut places = vec![(vector, 0), (vector, last)];
                 places.extend((2..words).map(|_| (vector, rng.random_range(0..=last))));

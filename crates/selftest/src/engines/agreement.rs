@@ -4,8 +4,8 @@ use warpint_mersenne::{BuildOptions, EngineFamily, Residue, Shift, Step};
 
 use crate::sample::{self, Scale};
 
-/// Returns pairs (exponent p, number of squarings) for which a family is compared with a family on
-/// the CPU.
+/// Returns pairs (exponent p, number of squarings). For each pair, a family is compared with a
+/// family on the CPU.
 #[must_use]
 pub fn sizes(scale: Scale) -> &'static [(u32, u64)] {
     match scale {
@@ -27,9 +27,9 @@ pub fn sizes(scale: Scale) -> &'static [(u32, u64)] {
     }
 }
 
-/// Tests that two families agree. Squares a random residue modulo M_p `squarings` times in each
-/// family: as LL steps x² − 2, as squarings x², and as 3·x². The two families use different shifts.
-/// Compares the final residues.
+/// Tests that two families agree. Each family squares the same random residue modulo M_p
+/// `squarings` times with the LL step x² − 2, then again from the start with x², and again with
+/// 3·x². The two families use different shifts. Their final residues must be equal.
 ///
 /// Each engine uses two threads and its family's shortest length with enough margin.
 pub fn agree(

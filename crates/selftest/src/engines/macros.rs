@@ -39,7 +39,7 @@ macro_rules! case_table {
     };
 }
 
-/// Defines a `#[test]` for every case, which runs it for the given family.
+/// Defines a `#[test]` for every case. The test runs the case for the given family.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! case_tests {

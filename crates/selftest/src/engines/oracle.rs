@@ -9,8 +9,9 @@ use warpint_natural::limbs;
 
 /// The engine family `limbs`, for 2 ≤ p ≤ 50,000, with schoolbook products of 64-bit limbs.
 ///
-/// A product costs ⌈p/64⌉² products of limbs, half a millisecond at the largest p. Its only
-/// transform length is 1 by convention, because a residue is not divided into words.
+/// A product costs ⌈p/64⌉² products of limbs, which take half a millisecond at the largest p. The
+/// family has a single transform length, 1 by convention, because a residue is not divided into
+/// words.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limbs;
 

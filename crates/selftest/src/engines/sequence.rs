@@ -3,8 +3,8 @@
 
 use warpint_mersenne::{Engine, EngineError, LlStart, Residue, Shift, Step};
 
-/// Returns the starting value s_0 of a Lucas–Lehmer sequence modulo M_p. Returns `None` for 2/3 if
-/// 3 divides M_p, which holds if p is even.
+/// Returns the starting value s_0 of a Lucas–Lehmer sequence modulo M_p. Returns `None` if the
+/// start is 2/3 and 3 divides M_p, which holds for even p.
 #[must_use]
 pub fn ll_start(p: u32, start: LlStart) -> Option<Residue> {
     match start {
@@ -37,8 +37,8 @@ pub fn power_residue(engine: &mut dyn Engine, n: u64) -> Result<Residue, EngineE
     engine.read(0, Shift::ZERO)
 }
 
-/// Returns 3^(M_p − 1) = 3^(2^p)/9 mod M_p, the PRP residue of type 1; `None` if 3 divides M_p.
-/// Uses register 0 and p squarings.
+/// Returns 3^(M_p − 1) = 3^(2^p)/9 mod M_p, the PRP residue of type 1. Returns `None` if 3 divides
+/// M_p. Uses register 0 and p squarings.
 pub fn prp_residue(engine: &mut dyn Engine) -> Result<Option<Residue>, EngineError> {
     let p = u64::from(engine.exponent());
     Ok(power_residue(engine, p)?.divided_by(9))

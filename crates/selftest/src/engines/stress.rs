@@ -13,7 +13,8 @@ use crate::vectors::{self, Sequence};
 /// The number of squarings of a block, at the end of which a lap can be interrupted.
 pub const BLOCK: u64 = 100;
 
-/// The number of squarings of a lap. Residues after this number are known from another program.
+/// The number of squarings of a lap. Another program has computed residues after this number of
+/// squarings.
 pub const LAP: u64 = 10_000;
 
 // Registers.
@@ -91,7 +92,8 @@ pub fn stress(
     Ok(tally)
 }
 
-/// Returns the res64 after a lap for the exponent p; `None` if no other program has computed it.
+/// Returns the res64 after a lap for the exponent p. Returns `None` if no other program has
+/// computed it.
 fn known(p: u32) -> Option<Residue64> {
     let known = vectors::interim_residues().ok()?.residues;
     let of_lap =

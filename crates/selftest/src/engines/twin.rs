@@ -106,7 +106,7 @@ impl Twin {
     }
 
     /// Squares register `reg` n times with the given step in both engines, and returns an error if
-    /// the results differ. `shift` is the shift of the register before.
+    /// the results differ. `shift` is the shift of the register before the squarings.
     pub fn square(
         &mut self,
         what: &dyn fmt::Display,
@@ -150,8 +150,8 @@ impl Twin {
     }
 }
 
-/// Returns the index of the lowest limb in which two residues differ; their length if they are
-/// equal.
+/// Returns the index of the lowest limb in which two residues differ. If the residues are equal,
+/// returns their number of limbs.
 fn first_difference(a: &[u64], b: &[u64]) -> usize {
     a.iter().zip(b).take_while(|(x, y)| x == y).count()
 }

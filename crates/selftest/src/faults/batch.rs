@@ -34,7 +34,7 @@ fn results(
 }
 
 /// Returns the indices of the numbers whose results the check of the operation refuses, ascending.
-/// A check that normally examines a sample examines all numbers.
+/// The check examines all numbers, even if it normally examines a sample.
 fn failing(
     operation: Operation,
     on: &Executor,
@@ -59,7 +59,7 @@ struct Trial {
 
 impl Trial {
     /// Draws operands and computes the right results on the CPU. Also runs the operation and its
-    /// check on the sound device, and returns the numbers of launches and downloads that they need.
+    /// check on the sound device, and returns how many launches and downloads this run made.
     fn new(
         device: &Device,
         sizes: &Sizes,
@@ -77,8 +77,8 @@ impl Trial {
         Ok((trial, Extent::of(&sound)))
     }
 
-    /// Computes the operation on a device, and returns the indices of the numbers whose results the
-    /// check refuses. Returns `None` if a wrong result passes the check.
+    /// Runs the operation on a device, and returns the indices of the numbers whose results the
+    /// check refuses. Returns `None` if the check accepts a wrong result.
     fn on(&self, device: &FaultyDevice) -> Result<Option<Vec<usize>>, IntegerError> {
         let on = Executor::on(device.device().clone());
         let results = results(self.operation, &on, &self.operands)?;
@@ -113,8 +113,8 @@ fn row(batch: &UintBatch, i: usize) -> Option<&[u32]> {
     batch.as_limbs()?.get(i * limbs..(i + 1) * limbs)
 }
 
-/// Returns `count` random odd numbers of `limbs` limbs with the highest bit set, so that no result
-/// is zero.
+/// Returns `count` random numbers of `limbs` limbs, all odd and with the highest bit set. The
+/// results of an operation on such numbers are not all zero.
 fn operand(rng: &mut Random, (count, limbs): (usize, usize)) -> Result<UintBatch, IntegerError> {
     let mut rows = vec![];
     for _ in 0..count {
@@ -135,7 +135,7 @@ fn explained<T>(operation: Operation, result: Result<T, IntegerError>) -> Result
     result.map_err(|e| format!("{operation:?}: {e}"))
 }
 
-/// Makes faults during each operation, and returns the numbers of their effects.
+/// Makes faults during each operation. Returns how many were noticed, and how many were harmless.
 fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();
@@ -147,8 +147,9 @@ fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String
     Ok(fates)
 }
 
-/// Computes results on the CPU and lets `change` modify them in memory, `count` times for each
-/// operation. The check must refuse exactly the numbers whose indices `change` returns.
+/// Computes results on the CPU, `count` times for each operation, and lets `change` modify them in
+/// memory. `change` returns the indices of the numbers that it has modified. The check must refuse
+/// exactly these numbers.
 fn changed_results(
     count: u64,
     change: impl Fn(&mut Random, &mut Results) -> Result<Vec<usize>, IntegerError>,

@@ -2,10 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-/// Returns the shortest interval around n/2 outside which the number of heads of n throws of a fair
-/// coin lies with a probability of at most `tail` on either side.
+/// Returns the shortest interval around n/2 such that the number of heads of n throws of a fair
+/// coin lies below the interval with a probability of at most `tail`, and above it with the same
+/// probability.
 ///
-/// Sums the probabilities C(n, k)/2^n from k = 0 on, computed by their logarithms. Cost: O(n).
+/// Sums the probabilities C(n, k)/2^n of k heads for k = 0, 1, 2, …, computed by their logarithms.
+/// Cost: O(n).
 #[must_use]
 pub(super) fn interval(n: u64, tail: f64) -> RangeInclusive<u64> {
     // ln(C(n, 0)/2^n).
@@ -27,8 +29,8 @@ pub(super) fn interval(n: u64, tail: f64) -> RangeInclusive<u64> {
 mod tests {
     use super::*;
 
-    /// Computes [`interval`] in integers, by counting the outcomes with fewer than k heads out of
-    /// all 2^n.
+    /// Computes [`interval`] in integers. For k = 1, 2, 3, …, counts how many of the 2^n outcomes
+    /// have fewer than k heads.
     fn by_counting(n: u64, tail: f64) -> RangeInclusive<u64> {
         let row = (0..n).fold(vec![1u128], |row, _| {
             let shifted = [0].iter().chain(&row);

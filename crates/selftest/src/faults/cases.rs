@@ -130,8 +130,8 @@ fn a_stuck_bit(bench: &Bench<'_>) -> Result<String, String> {
     }
 }
 
-/// Sets every product to 0 from some iteration on. A final residue of 0 would declare any Mersenne
-/// number prime; the test must end with an error.
+/// Sets every product to 0 after some number of products. A final residue of 0 would declare any
+/// Mersenne number prime; the test must end with an error.
 fn a_dead_machine(bench: &Bench<'_>) -> Result<String, String> {
     for kind in [TestKind::Prp, LL] {
         let last = kind.iterations(bench.exponent.get());
@@ -313,7 +313,8 @@ fn kills(bench: &Bench<'_>) -> Result<String, String> {
     kill::kills(bench, &mut sample::random(SEED))
 }
 
-/// Returns the final residue of a sound test; its low 64 bits are compared with the known answer.
+/// Returns the final residue of a test without a fault. Returns an error if its low 64 bits differ
+/// from the known answer.
 fn right(bench: &Bench<'_>, kind: TestKind) -> Result<Residue, String> {
     let prepared = super::starts::prepare(bench.family, kind, bench.exponent, 1)?;
     Ok(prepared.right)

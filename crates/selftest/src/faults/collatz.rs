@@ -15,7 +15,8 @@ use super::FaultReport;
 use crate::collatz::Sizes;
 use crate::{SEED, Summary};
 
-/// The processor on which a sieve computes: a device or, for `None`, all cores of the CPU.
+/// The processor on which a sieve computes (a device or, for `None`, all cores of the CPU), and the
+/// sizes of its work.
 struct Place<'a> {
     device: Option<&'a Device>,
     sizes: Sizes,
@@ -23,8 +24,8 @@ struct Place<'a> {
 
 type Run = fn(&Place<'_>) -> Result<String, String>;
 
-/// The names and functions of the lies: wrong results that an engine may report on the CPU and on a
-/// device.
+/// The names and functions of the lies. A lie is a wrong result that an engine may report, on the
+/// CPU or on a device.
 const LIES: &[(&str, Lie)] = &[
     ("a_dead_engine", |_, _| Tally::default()),
     ("an_engine_that_returns_zeros", |tally, _| Tally { nodes: tally.nodes, ..Tally::default() }),
@@ -102,8 +103,8 @@ pub fn run_collatz(
 }
 
 impl Place<'_> {
-    /// Returns an engine in which one of `every` nodes is challenged. On a device, `strike` changes
-    /// the memory of the engine, if given.
+    /// Returns an engine in which one of `every` nodes is challenged. On a device, `strike` (if
+    /// given) changes the memory of the engine.
     fn engine(&self, every: u64, strike: Option<Arc<dyn Strike>>) -> Box<dyn Backend> {
         let Some(device) = self.device else {
             return Box::new(CpuSieve::default().with_nodes_of_a_challenge(every));
@@ -135,7 +136,8 @@ impl Place<'_> {
 /// A function that returns a false tally, given the right tally and the challenged nodes.
 type Lie = fn(Tally, &[u128]) -> Tally;
 
-/// An engine that computes right tallies and reports the false ones that a [`Lie`] makes of them.
+/// An engine that computes right tallies, but reports the false tallies that a [`Lie`] makes of
+/// them.
 struct Liar(Box<dyn Backend>, Lie);
 
 impl Backend for Liar {
@@ -166,8 +168,9 @@ fn lies(place: &Place<'_>, lie: Lie) -> Result<String, String> {
     }
 }
 
-/// Tests that the verification refuses an engine that reports half of the nodes wrong. About 12
-/// nodes are challenged, so the verification accepts such an engine with one seed in 4,096.
+/// Tests that the verification refuses an engine that reports wrong results for half of the nodes.
+/// About 12 nodes are challenged, so the verification accepts such an engine for one seed in 4,096.
+/// Of 20 seeds, at most one may be accepted.
 fn half_wrong(place: &Place<'_>) -> Result<String, String> {
     let lie: Lie = |mut tally, _| {
         for answer in tally.answers.iter_mut().filter(|answer| answer.low.count_ones() % 2 == 0) {
@@ -211,8 +214,8 @@ enum How {
     Zeros,
     /// One bit in the part of the memory flips.
     Flips,
-    /// All words of the part from index w on become equal to word w − 1, for a w that depends on
-    /// the fault.
+    /// All words of the part after some word become equal to that word. The index of that word
+    /// depends on the fault.
     Stuck,
 }
 
@@ -222,8 +225,8 @@ enum How {
 struct Faulty {
     part: Part,
     how: How,
-    /// The index of the word in the part, and in `bit` the index of the bit in the word. Both are
-    /// reduced modulo the numbers of words and bits.
+    /// The index of the word in the part; the field `bit` is the index of the bit in the word. The
+    /// first index is taken modulo the number of words, the second modulo the number of bits.
     word: usize,
     bit: u32,
     /// The number of times that the fault has been made.

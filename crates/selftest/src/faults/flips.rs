@@ -27,8 +27,8 @@ use crate::sample::{self, Random};
 /// The number of verified states from which tests are started.
 const STARTS: u64 = 8;
 
-/// The largest probability that [`Campaign::judge`] rejects a sound program because too few flips
-/// were found. The probability of a rejection because of too many is equally small.
+/// The largest probability with which [`Campaign::judge`] rejects a sound program because too few
+/// flips were found. The probability of a rejection because of too many flips is equally small.
 const TAIL: f64 = 0.000_5;
 
 /// The part of a test's state in which the bits of a campaign flip.
@@ -95,7 +95,8 @@ pub struct Flip {
 /// The place and the moment of a flip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The kind of the flip, by which flips are counted: `the residue`, `a checkpoint, cut short`.
+    /// The kind of the flip, such as `the residue` or `a checkpoint, cut short`. [`Tally::sorts`]
+    /// counts flips by their kinds.
     pub sort: &'static str,
     /// The iteration, the word and the bit of the flip, as text.
     pub moment: String,
@@ -147,11 +148,11 @@ impl Tally {
 
 impl Campaign {
     /// Runs a test for each flip, and returns the effects. Passes each flip to `each` as soon as
-    /// its test has ended, so that their order varies.
+    /// its test has ended, so the order of the flips varies.
     ///
-    /// First runs tests without a flip from each of up to 8 verified states, which [`Tally::sound`]
-    /// counts. Flips of residues cost about one and a half complete tests each, and the tests
-    /// without a flip about six.
+    /// First runs a test without a flip from each of up to 8 verified states; [`Tally::sound`]
+    /// counts these tests. They cost about as much as six complete tests. After that, each flip of
+    /// a residue costs about as much as one and a half complete tests.
     ///
     /// # Errors
     /// A test without a flip failed, or the campaign is impossible. A test with a flip that fails
@@ -203,9 +204,9 @@ impl Campaign {
     }
 
     /// Judges whether enough flips were found, and returns the judgement in words. In PRP tests all
-    /// flips except the harmless ones must be found. In Lucas–Lehmer tests the number found must
-    /// lie in the interval [`Campaign::by_chance`] around one half, which a sound program misses
-    /// with a probability of at most 0.1 %.
+    /// flips except the harmless ones must be found. In Lucas–Lehmer tests about half of the flips
+    /// must be found: their number must lie in the interval [`Campaign::by_chance`], which a sound
+    /// program misses with a probability of at most 0.1 %.
     ///
     /// # Errors
     /// A test failed, or too few or too many flips were found. The text says which.
@@ -230,9 +231,9 @@ impl Campaign {
         if expected.contains(&found) { Ok(said) } else { Err(said) }
     }
 
-    /// Returns the interval in which the number of flips that Jacobi checks find must lie. A check
-    /// finds a flip with probability 1/2, and the number lies outside with a probability of at most
-    /// 0.1 %.
+    /// Returns the interval in which the number of flips that Jacobi checks find must lie. A Jacobi
+    /// check finds a flip with probability 1/2. With a sound program, the number lies outside the
+    /// interval with a probability of at most 0.1 %.
     #[must_use]
     pub fn by_chance(&self) -> RangeInclusive<u64> {
         binomial::interval(self.count, TAIL)
@@ -294,8 +295,9 @@ impl Campaign {
         (Place { sort, moment }, fate)
     }
 
-    /// Runs a test with a flip of one bit of a register. The start is drawn first; then every
-    /// change of the register from this start on is equally likely.
+    /// Runs a test with a flip of one bit of a register. First draws the state from which the test
+    /// starts. Then draws a change of the register after this state; all changes are equally
+    /// likely.
     fn of_register(&self, rng: &mut Random, register: usize, prepared: &Prepared) -> (Place, Fate) {
         let sort = match register {
             registers::D => "the Gerbicz product",
@@ -314,7 +316,8 @@ impl Campaign {
         (Place { sort, moment }, self.with_fault(fault, start, prepared))
     }
 
-    /// Runs a test with a fault from a start to the end, and returns the effect of the fault.
+    /// Runs a test with a fault, from the given start to the end of the test. Returns the effect of
+    /// the fault.
     fn with_fault(&self, fault: Fault, start: &Start, prepared: &Prepared) -> Fate {
         self.try_with_fault(fault, start, prepared).unwrap_or_else(Fate::Failed)
     }

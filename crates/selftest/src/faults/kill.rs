@@ -14,13 +14,14 @@ use super::sitting::Folder;
 use crate::sample::{Random, Scale};
 
 /// The exponent of a Mersenne prime whose test takes some seconds with integer transforms on the
-/// CPU. `P_BY_FP64` and `P_ON_GPU` are those for floating-point transforms and for a GPU.
+/// CPU. `P_BY_FP64` is such an exponent for floating-point transforms on the CPU, and `P_ON_GPU`
+/// for a GPU.
 const P_BY_INTEGERS: u32 = 44_497;
 const P_BY_FP64: u32 = 86_243;
 const P_ON_GPU: u32 = 216_091;
 const CHECKPOINT_SECONDS: &str = "0.05";
-/// The number of kills of each test. The first kill comes soon after the start, each later one
-/// after a new checkpoint.
+/// The largest number of kills of each test. The first kill comes soon after the start; each later
+/// kill follows a new checkpoint.
 const KILLS: u64 = 4;
 /// The time after which a process that has not ended counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -141,7 +142,7 @@ impl Victim<'_> {
         Ok(!ended)
     }
 
-    /// Returns the iteration of the newest checkpoint; `None` if there is none.
+    /// Returns the iteration of the newest checkpoint. Returns `None` if there is no checkpoint.
     fn newest(&self) -> Option<u64> {
         let dir = self.folder.path().join(format!("M{}", self.exponent()));
         let files = fs::read_dir(dir).ok()?.filter_map(Result::ok);

@@ -54,8 +54,8 @@ struct Bench<'a> {
     /// An exponent p with known residues, for which M_p is composite. The final residues are
     /// therefore not 0 and 1.
     exponent: Exponent,
-    /// The path of the `warpint` program, which a case runs and kills; `None`: no process is
-    /// killed.
+    /// The path of the `warpint` program, which a case runs and kills. If it is `None`, no process
+    /// is killed.
     program: Option<&'a Path>,
 }
 

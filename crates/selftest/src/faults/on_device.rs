@@ -11,14 +11,16 @@ use super::{FaultReport, batch, transform};
 use crate::Summary;
 use crate::sample::Random;
 
-/// A kind of work on devices, batches or transforms, whose checks must notice faults.
+/// A kind of work on devices: operations on batches, or transforms. The checks of the work must
+/// notice faults.
 pub(super) struct Suite {
     pub(super) name: &'static str,
-    /// A function that makes faults in each operation or transform, and returns the numbers of
-    /// their effects. It makes faulty devices from the given sound one.
+    /// A function that makes faults in each operation or transform, and returns how many faults
+    /// were noticed and how many were harmless. It makes faulty devices from the given sound
+    /// device.
     pub(super) fates: fn(&Device, &Sizes, Faults) -> Result<Fates, String>,
-    /// Whether a device that stops working must be noticed whatever the launch at which it stops.
-    /// If false, it may have no effect, because the launch may belong to the check.
+    /// Whether a device that stops working must be noticed, at whichever launch it stops. If false,
+    /// this fault may be harmless, because the launch may belong to the check.
     pub(super) death_is_noticed: bool,
 }
 
@@ -40,7 +42,7 @@ impl Extent {
 /// The faults to make during each operation or transform.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Faults {
-    /// The number of faults, one in each repetition.
+    /// The number of repetitions of the work. One fault is made in each.
     count: u64,
     /// A function that draws one fault within the launches and downloads of the work.
     draw: fn(&mut Random, Extent) -> DeviceFault,
@@ -60,13 +62,13 @@ const CASES: [DeviceCase; 5] = [
     DeviceCase { name: "flips_of_buffers", run: flips_of_buffers },
 ];
 
-/// Tests a device on which no launch does anything. It must be noticed.
+/// Tests a device on which no launch does anything. The checks must notice this.
 fn a_dead_device(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults { count: 1, draw: |_, _| DeviceFault::Dead { from: 0 } };
     (suite.fates)(device, sizes, faults)?.all_noticed()
 }
 
-/// Tests devices on which launches do nothing from a random launch on.
+/// Tests devices on which a random launch and all later launches do nothing.
 fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
         count: sizes.flips.min(4),
@@ -76,8 +78,8 @@ fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<S
     if suite.death_is_noticed { fates.all_noticed() } else { fates.counted() }
 }
 
-/// Tests a device whose downloads (results, flags and witnesses) contain only zeros. It must be
-/// noticed.
+/// Tests a device whose downloads (results, flags and witnesses) contain only zeros. The checks
+/// must notice this.
 fn downloads_of_zeros(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults { count: 1, draw: |_, _| DeviceFault::Zeros { from: 0 } };
     (suite.fates)(device, sizes, faults)?.all_noticed()
@@ -116,7 +118,7 @@ pub(super) type CpuCase = (&'static str, fn() -> Result<String, String>);
 pub struct Sizes {
     /// The number of numbers in a batch, and the number of 32-bit limbs of each.
     pub batch: (usize, usize),
-    /// The number of flips for each operation and each transform.
+    /// The number of flips during each operation and during each transform.
     pub flips: u64,
     /// log2 of the number of elements of each transform.
     pub log2: u32,
@@ -155,8 +157,8 @@ pub fn run_on_device(
     summary
 }
 
-/// Runs the cases in which results of the CPU change in memory: `batch::…`, `transform::…`. Takes
-/// some seconds.
+/// Runs the cases in which results that the CPU has computed are changed in memory: `batch::…`,
+/// `transform::…`. Takes some seconds.
 pub fn run_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&FaultReport)) -> Summary {
     let mut summary = Summary::default();
     for (suite, cases) in [("batch", batch::ON_CPU), ("transform", transform::ON_CPU)] {
@@ -208,8 +210,8 @@ pub(super) struct Fates {
 }
 
 impl Fates {
-    /// Draws faults, calls `run` with each, and adds their effects. `what` names the work in
-    /// messages.
+    /// Draws faults, calls `run` with each fault, and counts the effects that `run` returns. `what`
+    /// names the work in messages.
     ///
     /// # Errors
     /// `run` returned an error, or a fault was never made, so that the case proves nothing.
@@ -247,7 +249,7 @@ impl Fates {
     /// were harmless.
     ///
     /// # Errors
-    /// No fault was noticed, so that none had an effect.
+    /// No fault was noticed, so the case proves nothing.
     pub(super) fn counted(&self) -> Result<String, String> {
         let Self { noticed, harmless } = self;
         let all = noticed + harmless;

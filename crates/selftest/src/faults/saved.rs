@@ -24,7 +24,7 @@ const HURRY: u32 = 100;
 /// then saved.
 const NEVER: Duration = Duration::from_secs(1 << 40);
 
-/// Runs a test with one random flip in a saved state, and returns where it was and its effect.
+/// Runs a test with one random flip in a saved state. Returns the place of the flip and its effect.
 pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
     let bit = rng.random_range(0..campaign.exponent.get());
     let at = rng.random_range(0..prepared.starts.len());
@@ -103,8 +103,8 @@ fn on_disk(
     })
 }
 
-/// Stops the test and changes its state in memory before it is written. Either the state no longer
-/// matches its seal and nothing is written, or the next check finds the error.
+/// Stops the test, and changes its state in memory before the state is written. Either the state no
+/// longer matches its seal and nothing is written, or the next check finds the error.
 fn at_a_save(
     campaign: &Campaign,
     prepared: &Prepared,
@@ -136,8 +136,8 @@ fn at_a_save(
     })
 }
 
-/// Lets a check fail after the state to which the test returns has changed in memory. The test must
-/// end with an error, and resume from its checkpoint in a second sitting.
+/// Lets a check fail, so that the test returns to a verified state, and changes this state in
+/// memory. The test must end with an error, and resume from its checkpoint in a second sitting.
 fn at_a_return(
     campaign: &Campaign,
     prepared: &Prepared,

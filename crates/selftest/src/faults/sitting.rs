@@ -17,8 +17,8 @@ pub(super) struct Sitting {
 }
 
 impl Sitting {
-    /// Returns the outcome and the events of a test that was completed; an error if it stopped or
-    /// failed.
+    /// Returns the outcome and the events of a completed test. Returns an error if the test stopped
+    /// or failed.
     pub(super) fn outcome(self) -> Result<(Outcome, Vec<Event>), String> {
         match self.finished {
             Ok(Finished::Done(outcome)) => Ok((*outcome, self.events)),
@@ -50,7 +50,7 @@ impl<'a> Run<'a> {
         Self { spec, store: None, stop: StopToken::new(), options: RunOptions::default() }
     }
 
-    /// Returns the same test, which saves its checkpoints in `store`.
+    /// Makes the test save its checkpoints in `store`.
     pub(super) fn stored(self, store: &'a mut CheckpointStore) -> Self {
         Self { store: Some(store), ..self }
     }

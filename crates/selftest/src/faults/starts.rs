@@ -10,7 +10,7 @@ use crate::vectors;
 
 /// A state of a test from which it can be started again.
 pub(super) struct Start {
-    /// The saved state from which the test continues; `None` for the beginning of the test.
+    /// The saved state from which the test continues. `None` stands for the beginning of the test.
     pub(super) state: Option<State>,
     /// For each register, the number of its changes from this state to the end of the test.
     pub(super) changes: [u64; registers::COUNT],
@@ -69,8 +69,8 @@ pub(super) fn prepare(
     Ok(Prepared { starts: starts?, right })
 }
 
-/// Runs a test from a state to its end, and returns the state with the numbers of changes of the
-/// registers. Returns an error if a check fails or the final residue is not `right`.
+/// Runs a test from a state to its end, and counts the changes of each register. Returns the state
+/// with these counts. Returns an error if a check fails or the final residue is not `right`.
 fn sound(
     family: &'static dyn EngineFamily,
     kind: TestKind,
@@ -94,8 +94,8 @@ fn sound(
     Ok(start)
 }
 
-/// Returns its argument, or an error if the events include anything other than progress, such as a
-/// failed check.
+/// Returns the outcome and the events unchanged. Returns an error instead if the events include
+/// anything other than progress, such as a failed check.
 fn silent<T>((outcome, events): (T, Vec<Event>)) -> Result<(T, Vec<Event>), String> {
     let alarm = events.iter().find(|event| {
         !matches!(
@@ -112,7 +112,7 @@ fn silent<T>((outcome, events): (T, Vec<Event>)) -> Result<(T, Vec<Event>), Stri
     }
 }
 
-/// Returns an error if a final residue differs from the known answer. Does nothing if none is
+/// Returns an error if a final residue differs from the known answer. Does nothing if no answer is
 /// known.
 fn check_known(kind: TestKind, exponent: Exponent, found: &Residue) -> Result<(), String> {
     let p = exponent.get();

@@ -69,8 +69,9 @@ fn message(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Judges the transforms `found` of the vectors x of 2^log2 elements. `None` means that the words
-/// of the device are not elements of the field, which counts as refused.
+/// Judges `found`, which a device returned as the transforms of the vectors x of 2^log2 elements.
+/// If the words of the device were not elements of the field, `found` is `None`, which counts as
+/// refused.
 fn judged<F: Field + Clone>(
     field: &F,
     log2: u32,
@@ -92,8 +93,8 @@ fn drawn<F: Field>(field: &F, count: usize, rng: &mut Random) -> Vec<F::Element>
     (0..count).map(|_| field.from_u64(rng.random())).collect()
 }
 
-/// Returns the device's transform of x; `None` if the words of the result are not elements of the
-/// field.
+/// Returns the device's transform of x. Returns `None` if the words of the result are not elements
+/// of the field.
 fn transformed<F: WordField, P: Plan<Vectors = Buffer<F::Word>>>(
     device: &Device,
     field: &F,
@@ -161,7 +162,8 @@ fn f50(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     judged(&field, log2, &x, from_words(&field, &words[..x.len()]), &mut rng)
 }
 
-/// Makes faults during each kind of transform, and returns the numbers of their effects.
+/// Makes faults during each kind of transform. Returns how many were noticed, and how many were
+/// harmless.
 fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
     let mut rng = random(SEED);
     let mut fates = Fates::default();

@@ -1,7 +1,7 @@
 //! Tests the kernels' arithmetic modulo primes of 47 and 50 bits (`f50.cuh`), one function at a
 //! time. Results must equal those of `warpint_arith::f50` bit for bit, and must be right when
 //! recomputed with 128-bit integers. Inputs are the ends of the permitted ranges, values whose
-//! quotient by the prime is half-way between two integers, and random values.
+//! quotient by the prime is almost half-way between two integers, and random values.
 
 use bytemuck::Pod;
 use rand::RngExt;
@@ -36,7 +36,7 @@ pub fn source() -> Source {
         .headers(common::HEADERS)
 }
 
-/// 2^53, up to which all integers are exact in `f64`.
+/// 2^53: all integers up to this value are exact in `f64`.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
 /// 2^52, the largest absolute value that `mul_by` of `f50.cuh` may multiply by a precomputed
@@ -56,8 +56,9 @@ fn corners(p: f64, bound: f64) -> Vec<f64> {
     all
 }
 
-/// Returns a random integer of absolute value at most `bound`: half of the time uniform, half of
-/// the time shifted right by a random number of bits.
+/// Returns a random integer of absolute value at most `bound`. With probability 1/2 the integer is
+/// uniformly distributed. Otherwise a uniformly distributed integer is shifted right by a random
+/// number of bits.
 fn drawn(rng: &mut Random, bound: f64) -> f64 {
     let most = bound as i64;
     let shift = if rng.random() { 0 } else { rng.random_range(0..50) };

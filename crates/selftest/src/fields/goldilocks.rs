@@ -70,8 +70,8 @@ fn residue(v: i128) -> u64 {
     v.rem_euclid(i128::from(Q)) as u64
 }
 
-/// Returns values within 2 of the ends of 64-bit words and 32-bit halves, and of multiples of the
-/// modulus.
+/// Returns values within 2 (modulo 2^64) of 0, 2^31, 2^32, 2^33, 2^63, q − 1, q and q − 2^32 + 1,
+/// where q = 2^64 − 2^32 + 1 is the modulus.
 fn corners() -> Vec<u64> {
     let ends = [0, 1 << 31, 1 << 32, 1 << 33, 1 << 63, Q, EPSILON << 32, Q - EPSILON];
     ends.iter()
@@ -85,8 +85,8 @@ fn lazy_values(rng: &mut Random) -> Vec<u64> {
     values
 }
 
-/// Returns values in from..=to: the ends of the range, values near multiples of 2^32 and 2^64, and
-/// random values.
+/// Returns values in from..=to: the ends of the range, sums of a [`corners`] value and a multiple
+/// of 2^64, and random values.
 fn wides(rng: &mut Random, from: i128, to: i128) -> Vec<i128> {
     let mut values = vec![from, from + 1, to - 1, to];
     for high in [-1_i128 << 31, -17, -2, -1, 0, 1, 2, 16, (1 << 14) - 1, (1 << 31) - 1] {
@@ -127,8 +127,8 @@ impl Bench {
         unsafe { kernel.launch(shape, &all) }
     }
 
-    /// Runs a kernel on an array v, and returns its results. Thread i reads `of` numbers from
-    /// v[i·of] on and writes `each` results from index i·each on.
+    /// Runs a kernel on an array v of numbers, and returns its results. Thread i reads the `of`
+    /// numbers that begin at v[i·of], and writes the `each` results that begin at index i·each.
     fn map<T: bytemuck::Pod>(
         &self,
         kernel: &'static str,
@@ -147,8 +147,8 @@ impl Bench {
         run().map_err(told)
     }
 
-    /// Runs a kernel on input arrays of n elements that returns, for each element, a 96-bit integer
-    /// and a 64-bit representative of the same residue. Returns these pairs.
+    /// Runs a kernel on input arrays of n elements. For each element, the kernel computes a 96-bit
+    /// integer and a 64-bit representative of the same residue. Returns these n pairs.
     fn wide_and_lazy(
         &self,
         kernel: &'static str,
@@ -185,13 +185,13 @@ fn check(
     Ok(())
 }
 
-/// The range of the products of `mul` in `goldilocks.cuh`, for which its function `correct` is
-/// defined.
+/// The range of the products that `mul` in `goldilocks.cuh` returns. The function `correct` in the
+/// same file is defined for this range.
 const NARROW: (i128, i128) = (1 - (1 << 32), (1 << 65) - (1 << 32));
 /// The range of the results m·w + c of `mul_word` in `goldilocks.cuh`.
 const WORD_PRODUCTS: (i128, i128) = (0, (1 << 65) - (1 << 33));
-/// The largest absolute value that `nearest` in `goldilocks.cuh` must return. Up to it, `nearest`
-/// returns the representative of least absolute value.
+/// A bound for the results of `nearest` in `goldilocks.cuh`. If a residue has a representative of
+/// at most this absolute value, `nearest` must return this representative.
 const NEAR: i64 = i64::MAX - (1 << 34);
 const LAZY: (i128, i128) = (0, u64::MAX as i128);
 const WITHIN_2_65: (i128, i128) = (-(1 << 65), 1 << 65);
@@ -350,8 +350,8 @@ fn transforms(device: &Device, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns inputs of transforms of n points that are all ±2^65 or all 0, with equal, regularly
-/// alternating and random signs.
+/// Returns inputs of transforms of n points. All points of an input are ±2^65, or all are 0. The
+/// signs are equal, alternate regularly, or are random.
 fn extremes(rng: &mut Random, n: usize) -> Vec<i128> {
     let (least, most) = WITHIN_2_65;
     let mut points = vec![];

@@ -32,13 +32,14 @@ pub struct Sizes {
     /// For each long transform, some outputs of which are compared with the CPU's: the index of the
     /// prime in [`PRIMES`], and log2 of the number of elements.
     pub long: Vec<(usize, u32)>,
-    /// For each transform over a prime that is not in [`PRIMES`]: log2 of the number of elements.
+    /// For each transform over (2^60 + 2^36)^8 + 1, a prime that is not in [`PRIMES`]: log2 of the
+    /// number of elements.
     pub own: Vec<u32>,
 }
 
 impl Sizes {
-    /// Returns the sizes for GPUs: all primes, with vectors from one element to a million digits.
-    /// The comparison takes the CPU some seconds.
+    /// Returns the sizes for GPUs: all primes, with vectors whose sizes range from one element to a
+    /// million digits. The comparison takes the CPU some seconds.
     #[must_use]
     pub fn of_gpus() -> Self {
         let whole = |which: usize| {

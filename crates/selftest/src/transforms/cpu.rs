@@ -1,5 +1,5 @@
-//! Tests transforms on the CPU, with which those of devices are compared, against the definition
-//! and published examples.
+//! Tests transforms on the CPU against the definition and published examples. The transforms of
+//! devices are compared with these transforms.
 
 use std::fmt::Display;
 
@@ -46,8 +46,8 @@ fn published_examples(_seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Tests transforms of up to 64 elements and convolutions over all primes against the definition,
-/// and tests the inverses.
+/// Tests transforms of up to 64 elements, and convolutions, against the definition, over all
+/// primes. Also tests the inverse transforms.
 fn transforms(seed: u64) -> Result<(), String> {
     PRIMES.into_iter().try_for_each(|form| {
         (0..=6)
@@ -82,7 +82,8 @@ fn all<const K: usize>(seed: u64, field: Gfn<K>, log2: u32) -> Result<(), String
     Ok(())
 }
 
-/// Tests some outputs of longer transforms against Horner's rule, and tests the inverses.
+/// Tests some outputs of longer transforms against Horner's rule. Also tests the inverse
+/// transforms.
 fn outputs(seed: u64) -> Result<(), String> {
     let lengths = [13, 11, 10, 8, 7, 5, 4];
     PRIMES.into_iter().zip(lengths).try_for_each(|(form, log2)| {

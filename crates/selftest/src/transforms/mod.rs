@@ -1,5 +1,5 @@
-//! Tests of transforms: those on devices are compared with those of the CPU, and those of the CPU
-//! with the definition.
+//! Tests of transforms. The transforms of devices are compared with those of the CPU, and the
+//! transforms of the CPU with the definition.
 
 pub mod big;
 pub mod cpu;

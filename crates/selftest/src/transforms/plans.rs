@@ -48,16 +48,16 @@ where
     F::Word: std::fmt::Debug,
     P: Plan<Vectors = Buffer<F::Word>>,
 {
-    /// Uploads vectors of elements into a buffer of the plan's size, whose remainder contains
-    /// zeros.
+    /// Uploads vectors of elements into a buffer of the plan's size. The rest of the buffer
+    /// contains zeros.
     pub(crate) fn upload(&self, x: &[F::Element]) -> Result<Buffer<F::Word>, Failure> {
         let mut words = to_words(self.field, x);
         words.resize(self.plan.size(), F::Word::zeroed());
         Ok(self.device.upload(&words)?)
     }
 
-    /// Downloads the elements in a buffer. Returns an error if its words are not elements of the
-    /// field; `what` names them in the message.
+    /// Downloads the elements in a buffer. Returns an error if the words of the buffer are not
+    /// elements of the field. `what` names the elements in the message.
     pub(crate) fn download(
         &self,
         what: &'static str,

@@ -45,8 +45,8 @@ pub const QUICK: [&str; 5] = [
     "all_bits_of_12_words",
 ];
 
-/// The batches to test on a GPU and on the simulator. Each is given by log2 of the length and the
-/// number of transforms.
+/// The batches to test on a GPU and on the simulator. Each batch is given by log2 of the length of
+/// a transform and the number of transforms.
 struct Sizes {
     gpu: &'static [(u32, usize)],
     simulator: &'static [(u32, usize)],
@@ -95,8 +95,8 @@ fn known<const L: usize>(
     all(device, seed, &field, sizes)
 }
 
-/// Tests one-word fields: two primes of 64 and 61 bits with roots of unity of high order, and
-/// 65,537.
+/// Tests one-word fields: a prime of 64 bits and a prime of 61 bits, both with roots of unity of
+/// high order, and the prime 65,537.
 fn one_word(device: &Device, seed: u64) -> Result<(), String> {
     let long = [0xffff_ffff_0000_0001, 0x1fff_ffff_ff00_0001];
     let fields = long.map(|p| (p, &LONG)).into_iter().chain([(65_537, &SHORT)]);

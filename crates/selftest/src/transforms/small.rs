@@ -1,6 +1,6 @@
-//! Tests transforms on a device that compute modulo many primes below 2^50, and the convolutions
-//! and transforms in fields Z/pZ, p = r^k + 1, that are built on them. The results are compared
-//! with the definition.
+//! Tests transforms on a device that compute modulo many primes below 2^50. Also tests the
+//! convolutions and transforms in fields Z/pZ, p = r^k + 1, that are built on these transforms. The
+//! results are compared with the definition.
 
 use rand::RngExt;
 use warpint_arith::field::Field;
@@ -36,14 +36,14 @@ pub struct Sizes {
     /// For each batch of transforms in a field: the index of the prime r^k + 1 in [`PRIMES`], log2
     /// of the number of points, and the number of vectors.
     pub fields: Vec<(usize, u32, usize)>,
-    /// The number of outputs of each vector that are compared. All are compared if a vector has
-    /// fewer.
+    /// The number of outputs of each vector that are compared, but at most 3 for vectors of more
+    /// than 2^13 elements. If a vector has fewer outputs, all of them are compared.
     pub outputs: usize,
 }
 
 impl Sizes {
-    /// Returns the sizes for GPUs: all primes r^k + 1, and lengths at which a transform has one row
-    /// and lengths at which it has several.
+    /// Returns the sizes for GPUs: all primes r^k + 1, with transforms of one row and of several
+    /// rows.
     #[must_use]
     pub fn of_gpus() -> Self {
         let short = (1..=12).map(|log2| (log2, 7, 5));
@@ -59,7 +59,8 @@ impl Sizes {
         }
     }
 
-    /// Returns the sizes of the quick cases on GPUs: a transform of one row, and one of several.
+    /// Returns the sizes of the quick cases on GPUs: a transform of one row, and a transform of
+    /// several rows.
     #[must_use]
     pub fn quick() -> Self {
         let modulo = vec![(5, 70, 3), (13, 2, 2)];
@@ -149,8 +150,8 @@ fn modulo(
 /// of vectors, and the number of outputs to compare.
 type OfForm = fn(&Device, &mut Random, Form, u32, usize, usize) -> Result<(), String>;
 
-/// Makes a closure that returns, for the form of a prime r^k + 1, the function `$case` compiled for
-/// its number of digits k.
+/// Makes a closure that takes the form of a prime r^k + 1, and returns the function `$case`
+/// compiled for the number of digits k of this prime.
 macro_rules! of_every_length {
     ($case:ident) => {
         |form: Form| -> OfForm {
@@ -189,9 +190,10 @@ fn transforms(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     in_fields(device, seed, sizes, of_every_length!(transform))
 }
 
-/// Returns `batch` vectors of n elements modulo r^k + 1. If there are more than two, all elements
-/// of the first are r^k, and all digits of the second are r − 1. The other vectors contain random
-/// elements, some of which are replaced by these two, by 0, 1 and (r − 1)·r^(k−1).
+/// Returns `batch` vectors of n elements modulo r^k + 1. If there are more than two vectors, all
+/// elements of the first vector are r^k, and all digits of the second vector are r − 1. The other
+/// vectors contain random elements, some of which are replaced by r^k, by the element whose digits
+/// are all r − 1, by 0, by 1 or by (r − 1)·r^(k−1).
 fn vectors<const K: usize>(form: Form, n: usize, batch: usize, rng: &mut Random) -> Vec<[u64; K]> {
     let r = form.radix();
     let of = |lowest: u64, highest: u64| {
@@ -276,7 +278,8 @@ fn transform<const K: usize>(
 }
 
 /// Compares some outputs of each vector of n elements with `expected(vector, index)`. Returns the
-/// vector and the index of the first output that differs; `None` if all are equal.
+/// vector and the index of the first output that differs. Returns `None` if all compared outputs
+/// are equal.
 fn wrong_output<T: PartialEq>(
     found: &[T],
     n: usize,

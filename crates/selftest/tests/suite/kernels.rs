@@ -1,6 +1,7 @@
-//! The kernels on the simulator, one function or operation at a time. Short suites run at seed 0
-//! (threads in order) and at a random seed. Batches and transforms run at a random seed only:
-//! batches in order are a slow test, and the tests of `warpint-transform` run its kernels in order.
+//! The kernels on the simulator, one function or operation at a time. The simulator runs threads in
+//! order at seed 0, and in a random order at a random seed. Short suites run in both orders.
+//! Batches and transforms run in a random order only: batches in order are a slow test, and the
+//! tests of `warpint-transform` run the kernels of transforms in order.
 
 use warpint_device::Device;
 use warpint_integer::Executor;
@@ -11,7 +12,8 @@ use warpint_selftest::{
     CaseReport, Depth, Summary, run_batches, run_kernels, run_transforms, run_transforms_on_cpu,
 };
 
-/// Runs the cases whose names contain a word.
+/// Runs the cases whose names contain `filter`, on each simulator. Asserts that `cases` cases run
+/// and that all pass.
 fn passes(filter: &str, cases: usize) {
     for device in Device::simulators() {
         let mut failures = vec![];
@@ -36,7 +38,8 @@ fn operations_of_batches_are_exact() {
     passes("elementwise@", elementwise::CASES.len());
 }
 
-/// Runs all cases of an executor, at few sizes.
+/// Runs all cases of batches on an executor, at few sizes. Asserts that `cases` cases run and that
+/// all pass.
 fn batches_pass(executor: &Executor, cases: usize) {
     let mut failures = vec![];
     let summary =
@@ -47,7 +50,7 @@ fn batches_pass(executor: &Executor, cases: usize) {
     assert_eq!(summary, Summary { passed: cases, failed: 0 });
 }
 
-/// Runs all cases of a device.
+/// Runs all cases of batches on a device. Asserts that all pass.
 fn batches_pass_on(device: Device) {
     let cases = batches::CASES.len() + batches::CASES_OF_DEVICES.len();
     batches_pass(&Executor::on(device), cases);
@@ -70,7 +73,8 @@ fn batches_are_exact_on_the_cpu() {
     batches_pass(&Executor::cpu(), batches::CASES.len());
 }
 
-/// Runs the cases of a family on the simulator.
+/// Runs the cases of transforms whose names contain `family` on the simulator. Asserts that `cases`
+/// cases run and that all pass.
 fn transforms_pass(family: &str, cases: usize) {
     let (device, mut failures) = (Device::shuffled_simulator().unwrap(), vec![]);
     let sizes = (&big::Sizes::few(), &small::Sizes::few());

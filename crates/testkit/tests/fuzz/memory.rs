@@ -48,8 +48,8 @@ pub(crate) fn most_used<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (done, usize::try_from(most).unwrap_or(0))
 }
 
-/// Returns the number of bytes of memory that reading a file of `bytes` bytes may use:
-/// `times`·`bytes` plus 64 KiB.
+/// Returns the largest number of bytes of memory that a function may use to read a file of `bytes`
+/// bytes: `times`·`bytes` plus 64 KiB.
 pub(crate) fn allowed(times: usize, bytes: usize) -> usize {
     times * bytes + (64 << 10)
 }

@@ -3,20 +3,21 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A change of a file. Positions are taken modulo the number of possible positions.
+/// A change of a file. Positions and indices are taken modulo the number of possible values.
 #[derive(Debug, Clone)]
 enum Change {
     /// Flips a bit: the position of the byte, and the bit in it.
     Flip(usize, u8),
-    /// Cuts off the end of the file from a position on.
+    /// Cuts off the end of the file, beginning at a position.
     Cut(usize),
     /// Inserts bytes at a position.
     Insert(usize, Vec<u8>),
-    /// Inserts a copy of a range of the file at another position.
+    /// Inserts a copy of a range of the file at a position. The fields are the two ends of the
+    /// range, in any order, and the position.
     Splice(usize, usize, usize),
     /// Replaces the decimal number with this index by another text.
     Number(usize, &'static str),
-    /// Removes the line with this index.
+    /// Removes the text of the non-empty line with this index, but not the end of the line.
     Line(usize),
 }
 

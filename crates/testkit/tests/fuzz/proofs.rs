@@ -92,8 +92,7 @@ proptest! {
     }
 }
 
-/// Returns the content of the file in which the residue after 17 iterations is stored, as the only
-/// element.
+/// Returns one file, in which the residue after 17 iterations is stored.
 fn kept() -> Vec<Vec<u8>> {
     let root = tempfile::tempdir().unwrap();
     let folder = ResidueFolder::new(root.path(), P);

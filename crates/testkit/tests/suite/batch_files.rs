@@ -21,8 +21,8 @@ fn program() -> PathBuf {
     program
 }
 
-/// Writes a file of random numbers, one per line, some of them short. They are drawn by SplitMix64
-/// (Steele, Lea and Flood 2014).
+/// Writes a file of random numbers, one per line, where some numbers are short. The numbers are
+/// drawn by SplitMix64 (Steele, Lea and Flood 2014).
 fn write_numbers(path: &Path, seed: u64) {
     let mut state = seed;
     let mut limb = || {

@@ -225,7 +225,7 @@ fn certifications_of_one_exponent_do_not_see_each_others_checkpoints() {
 }
 
 /// A receiver of residues that stores them in memory. It requests the residues after the iterations
-/// in `wanted`, and fails to store that of iteration `lost`.
+/// in `wanted`, and fails to store the residue after iteration `lost`.
 #[derive(Debug, Default)]
 struct InMemory {
     wanted: Vec<u64>,
@@ -281,8 +281,8 @@ fn a_residue_that_cannot_be_kept_is_told_and_the_test_goes_on() {
     assert_eq!(events.iter().filter(lost).count(), 1);
 }
 
-/// Tests verdicts on the cofactor N of M_p by a known factor against 3^(N−1) mod N, computed with
-/// GMP.
+/// Let N be the cofactor of M_p by a known factor. Tests the verdict on N against 3^(N−1) mod N,
+/// computed with GMP.
 #[test]
 fn what_known_factors_leave_is_judged_as_gmp_does() {
     use rug::Integer;

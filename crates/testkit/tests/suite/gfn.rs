@@ -85,7 +85,7 @@ fn roots_of_unity() {
     }
 }
 
-/// Returns digits in base r, chosen by `words`, many of which are 0 or close to r − 1.
+/// Returns K digits in base r, chosen by `words`. Many of the digits are 0 or close to r − 1.
 fn element<const K: usize>(r: u64, words: &[(u8, u64)]) -> [u64; K] {
     std::array::from_fn(|i| match words[i % words.len()] {
         (0, _) => r - 1,

@@ -1,4 +1,4 @@
-//! Compares the functions on limbs, and the residues built on them, with GMP.
+//! Compares the functions on limbs, and the residues that use these functions, with GMP.
 
 use std::cmp::Ordering;
 

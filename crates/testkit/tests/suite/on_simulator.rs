@@ -20,8 +20,8 @@ fn fp64() -> Fp64On {
     Fp64On::new(Device::shuffled_simulator().unwrap())
 }
 
-/// Returns about the smallest and the largest exponent that suit a length, which give the fewest
-/// and the most bits per word.
+/// Returns two exponents: about the smallest and about the largest that suit a length. They give
+/// the fewest and the most bits per word.
 fn exponents(family: &dyn EngineFamily, length: usize) -> [u32; 2] {
     let sound = |p: u32| family.margin(p, length).is_ok_and(|margin| margin.bits >= 0.0);
     let n = length as u32;
@@ -46,9 +46,9 @@ fn made(result: Result<(), EngineError>, may_refuse: bool, what: &str) -> bool {
     }
 }
 
-/// Tests squares by the given steps in turn, and products, of residues that are hard for carries:
-/// of every `every`-th of [`sample::patterns`] from the first on, of the fourth, and of a random
-/// residue.
+/// Tests squares and products of residues that are hard for carries. The residues are every
+/// `every`-th of [`sample::patterns`], including the first; the fourth; and a random residue. Each
+/// residue is squared with one of `steps`, which take turns.
 fn compare(family: &dyn EngineFamily, engine: &mut dyn Engine, every: usize, steps: &[Step]) {
     let (p, length) = (engine.exponent(), engine.length());
     let ring = Ring::new(p);
@@ -87,8 +87,8 @@ fn compare(family: &dyn EngineFamily, engine: &mut dyn Engine, every: usize, ste
 const STEPS: [Step; 4] =
     [Step::SquareMinusTwo, Step::Square, Step::SquareTimes(3), Step::SquareTimes(65_521)];
 
-/// Tests the default shape of a length with about the smallest and the largest exponent that suit
-/// it.
+/// Tests the default shape of a length with two exponents: about the smallest and about the largest
+/// that suit the length.
 fn default_shape(family: &dyn EngineFamily, length: usize) {
     for p in exponents(family, length) {
         let mut engine = family.build(p, length, BuildOptions::new(3, 1)).unwrap();
@@ -145,9 +145,9 @@ fn goldilocks_features(shape: &str) -> Vec<String> {
 
 /// Returns the features of a shape of `fp64`. For example, `32x64 4.1.8/8.1.8 4/8 2 128.96 s` has
 /// the radices 4, 1 and 8 of columns, the radices 8, 1 and 8 of rows, tiles of 4 columns, chunks of
-/// 8 points, 2 pairs of rows, and streaming stores. The last radix of a row is also that of the
-/// step that computes the products. Its remainder mod 4 is a feature, because the code of that step
-/// depends on it.
+/// 8 points, 2 pairs of rows, and streaming stores. The last radix of a row is also the radix of
+/// the step that computes the products. The remainder of this radix mod 4 is a feature, because the
+/// code of the step depends on it.
 fn fp64_features(shape: &str) -> Vec<String> {
     let words: Vec<&str> = shape.split(' ').collect();
     let [_, lines, tile, pairs, _, ref streaming @ ..] = words[..] else { panic!("{shape}") };
@@ -170,8 +170,8 @@ fn fp64_features(shape: &str) -> Vec<String> {
 /// A shape: the length in words, the index of the variant, and the name of the shape.
 type Chosen = (usize, usize, String);
 
-/// Returns few shapes that together have every feature that occurs among the shapes of these
-/// lengths. They are chosen greedily.
+/// Chooses a small number of shapes, greedily, that together have every feature that occurs among
+/// the shapes of these lengths.
 fn cover(family: &dyn EngineFamily, lengths: &[usize], features: Features) -> Vec<Chosen> {
     let shapes = |&length: &usize| {
         let names = family.profiled().unwrap().variants(length).into_iter().enumerate();

@@ -33,8 +33,8 @@ enum Right {
     NotForLong,
 }
 
-/// Returns s_k, computed with GMP. If it is to be wrong, returns s_k with one bit flipped, chosen
-/// so that its Jacobi symbols are as `right` demands.
+/// Returns s_k, computed with GMP. Unless `right` is `Yes`, one bit of s_k is flipped, chosen so
+/// that the Jacobi symbols are as `right` demands.
 fn residue(k: u64, right: Right) -> Residue {
     let s = Ring::new(P).ll_residue(START, k);
     if right == Right::Yes {

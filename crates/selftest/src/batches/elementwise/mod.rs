@@ -30,16 +30,16 @@ pub const CASES: &[(&str, Run)] = &[
     ("word_products", word_products),
 ];
 
-/// Returns the widths in limbs of all cases. They cover every number of lanes per number, numbers
-/// of one and of several rows of lanes, and numbers of one and of several segments.
+/// Returns the widths, in limbs, that all cases try. They cover every number of lanes per number,
+/// numbers with one or several rows of lanes, and numbers with one or several segments.
 #[must_use]
 pub fn widths() -> Vec<usize> {
     let more = [63, 64, 65, 100, 128, 129, 130, 132, 300, 1000, 1024, 1025, 2051, 2602, 4100];
     (1..=40).chain(more).collect()
 }
 
-/// Returns the widths in limbs of the quick cases, from numbers within one lane to numbers that
-/// several warps share.
+/// Returns the widths, in limbs, of the quick cases. They range from numbers within one lane to
+/// numbers that several warps share.
 #[must_use]
 pub fn quick_widths() -> Vec<usize> {
     vec![1, 2, 5, 32, 33, 64, 130, 1025]
@@ -123,7 +123,8 @@ impl Bench {
         out.download()
     }
 
-    /// Lets `work` write its results over a copy of the operand `of`, and returns them.
+    /// Copies the batch `of`, lets `work` write its results over the copy, and returns these
+    /// results.
     fn in_place(
         &self,
         of: &Batch,
@@ -135,8 +136,8 @@ impl Bench {
     }
 }
 
-/// Returns pairs (width in limbs, number of numbers): every width with enough numbers for several
-/// blocks, and some widths also with 0, 1, 3 or 2,100 numbers.
+/// Returns pairs (width in limbs, number of numbers). Every width occurs with enough numbers for
+/// several blocks. Some widths also occur with 0, 1, 3 or 2,100 numbers.
 fn shapes(widths: &[usize]) -> Vec<(usize, usize)> {
     let usual = |&limbs: &usize| (limbs, if limbs > 500 { 9 } else { 70 });
     let mut shapes: Vec<_> = widths.iter().map(usual).collect();
@@ -146,8 +147,8 @@ fn shapes(widths: &[usize]) -> Vec<(usize, usize)> {
     shapes
 }
 
-/// Returns an error if a result i of `limbs` limbs differs from `expected(i)`. `what` names the
-/// operation in the message.
+/// Returns an error if result i, a number of `limbs` limbs, differs from `expected(i)` for some i.
+/// `what` names the operation in the message.
 fn check(
     what: &str,
     found: &[u32],
@@ -182,9 +183,9 @@ fn for_all(
     Ok(())
 }
 
-/// Calls `case` with pairs of batches a and b in either order. b has the width of a or half of it;
-/// or b is a single number, of the width of a or of one limb, that is combined with every number of
-/// a.
+/// Calls `case` with pairs of batches a and b, in both orders. There are four kinds of b: numbers
+/// of the width of a, numbers of half this width, a single number of the width of a, and a single
+/// number of one limb. A single number is combined with every number of a.
 fn for_pairs(
     device: &Device,
     seed: u64,

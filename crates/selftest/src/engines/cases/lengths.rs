@@ -6,9 +6,10 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Random, Scale};
 use crate::twin::{Trouble, Twin};
 
-/// Tests random residues at many lengths. Let N be the shortest length with enough margin. The
-/// lengths are those with slightly too little margin, those from N to 9N/8, about 2N and 4N, and
-/// the longest length (with words of one bit, if the family supports them).
+/// Tests random residues at many transform lengths. Let N be the shortest length with enough
+/// margin. The test covers the lengths from N to 9N/8, one length of about 2N and one of about 4N,
+/// the longest length (with words of one bit, if the family supports them), and lengths with
+/// slightly too little margin.
 ///
 /// At a length with slightly too little margin the engine may report round-off, but must never give
 /// a wrong value. At all other lengths the values must be right.
@@ -37,8 +38,8 @@ pub fn forced_lengths(
     Ok(())
 }
 
-/// Returns lengths below `shortest` whose statistical margin is negative, but at least −0.3 bits.
-/// The round-off of their products is near its limit or exceeds it.
+/// Returns lengths below `shortest` whose margin is statistical and negative, but at least −0.3
+/// bits. The round-off of products at these lengths is near its limit or exceeds it.
 fn tight_lengths(family: &dyn EngineFamily, p: u32, shortest: usize) -> Vec<usize> {
     const LEAST_MARGIN: f64 = -0.3;
     let mut lengths = family.lengths(shortest / 2 + 1, shortest.saturating_sub(1));

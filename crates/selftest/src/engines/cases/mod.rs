@@ -27,7 +27,7 @@ pub type Run = fn(&'static dyn EngineFamily, u64, Scale) -> Result<(), String>;
 /// A case and its name.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// The name of the case, which is that of its function.
+    /// The name of the case, which is also the name of its function.
     pub name: &'static str,
     /// The function of the case.
     pub run: Run,
@@ -36,8 +36,8 @@ pub struct Case {
 crate::for_every_case!(case_table);
 
 /// Calls `work` for the two smallest exponents of a family and for random exponents up to
-/// `largest`, whose number is derived from `count` and the scale. Each call gets an engine of the
-/// shortest length with enough margin, paired with the oracle.
+/// `largest`. The number of random exponents is derived from `count` and the scale. Each call gets
+/// an engine of the shortest length with enough margin, paired with the oracle.
 fn with_twins(
     family: &dyn EngineFamily,
     seed: u64,

@@ -38,8 +38,8 @@ pub fn ll_residues(
     Ok(())
 }
 
-/// Tests 3^(2^k) for random k, and 3^(M_p − 1), modulo M_p. The primes p are random, and one of
-/// them is large.
+/// Tests 3^(2^k) for random k, and 3^(M_p − 1), modulo M_p. The primes p are random; one of these
+/// primes is large.
 pub fn prp_residues(
     family: &'static dyn EngineFamily,
     seed: u64,
@@ -61,9 +61,9 @@ pub fn prp_residues(
     Ok(())
 }
 
-/// Tests the LL and PRP residues of M_p on the bare engine, for every prime p < 2,000 that the
-/// family supports (every 8th on the simulator, none in the quick cases), for 4,423 and for 4,441.
-/// The expected values were computed with GMP.
+/// Tests the LL and PRP residues of M_p on the bare engine, for the primes p < 2,000 that the
+/// family supports, for 4,423 and for 4,441. Of the primes below 2,000, the simulator tests every
+/// 8th, and the quick cases test none. The expected values were computed with GMP.
 pub fn known_residues(
     family: &'static dyn EngineFamily,
     _seed: u64,
@@ -94,8 +94,8 @@ pub fn known_residues(
 }
 
 /// Tests the exponents of [`known_residues`] with [`primality::run`], which the program uses,
-/// including its checks. The res64 must be that computed with GMP, and the verdict must be prime
-/// exactly for Mersenne primes.
+/// including its checks. The res64 must equal the one computed with GMP. The verdict must be prime
+/// (probable prime in a PRP test) for Mersenne primes, and composite otherwise.
 pub fn whole_tests(
     family: &'static dyn EngineFamily,
     _seed: u64,

@@ -8,8 +8,8 @@ use crate::sample::{self, Scale};
 use crate::twin::REGISTERS;
 
 /// Tests that `read` returns the residue x that `write` has written, for random residues and
-/// patterns. x is written with a shift s; read with a shift t, it must be x·2^(s−t). Reads also
-/// after products that must not change the register.
+/// patterns. If x is written with a shift s and read with a shift t, the result must be x·2^(s−t).
+/// Also reads the register after products that must not change it.
 pub fn round_trips(
     family: &'static dyn EngineFamily,
     seed: u64,

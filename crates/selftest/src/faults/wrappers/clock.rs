@@ -9,7 +9,8 @@ use warpint_mersenne::Clock;
 #[derive(Debug)]
 pub struct JumpingClock {
     real: Instant,
-    /// The time at which the clock begins: a day after its creation, so that it can go back.
+    /// The time that the clock shows first: a day after its creation, so that it can also show
+    /// earlier times.
     begun: Instant,
     looks: AtomicU64,
 }

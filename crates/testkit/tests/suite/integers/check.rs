@@ -34,7 +34,7 @@ pub(crate) fn rows_of(limbs: usize, numbers: impl IntoIterator<Item = Integer>) 
 }
 
 /// Asserts that a batch has `limbs` limbs per number and contains the numbers `want`, in order.
-/// `what` names it in messages.
+/// `what` names the batch in messages.
 #[track_caller]
 pub(crate) fn equal(
     what: &str,

@@ -7,7 +7,8 @@ use super::check::{Numbers, equal, rows_of, width};
 use super::patterns::{self, drawn, pairs, rng};
 
 /// Tests divisions of special numbers of `a` limbs ([`patterns::rows`]) by special divisors of `d`
-/// limbs, in every pair, and of multiples of the divisors and their neighbours.
+/// limbs, in every pair. Also tests divisions of numbers at or near multiples of the divisors
+/// ([`neighbours`]).
 pub(crate) fn patterns(executor: &Executor, a: usize, d: usize) {
     let mut rng = rng((9000 * a + d) as u64);
     let mut divisors = patterns::rows(d, &mut rng);
@@ -18,8 +19,9 @@ pub(crate) fn patterns(executor: &Executor, a: usize, d: usize) {
     all(&neighbours(executor, &a, &d), &d);
 }
 
-/// Tests divisions of `count` numbers of random lengths, up to `a` limbs, by others of up to `d`
-/// limbs, and of multiples of the divisors and their neighbours.
+/// Tests divisions of `count` numbers of random lengths, up to `a` limbs, by `count` numbers of up
+/// to `d` limbs. Also tests divisions of numbers at or near multiples of the divisors
+/// ([`neighbours`]).
 pub(crate) fn random(executor: &Executor, a: usize, d: usize, count: usize) {
     let mut rng = rng((8000 * a + d) as u64);
     let x = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));
@@ -45,7 +47,7 @@ pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
 }
 
 /// Returns divisors of up to `limbs` limbs whose reciprocals are hard to round. With B = 2^32, they
-/// are ⌊B^k/c⌋ and ⌊B^k/c⌋ + 1 for small c, and B^k plus or minus small numbers.
+/// are ⌊B^k/c⌋ and ⌊B^k/c⌋ + 1 for small c, B^k plus or minus small numbers, and 2^31·B^k.
 fn corners(limbs: usize) -> Vec<Vec<u32>> {
     let mut found = vec![];
     for k in [limbs - 1, limbs / 2, limbs / 4 * 2] {
@@ -86,8 +88,8 @@ fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
     Numbers::new(executor, limbs, &rows_of(limbs, near).concat())
 }
 
-/// Tests every kind of division of a by d. The batch of a or d may contain a single number for all,
-/// which the integers for GMP repeat.
+/// Tests every kind of division of a by d. The batch of a or d may contain a single number for all;
+/// its copy for GMP then contains this number repeatedly.
 fn all(a: &Numbers, d: &Numbers) {
     let (n, m) = (a.batch.width().limbs(), d.batch.width().limbs());
     let zeros: Vec<u8> = d.gmp.iter().map(|d| u8::from(d.is_zero())).collect();

@@ -6,8 +6,8 @@ use warpint_integer::{Executor, UintBatch};
 use super::check::{Numbers, equal, rows_of, width};
 use super::patterns::{self, drawn, pairs, rng};
 
-/// Tests the gcd, cofactors and inverses of every pair of special numbers ([`patterns::rows`]), of
-/// `a` and of `b` limbs.
+/// Tests the gcd, cofactors and inverses for every pair of a special number of `a` limbs and a
+/// special number of `b` limbs ([`patterns::rows`]).
 pub(crate) fn patterns(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((7000 * a + b) as u64);
     let (x, y) = pairs(&patterns::rows(a, &mut rng), &patterns::rows(b, &mut rng));

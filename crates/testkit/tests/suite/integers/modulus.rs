@@ -166,9 +166,9 @@ fn prepared(
     Modulus::by(reduction, m).unwrap()
 }
 
-/// Returns numbers of at most `bits` bits at which reduction modulo m by reciprocals may fail: q·m
-/// and its neighbours for small, large and random q, m² − 1, and m·B^n and its neighbours, where B
-/// = 2^32 and m has n limbs.
+/// Returns numbers of at most `bits` bits at which reduction modulo m by reciprocals may fail. They
+/// are multiples q·m and their neighbours. With B = 2^32 and the number n of limbs of m, q is 1 to
+/// 4, m − 1, m, a random number, or at most 1 away from B^n.
 fn near_multiples(
     m: &Integer,
     bits: u32,
@@ -244,7 +244,7 @@ fn powers(modulus: &Modulus, m: &Integer, rng: &mut proptest::test_runner::TestR
 }
 
 /// Tests remainders and powers of the operands `x`, of `wide` limbs each. There is one operand for
-/// each modulus, or a single operand or modulus for all.
+/// each modulus, or a single operand for all moduli, or a single modulus for all operands.
 fn each(modulus: &Modulus, moduli: &[Integer], wide: usize, x: &[u32]) {
     let limbs = modulus.modulus().width().limbs();
     let u = Numbers::new(modulus.modulus().executor(), wide, x);

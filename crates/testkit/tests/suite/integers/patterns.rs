@@ -44,8 +44,8 @@ pub(crate) fn rows(limbs: usize, rng: &mut TestRng) -> Vec<Vec<u32>> {
     ]
 }
 
-/// Returns `count` numbers in rows of `limbs` limbs. Their lengths are random, up to `most` limbs,
-/// and half of them contain long runs of bits 0 and 1.
+/// Returns `count` numbers in rows of `limbs` limbs. The lengths of the numbers are random, up to
+/// `most` limbs. About half of the numbers may contain long runs of bits 0 and 1.
 pub(crate) fn drawn(limbs: usize, most: usize, count: usize, rng: &mut TestRng) -> Vec<u32> {
     let mut rows = vec![0; limbs * count];
     for row in rows.chunks_exact_mut(limbs) {

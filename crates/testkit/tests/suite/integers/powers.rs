@@ -102,8 +102,8 @@ pub(crate) fn chosen(executor: &Executor, [a, e, m]: [usize; 3]) {
     }
 }
 
-/// Tests powers of multiples of c modulo c², c³ and 2^k·c². Many of them are 0; the result must
-/// then be 0, not the modulus.
+/// Tests powers of multiples of c modulo c², c³ and 2^k·c². Many of these powers are 0. The result
+/// must then be 0, not the modulus.
 pub(crate) fn nilpotent(executor: &Executor, limbs: usize) {
     let mut rng = rng(1000 + limbs as u64);
     let third = limbs.div_ceil(3);

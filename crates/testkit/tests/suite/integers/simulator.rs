@@ -12,8 +12,8 @@ fn simulator() -> Executor {
     Executor::on(Device::shuffled_simulator().unwrap())
 }
 
-/// Tests sums and products of one limb, of a few limbs by one thread per number, and of numbers
-/// long enough for some levels of Karatsuba's method.
+/// Tests sums and products of numbers of one limb, of numbers of a few limbs (one thread per
+/// number), and of numbers long enough for some levels of Karatsuba's method.
 #[test]
 fn equal_widths_on_the_simulator() {
     let executor = simulator();
@@ -146,8 +146,8 @@ fn more_powers_on_the_simulator() {
     }
 }
 
-/// Tests square roots in which one, two, some or all lanes of a warp share a number, and roots that
-/// are computed from those of upper halves.
+/// Tests square roots in which one, two, some or all lanes of a warp share a number, and square
+/// roots that are computed from the roots of upper halves.
 #[test]
 fn square_roots_on_the_simulator() {
     let executor = simulator();

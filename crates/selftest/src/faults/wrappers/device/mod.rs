@@ -7,23 +7,24 @@ use std::time::Duration;
 
 use warpint_device::{Arg, Backend, Device, DeviceError, DeviceInfo, GraphNode, Launch, Source};
 
-/// A fault of a device. Launches and downloads are counted from 0. Each launch of a graph is
-/// counted.
+/// A fault of a device. Launches and downloads are counted from 0. Every kernel launch of a graph
+/// is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceFault {
-    /// From launch `from` on no kernel runs, and no call reports an error. All allocated memory
-    /// contains zeros until something is written to it.
+    /// Launch `from` and all later launches do nothing, and no call reports an error. If launch
+    /// `from` belongs to a graph, the whole graph does nothing. All allocated memory contains zeros
+    /// until something is written to it.
     Dead {
         /// The number of the first launch that is not executed.
         from: u64,
     },
-    /// From download `from` on all downloads contain zeros.
+    /// Download `from` and all later downloads contain zeros.
     Zeros {
         /// The number of the first download that contains zeros.
         from: u64,
     },
-    /// Counters are stuck: a download of at most `bytes` bytes contains the bytes of the first
-    /// download of the same size from the same address.
+    /// Counters are stuck: every download of at most `bytes` bytes contains the same bytes as the
+    /// first download of the same size from the same address.
     Stuck {
         /// The size of the largest counter, in bytes.
         bytes: usize,
@@ -40,8 +41,8 @@ pub enum DeviceFault {
         /// The number of the launch. If it belongs to a graph, the bit is flipped after the last
         /// launch of the graph.
         launch: u64,
-        /// The index of the bit, counted through all buffers that the arguments point to, one after
-        /// another. It is taken modulo their total number of bits.
+        /// The index of the bit among the bits of all buffers that the arguments point to, one
+        /// buffer after another. The index is taken modulo the number of these bits.
         bit: u64,
     },
 }
@@ -77,9 +78,9 @@ impl FaultyDevice {
         &self.device
     }
 
-    /// Returns the number of launches that were not executed, or of downloads and buffers that were
-    /// changed. If it is 0, the fault was never made, and a test that expects it to be noticed
-    /// proves nothing.
+    /// Returns how many launches were not executed, or how many downloads and buffers were changed.
+    /// If the number is 0, the fault was never made, and a test that expects the fault to be
+    /// noticed proves nothing.
     #[must_use]
     pub fn strikes(&self) -> u64 {
         self.backend.strikes.load(Ordering::Relaxed)
@@ -118,7 +119,8 @@ struct State {
 }
 
 impl State {
-    /// Returns the address and the size in bytes of the allocation that contains an address.
+    /// Returns the address and the size in bytes of the allocation that contains the given address.
+    /// Returns `None` if there is no such allocation.
     fn allocation(&self, address: u64) -> Option<(u64, usize)> {
         let (&start, &bytes) = self.allocations.range(..=address).next_back()?;
         (address - start < bytes as u64).then_some((start, bytes))
@@ -140,8 +142,8 @@ impl FaultyBackend {
         self.strikes.fetch_add(times, Ordering::Relaxed);
     }
 
-    /// Counts launches, given by their pointers, and executes them by `make` unless the device is
-    /// dead.
+    /// Counts launches, each given by the pointers among its arguments. Executes them by calling
+    /// `make` unless the device is dead.
     fn count(
         &self,
         launches: &[Vec<u64>],

@@ -23,8 +23,8 @@ impl Counter {
         Self { faulty, buffer, kernel }
     }
 
-    /// Launches the kernel five times, the second and third time by one graph. Returns the counter
-    /// as downloaded after the first, third, fourth and fifth launch.
+    /// Launches the kernel five times; a graph makes the second and third launch. Returns the
+    /// counter as downloaded after the first, third, fourth and fifth launch.
     fn seen(&self) -> Vec<u32> {
         let args = [Arg::from(&self.buffer)];
         let graph = self.faulty.device().capture(|capture| {

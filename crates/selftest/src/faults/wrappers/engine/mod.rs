@@ -35,22 +35,22 @@ pub enum Fault {
         /// p.
         bit: u32,
     },
-    /// One bit of every product is 1.
+    /// One bit of every product is set to 1.
     StuckBit {
         /// The index of the bit, taken modulo the exponent p.
         bit: u32,
     },
-    /// From some product on, one bit of every product is flipped. Its index varies.
+    /// After `after` products, one bit of every product is flipped. The index of the bit varies.
     Unreliable {
         /// The number of products before the first one with the fault.
         after: u64,
     },
-    /// From some product on, the result of every product is 0.
+    /// After `after` products, the result of every product is 0.
     Dead {
         /// The number of products before the first one with the fault.
         after: u64,
     },
-    /// From some product on, the engine reports too much round-off, if its length is less than
+    /// After `after` products, the engine reports too much round-off if its length is less than
     /// `enough`.
     RoundOff {
         /// The number of products before the first one with the fault.
@@ -58,14 +58,14 @@ pub enum Fault {
         /// The shortest transform length at which no round-off is reported.
         enough: usize,
     },
-    /// No fault; instead, a stop is requested after some products.
+    /// No fault. Instead, a stop is requested after `after` products.
     Interrupted {
         /// The number of products before the request.
         after: u64,
         /// The token by which the stop is requested.
         stop: StopToken,
     },
-    /// From some product on, products and builds of engines fail with a device error, as long as
+    /// After `after` products, products and builds of engines fail with a device error, as long as
     /// `left` is not 0.
     DeviceFails {
         /// The number of products before the first failure.
@@ -94,8 +94,8 @@ struct Counts {
     flips: AtomicU64,
 }
 
-/// A family that forwards to a sound family, but makes one fault. Several can be nested for several
-/// faults.
+/// A family that forwards to a sound family, but makes one fault. Several such families can be
+/// nested to make several faults.
 pub struct Faulty {
     inner: &'static dyn EngineFamily,
     fault: Fault,
@@ -204,11 +204,11 @@ struct FaultyEngine {
 }
 
 impl FaultyEngine {
-    /// Returns the number of products in register `reg` up to and including the next one that the
-    /// fault affects; `None` if it affects none.
+    /// Returns how many products in register `reg` remain until the next one that the fault
+    /// affects, including this one. Returns `None` if the fault affects none.
     ///
-    /// The caller computes the products before that one in one call, so that the registers of a
-    /// device are not transferred to the host at every squaring.
+    /// The caller computes all these products in one call, so that the registers of a device are
+    /// not transferred to the host at every squaring.
     fn next_event(&self, reg: usize) -> Option<u64> {
         let made = self.counts.products.load(Ordering::Relaxed);
         let first_after = |after: u64| Some(after.saturating_sub(made).saturating_add(1));
@@ -233,8 +233,8 @@ impl FaultyEngine {
         self.counts.changes.get(reg).map_or(0, |n| n.load(Ordering::Relaxed))
     }
 
-    /// Counts n products that have just been written to register `reg`, and applies the fault to
-    /// the last one if it is affected.
+    /// Counts n products that have just been written to register `reg`. If the fault affects the
+    /// last of them, applies the fault to it.
     fn after_products(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
         let made = self.counts.products.fetch_add(n, Ordering::Relaxed) + n;
         match &self.fault {
@@ -255,7 +255,8 @@ impl FaultyEngine {
         self.after_changes(reg, n)
     }
 
-    /// Counts n changes of register `reg`, and applies the fault to the last one if it is affected.
+    /// Counts n changes of register `reg`. If the fault affects the last of them, applies the fault
+    /// to it.
     fn after_changes(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
         if let Some(count) = self.counts.changes.get(reg) {
             count.fetch_add(n, Ordering::Relaxed);

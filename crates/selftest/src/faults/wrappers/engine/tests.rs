@@ -11,8 +11,8 @@ fn engine(family: &dyn EngineFamily) -> Box<dyn Engine> {
     family.build(P, 32, BuildOptions::new(2, 1)).unwrap()
 }
 
-/// Returns the residue after twenty steps x² − 2, where a bit of the register is flipped after k
-/// steps.
+/// Returns the residue after twenty steps x² − 2, if a bit of the register is flipped after the
+/// first k steps.
 fn expected(x: &Residue, k: u64, bit: u32) -> Residue {
     let mut sound = engine(&Fp64);
     let shift = Shift::new(SHIFT, P);
