@@ -146,7 +146,7 @@ impl Mul for Dd {
     }
 }
 
-/// Divides by three quotient digits, with a relative error below 2^−101.
+/// Long division with three quotient digits, each an `f64`. The relative error is below 2^−101.
 impl Div for Dd {
     type Output = Self;
     fn div(self, b: Self) -> Self {

@@ -61,8 +61,8 @@ pub(crate) fn signed(field: &'static str, text: &str) -> Result<i64, Malformed> 
     value.ok_or_else(|| refused(field, text, "a whole number"))
 }
 
-/// Parses a number of digits with an optional sign and decimal point: `77`, `1.3`, `+1.`. `field`
-/// is the name of the field in the error.
+/// Parses a decimal number, with an optional sign and decimal point: `77`, `1.3`, `+1.`. `field` is
+/// the name of the field in the error.
 pub(crate) fn decimal(field: &'static str, text: &str) -> Result<f64, Malformed> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (before, after) = digits.split_once('.').unwrap_or((digits, ""));

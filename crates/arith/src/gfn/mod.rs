@@ -67,7 +67,7 @@ pub enum NoField {
         /// The parameter K of the type.
         digits: usize,
     },
-    /// The number r^k + 1 of the form stored here is not prime.
+    /// The form's number r^k + 1 is not prime.
     #[error("{0} is not a prime, so there is no field of this order")]
     Composite(Form),
 }

@@ -126,7 +126,7 @@ pub struct Small {
     pub inverse: Times,
     /// The times of a cyclic convolution of two vectors of elements.
     pub convolution: Times,
-    /// The number of small primes, which suffices for convolutions.
+    /// The number of small primes. Their product is large enough for the sums of convolutions.
     pub primes: usize,
     /// The time of each step of the transform.
     pub steps: Steps,

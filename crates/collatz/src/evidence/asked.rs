@@ -42,9 +42,9 @@ impl Asked {
         indices
     }
 
-    /// Compares the reported sum `found` over a group of items with its value `expected` by the
-    /// slow rules, and records an error if they differ. `challenges` is the number of challenges in
-    /// the group. `what` names the sum in the error.
+    /// Compares the reported sum `found` over a group of items with `expected`, the same sum
+    /// recomputed by other code, and records an error if they differ. Counts the `challenges`
+    /// challenges of the group as answered. `what` names the sum in the error.
     pub(crate) fn compare(&self, what: &str, challenges: usize, found: u64, expected: u64) {
         self.answered.fetch_add(challenges as u64, Ordering::Relaxed);
         if found != expected {

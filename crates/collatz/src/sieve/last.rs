@@ -1,5 +1,6 @@
-//! The last 10 bits of numbers, which are above the bits that a node fixes. Determines which of the
-//! 1,024 numbers of a node of the last level survive the rules.
+//! Tables and constants for the 10 bits of a number above the bits that a node of the last level
+//! fixes. The 1,024 numbers of such a node differ in these bits, and the tables serve to determine
+//! which of them survive the rules.
 
 use super::tree::Tree;
 use crate::descent::min_odd;

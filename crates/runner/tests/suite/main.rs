@@ -1,4 +1,4 @@
-//! Tests of the library, used as by a program without a command line.
+//! Tests of the library as another program calls it, without the command-line program.
 #![cfg(test)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

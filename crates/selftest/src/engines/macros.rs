@@ -1,5 +1,5 @@
-//! The list of the cases of engines, and macros that generate the table of cases and a `#[test]`
-//! for each case from it.
+//! The list of the cases of engines, and macros that use the list: they generate the table of
+//! cases, and a `#[test]` for each case.
 
 /// Calls the macro `$then` of this crate with the arguments `$argument`, followed by the names of
 /// all cases.

@@ -138,9 +138,10 @@ impl Found {
         }
     }
 
-    /// Compares classes with intervals, and classes below one power of two with classes below
-    /// another. The compared units can contain the same numbers only if intervals are compared with
-    /// a complete set of classes.
+    /// Compares units of different [`Space`]s: residue classes of numbers below 2^bits with
+    /// intervals, and with residue classes for smaller values of `bits`. The totals of two layouts
+    /// are compared if one has all classes of the numbers below 2^bits, and the other has intervals
+    /// that contain the same numbers. Otherwise only the overlap is recorded.
     fn across(&mut self, spaces: &BTreeMap<Space, Vec<Piece>>) {
         for (&space, pieces) in spaces {
             let Space::Residues(bits) = space else { continue };

@@ -320,8 +320,9 @@ impl<'a> Long<'a> {
         )
     }
 
-    /// Writes quotients, remainders and flags to the results. The first of these numbers has the
-    /// index `first` in the results.
+    /// Writes the results to `to`: the quotients, the flags, and the remainders, from which the
+    /// shift of [`Self::align`] is removed. The results of the first division get the index
+    /// `first`. In `to`, a quotient has `u_limbs` limbs and a remainder `v_limbs` limbs.
     fn unalign(
         &self,
         u_limbs: usize,

@@ -213,8 +213,9 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
     }
 
-    /// Sets the spectrum to the spectrum of the product of a and b, before the inverse transform
-    /// along the columns. [`Self::carry_into`] with [`Step::Square`] converts it to digits.
+    /// Computes the product of a and b, up to the inverse transform along the rows, in
+    /// `self.spectrum`. [`Self::carry_into`] with [`Step::Square`] then transforms back along the
+    /// columns and writes the digits.
     ///
     /// # Panics
     /// Panics if a or b is shorter than the layout.
