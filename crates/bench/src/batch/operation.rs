@@ -43,8 +43,8 @@ impl Operation {
                 Listed::Power => "a^b mod m, m odd",
             },
             Self::GcdByDivision => {
-                "the same numbers as gcd by Euclid's algorithm, for comparison: each step computes the \
-                 remainders of the whole batch; zeros are taken as ones"
+                "the same numbers as gcd, but by Euclid's algorithm, for comparison: each step \
+                 computes the remainders of the whole batch; zeros are taken as ones"
             }
         }
     }

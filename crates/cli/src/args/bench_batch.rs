@@ -33,7 +33,7 @@ pub(crate) struct BenchBatchArgs {
     pub(crate) operations: Vec<Operation>,
 
     /// Widths in bits, multiples of 32 [default: the powers of 2 from 64 to 262144 that the method
-    /// can do; of gcd-by-division to 4096].
+    /// can do; for gcd-by-division only up to 4096].
     #[arg(long, value_name = "BITS", value_parser = width, value_delimiter = ',')]
     pub(crate) bits: Vec<Width>,
 
