@@ -36,8 +36,9 @@ pub struct Request {
     /// The format of all operands. `None`: the format of each operand follows from the extension of
     /// its file name, or else from its content.
     pub format: Option<Format>,
-    /// The format of the results. `None`: it follows from the extension of the output's name, or
-    /// else it is the format of the first operand that is not a number.
+    /// The format of the results. `None`: it follows from the extension of the output's name. If
+    /// the extension names no format, it is the format of the first operand that is read from a
+    /// file or a pipe, or decimal if every operand is a single number in place of a path.
     pub out_format: Option<Format>,
     /// The widths of the operands. Raw files require them. For text the default is the width of the
     /// widest number in the file.
@@ -79,7 +80,7 @@ impl Request {
         }
     }
 
-    /// Returns the identity of the job, with a count of results of 0, which the caller replaces.
+    /// Returns the identity of the job. Its count of results is 0; the caller replaces this count.
     fn identity(&self, operands: &[Operand]) -> Identity {
         let mut command = vec![self.operation.name().to_owned()];
         command.extend(operands.iter().map(|operand| operand.place.clone()));
@@ -301,8 +302,8 @@ impl Opened<'_> {
 }
 
 /// Returns the checks of the results, and the seed of the random sample if a sample is drawn. The
-/// seed of the request comes first, then the seed `earlier` of the earlier run. If there is
-/// neither, the seed is new.
+/// seed is the one that the request states, or else the seed `earlier` of the earlier run, or else
+/// a new one.
 fn checks(
     request: &Request,
     plan: &Plan,

@@ -45,8 +45,8 @@ enum Content<'a> {
 impl Source {
     /// Inspects the numbers of a file, a pipe or standard input (`-`), or a single number
     /// ([`crate::expression`]). Text is read once, to count its lines and, unless a width is given,
-    /// to find its widest number. A pipe is read to its end. Raw files need a width. The default
-    /// format is given by the extension of the name, otherwise by the content.
+    /// to find its widest number. A pipe is read to its end. Raw files need a width. If no format
+    /// is given, it follows from the extension of the name, or else from the content.
     ///
     /// # Errors
     /// [`BatchError`] if the operand cannot be read, or does not contain numbers of the given

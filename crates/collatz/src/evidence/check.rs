@@ -58,7 +58,7 @@ pub enum EvidenceError {
     Items {
         /// The number of items in the evidence.
         found: u128,
-        /// The number of items by the recurrence.
+        /// The true number of items, which is computed by a recurrence.
         expected: u128,
     },
     /// The evidence has too few or too many challenges.
@@ -115,7 +115,7 @@ impl Evidence {
     /// including the challenged ones. A total may differ from its estimate by ten standard errors
     /// plus 2 %. It must be exact if the sample contains all items. The count of numbers walked of
     /// the plain and the table method must always be exact. The cost for the sieve is 0.1 to 0.2 s
-    /// of one core, spread over all cores, and up to 1 s in classes whose numbers rise long. For
+    /// of one core, spread over all cores, and up to 1 s in classes whose paths rise for long. For
     /// other methods it is about 10 ms, plus 20 ms if the region has numbers below 2^20.
     ///
     /// # Errors
@@ -178,7 +178,8 @@ fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
         .map_err(|error| impossible(error.to_string()))
 }
 
-/// The contributions of a random sample of a unit's items, by the slow rules.
+/// The contributions of a random sample of a unit's items. They are recomputed by single steps of
+/// T, without the tables of the unit's method.
 struct Sample {
     /// The sum of the contributions of the challenged items.
     challenged: Share,

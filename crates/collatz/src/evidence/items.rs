@@ -69,8 +69,8 @@ impl Items {
         !matches!(self, Self::Sieve(_))
     }
 
-    /// Returns the contribution of item `index`, computed by the slow rules. Returns `None` if
-    /// `index` is not below the number of items.
+    /// Returns the contribution of item `index`. It is computed by single steps of T, without the
+    /// tables of the method. Returns `None` if `index` is not below the number of items.
     pub(crate) fn share(&self, index: u128) -> Option<Share> {
         match self {
             Self::Sieve(items) => {
