@@ -3,7 +3,7 @@
 //!
 //! The file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`; the digest is the SHA-256 of the
 //! state's text exactly as it stands in the file. The file is replaced by renaming, after the
-//! results that it describes are on disk: at every moment it is either true or absent. It is
+//! results that it describes are on disk: at every moment it is either correct or absent. It is
 //! created before the results are begun, so an `OUT.partial` without it is not from this program.
 
 use std::fs::{self, File};

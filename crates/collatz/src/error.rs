@@ -35,7 +35,7 @@ pub enum CollatzError {
         /// The last level of the sieve's tree, which is the number of low bits of a number that the
         /// tree determines: each level determines one bit.
         level: u32,
-        /// The number of bits left for the high parts of the numbers: the high part of n is
+        /// The number of bits of the high parts of the numbers: the high part of n is
         /// ⌊n/2^`level`⌋, and all high parts are below 2^`top_bits`.
         top_bits: u32,
     },

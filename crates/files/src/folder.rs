@@ -232,7 +232,7 @@ impl Folder {
     }
 
     /// Renames a file, a link or a directory, without following links. A file or link with the new
-    /// name is replaced. The rename is on disk after [`Folder::sync_names`].
+    /// name is replaced. Only [`Folder::sync_names`] ensures that the new name is on disk.
     ///
     /// # Errors
     /// Errors of the operating system.

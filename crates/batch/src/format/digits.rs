@@ -45,8 +45,8 @@ pub enum LineProblem {
         /// The limit that was exceeded.
         limit: Limit,
     },
-    /// The line is too long to be stored, even without its leading zeros. It is not a number that
-    /// is too wide, because it contains characters other than digits.
+    /// The line is too long to be stored, even without its leading zeros, and it contains
+    /// characters other than digits. A long line of digits alone is [`Self::TooWide`].
     TooLong {
         /// The length of the line in bytes; a prefix 0x and the leading zeros are not counted.
         bytes: u64,

@@ -12,8 +12,9 @@ const LEAST_NODES: u64 = 512;
 /// table method.
 const LEAST_NUMBERS: u64 = 1 << 14;
 
-/// The tolerance of an estimated total is `ERRORS` standard errors of the sample's mean plus
-/// 1/[`PARTS`] of the mean, times the number of items.
+/// The number of standard errors in the tolerance of an estimated total. The tolerance is the
+/// number of items times the sum of two parts: `ERRORS` standard errors of the sample's mean, and
+/// 1/[`PARTS`] of this mean.
 const ERRORS: f64 = 10.0;
 /// The part of the mean in the tolerance of a total is 1/`PARTS`: see [`ERRORS`].
 const PARTS: f64 = 50.0;
@@ -229,8 +230,10 @@ impl Sample {
         Ok(())
     }
 
-    /// Returns an error if a total is wrong. If the sample has all items, each total must equal
-    /// their sum. Otherwise it must be near its estimate by the sample.
+    /// Returns an error if a total is wrong. If the sample has all items, each total must equal the
+    /// sum over all items and over the numbers that belong to no item. The count of numbers walked
+    /// must be exact if each item is one number. Any other total must be near its estimate by the
+    /// sample. A checksum whose estimate may exceed 2^64 is not checked.
     fn bounds(&self, items: &Items, total: Share) -> Result<(), EvidenceError> {
         let besides = items.besides().map_err(Box::new)?;
         let pairs: [Pair; 2] = [
