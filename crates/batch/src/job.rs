@@ -44,7 +44,7 @@ pub struct Request {
     /// widest number in the file.
     pub bits: Option<Bits>,
     /// The count of numbers per piece. `None`: the count that fits in 256 MiB, at most 65,536, and
-    /// on the CPU at most the count that it computes in about a second.
+    /// on the CPU at most the count that the CPU computes in about a second.
     pub chunk: Option<u64>,
     /// Whether results are written only if every number has a result.
     pub strict: bool,

@@ -78,8 +78,8 @@ pub struct Merged {
     pub gaps: u64,
     /// The first ten gaps, as intervals [from, to), ascending.
     pub first_gaps: Vec<(u128, u128)>,
-    /// The missing residue classes, with one element for each range [0, 2^bits) that has incomplete
-    /// classes. Ranges that intervals cover are left out.
+    /// The missing residue classes, with one element for each range [0, 2^bits) whose set of
+    /// classes is incomplete. Ranges that intervals cover are left out.
     pub missing: Vec<Missing>,
     /// The highest value in the sound files; `None` if no file contains one.
     pub highest: Option<Highest>,
