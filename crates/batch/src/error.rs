@@ -90,8 +90,8 @@ pub enum BatchError {
     Contradiction {
         /// The name of the operation.
         operation: &'static str,
-        /// The position, in an operand, of the number whose result is the first wrong one: `a.txt:
-        /// line 5`.
+        /// The position of the first number with a wrong result, in the operand that contains it:
+        /// `a.txt: line 5`.
         number: String,
         /// The name of the device.
         device: String,
@@ -103,7 +103,8 @@ pub enum BatchError {
         seed: u64,
         /// The name of the operation.
         operation: &'static str,
-        /// The position, in an operand, of the number whose result is wrong: `a.txt: line 5`.
+        /// The position of the number with the wrong result, in the operand that contains it:
+        /// `a.txt: line 5`.
         number: String,
         /// A description of the difference, which names the lowest 64 bits that differ.
         what: String,

@@ -1,5 +1,5 @@
-//! Malformed files of numbers: no file causes a panic, and every text that is accepted as a number
-//! is a number.
+//! Tests with malformed files of numbers: no file causes a panic, and a text is accepted as a
+//! number only if it is a number.
 //!
 //! Each test runs 10,000 cases, or the number in the environment variable `PROPTEST_CASES`. Tests
 //! that write files run a tenth of this number.

@@ -36,14 +36,15 @@ pub struct Request {
     /// The format of all operands. `None`: the format of each operand follows from the extension of
     /// its file name, or else from its content.
     pub format: Option<Format>,
-    /// The format of the results. `None`: it follows from the extension of the output's name, or
-    /// else it is the format of the first operand that is not a number.
+    /// The format of the results. `None`: it follows from the extension of the output's name. If
+    /// the extension names no format, it is the format of the first operand that is read from a
+    /// file or a pipe, or decimal if every operand is a single number in place of a path.
     pub out_format: Option<Format>,
     /// The widths of the operands. Raw files require them. For text the default is the width of the
     /// widest number in the file.
     pub bits: Option<Bits>,
     /// The count of numbers per piece. `None`: the count that fits in 256 MiB, at most 65,536, and
-    /// on the CPU at most the count that it computes in about a second.
+    /// on the CPU at most the count that the CPU computes in about a second.
     pub chunk: Option<u64>,
     /// Whether results are written only if every number has a result.
     pub strict: bool,
@@ -79,7 +80,7 @@ impl Request {
         }
     }
 
-    /// Returns the identity of the job, with a count of results of 0, which the caller replaces.
+    /// Returns the identity of the job. Its count of results is 0; the caller replaces this count.
     fn identity(&self, operands: &[Operand]) -> Identity {
         let mut command = vec![self.operation.name().to_owned()];
         command.extend(operands.iter().map(|operand| operand.place.clone()));
@@ -301,8 +302,8 @@ impl Opened<'_> {
 }
 
 /// Returns the checks of the results, and the seed of the random sample if a sample is drawn. The
-/// seed of the request comes first, then the seed `earlier` of the earlier run. If there is
-/// neither, the seed is new.
+/// seed is the one that the request states, or else the seed `earlier` of the earlier run, or else
+/// a new one.
 fn checks(
     request: &Request,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Files of numbers, and jobs that process them piece by piece, from files to a file.
+//! Files of numbers, and jobs that compute an operation on all numbers of files, piece by piece.
 //!
 //! A file holds natural numbers in one of four formats ([`Format`]): lines of decimal or of
 //! hexadecimal digits, NumPy arrays of limbs, or raw limbs.

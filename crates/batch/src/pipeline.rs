@@ -308,8 +308,8 @@ impl<'a> Work<'a> {
         Ok((results, none))
     }
 
-    /// Returns the results and the indices of the numbers without a result, or an error if results
-    /// contradicted their operands even in the second computation.
+    /// Returns the results and the indices of the numbers without a result. It is an error if
+    /// results contradicted their operands even in the second computation.
     fn confirmed(
         &mut self,
         outcome: Outcome,

@@ -5,8 +5,8 @@ use warpint_integer::{Operation, Width};
 use crate::{BatchError, Bits, Form, Format, Item, Request, Source, words};
 
 /// Returns the width requested for each of the `files` operands. If no width is requested, all
-/// elements are `None`. It is an error if `bits` has different widths and their number is not
-/// `files`.
+/// elements are `None`. It is an error if `bits` contains different widths and does not contain
+/// exactly `files` widths.
 pub(crate) fn widths(
     operation: Operation,
     files: usize,

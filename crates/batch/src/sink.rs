@@ -42,7 +42,7 @@ struct Keeper {
     resumable: bool,
     interval: Duration,
     last: Instant,
-    /// The totals after the last piece whose results all output files contain.
+    /// The totals after the last piece whose results are complete in all output files.
     tally: Tally,
     names: Vec<PathBuf>,
     files: Vec<Mark>,
@@ -158,8 +158,9 @@ impl Sink {
         Ok(())
     }
 
-    /// Notes that all outputs contain the results that `tally` counts. Saves this progress to disk
-    /// if the job can be resumed and the interval between two saves has passed since the last one.
+    /// Records that all outputs contain the results that `tally` counts. Saves this progress to
+    /// disk if the job can be resumed and the interval between two saves has passed since the last
+    /// save.
     pub(crate) fn whole(&mut self, tally: Tally) -> Result<(), BatchError> {
         let marks = self.marks();
         let Some(keeper) = &mut self.keeper else { return Ok(()) };

@@ -45,8 +45,8 @@ enum Content<'a> {
 impl Source {
     /// Inspects the numbers of a file, a pipe or standard input (`-`), or a single number
     /// ([`crate::expression`]). Text is read once, to count its lines and, unless a width is given,
-    /// to find its widest number. A pipe is read to its end. Raw files need a width. The default
-    /// format is given by the extension of the name, otherwise by the content.
+    /// to find its widest number. A pipe is read to its end. Raw files need a width. If no format
+    /// is given, it follows from the extension of the name, or else from the content.
     ///
     /// # Errors
     /// [`BatchError`] if the operand cannot be read, or does not contain numbers of the given
@@ -226,9 +226,10 @@ const LINES: usize = 1 << 14;
 /// The largest size in bytes of the lines that are inspected together; the last line may exceed it.
 const BYTES: usize = 1 << 24;
 
-/// Returns the count of numbers in a file with one number per line, and a width. If `wanted` is
-/// true, the width is the least one that holds all numbers; numbers too wide for any width are
-/// ignored. If `wanted` is false, the width has no meaning.
+/// Returns the count of numbers in a file with one number per line, and a width. A blank line at
+/// the end does not count. If `wanted` is true, the width is the smallest width that holds all
+/// numbers; numbers too wide for any width are ignored. If `wanted` is false, the width has no
+/// meaning.
 fn survey(
     file: Box<dyn Bytes>,
     format: Format,
@@ -276,7 +277,7 @@ fn survey(
     Ok((count, width_of(format, text).map_err(unsized_by)?))
 }
 
-/// Returns the least width that holds the number with the digits `text`.
+/// Returns the smallest width that holds the number with the digits `text`.
 fn width_of(format: Format, text: &str) -> Result<Width, IntegerError> {
     // 4 bits per digit suffice.
     let room = 4 * text.len().next_multiple_of(8).min((Width::MAX_BITS / 4) as usize);

@@ -1,6 +1,6 @@
 //! Streams that can be read or written only sequentially: pipes, standard input and output. Their
-//! data are stored in unnamed files in the directory for temporary files, since numbers are counted
-//! before they are computed, and results are released only when all are complete.
+//! data are stored in unnamed files in the directory for temporary files, because the numbers are
+//! counted before the computation begins, and results are released only when all are complete.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};

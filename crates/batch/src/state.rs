@@ -3,7 +3,7 @@
 //!
 //! The file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`; the digest is the SHA-256 of the
 //! state's text exactly as it stands in the file. The file is replaced by renaming, after the
-//! results that it describes are on disk: at every moment it is either true or absent. It is
+//! results that it describes are on disk: at every moment it is either correct or absent. It is
 //! created before the results are begun, so an `OUT.partial` without it is not from this program.
 
 use std::fs::{self, File};
@@ -65,7 +65,7 @@ impl Identity {
 pub(crate) struct State {
     version: u32,
     job: Identity,
-    /// The totals after a piece whose results all output files contain.
+    /// The totals after the last piece whose results are complete in all files of results.
     pub(crate) tally: Tally,
     /// The seed from which the results to check are drawn; `None` if none are drawn.
     pub(crate) seed: Option<u64>,
@@ -116,7 +116,7 @@ impl State {
     /// Compares this state, whose results exist, with the job that is about to run. Returns `None`
     /// if the job can continue after these results. Returns the reason if the results have become
     /// useless because an operand has changed. It is an error if the results belong to another
-    /// command, which could still continue after them.
+    /// command, because that command could still be resumed.
     pub(crate) fn differs(
         &self,
         job: &Identity,

@@ -72,8 +72,9 @@ mod tests {
         }
     }
 
-    /// Returns the first k ≤ `most` with 3^f < 2^k, where f counts the odd steps among the first k
-    /// from n, and `T^k(n)`. Returns `None` if no k ≤ `most` has this property.
+    /// Follows n until 3^f < 2^k, where f is the number of odd steps among the first k steps of T.
+    /// Returns k and T^k(n) for the smallest k with this property. Returns `None` if this k exceeds
+    /// `most`.
     fn crossing(n: u128, most: u32) -> Option<(u32, u128)> {
         let (mut x, mut f) = (n, 0);
         for k in 1..=most {

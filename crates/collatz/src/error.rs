@@ -32,14 +32,15 @@ pub enum CollatzError {
         "the sieve does not support {level} low bits and {top_bits} bits above them: use smaller units or classes, or another method"
     )]
     TooLarge {
-        /// The number of low bits of a number that the sieve's tree determines, one per level.
+        /// The last level of the sieve's tree, which is the number of low bits of a number that the
+        /// tree determines: each level determines one bit.
         level: u32,
-        /// The number of bits left for the high parts of the numbers: the high part of n is
+        /// The number of bits of the high parts of the numbers: the high part of n is
         /// ⌊n/2^`level`⌋, and all high parts are below 2^`top_bits`.
         top_bits: u32,
     },
-    /// The class fixes more low bits than the number of low bits by which the sieve of the table
-    /// method selects residues.
+    /// The residue class fixes more low bits than the sieve of the table method uses to select
+    /// residues.
     #[error(
         "the table method cannot verify a class of {low_bits} low bits with a sieve of {sieve_bits} bits: use fewer low bits, a larger sieve (at most 37 bits) or another method"
     )]

@@ -13,8 +13,8 @@
 //! * [`evidence`]: evidence that the work was done: random parts of it that the host recomputed;
 //! * [`runs`]: verification of a range in units of work, the files of the units, and the union of
 //!   the numbers that several directories of files cover;
-//! * [`delay`]: the delays of all numbers of a range (the numbers of steps n/2 and 3n + 1 to 1),
-//!   and the records among them;
+//! * [`delay`]: the delays of all numbers of a range, and the records among them. The delay of a
+//!   number is the number of its steps n/2 and 3n + 1 to 1;
 //! * [`path`]: the exact path of one number of any size to 1;
 //! * [`walk`]: the exact path of one number, step by step, until it is below its start;
 //! * [`descent`]: the lemma by which the low bits of a number alone prove that its path falls below

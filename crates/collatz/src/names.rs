@@ -24,7 +24,7 @@ pub fn list(numbers: &[u128]) -> String {
     }
 }
 
-/// Returns a report, for users, of unresolved numbers: those whose paths did not fall below their
+/// Returns a report, for users, of unresolved numbers: numbers whose paths did not fall below their
 /// starts within the limit of steps.
 #[must_use]
 pub fn unresolved(numbers: &[u128]) -> String {

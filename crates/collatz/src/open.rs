@@ -42,7 +42,8 @@ pub enum OpenError {
     NoMethod {
         /// The method that was named; `None` if any method was acceptable.
         method: Option<Method>,
-        /// The words of the message for what no method supports: `the CPU`, `GPUs` or `such units`.
+        /// The words of the message for the thing that no method supports: `the CPU`, `GPUs` or
+        /// `such units`.
         place: &'static str,
     },
     /// The verifier on a device could not be opened.
@@ -155,7 +156,7 @@ impl Ways {
         if is_none { Err(OpenError::NoMethod { method, place }) } else { Ok(ways) }
     }
 
-    /// Returns an iterator over the opened methods. It opens a method only when it reaches it.
+    /// Returns an iterator that opens the methods one after another: each call of `next` opens one.
     fn opened<'a>(
         &'a self,
         asked: Sizes,
@@ -197,8 +198,9 @@ fn with_stored(asked: Sizes, method: Method, device: Option<&Device>, tuned: &Tu
 /// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
 /// added to `tuned`.
 ///
-/// # Errors `method` (or, if it is `None`, every method) does not run on the chosen CPU or devices;
-/// a device cannot be used; no method supports the regions; or `regions` returns an error.
+/// # Errors
+/// `method` (or, if it is `None`, every method) does not run on the chosen CPU or devices; a device
+/// cannot be used; no method supports the regions; or `regions` returns an error.
 pub fn open_taking<E: From<OpenError>>(
     method: Option<Method>,
     places: &Places,
@@ -224,8 +226,9 @@ pub fn open_taking<E: From<OpenError>>(
 /// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
 /// added to `tuned`.
 ///
-/// # Errors `method` (or, if it is `None`, every method) does not run on the chosen CPU or devices;
-/// a device cannot be used; or a size is out of its bounds.
+/// # Errors
+/// `method` (or, if it is `None`, every method) does not run on the chosen CPU or devices; a device
+/// cannot be used; or a size is out of its bounds.
 pub fn open_with(
     method: Option<Method>,
     places: &Places,

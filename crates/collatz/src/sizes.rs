@@ -164,7 +164,8 @@ impl TunedSizes {
         Self::of(TuningStore::open().ok())
     }
 
-    /// Creates the sizes of a given store. With `None`, no size is found, and none can be stored.
+    /// Creates the tuned sizes with a given store. If `store` is `None`, no size is found, and none
+    /// can be stored.
     #[must_use]
     pub fn of(store: Option<TuningStore>) -> Self {
         Self { store, told: RefCell::default(), taken: Cell::default() }

@@ -64,7 +64,7 @@ impl Highest {
 }
 
 /// The result of the verification of a region. Each number of the region, except those in
-/// `unresolved`, reaches a smaller number, or a number on the path of a smaller one. So if all
+/// `unresolved`, reaches a smaller number, or a number on the path of a smaller number. So if all
 /// smaller numbers reach 1, the numbers of the region do too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verified {

@@ -136,7 +136,7 @@ impl Folder {
         self.handle().map(|_| made)
     }
 
-    /// Returns the outermost directory, extended by the first `depth` inner directories.
+    /// Returns the directory that the user gave, extended by the first `depth` inner directories.
     fn outer(&self, depth: usize) -> Self {
         let mut outer = Self { disk: Arc::clone(&self.disk), ..Self::at(self.base.clone()) };
         for name in &self.inner[..depth] {
@@ -232,7 +232,7 @@ impl Folder {
     }
 
     /// Renames a file, a link or a directory, without following links. A file or link with the new
-    /// name is replaced. The rename is on disk after [`Folder::sync_names`].
+    /// name is replaced. Only [`Folder::sync_names`] ensures that the new name is on disk.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -331,10 +331,11 @@ impl Folder {
         Ok((file, handle))
     }
 
-    /// Removes the temporary files that killed processes left, if `is_ours` accepts their final
-    /// name. A temporary file that is being written is locked by its writer and is not removed. On
-    /// a file system without locks, temporary files that have not been modified for an hour are
-    /// removed. Files that cannot be removed are ignored.
+    /// Removes the temporary files that killed processes left. A temporary file is removed only if
+    /// `is_ours` accepts the final name that the file would have received. A temporary file that is
+    /// being written is locked by its writer and is not removed. On a file system without locks,
+    /// temporary files that have not been modified for an hour are removed. Files that cannot be
+    /// removed are ignored.
     pub fn clear_away(&self, is_ours: impl Fn(&str) -> bool) {
         for entry in self.list().unwrap_or_default().into_iter().filter(|entry| entry.is_file) {
             if name::of_temporary(&entry.name).is_some_and(&is_ours) {

@@ -125,7 +125,8 @@ impl Draft {
         self.file.write(bytes).map_err(|e| unwritten(&self.path, &self.place, e))
     }
 
-    /// Flushes the file to disk and moves it to its path, so that readers find the whole file.
+    /// Flushes the file to disk and moves it to the path of the result file, so that readers find
+    /// the whole file.
     ///
     /// # Errors
     /// Errors of the operating system.

@@ -45,10 +45,10 @@ pub enum LineProblem {
         /// The limit that was exceeded.
         limit: Limit,
     },
-    /// The line is too long to be stored, even without its leading zeros. It is not a number that
-    /// is too wide, because it contains characters other than digits.
+    /// The line is too long to be stored, even without its leading zeros, and it contains
+    /// characters other than digits. A long line of digits alone is [`Self::TooWide`].
     TooLong {
-        /// The length of the line after its leading zeros, in bytes.
+        /// The length of the line in bytes; a prefix 0x and the leading zeros are not counted.
         bytes: u64,
         /// The limit that was exceeded.
         limit: Limit,
@@ -71,8 +71,8 @@ impl fmt::Display for LineProblem {
     }
 }
 
-/// The properties of a line that is too long to be stored. They describe the line from its first
-/// nonzero digit on.
+/// The properties of a line that is too long to be stored. They describe the line without its
+/// prefix 0x and its leading zeros.
 #[derive(Debug, Default)]
 pub(crate) struct LongLine {
     /// The number of bytes of the line, without the LF at its end.
@@ -238,8 +238,8 @@ fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     })
 }
 
-/// A number of digits for which every number of this length, decimal or hexadecimal, is exact in a
-/// double.
+/// A count of digits. Every number of at most 13 digits, decimal or hexadecimal, is represented
+/// exactly by a double.
 const EXACT: usize = 13;
 
 /// Returns ⌊log2 n⌋ + 1 for the number n > 0 with the digits `digits`, which have no leading zero.
@@ -256,8 +256,9 @@ fn bit_length(digits: &[u8], hex: bool) -> u64 {
     log as u64 + 1
 }
 
-/// Returns log2 of a number. `first` contains its leading digits, at most [`EXACT`], and `left` is
-/// the count of the digits after them. For hexadecimal digits the logarithm is rounded down.
+/// Returns log2 of a number. `first` contains the leading digits of the number, at most [`EXACT`],
+/// and `left` is the count of the remaining digits. For hexadecimal digits the logarithm is rounded
+/// down.
 fn log2(first: &[u8], left: u64, hex: bool) -> f64 {
     let first = str::from_utf8(first).ok();
     let first = first.and_then(|text| u64::from_str_radix(text, if hex { 16 } else { 10 }).ok());

@@ -33,8 +33,9 @@ impl Lines {
         self.places.len()
     }
 
-    /// Returns line i without LF or CR LF and without surrounding blanks. A long line is returned
-    /// without its leading zeros. Returns `None` for a line that was too long to be stored.
+    /// Returns line i without LF or CR LF and without surrounding blanks. If the line was too long
+    /// to be stored with all of its leading zeros, most of these zeros are missing. Returns `None`
+    /// for a line that was too long to be stored even without them.
     pub(crate) fn get(&self, i: usize) -> Option<&[u8]> {
         let place = self.places.get(i)?.as_ref().ok()?;
         self.text.get(place.line.clone())
@@ -72,8 +73,8 @@ impl<R: Read> LineReader<R> {
         Self { file: BufReader::with_capacity(BLOCK, file), longest }
     }
 
-    /// Returns the next `most` lines. Returns fewer lines if the file ends, or if the lines so far
-    /// have `enough` bytes. Returns no line only at the end of the file.
+    /// Returns the next `most` lines. Returns fewer lines if the file ends, or as soon as the lines
+    /// have at least `enough` bytes. Returns no line only at the end of the file.
     pub(crate) fn next(&mut self, most: usize, enough: usize) -> io::Result<Lines> {
         let mut lines = Lines::default();
         while lines.len() < most && lines.text.len() < enough {

@@ -5,8 +5,8 @@ use warpint_integer::{Evidence, Executor, Flags, IntegerError, Operation, UintBa
 
 use crate::check::Sample;
 
-/// One in `POWERS_PER_SAMPLE` powers of a piece is recomputed on the CPU, but at least
-/// [`LEAST_POWERS`].
+/// The count of powers of a piece for each power that is recomputed on the CPU. At least
+/// [`LEAST_POWERS`] powers of a piece are recomputed.
 const POWERS_PER_SAMPLE: u64 = 1024;
 /// The least number of powers of a piece that are recomputed on the CPU. A piece with fewer powers
 /// is recomputed as a whole.
@@ -137,7 +137,8 @@ fn set(flags: Option<Flags>) -> Result<Vec<usize>, IntegerError> {
     Ok(flags.filter(|&(_, flag)| flag != 0).map(|(i, _)| i).collect())
 }
 
-/// Returns `count` flags. The flags with the indices in `none` are set: the inverse of [`set`].
+/// Returns `count` flags, of which the flags with the indices in `none` are set. This is the
+/// inverse of [`set`].
 fn flags(none: &[usize], count: usize) -> Vec<u8> {
     let mut flags = vec![0; count];
     for &i in none {

@@ -24,7 +24,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Draws about one challenge per `every` items from `seed`.
+    /// Draws challenges from `seed`, about one per `every` items.
     pub(crate) fn new(place: String, region: Region, items: Items, seed: u64, every: u64) -> Self {
         let plan = Plan::new(seed, items.count(), every);
         let failure = Mutex::new(None);
@@ -90,10 +90,11 @@ impl Asked {
     }
 }
 
-/// Splits a range of indices into the groups that contain challenges and the ranges between these
-/// groups. Returns the groups and ranges in ascending order, each with its number of challenges. A
-/// group begins at `range.start` plus a multiple of [`GROUP`] and has [`GROUP`] indices, or fewer
-/// at the end of the range. `challenged` contains the challenged indices of the range, ascending.
+/// Splits a range of indices into the groups that contain challenges and the ranges before, between
+/// and after these groups. Returns the groups and ranges in ascending order, each with its number
+/// of challenges. A group begins at `range.start` plus a multiple of [`GROUP`] and has [`GROUP`]
+/// indices, or fewer at the end of the range. `challenged` contains the challenged indices of the
+/// range, ascending.
 pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>, usize)> {
     let (mut parts, mut at, mut rest) = (vec![], range.start, challenged);
     while let Some(&index) = rest.first() {

@@ -12,8 +12,9 @@ const LEAST_NODES: u64 = 512;
 /// table method.
 const LEAST_NUMBERS: u64 = 1 << 14;
 
-/// The tolerance of an estimated total is `ERRORS` standard errors of the sample's mean plus
-/// 1/[`PARTS`] of the mean, times the number of items.
+/// The number of standard errors in the tolerance of an estimated total. The tolerance is the
+/// number of items times the sum of two parts: `ERRORS` standard errors of the sample's mean, and
+/// 1/[`PARTS`] of this mean.
 const ERRORS: f64 = 10.0;
 /// The part of the mean in the tolerance of a total is 1/`PARTS`: see [`ERRORS`].
 const PARTS: f64 = 50.0;
@@ -58,7 +59,7 @@ pub enum EvidenceError {
     Items {
         /// The number of items in the evidence.
         found: u128,
-        /// The number of items by the recurrence.
+        /// The true number of items, which is computed by a recurrence.
         expected: u128,
     },
     /// The evidence has too few or too many challenges.
@@ -115,7 +116,7 @@ impl Evidence {
     /// including the challenged ones. A total may differ from its estimate by ten standard errors
     /// plus 2 %. It must be exact if the sample contains all items. The count of numbers walked of
     /// the plain and the table method must always be exact. The cost for the sieve is 0.1 to 0.2 s
-    /// of one core, spread over all cores, and up to 1 s in classes whose numbers rise long. For
+    /// of one core, spread over all cores, and up to 1 s in classes whose paths rise for long. For
     /// other methods it is about 10 ms, plus 20 ms if the region has numbers below 2^20.
     ///
     /// # Errors
@@ -178,7 +179,8 @@ fn items_of(unit: &Unit) -> Result<Items, EvidenceError> {
         .map_err(|error| impossible(error.to_string()))
 }
 
-/// The contributions of a random sample of a unit's items, by the slow rules.
+/// The contributions of a random sample of a unit's items. They are recomputed by single steps of
+/// T, without the tables of the unit's method.
 struct Sample {
     /// The sum of the contributions of the challenged items.
     challenged: Share,
@@ -228,8 +230,10 @@ impl Sample {
         Ok(())
     }
 
-    /// Returns an error if a total is wrong. If the sample has all items, each total must equal
-    /// their sum. Otherwise it must be near its estimate by the sample.
+    /// Returns an error if a total is wrong. If the sample has all items, each total must equal the
+    /// sum over all items and over the numbers that belong to no item. The count of numbers walked
+    /// must be exact if each item is one number. Any other total must be near its estimate by the
+    /// sample. A checksum whose estimate may exceed 2^64 is not checked.
     fn bounds(&self, items: &Items, total: Share) -> Result<(), EvidenceError> {
         let besides = items.besides().map_err(Box::new)?;
         let pairs: [Pair; 2] = [

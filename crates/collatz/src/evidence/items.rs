@@ -69,8 +69,8 @@ impl Items {
         !matches!(self, Self::Sieve(_))
     }
 
-    /// Returns the contribution of item `index`, computed by the slow rules. Returns `None` if
-    /// `index` is not below the number of items.
+    /// Returns the contribution of item `index`. It is computed by single steps of T, without the
+    /// tables of the method. Returns `None` if `index` is not below the number of items.
     pub(crate) fn share(&self, index: u128) -> Option<Share> {
         match self {
             Self::Sieve(items) => {
@@ -153,8 +153,8 @@ impl SieveItems {
         self.trees().map(|(_, nodes)| nodes).sum()
     }
 
-    /// Returns the index of a tree and the node of this tree that is node `index` of the region,
-    /// counted from 0. Returns `None` if the region has at most `index` nodes.
+    /// Finds node `index` of the region, counted from 0. Returns the index of its tree, and the
+    /// node. Returns `None` if the region has at most `index` nodes.
     pub(crate) fn place(&self, mut index: u128) -> Option<(usize, Node)> {
         for (i, (tree, counts)) in self.trees.iter().enumerate() {
             let here = counts.below(&tree.root, tree.root_level);

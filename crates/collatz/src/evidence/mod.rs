@@ -7,8 +7,8 @@
 //! to `walked` and to the checksum:
 //!
 //! * sieve: the nodes of the last levels of its trees (see [`crate::sieve`]). The trees are in
-//!   ascending order of their numbers. In a tree, the nodes below the child with bit 0 precede
-//!   those below the child with bit 1, from the root down;
+//!   ascending order of their numbers. In a tree, at every level from the root down, the nodes
+//!   below the child with bit 0 precede the nodes below the child with bit 1;
 //! * table: the numbers that it walks (see [`crate::table`]). The parts of the region are in
 //!   ascending order. In blocks the numbers of one mandatory residue are consecutive and ascend. A
 //!   residue has two children with one more bit. The residues below the child whose last step was
@@ -40,8 +40,11 @@
 //!   number by the recurrence.
 //! * For each challenge, a tally that was fixed before the challenge was known: the tally of the
 //!   node, or of up to 32 consecutive nodes that include it. The host determines the numbers to
-//!   walk by the rules, one by one, walks them step by step, and compares count and sum.
-//! * The sums of all tallies, which must equal those of the region.
+//!   walk by the rules, one by one, walks them step by step, and compares count and sum. For nodes
+//!   of the sieve, this recomputation is called the *slow rules*: the rules of the sieve are
+//!   applied to each number, step by step, without look-ahead vectors and the table of residues
+//!   modulo 9.
+//! * The sums of all tallies, which must equal the totals of the region.
 //!
 //! # Detection probability
 //!

@@ -173,8 +173,8 @@ impl<'a> SlowNodes<'a> {
     }
 
     /// Returns the count of a number's odd steps before the stage in which a rule kills the number.
-    /// Returns `None` if no rule kills the number. At the first stage, its path has the value x
-    /// after `odd` odd steps.
+    /// Returns `None` if no rule kills the number. At the start of the first stage, the path of the
+    /// number has the value x and has made `odd` odd steps.
     fn killed(&self, mut x: u128, mut odd: u32) -> Option<u32> {
         let (bits, look) = (self.tree.step.bits(), self.tree.look.bits());
         for (stage, &least) in (1..).zip(&self.least) {
@@ -198,7 +198,7 @@ impl<'a> SlowNodes<'a> {
 
     /// Returns the number of odd steps on the path of n up to the end of the first table step after
     /// which the value is below n. Returns `None` if n is unresolved. The table steps begin at the
-    /// value x of the path, which follows after `odd` odd steps.
+    /// value x, which the path reaches after `odd` odd steps.
     fn end(&self, n: u128, x: u128, odd: u32) -> Option<u64> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;

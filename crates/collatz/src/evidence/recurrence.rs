@@ -24,7 +24,8 @@ const PATTERNS: usize = 9;
 pub(crate) struct Counts {
     level: u32,
     rules: Rules,
-    /// The numbers of nodes: a row for each level k, indexed by [`place`] of odd steps and pattern.
+    /// The numbers of nodes, with one row for each level k. [`place`] returns the index in a row
+    /// for a number of odd steps and a pattern.
     below: Vec<Vec<u128>>,
 }
 
@@ -74,8 +75,9 @@ impl Counts {
         self.below.get(k as usize).and_then(|row| row.get(at)).copied().unwrap_or(0)
     }
 
-    /// Returns node `index` of the last level of a tree, from 0. Nodes are numbered from the root
-    /// down: the nodes below the child with bit 0 precede those below the child with bit 1.
+    /// Returns node `index` of the last level of a tree, counted from 0. At every level from the
+    /// root down, the nodes below the child with bit 0 precede the nodes below the other child.
+    /// Returns `None` if the last level has at most `index` nodes.
     pub(crate) fn node(&self, tree: &Tree, index: u128) -> Option<Node> {
         let (mut node, mut index) = (tree.root, index);
         for k in tree.root_level..tree.level {

@@ -57,16 +57,18 @@ impl TableItems {
         self.cover.parts.iter().map(|part| self.of_part(part)).sum()
     }
 
-    /// Returns the walked number with this index, from 0. The parts of the region are in ascending
-    /// order, and so are the numbers of a plain part. In blocks, the numbers of one residue are
-    /// consecutive and ascend. The residues form a tree, with one more bit at each level. The
-    /// residues below the child whose last step was even precede the residues below its sibling.
+    /// Returns number `index` of the walked numbers, counted from 0; `None` if at most `index`
+    /// numbers are walked. The parts of the region are in ascending order, and so are the numbers
+    /// of a plain part. In blocks, the numbers of one residue are consecutive and ascend. The
+    /// residues form a tree, with one more bit at each level. The residues below the child whose
+    /// last step was even precede the residues below its sibling.
     pub(crate) fn item(&self, index: u128) -> Option<TableItem> {
         self.place(index).map(|(.., item)| item)
     }
 
-    /// Returns the index of a part, an index in this part, and the number there, which is walked
-    /// number `index` of the region, counted from 0.
+    /// Finds number `index` of the walked numbers of the region, counted from 0. Returns the index
+    /// of the part that contains the number, its index in this part, and the number itself. Returns
+    /// `None` if at most `index` numbers are walked.
     pub(crate) fn place(&self, mut index: u128) -> Option<(usize, u128, TableItem)> {
         for (i, part) in self.cover.parts.iter().enumerate() {
             let here = self.of_part(part);
@@ -119,10 +121,11 @@ impl TableItems {
         Share { walked: 1, checksum }
     }
 
-    /// Walks the number n of `blocks` by table steps. The walk ends after the first step whose
-    /// result is below n or too large for the words, at the latest after [`MOST_STEPS`] steps.
-    /// Returns the count of table steps, and whether the walker must walk n. The walker must walk n
-    /// unless the last result is below n.
+    /// Walks the number n of `blocks`: first `blocks.bits` single steps of T, then table steps. The
+    /// walk ends after the first table step whose result is below n or does not fit in
+    /// `blocks.words` words, and at the latest after [`MOST_STEPS`] table steps. For three and more
+    /// words, the comparison with n ignores the [`LOW_BITS`] low bits. Returns the count of table
+    /// steps, and whether the walker must walk n: this is so unless the last result is below n.
     pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
         let without = if blocks.words >= 3 { LOW_BITS } else { 0 };
         let width = width(blocks.words);

@@ -81,7 +81,7 @@ fn the_items_of_the_table_method_are_its_walks() {
     }
 }
 
-/// Returns the result for unit `number` of a layout, verified by `by`.
+/// Returns the result for unit `number` of a layout, verified by the verifier `by`.
 fn unit(by: &mut dyn Verifier, layout: &Layout, number: u64) -> Unit {
     let region = layout.region(number).unwrap();
     let verified = by.verify(&region, &Unwatched).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Checks of the result in a unit's file, by computations that together take the host about 0.1 s.
+//! Checks of the result in a unit's file, by computations on the host.
 
 use num_bigint::BigUint;
 
@@ -55,7 +55,8 @@ impl Unit {
     /// unresolved numbers, and checks the totals against bounds. Returns whether the unit has
     /// evidence.
     ///
-    /// The check costs about 100 ms of one core, spread over all cores.
+    /// The check costs about 100 ms of one core for most units, spread over all cores.
+    /// [`Evidence::check`](crate::evidence::Evidence::check) states the exceptions.
     ///
     /// # Errors
     /// The first error found.

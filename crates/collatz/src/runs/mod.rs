@@ -7,8 +7,8 @@
 //! * [`sample`]: a checksum on which all methods must agree;
 //! * [`Merged`]: the union of the numbers that the files of several directories cover.
 //!
-//! Each unit has [evidence](crate::evidence) of its work, which
-//! [`crate::evidence::Evidence::check`] recomputes.
+//! Each unit has [evidence](crate::evidence) of its work; only units in files of format version 1
+//! have none. [`crate::evidence::Evidence::check`] recomputes the evidence.
 //!
 //! # The meaning of "verified"
 //!
@@ -19,9 +19,9 @@
 //!   is claimed for it.
 //! * [A, B) with A > 2: every n in it reaches 1 if every n below A does, whether that was verified
 //!   here or elsewhere.
-//! * A unit alone is a statement given all smaller numbers, including those of its range. For a
-//!   residue class, whose numbers are spread over the range, these are numbers of all other
-//!   classes: only a complete set of classes proves a claim.
+//! * A unit alone is a statement given all smaller numbers, including the smaller numbers of its
+//!   range. For a residue class, whose numbers are spread over the range, the smaller numbers
+//!   belong to all other classes: only a complete set of classes proves a claim.
 //! * The path of an unresolved number did not fall below its start within a limit of steps, which
 //!   no known path comes near. The number may be a counter-example. It is reported, stored in its
 //!   unit's file, and reported again by every later run and merge. The claims above are then proven

@@ -129,8 +129,8 @@ const POWERS: [u128; 81] = {
 /// n = 1, and `None` if the value is not below n after [`LIMIT`] odd steps.
 ///
 /// From x = 2^a·y − 1 with y odd, a ≥ 1 odd steps lead to 3^a·y − 1, which is even. Only even steps
-/// decrease the value, so a comparison after each run of them finds the first descent (Barina 2021,
-/// §3).
+/// decrease the value, so a comparison after each run of even steps finds the first descent (Barina
+/// 2021, §3).
 fn odd_steps(n: u128) -> Option<u64> {
     if n & 1 == 0 || n == 1 {
         return Some(0);

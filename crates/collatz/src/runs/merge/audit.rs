@@ -32,7 +32,7 @@ pub struct Audit {
     pub method: Method,
     /// The result of the audit.
     pub outcome: AuditOutcome,
-    /// The index of the unit among the files that were read.
+    /// The index of the unit among the sound files that were read.
     unit: usize,
 }
 

@@ -46,11 +46,12 @@ pub(super) struct Classes {
 pub struct Missing {
     /// The number of bits of the numbers, which are below 2^bits.
     pub bits: u32,
-    /// log2 of the modulus of the classes, which is the largest modulus in the files.
+    /// log2 of the modulus of the classes. The modulus is the largest modulus of a class in the
+    /// files.
     pub low_bits: u32,
     /// The number of missing classes; there are 2^`low_bits` classes in all.
     pub classes: u128,
-    /// The residues of some of the missing classes, ascending.
+    /// The residues of at most ten missing classes, ascending.
     pub some: Vec<u128>,
 }
 

@@ -15,11 +15,13 @@ use crate::runs::{Folder, FolderError, Unit};
 pub struct Files {
     /// The sound files, with their paths.
     pub(super) units: Vec<(PathBuf, Unit)>,
-    /// The indices in `units` of the units that lack evidence.
+    /// The indices in `units` of the units that lack evidence. Empty if the results were not
+    /// checked.
     pub(super) lacking: Vec<usize>,
     pub(super) unusable: Vec<Rejected>,
     pub(super) refused: Vec<Rejected>,
-    /// The unresolved numbers of units that are refused for another reason.
+    /// The numbers that refused units list as unresolved and that are unresolved in the host's own
+    /// walks too.
     pub(super) unresolved: Vec<u128>,
     pub(super) is_checked: bool,
 }

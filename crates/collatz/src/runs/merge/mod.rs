@@ -72,13 +72,14 @@ pub struct Merged {
     /// The maximal intervals [from, to) of verified numbers, ascending, disjoint and not adjacent.
     /// Complete sets of residue classes are included.
     pub covered: Vec<(u128, u128)>,
-    /// The number of gaps in `covered`: the maximal intervals outside it, from the smallest start
-    /// to the largest end of `covered` and of the ranges of files with intervals.
+    /// The number of gaps, which are the maximal intervals outside `covered`. They are counted
+    /// between the smallest start and the largest end of two kinds of intervals: the intervals in
+    /// `covered`, and the ranges of the files with intervals.
     pub gaps: u64,
     /// The first ten gaps, as intervals [from, to), ascending.
     pub first_gaps: Vec<(u128, u128)>,
-    /// The missing residue classes, with one element for each range [0, 2^bits) that has incomplete
-    /// classes. Ranges that intervals cover are left out.
+    /// The missing residue classes, with one element for each range [0, 2^bits) whose set of
+    /// classes is incomplete. Ranges that intervals cover are left out.
     pub missing: Vec<Missing>,
     /// The highest value in the sound files; `None` if no file contains one.
     pub highest: Option<Highest>,

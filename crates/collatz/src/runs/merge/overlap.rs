@@ -275,8 +275,8 @@ struct Totals {
 }
 
 impl Totals {
-    /// Returns the sums over the units of `pieces`. Returns `None` if a unit was not verified by
-    /// the plain method.
+    /// Returns the sums over the units of `pieces`. Returns `None` if, for some piece, no file is
+    /// from the plain method.
     fn of(pieces: &[&Piece]) -> Option<Self> {
         let mut totals = Self { walked: 0, checksum: 0, highest: None };
         for piece in pieces {

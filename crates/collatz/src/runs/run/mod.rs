@@ -230,7 +230,9 @@ impl Shared<'_> {
         Ok(End::Settled)
     }
 
-    /// Handles a unit that another process has finished while this run was verifying it.
+    /// Handles a unit that another process has finished while this run was verifying it. `found` is
+    /// the result in the file of the other process, and `done` is the result of this run. If they
+    /// contradict each other, a failure is reported.
     fn twice(&self, found: Unit, done: &Unit, verifier: &dyn Verifier) -> End {
         match found.disagreement(done) {
             None => self.found(found),

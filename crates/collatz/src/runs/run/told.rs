@@ -19,7 +19,7 @@ pub enum Event {
     /// A unit is verified and its file is written. Contains the result.
     Done(Box<Unit>),
     /// A unit already has a sound file, from an earlier run or another process. Contains the result
-    /// in it.
+    /// in this file.
     Before(Box<Unit>),
     /// A file that was not a sound unit was renamed.
     SetAside {

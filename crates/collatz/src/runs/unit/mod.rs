@@ -271,10 +271,10 @@ impl Unit {
     }
 
     /// Converts a unit of format version 1, whose highest value is a highest value m of T, to a
-    /// highest value under n/2 and 3n + 1. If m is not the start, it follows an even step from 2m,
-    /// or an odd step whose 3n + 1 is 2m. If m is the largest value of a region under T, 2m is the
-    /// largest under n/2 and 3n + 1. If m is the start itself, no number of the region except 1
-    /// takes an odd step.
+    /// highest value under n/2 and 3n + 1. If m is not the start, then the step to m is an even
+    /// step from 2m, or an odd step whose 3n + 1 is 2m. If m is the largest value of a region under
+    /// T, 2m is the largest under n/2 and 3n + 1. If m is the start itself, no number of the region
+    /// except 1 takes an odd step.
     fn convert_version_1(&mut self) {
         self.format_version = FORMAT_VERSION;
         if let Some(highest) = self.highest.as_mut()
@@ -358,9 +358,9 @@ impl Unit {
     /// Returns the name of the first quantity in which two results for the same numbers contradict
     /// each other. Returns `None` if the results agree.
     ///
-    /// The sample, the unresolved numbers and the count of all numbers are always compared. The
-    /// method's checksum and counts and the highest value are compared if method, version and
-    /// parameters are equal.
+    /// The unresolved numbers and the count of all numbers are always compared. The samples are
+    /// compared if their versions are equal. The method's checksum, the count of numbers walked and
+    /// the highest value are compared if method, version and parameters are equal.
     #[must_use]
     pub fn disagreement(&self, other: &Self) -> Option<&'static str> {
         let same_sample = self.sample_version == other.sample_version;
