@@ -44,13 +44,13 @@ pub(crate) struct BatchReport {
     /// includes the conversions between digits and limbs.
     compute_seconds: f64,
     write_seconds: f64,
-    /// The number of bytes of all operands that were read.
+    /// The total size of all operands in bytes.
     read_bytes: u64,
     /// The number of bytes of all results, including those of earlier runs.
     written_bytes: u64,
     numbers_per_second: f64,
     device: String,
-    /// The count of results that were recomputed by slow arithmetic, with the same values.
+    /// The count of results that were recomputed by slow arithmetic, which gave the same values.
     checked: u64,
     /// The count of results that were compared with their operands modulo 2^61 − 1 or, for powers,
     /// recomputed on the CPU.

@@ -113,8 +113,9 @@ fn transform(radix: u32, factors: Factors) -> u32 {
 
 /// Returns the number of instructions for products by roots of unity in the last step along a row,
 /// whose radix is B = `b`. Let e(x) = e^(2πix), and let w be the factor of a thread's points.
-/// Counted are two sets of products: those in the powers of e(−1/B)/w, which is the factor of the
-/// partners; and those in the numbers w·e(−k/B), from which the products of points are computed.
+/// Two sets of products are counted. The first gives the powers of e(−1/B)/w, which is the factor
+/// of the partners. The second gives the numbers w·e(−k/B), from which the products of points are
+/// computed.
 fn partners_roots(b: u32) -> u32 {
     let of_factors = exponents(b).into_iter().filter(|&e| rest(e, b) > 0).count();
     let of_products: BTreeSet<u32> = (0..b).map(|k| rest(k, b)).filter(|&r| r > 0).collect();

@@ -216,8 +216,9 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// Returns [`gpu::resident`] for blocks of `threads` threads with `registers` registers each, or
-/// with 128 registers each if the radix A or B of `line` is above 16.
+/// Returns the number of blocks that should run on a multiprocessor at a time ([`gpu::resident`]),
+/// for blocks of `threads` threads with `registers` registers each. If the radix A or B of `line` is
+/// above 16, each thread has 128 registers instead.
 fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points(line) > 16 { MOST_REGISTERS } else { registers };
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)

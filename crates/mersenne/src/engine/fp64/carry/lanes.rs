@@ -1,7 +1,7 @@
 //! Rounding and carries of many rows side by side.
 //!
 //! The carries run along each row from word to word, and leave the row only after its last word. So
-//! words at the same position of all rows are computed at a time, in `f64` lanes. Let z be a
+//! the words at one position of several rows are computed together, in `f64` lanes. Let z be a
 //! rounded word of b bits, and v = z + carry. The next carry is c = round(v·2^−b) and the digit is
 //! v − c·2^b. Carry and digit are exact for |v| < 2^52. Ties go to even, so a digit may be
 //! ±2^(b−1).

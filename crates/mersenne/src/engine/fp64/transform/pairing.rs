@@ -75,8 +75,8 @@ fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
 }
 
 /// Squares a row of m points in which element i is the partner of element m − i mod m: the whole
-/// transform, or row 0 of a transform divided into rows. Element i is point k of n, and
-/// `quarter[i]` is ω^k/4 with ω = e^(−2πi/n).
+/// transform, or row 0 of a transform divided into rows. If element i is point k of the n points of
+/// the transform, `quarter[i]` is ω^k/4 with ω = e^(−2πi/n).
 pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;
@@ -91,7 +91,7 @@ pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
 }
 
 /// Multiplies a row of m points, in which element i is the partner of element m − i mod m, by
-/// `row2`, the row of a second signal with the same number. `quarter` is as in [`square_row_zero`].
+/// `row2`, the corresponding row of a second signal. `quarter` is as in [`square_row_zero`].
 pub(crate) fn multiply_row_zero(row: &mut [C64], row2: &[C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;
