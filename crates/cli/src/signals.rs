@@ -72,8 +72,8 @@ impl Signals {
     }
 }
 
-/// Ends the process by the signal that requested a stop. If no signal requested a stop, the function
-/// returns. `main` calls it last, when all files are closed.
+/// Ends the process by the signal that requested a stop. If no signal requested a stop, the
+/// function returns. `main` calls it last, when all files are closed.
 ///
 /// If the work was completed in spite of the request ([`Exit::Done`]), the process still ends by
 /// the signal, so that a shell's loop around the program ends too. After a negative finding, an

@@ -20,7 +20,7 @@ pub(crate) struct BatchReport {
     count: u64,
     /// The count of numbers that are done, including those without a result.
     done: u64,
-    /// The count of numbers that stopped runs of the same command had done before.
+    /// The count of numbers that earlier, unfinished runs of the same command had done.
     resumed_from: u64,
     operands: Vec<Operand>,
     a_bits: u32,
@@ -52,8 +52,8 @@ pub(crate) struct BatchReport {
     device: String,
     /// The count of results that were recomputed by slow arithmetic, which gave the same values.
     checked: u64,
-    /// The count of results that were compared with their operands modulo 2^61 − 1 or, for powers,
-    /// recomputed on the CPU.
+    /// The count of results that were compared with their operands modulo 2^61 − 1. For powers, the
+    /// count of results that were recomputed on the CPU instead.
     checked_by_identity: u64,
     /// The number of pieces of the batch that were computed again, because a check of results
     /// against their operands failed.

@@ -162,8 +162,8 @@ const RELIABILITY: f64 = 40.0;
 /// negligible, because the transforms are short.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// The factor that limits errors if digits may have any pattern: the rounding of a product is trusted
-/// only if the standard deviation of the errors, times this factor, is at most ½.
+/// The factor that limits errors if digits may have any pattern: the rounding of a product is
+/// trusted only if the standard deviation of the errors, times this factor, is at most ½.
 const PATTERN_SIGMAS: f64 = 7.0;
 
 /// Returns the margin for the exponent p at transform length n, in bits: log2 of the ratio of the

@@ -70,8 +70,8 @@ fn conjugate([re, im]: Point) -> Point {
     [re, -im]
 }
 
-/// Returns f(e·i) for every exponent e in [`exponents`] of `radix` and every i < `count`. The
-/// values for one e and ascending i are adjacent.
+/// Returns f(e·i) for every exponent e that [`exponents`] returns for `radix`, and every i <
+/// `count`. The values for one e and ascending i are adjacent.
 fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
     let f = &f;
     let of = |e: u32| (0..count).map(move |i| f(u64::from(e) * u64::from(i)));

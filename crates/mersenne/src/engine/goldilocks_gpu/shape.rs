@@ -52,7 +52,8 @@ pub(in crate::engine) struct Shape {
     /// The number of rows in a tile of rows.
     pub(super) lines: u32,
     /// The number of groups of points that a thread transforms one after another in a step. It
-    /// determines the number of threads of a block, as long as this number is from 32 to 512.
+    /// determines the number of threads of a block, which is raised to 32 if it would be smaller,
+    /// and reduced to 512 if it would be larger.
     pub(super) turns: u32,
     /// The number of registers of a thread, first in the kernels of columns, then in the kernels of
     /// rows: 64 or 80. The numbers apply to lines whose radices A and B are at most 16; for larger
@@ -217,8 +218,8 @@ impl gpu::Shape for Shape {
 }
 
 /// Returns the number of blocks that should run on a multiprocessor at a time ([`gpu::resident`]),
-/// for blocks of `threads` threads with `registers` registers each. If the radix A or B of `line` is
-/// above 16, each thread has 128 registers instead.
+/// for blocks of `threads` threads with `registers` registers each. If the radix A or B of `line`
+/// is above 16, each thread has 128 registers instead.
 fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points(line) > 16 { MOST_REGISTERS } else { registers };
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)

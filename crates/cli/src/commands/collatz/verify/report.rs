@@ -40,7 +40,7 @@ pub(super) struct Report {
     highest: Option<Peak>,
     unresolved: Vec<String>,
     complete: bool,
-    /// The reason why the run ended early; absent if it did not.
+    /// The reason why the run ended early; absent if the run did not end early.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// Whether the number 0, about which nothing is claimed, is counted in `numbers`.

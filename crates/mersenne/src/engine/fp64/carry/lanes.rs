@@ -85,8 +85,8 @@ fn split(v: f64, base: f64, inverse_base: f64) -> (f64, f64) {
 ///
 /// `carry` contains, for each row, the carry into the two words, and receives the carry out of
 /// them. `errors` is the largest round-off so far of each row, and `energy` the sum of the squares
-/// of its words so far. Returns the bits in which the sum of a word and the rounder differs from
-/// the rounder, as in [`Observed::foreign`](super::Observed::foreign).
+/// of its words so far. Returns the bits in which t + [`ROUNDER`] differs from [`ROUNDER`] for
+/// at least one word t, as in [`Observed::foreign`](super::Observed::foreign).
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn release<const WEIGH: bool>(
     column: &mut [Complex<f64>],
