@@ -46,7 +46,7 @@ pub(crate) struct BatchReport {
     write_seconds: f64,
     /// The total size of all operands in bytes.
     read_bytes: u64,
-    /// The number of bytes of all results, including those of earlier runs.
+    /// The total size of all results in bytes, including the results of earlier runs.
     written_bytes: u64,
     numbers_per_second: f64,
     device: String,

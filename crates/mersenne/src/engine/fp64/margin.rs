@@ -34,7 +34,7 @@
 //!
 //! The largest errors of products tend to a [`Gumbel`](crate::engine::Gumbel) distribution. The
 //! program PRPLL chooses its longest words from the mean and the deviation of this distribution: Z,
-//! the distance from the mode to ½ in units of the scale, must be at least 28. The formula here
+//! the distance from the mode to ½ in units of the scale, must be at least 28. The formula above
 //! agrees. The largest of N Gaussian errors is expected at z_N·σ, with a scale of σ/z_N. Margin 0
 //! means ½ = z·σ, so that Z = (z − z_N)·z_N, which is 28 to 32 for 64K words and more. With the
 //! Gumbel tail, which is exponential, one product in 2^40 then has an error above ½; with the

@@ -48,8 +48,8 @@ pub type Fp64On = OnDevice<Fp64>;
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
 /// Transform lengths, in units of 1,024 words, at which every shape tried on an H200 was slower
-/// than some longer length, by 2.7 to 19 %. (All lengths were timed in laps of 5 ms; those not
-/// listed here were timed again in longer laps.)
+/// than some longer length, by 2.7 to 19 %. (All lengths were timed in laps of 5 ms; the
+/// lengths that are not listed were timed again in longer laps.)
 const DOMINATED: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 

@@ -79,7 +79,7 @@ impl Measured {
     }
 }
 
-/// The fastest shapes among those that were tried on an H200 (`benches/NOTES.md`): one for each of
+/// The fastest of the shapes that were tried on an H200 (`benches/NOTES.md`): one shape for each of
 /// 16 transform lengths, in ascending order of the length.
 #[rustfmt::skip]
 const MEASURED: [Measured; 16] = [
