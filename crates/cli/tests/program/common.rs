@@ -120,8 +120,7 @@ pub(crate) fn spawn(dir: &Path, line: &str) -> Child {
     command(dir, line.split(' ')).stdout(piped()).stderr(piped()).spawn().unwrap()
 }
 
-/// Waits until `is_so` returns true. Panics after a minute, with `what` as the text that says what
-/// was expected.
+/// Waits until `is_so` returns true. After a minute, panics with a message that contains `what`.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {

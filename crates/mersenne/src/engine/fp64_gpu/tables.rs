@@ -270,8 +270,8 @@ mod tests {
         Weighed { forward: [v, next], long }
     }
 
-    /// Compares the weights and lengths of the words 2j and 2j + 1 with those of the layout, for
-    /// every point j of `points`.
+    /// Compares the computed weights and lengths of the words 2j and 2j + 1 with the weights and
+    /// lengths of these words in the layout, for every point j of `points`.
     fn check_words(layout: &WordLayout, shape: &Shape, points: impl Iterator<Item = usize>) {
         let (p, n) = (layout.exponent(), layout.len());
         let (words, tables) = (Words::new(layout), Tables::new(layout, shape));
