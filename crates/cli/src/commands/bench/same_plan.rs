@@ -1,5 +1,5 @@
-//! The command `warpint bench mersenne --same-plan`: compares the times of transforms over complex
-//! numbers and over integers that have the same factorisation.
+//! The command `warpint bench mersenne --same-plan`: times two transforms with the same
+//! factorisation of their length, one over complex numbers and one over integers.
 
 use warpint_bench::BenchError;
 use warpint_bench::mersenne::same_plan::{CommonPlan, MOST, Measured, Row, common};

@@ -67,8 +67,8 @@ pub(crate) fn multiply_mirrored(
 }
 
 /// Multiplies `z`, a point that is its own partner, by `z2`, the point of a second signal with the
-/// same index k. For n points, whose partners are k and n − k, the index is k = 0 (ω^k = 1) or
-/// k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
+/// same index k. Because the partner of point k of n is point n − k, the index is k = 0 (ω^k = 1)
+/// or k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
 fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
     let t = coefficient(C64::new(1.0, 0.0), quarter_root);
     *z = combine(*z, z2, z.conj(), z2.conj(), t).0;
