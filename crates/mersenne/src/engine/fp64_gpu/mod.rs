@@ -111,9 +111,9 @@ pub(super) fn is_dominated(length: usize) -> bool {
     DOMINATED.iter().any(|dominated| dominated << 10 == length)
 }
 
-/// Returns the range of exponents of the transform lengths `lengths`, which are in ascending order:
-/// from the shortest words of the shortest length to the longest words of the longest length. The
-/// range is empty if there are no lengths.
+/// Returns the range of exponents that the transform lengths in `lengths`, which are in ascending
+/// order, support. It begins at the least exponent of the shortest length, and ends at the largest
+/// exponent of the longest length. The range is empty if `lengths` is empty.
 fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
         return RangeInclusive::new(1, 0);
