@@ -100,9 +100,9 @@ fn options(command: &Command) -> Vec<String> {
     all.filter(own).map(item).collect()
 }
 
-/// Returns the options that all subcommands of a command have in common. If there are at most five
-/// of them, or only one subcommand, returns an empty list: the options are then repeated in each
-/// section.
+/// Returns the options that all subcommands of a command have in common. Returns an empty list if
+/// there are at most five common options. Also returns an empty list for a command with a single
+/// subcommand. In these cases, the section of each subcommand lists all its options.
 fn common_options(command: &Command) -> Vec<String> {
     const FEW: usize = 5;
     let below = below(command);
@@ -157,9 +157,9 @@ fn item(arg: &Arg) -> String {
     item
 }
 
-/// Formats the help text that follows the options: titles, indented lines and prose. An indented
-/// block that begins with `$` and a command shows the output of the command below it; the tests of
-/// the book compare this output with the actual one.
+/// Formats the help text that follows the options: titles, indented lines and prose. If an indented
+/// block begins with `$` and a command, the lines below show the output of this command. The tests
+/// of the book run the command and compare the output.
 fn after(text: &str) -> String {
     let mut page = String::new();
     for part in

@@ -22,10 +22,11 @@ static FIRST: AtomicI32 = AtomicI32::new(0);
 /// the command saves its work and returns. A second request at least half a second later ends the
 /// program at once.
 ///
-/// In each case the process finally ends by the signal itself ([`end_as_asked`]), as if the process
-/// had not caught it. A shell that runs the program in a loop notices this and ends the loop, see
-/// <https://www.cons.org/cracauer/sigint.html>. On systems without signals (Windows), the exit code
-/// is that of [`Exit::Stopped`].
+/// The process finally ends by the signal itself, as if the process had not caught it. The
+/// exception is a command that ends with an error or a negative finding ([`end_as_asked`]). A shell
+/// that runs the program in a loop notices the signal and ends the loop, see
+/// <https://www.cons.org/cracauer/sigint.html>. On systems without signals (Windows), the process
+/// ends with the exit code of [`Exit::Stopped`].
 #[derive(Clone)]
 pub(crate) struct Signals {
     stop: StopToken,
@@ -71,8 +72,8 @@ impl Signals {
     }
 }
 
-/// Ends the process by the signal that requested a stop. If no signal requested one, the function
-/// returns. It is the last call of `main`, when all files are closed.
+/// Ends the process by the signal that requested a stop. If no signal requested a stop, the
+/// function returns. `main` calls it last, when all files are closed.
 ///
 /// If the work was completed in spite of the request ([`Exit::Done`]), the process still ends by
 /// the signal, so that a shell's loop around the program ends too. After a negative finding, an

@@ -7,7 +7,8 @@ pub(crate) use warpint::progress::units::{
     bytes, clock, count, count_words, elapsed, memory, words,
 };
 
-/// Parses a number of words such as `393216`, `384K` or `4M`, as [`words`] formats it.
+/// Parses a transform length in words, such as `393216`, `384K` or `4M`: the format that [`words`]
+/// writes.
 pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(['k', 'K', 'm', 'M']);
     let unit = match text.get(digits.len()..) {
@@ -26,7 +27,7 @@ pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses a range of lengths in words such as `64K..36M`, which includes its ends.
+/// Parses a range of transform lengths in words, such as `64K..36M`. The range includes both ends.
 pub(crate) fn parse_word_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let ends =
         text.split_once("..").ok_or_else(|| format!("'{text}' is not a range: give 64K..36M"))?;

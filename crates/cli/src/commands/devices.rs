@@ -44,7 +44,7 @@ struct DeviceReport {
     nvrtc: Compiler,
     /// The FP64 rate; `null` if it could not be measured.
     fp64: Option<Fp64>,
-    /// A reading of the device's sensors; absent without NVML, or if the device has none.
+    /// A reading of the device's sensors; absent without NVML, or for a device without sensors.
     #[serde(skip_serializing_if = "Option::is_none")]
     sensors: Option<Telemetry>,
     /// The reason why the device cannot be used or measured; `null` if it can.

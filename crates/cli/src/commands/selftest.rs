@@ -64,7 +64,7 @@ fn estimate(depth: Depth, place: DeviceChoice) -> String {
 }
 
 /// Returns the engine families of the requested device. For `auto`, returns the families of the
-/// CPU, and also the families of the GPU if `request` names one.
+/// CPU, followed by the families of the GPU if `request` names a GPU.
 pub(super) fn families(device: DeviceChoice, request: &PlanRequest) -> anyhow::Result<Families> {
     let mut families =
         if device == DeviceChoice::Auto { families_on_cpu() } else { Families::new() };

@@ -1,4 +1,4 @@
-//! The command `warpint stress`: checked squarings until the user stops them.
+//! The command `warpint stress`: repeats checked squarings until a time limit or a request to stop.
 
 use std::fmt::{self, Display};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 //! The crates of the project give each of their errors an [`ErrorKind`], from which the exit code
 //! follows. In a chain of causes, the outermost error whose kind has an exit code decides. Errors
 //! of kind [`ErrorKind::Other`], and types that are not listed in this file, are passed over. If no
-//! error of the chain has an exit code, it is [`Exit::Failed`].
+//! error of the chain has an exit code, the exit code is [`Exit::Failed`].
 
 use std::error::Error;
 use std::io;

@@ -1,8 +1,9 @@
 //! The end of the process after the reader of its standard output has closed the pipe.
 
-/// Ends the process as the signal SIGPIPE would: silently, and with the code 141 in a shell, as
-/// other filters do. A write to a closed pipe does not end the process by itself, because Rust's
-/// runtime ignores SIGPIPE. A long test therefore continues if the reader of its messages ends.
+/// Ends the process as the signal SIGPIPE would: silently, and with the code 141 in a shell. Other
+/// filters end in this way too. A write to a closed pipe does not end the process by itself,
+/// because Rust's runtime ignores SIGPIPE. A long test therefore continues if the reader of its
+/// messages ends.
 #[cfg(unix)]
 pub(super) fn end() -> ! {
     use signal_hook::consts::SIGPIPE;

@@ -61,7 +61,7 @@ pub(crate) fn write(path: &Path, format: &str, numbers: &[BigUint], limbs: usize
     fs::write(path, file).unwrap();
 }
 
-/// Reads the results, of `limbs` limbs each, from a file; a line `none` is `None`.
+/// Reads the results, of `limbs` limbs each, from a file. A line `none` in the file gives `None`.
 pub(crate) fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUint>> {
     let file = fs::read(path).unwrap();
     let radix = if format == "hex" { 16 } else { 10 };

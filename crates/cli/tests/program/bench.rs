@@ -23,7 +23,7 @@ fn markers(path: &std::path::Path) -> Vec<String> {
     circles.map(|c| c.first_element_child().unwrap().text().unwrap().to_owned()).collect()
 }
 
-/// Returns the engine families that support the exponent on the simulator.
+/// Returns the names of the engine families on the simulator that support the exponent p.
 fn on_simulator(p: u32) -> Vec<&'static str> {
     let families = places::families_on(DeviceId::Sim).unwrap().into_iter();
     families.filter(|family| family.exponent_range().contains(&p)).map(|f| f.name()).collect()

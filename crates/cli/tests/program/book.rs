@@ -21,7 +21,7 @@ const GAPS: [&str; 2] = ["…", "..."];
 /// A command of a block, and its expected output.
 #[derive(Debug, PartialEq, Eq)]
 struct Step {
-    /// The number of the command's line in the page, from 1.
+    /// The number of the command's line in the page, counted from 1.
     line: usize,
     command: String,
     expected: Vec<String>,

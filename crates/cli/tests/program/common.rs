@@ -15,7 +15,7 @@ pub(crate) const WARPINT: &str = env!("CARGO_BIN_EXE_warpint");
 pub(crate) struct Ran {
     /// The exit code; `None` if a signal ended the process.
     pub(crate) code: Option<i32>,
-    /// The number of the signal that ended the process, if one did.
+    /// The number of the signal that ended the process; `None` if the process exited by itself.
     pub(crate) signal: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -120,7 +120,7 @@ pub(crate) fn spawn(dir: &Path, line: &str) -> Child {
     command(dir, line.split(' ')).stdout(piped()).stderr(piped()).spawn().unwrap()
 }
 
-/// Waits until `is_so` returns true. Panics after a minute.
+/// Waits until `is_so` returns true. After a minute, panics with a message that contains `what`.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {

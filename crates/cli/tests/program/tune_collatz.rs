@@ -14,7 +14,7 @@ fn ran(dir: &Path, line: &str) -> Ran {
     ran
 }
 
-/// Returns the table and the size of each row that was stored.
+/// Returns, for each row whose size was stored, the name of the tuned table and this size.
 fn stored(json: &Value) -> Vec<(String, String)> {
     let rows = json["rows"].as_array().unwrap().iter();
     let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();

@@ -93,13 +93,13 @@ pub trait Engine: Send {
     /// subtracts 2·2^s, where s is the shift after the squaring.
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError>;
 
-    /// Sets `r[dst]` to `r[a]`·`r[b]`. Any two or all three may be the same register.
+    /// Sets `r[dst]` to `r[a]`·`r[b]`. Any of `dst`, `a` and `b` may be equal.
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// Sets `r[dst]` to `r[a]` + `r[b]`. Any two or all three may be the same register.
+    /// Sets `r[dst]` to `r[a]` + `r[b]`. Any of `dst`, `a` and `b` may be equal.
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// Sets `r[dst]` to `r[a]` − `r[b]`. Any two or all three may be the same register.
+    /// Sets `r[dst]` to `r[a]` − `r[b]`. Any of `dst`, `a` and `b` may be equal.
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
     /// Returns the residue x, 0 ≤ x < 2^p − 1, for which `r[reg]` holds x·2^shift mod 2^p − 1.
@@ -143,9 +143,10 @@ pub enum EngineError {
     /// A word of a product is too far from an integer for its rounding to be trusted.
     #[error("round-off {measured:.4} is above the limit of {limit:.4} at length {length}")]
     RoundOff {
-        /// The measured distance (0.5 if the product was not finite).
+        /// The largest measured distance of a word from the nearest integer (0.5 if the product was
+        /// not finite).
         measured: f64,
-        /// The largest allowed distance.
+        /// The largest allowed distance of a word from the nearest integer.
         limit: f64,
         /// The transform length N, in words.
         length: usize,

@@ -63,8 +63,8 @@ impl WordLayout {
         self.digits_by(Hands::One, x)
     }
 
-    /// Returns the same as [`WordLayout::balanced_digits`], computed with all threads of rayon's
-    /// pool.
+    /// Returns the same digits as [`WordLayout::balanced_digits`], computed with all threads of
+    /// rayon's pool.
     ///
     /// # Panics
     /// Panics if the residue is of another exponent, or if a word has more than 31 bits.
@@ -83,7 +83,8 @@ impl WordLayout {
         self.residue_by(Hands::One, digits)
     }
 
-    /// Returns the same as [`WordLayout::residue`], computed with all threads of rayon's pool.
+    /// Returns the same residue as [`WordLayout::residue`], computed with all threads of rayon's
+    /// pool.
     ///
     /// # Panics
     /// Panics if the number of digits is not N.

@@ -106,9 +106,9 @@ fn stopped(outcome: &Outcome, kept: Option<&Kept>, count: u64) -> String {
     }
 }
 
-/// Builds the error that some numbers have no result. The error states the count of these numbers,
-/// and the text or zeros that the output file contains in place of their results, if any were
-/// written.
+/// Builds the error for a batch in which some numbers have no result. The error states the count of
+/// these numbers. If the output file contains a text or zeros in place of their results, the error
+/// states this too.
 fn without_result(job: &Job, outcome: &Outcome) -> BadRequest {
     let format = job.forms().first().map_or(Format::Decimal, |form| form.format);
     let what = match (&outcome.end, format) {

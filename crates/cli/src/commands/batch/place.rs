@@ -9,7 +9,8 @@ use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 use crate::run::resolve_for_any;
 use crate::{report, threads};
 
-/// Returns the given choice. `auto` is replaced by the device or the CPU that it selects.
+/// Replaces the choice `auto` by the device or the CPU that is selected for it. Returns any other
+/// choice unchanged.
 pub(crate) fn resolved(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     match choice {
         DeviceChoice::Auto => {

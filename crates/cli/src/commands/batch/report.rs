@@ -20,7 +20,7 @@ pub(crate) struct BatchReport {
     count: u64,
     /// The count of numbers that are done, including those without a result.
     done: u64,
-    /// The count of numbers that stopped runs of the same command had done before.
+    /// The count of numbers that earlier, unfinished runs of the same command had done.
     resumed_from: u64,
     operands: Vec<Operand>,
     a_bits: u32,
@@ -44,16 +44,16 @@ pub(crate) struct BatchReport {
     /// includes the conversions between digits and limbs.
     compute_seconds: f64,
     write_seconds: f64,
-    /// The number of bytes of all operands that were read.
+    /// The total size of all operands in bytes.
     read_bytes: u64,
-    /// The number of bytes of all results, including those of earlier runs.
+    /// The total size of all results in bytes, including the results of earlier runs.
     written_bytes: u64,
     numbers_per_second: f64,
     device: String,
-    /// The count of results that were recomputed by slow arithmetic, with the same values.
+    /// The count of results that were recomputed by slow arithmetic, which gave the same values.
     checked: u64,
-    /// The count of results that were compared with their operands modulo 2^61 − 1 or, for powers,
-    /// recomputed on the CPU.
+    /// The count of results that were compared with their operands modulo 2^61 − 1. For powers, the
+    /// count of results that were recomputed on the CPU instead.
     checked_by_identity: u64,
     /// The number of pieces of the batch that were computed again, because a check of results
     /// against their operands failed.

@@ -16,7 +16,7 @@ pub(crate) struct View {
     quiet: bool,
     json: bool,
     total: u64,
-    /// The count of numbers that stopped runs of the same command had done before.
+    /// The count of numbers that earlier, unfinished runs of the same command had done.
     begun: u64,
     begin: Instant,
     problems: u64,

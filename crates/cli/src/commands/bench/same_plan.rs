@@ -1,5 +1,5 @@
-//! The command `warpint bench mersenne --same-plan`: times complex numbers against integers in
-//! transforms with the same factorisation.
+//! The command `warpint bench mersenne --same-plan`: times two transforms with the same
+//! factorisation of their length, one over complex numbers and one over integers.
 
 use warpint_bench::BenchError;
 use warpint_bench::mersenne::same_plan::{CommonPlan, MOST, Measured, Row, common};

@@ -137,7 +137,7 @@ struct Report {
     /// The outcome: `done` or `stopped`.
     status: &'static str,
     from: String,
-    /// The first number above those processed.
+    /// The end of the processed range; the range does not include this number.
     to: String,
     numbers: String,
     /// The sum of all delays.

@@ -88,7 +88,8 @@ impl Display for Report {
     }
 }
 
-/// Returns the digits of a number if they fit in a line, otherwise a text with its length in bits.
+/// Returns the digits of a number that has at most 80 digits. For a longer number, or if `digits`
+/// is `None`, returns a text that states the number's length in bits.
 fn name(digits: Option<&str>, bits: u64) -> String {
     match digits {
         Some(digits) if digits.len() <= 80 => digits.to_owned(),

@@ -16,8 +16,8 @@ use crate::console::Console;
 use crate::exit::Exit;
 use crate::signals;
 
-/// Starts workers, `each` of them on every device, and waits until all workers have ended. Returns
-/// the exit code of all workers together.
+/// Starts `each` workers on every device, and waits until all workers have ended. Returns the exit
+/// code of all workers together.
 pub(super) fn run(args: &WorkArgs, devices: &[DeviceChoice], each: usize) -> anyhow::Result<Exit> {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
     let seats = seats(devices, each, args.how.threads, cores)?;
@@ -38,8 +38,8 @@ fn crew(commands: Vec<(Seat, Command)>) -> Crew {
     Crew { commands, is_orderly, ask: pass_on }
 }
 
-/// Sends the signal that requested a stop to a worker. After Ctrl-C on a terminal the worker has
-/// already received this signal, and treats both signals as one request.
+/// Passes on to a worker the signal by which this process was asked to stop. After Ctrl-C on a
+/// terminal the worker has already received this signal, and treats both signals as one request.
 #[cfg(unix)]
 fn pass_on(child: &Child) {
     if let Some(signal) = signals::asked_by() {

@@ -5,8 +5,8 @@ pub(super) const SHORTEST: usize = 8;
 /// The longest transform length, in words.
 pub(super) const LONGEST: usize = 1 << 28;
 
-/// The shortest transform length, in words, that must be an entry of [`ODD_PARTS`] times a power of
-/// two. So must all longer lengths.
+/// The smallest number of words for which transform lengths are restricted: a length of this many
+/// words or more must be an entry of [`ODD_PARTS`] times a power of two.
 const SELECTED_FROM: usize = 1024;
 
 /// The odd parts of the transform lengths of 1024 words and more. Adjacent lengths differ by at

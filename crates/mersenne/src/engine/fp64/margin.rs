@@ -34,7 +34,7 @@
 //!
 //! The largest errors of products tend to a [`Gumbel`](crate::engine::Gumbel) distribution. The
 //! program PRPLL chooses its longest words from the mean and the deviation of this distribution: Z,
-//! the distance from the mode to ½ in units of the scale, must be at least 28. The formula here
+//! the distance from the mode to ½ in units of the scale, must be at least 28. The formula above
 //! agrees. The largest of N Gaussian errors is expected at z_N·σ, with a scale of σ/z_N. Margin 0
 //! means ½ = z·σ, so that Z = (z − z_N)·z_N, which is 28 to 32 for 64K words and more. With the
 //! Gumbel tail, which is exponential, one product in 2^40 then has an error above ½; with the
@@ -79,10 +79,10 @@ pub(crate) const ON_CPU: Accuracy =
     Accuracy { measured: |_| None, deviation: 0.4, of_multiples_of_3: 0.4, per_odd_factor: 0.08 };
 
 /// The accuracy of the kernels in `kernels/fp64`. c was measured at every transform length of 64K
-/// words or more that plans use. For a shorter length, it is the largest c of the lengths of its
-/// kind (multiples of 3, or other lengths). The measurements in the shipped table are of 2,000
-/// squarings at each of two exponents per length on an H200; the table has the exponent with the
-/// larger c. The values of c:
+/// words or more that plans use. For a shorter length, c is the largest c of the lengths of its
+/// kind (multiples of 3, or other lengths). For the shipped table, 2,000 squarings were measured on
+/// an H200 at each of two exponents per length; the table has the exponent with the larger c. The
+/// values of c:
 ///
 /// | odd part of N | 1 | 5 | 7 | 35 | 3 | 15 | 9, 21, 45, 75, 105 |
 /// |---|---|---|---|---|---|---|---|
@@ -99,15 +99,16 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
 /// transform length. It allows for other exponents, and for transforms divided into other columns,
 /// rows and radices.
 ///
-/// Seven lengths were divided in 51 ways (`benches/runs/2026-11-21-h200/fp64-steps.txt`, from run 2
-/// on). The largest c was 1.11 times the c of the division that `fp64-lengths.txt` in the same
-/// folder has for the length (radix 9 in place of 12). The two exponents of a length in
-/// `fp64-round-off.txt` in that folder differ by up to a factor 1.14; the table has the exponent
-/// with the larger c. Of six exponents at each of 27 lengths, in one shape, the largest c was 1.11
-/// times the c of the first exponent, and 1.16 times the least c
+/// Seven lengths were divided in 51 ways (runs 2 and later in `fp64-steps.txt`, in the folder
+/// `benches/runs/2026-11-21-h200`). The largest c was 1.11 times the c of the division that
+/// `fp64-lengths.txt` in the same folder lists for the length; the division with the largest c had
+/// a radix of 9 in place of 12. In `fp64-round-off.txt` in that folder, the values of c of the two
+/// exponents of a length differ by up to a factor of 1.14; the table has the exponent with the
+/// larger c. Of six exponents at each of 27 lengths, in one shape, the largest c was 1.11 times the
+/// c of the first exponent, and 1.16 times the least c
 /// (`cargo xtask margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
 ///
-/// If a c exceeded even this allowance by 15 %, the probability of an error above ½ in 2^31
+/// If some c were even 15 % larger than this allowance, the probability of an error above ½ in 2^31
 /// products would be 2^−17.
 const OTHER_CASES: f64 = 1.12;
 
@@ -161,8 +162,8 @@ const RELIABILITY: f64 = 40.0;
 /// negligible, because the transforms are short.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// The least ratio of ½ to the standard deviation of the errors for which the rounding of a product
-/// is trusted, if the digits may have any pattern.
+/// The factor that limits errors if digits may have any pattern: the rounding of a product is
+/// trusted only if the standard deviation of the errors, times this factor, is at most ½.
 const PATTERN_SIGMAS: f64 = 7.0;
 
 /// Returns the margin for the exponent p at transform length n, in bits: log2 of the ratio of the

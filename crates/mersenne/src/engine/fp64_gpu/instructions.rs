@@ -32,7 +32,7 @@ enum Factors {
 }
 
 /// Returns the number of instructions of a squaring per complex point. It is the sum of two terms,
-/// one for the radices Q, A and B of a column and one for those of a row:
+/// one for the radices Q, A and B of a column and one for the radices of a row:
 ///
 /// (F(B)+F(B))/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column,
 ///
@@ -113,8 +113,9 @@ fn transform(radix: u32, factors: Factors) -> u32 {
 
 /// Returns the number of instructions for products by roots of unity in the last step along a row,
 /// whose radix is B = `b`. Let e(x) = e^(2πix), and let w be the factor of a thread's points.
-/// Counted are two sets of products: those in the powers of e(−1/B)/w, which is the factor of the
-/// partners; and those in the numbers w·e(−k/B), from which the products of points are computed.
+/// Two sets of products are counted. The first gives the powers of the factor of the partners,
+/// e(−1/B)/w. The second gives the numbers w·e(−k/B), from which the products of points are
+/// computed.
 fn partners_roots(b: u32) -> u32 {
     let of_factors = exponents(b).into_iter().filter(|&e| rest(e, b) > 0).count();
     let of_products: BTreeSet<u32> = (0..b).map(|k| rest(k, b)).filter(|&r| r > 0).collect();

@@ -42,13 +42,14 @@ use words::WeightedWords;
 /// sums, and tables. The first product of two registers adds 8·N bytes.
 pub type Fp64On = OnDevice<Fp64>;
 
-/// The odd parts of the transform lengths. Adjacent lengths differ by at most 9.4 %, except that
-/// there is no shape for some short lengths and for 35·2^20 words, the second longest length.
+/// The odd parts of the transform lengths. Adjacent lengths differ by at most 9.4 %, except where a
+/// length is missing because no shape exists for it: at some short lengths, and at 35·2^20 words,
+/// just below the longest length.
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
 /// Transform lengths, in units of 1,024 words, at which every shape tried on an H200 was slower
-/// than some longer length, by 2.7 to 19 %. (All lengths were timed in laps of 5 ms; those not
-/// listed here were timed again in longer laps.)
+/// than some longer length, by 2.7 to 19 %. (All lengths were timed in laps of 5 ms; the
+/// lengths that are not listed were timed again in longer laps.)
 const DOMINATED: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 
@@ -86,8 +87,8 @@ fn least_exponent(length: usize) -> u32 {
 /// Returns a bound that carries do not exceed if digits are random. A larger carry indicates an
 /// error. It is the smaller of two bounds. The first is the carry out of a word that is 16 times
 /// the largest credible root mean square of the words of a product, times [`LARGEST_MULTIPLIER`].
-/// The second is the carry that leaves, in the second word that it enters, a digit of four times
-/// the word's range, which still has at most 31 bits.
+/// The second is the carry by which the second word that it enters becomes a digit of four times
+/// the range of that word. This digit still has at most 31 bits.
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     let rms = margin::largest_rms(layout.len(), margin::ON_GPU);
@@ -110,9 +111,9 @@ pub(super) fn is_dominated(length: usize) -> bool {
     DOMINATED.iter().any(|dominated| dominated << 10 == length)
 }
 
-/// Returns the range of exponents of the transform lengths `lengths`, which are in ascending order:
-/// from the shortest words of the shortest length to the longest words of the longest length. The
-/// range is empty if there are no lengths.
+/// Returns the range of exponents that the transform lengths in `lengths`, which are in ascending
+/// order, support. It begins at the least exponent of the shortest length, and ends at the largest
+/// exponent of the longest length. The range is empty if `lengths` is empty.
 fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
         return RangeInclusive::new(1, 0);
@@ -136,7 +137,8 @@ fn longest_exponent(length: usize) -> u32 {
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default, so that kernels can be compiled without a device.
+/// default, so that kernels can be compiled without a device. `shared_memory_per_block` is the
+/// largest shared memory of a block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Fp64>(length, shared_memory_per_block)

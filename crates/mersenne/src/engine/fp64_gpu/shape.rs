@@ -218,9 +218,9 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// Returns [`gpu::resident`] for blocks of `threads` threads, each with `points` points and
-/// `registers` registers. A thread with more than 20 points has 255 registers whatever `registers`
-/// is.
+/// Returns the number of blocks that should run on a multiprocessor at a time ([`gpu::resident`]),
+/// for blocks of `threads` threads, each with `points` points and `registers` registers. A thread
+/// with more than 20 points has 255 registers whatever `registers` is.
 ///
 /// A multiprocessor has four quarters, each with its own warps and a quarter of the registers.
 fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32 {

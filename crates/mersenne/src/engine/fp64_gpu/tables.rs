@@ -18,13 +18,16 @@ pub(super) struct Tables {
     /// The tables for `rows.cu`.
     pub(super) rows: Vec<Point>,
     /// The weights 2^u_w of the words w = 2·j1·C, each with its inverse, for 0 ≤ j1 < M. C is the
-    /// number of columns, M = A·B for the radices A and B of a column, and u_w = (−p·w mod N)/N.
+    /// number of columns, M = A·B for the radices A and B of a column, and u_w = (−p·w mod N)/N for
+    /// the exponent p and N words.
     pub(super) row_weights: Vec<Point>,
     /// The factors V_w = 2^(p/N + u_w) of the words w = 2·j2 + 1 for every column j2, each with
-    /// 1/(n·V_w). u_w is (−p·w mod N)/N for N words, and n = N/2 is the number of points.
+    /// 1/(n·V_w). u_w is (−p·w mod N)/N for the exponent p and N words, and n = N/2 is the number
+    /// of points.
     pub(super) column_weights: Vec<Point>,
     /// The fractions u_w = (−p·w mod N)/N times 2^32: first for the words w of `row_weights`, then
-    /// for the words w of `column_weights`. The second group has 2^32/N/2 added.
+    /// for the words w of `column_weights`. Half of 2^32/N is added to every fraction of the second
+    /// group.
     pub(super) fractions: Vec<u32>,
 }
 
@@ -67,8 +70,8 @@ fn conjugate([re, im]: Point) -> Point {
     [re, -im]
 }
 
-/// Returns f(e·i) for every exponent e in [`exponents`] of `radix` and every i < `count`. The
-/// values for one e and ascending i are adjacent.
+/// Returns f(e·i) for every exponent e that [`exponents`] returns for `radix`, and every i <
+/// `count`. The values for one e and ascending i are adjacent.
 fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
     let f = &f;
     let of = |e: u32| (0..count).map(move |i| f(u64::from(e) * u64::from(i)));
@@ -97,8 +100,9 @@ fn line_points(line: Line) -> usize {
     a * lq as usize + b * (lq * la) as usize + a * lb as usize + q * (la * lb) as usize
 }
 
-/// Returns the number of factors that the table for the columns has for each column, if `line` has
-/// the radices of a column. Rows are handled in the same way.
+/// Returns the number of factors for each column in the table for `columns.cu`, if `line` has the
+/// radices of a column. If `line` has the radices of a row, returns the number of factors for each
+/// row in the table for `rows.cu`.
 fn record_points(line: Line) -> usize {
     [line.q, line.a, line.b].map(|radix| exponents(radix).len()).iter().sum()
 }
@@ -266,8 +270,8 @@ mod tests {
         Weighed { forward: [v, next], long }
     }
 
-    /// Compares the weights and lengths of the words 2j and 2j + 1 with those of the layout, for
-    /// every point j of `points`.
+    /// Compares the computed weights and lengths of the words 2j and 2j + 1 with the weights and
+    /// lengths of these words in the layout, for every point j of `points`.
     fn check_words(layout: &WordLayout, shape: &Shape, points: impl Iterator<Item = usize>) {
         let (p, n) = (layout.exponent(), layout.len());
         let (words, tables) = (Words::new(layout), Tables::new(layout, shape));

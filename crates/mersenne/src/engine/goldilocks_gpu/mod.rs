@@ -71,7 +71,8 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default, so that kernels can be compiled without a device.
+/// default, so that kernels can be compiled without a device. `shared_memory_per_block` is the
+/// largest shared memory of a block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Goldilocks>(length, shared_memory_per_block)

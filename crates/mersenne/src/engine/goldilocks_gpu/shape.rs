@@ -52,7 +52,8 @@ pub(in crate::engine) struct Shape {
     /// The number of rows in a tile of rows.
     pub(super) lines: u32,
     /// The number of groups of points that a thread transforms one after another in a step. It
-    /// determines the number of threads of a block, as long as this number is from 32 to 512.
+    /// determines the number of threads of a block, which is raised to 32 if it would be smaller,
+    /// and reduced to 512 if it would be larger.
     pub(super) turns: u32,
     /// The number of registers of a thread, first in the kernels of columns, then in the kernels of
     /// rows: 64 or 80. The numbers apply to lines whose radices A and B are at most 16; for larger
@@ -78,7 +79,7 @@ impl Measured {
     }
 }
 
-/// The fastest shapes among those that were tried on an H200 (`benches/NOTES.md`): one for each of
+/// The fastest of the shapes that were tried on an H200 (`benches/NOTES.md`): one shape for each of
 /// 16 transform lengths, in ascending order of the length.
 #[rustfmt::skip]
 const MEASURED: [Measured; 16] = [
@@ -216,8 +217,9 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// Returns [`gpu::resident`] for blocks of `threads` threads with `registers` registers each, or
-/// with 128 registers each if the radix A or B of `line` is above 16.
+/// Returns the number of blocks that should run on a multiprocessor at a time ([`gpu::resident`]),
+/// for blocks of `threads` threads with `registers` registers each. If the radix A or B of `line`
+/// is above 16, each thread has 128 registers instead.
 fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points(line) > 16 { MOST_REGISTERS } else { registers };
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)

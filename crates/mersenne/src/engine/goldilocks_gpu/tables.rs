@@ -16,8 +16,8 @@ pub(super) struct Tables {
     /// The tables for `rows.cu`.
     pub(super) rows: Vec<u64>,
     /// The numerators −p·j mod N of the exponents of weights 2^((−p·j mod N)/N), for N words and
-    /// the exponent p: first for the first word j of every row, then for the word j of row 0 in the
-    /// first column of every tile.
+    /// the exponent p. The first entries are for the first word j of every row. The other entries
+    /// are for the words j of row 0 that lie in the first column of a tile.
     pub(super) fractions: Vec<u32>,
 }
 
@@ -129,7 +129,7 @@ fn powers(x: u64) -> impl Iterator<Item = u64> {
 
 /// Returns the twiddles within a line of radices Q, A and B, as four lists: ω_M^(b·ka) at
 /// `[b][ka]`, ω_M^(−b·ka) at `[ka][b]`, ω_L^(kq·m) at `[m][kq]`, and ω_L^(−kq·m) at `[kq][m]`. The
-/// last index runs first. ω_M and ω_L are roots of unity of order M = A·B and L = Q·M.
+/// last index varies fastest. ω_M and ω_L are roots of unity of order M = A·B and L = Q·M.
 fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {
     let (a, b, m) = (u64::from(line.a), u64::from(line.b), u64::from(line.a * line.b));
     let (inner, whole) = (Roots::of(m)?, Roots::of(u64::from(line.len()))?);

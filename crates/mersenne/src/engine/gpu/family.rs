@@ -57,7 +57,8 @@ impl<A: Arithmetic> OnDevice<A> {
     }
 }
 
-/// Returns the transform lengths in `from..=to` that a device supports, in ascending order.
+/// Returns the transform lengths in `from..=to` that a device with `shared_memory_per_block` bytes
+/// of shared memory per block supports, in ascending order.
 pub(in crate::engine) fn lengths<A: Arithmetic>(
     shared_memory_per_block: u32,
     from: usize,
@@ -68,7 +69,7 @@ pub(in crate::engine) fn lengths<A: Arithmetic>(
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default.
+/// default, for a device with `shared_memory_per_block` bytes of shared memory per block.
 pub(in crate::engine) fn sources<A: Arithmetic>(
     length: usize,
     shared_memory_per_block: u32,

@@ -78,7 +78,8 @@ impl Part {
 /// The kernels that every squaring needs, for any kind of step.
 const COMMON: [Part; 2] = [Part::DigitsToSpectrum, Part::SquareRows];
 
-/// The kernels that a product of two registers needs in addition to those that propagate carries.
+/// The kernels that a product of two registers needs in addition to the kernels that propagate
+/// carries.
 const PRODUCT: [Part; 2] = [Part::ForwardRows, Part::MultiplyRows];
 
 /// Returns the kind of step for which the kernels that propagate the carries of `step` are built.
@@ -97,7 +98,7 @@ fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     measured.into_iter().chain(other).collect()
 }
 
-/// Returns the kernels that an engine compiles by default: all except those for
+/// Returns the kernels that an engine compiles by default: all except the kernels for
 /// [`Step::SquareTimes`].
 pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
     let mut parts = COMMON.to_vec();
@@ -165,8 +166,8 @@ impl<A: Arithmetic> Kernels<A> {
         self.build(&carrying::<A>(step, all))
     }
 
-    /// Builds the kernels that a product of two registers needs in addition to those of
-    /// [`Self::prepare`].
+    /// Builds the kernels that a product of two registers needs in addition to the kernels that
+    /// [`Self::prepare`] builds.
     pub(super) fn prepare_product(&mut self) -> Result<(), DeviceError> {
         self.build(&PRODUCT)
     }

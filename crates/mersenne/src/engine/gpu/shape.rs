@@ -31,7 +31,7 @@ impl fmt::Display for Line {
 /// is assumed for a multiprocessor.
 pub(in crate::engine) const SHARED_MEMORY: u32 = 227 << 10;
 
-/// The largest number of threads of a block.
+/// The largest number of threads that a shape may give to a block.
 pub(in crate::engine) const MAX_THREADS: u32 = 512;
 
 /// The number of 32-bit registers of a multiprocessor.
@@ -135,7 +135,7 @@ pub(in crate::engine) trait Shape:
     }
 
     /// Returns the beginning of the variant's name, such as `1024x2048 16.8.8/16.16.8`: rows ×
-    /// columns, the radices along a column, and those along a row.
+    /// columns, the radices along a column, and the radices along a row.
     fn lines(&self) -> String {
         format!("{}x{} {}/{}", self.rows(), self.columns(), self.column(), self.row())
     }

@@ -141,8 +141,8 @@ pub(super) struct Object {
     missing: Vec<MissingObject>,
     disagreements: Vec<DisagreementObject>,
     overlaps: Vec<OverlapObject>,
-    /// The number of comparisons between units of different layouts, each over a set of numbers
-    /// that the layouts have in common.
+    /// The number of comparisons between units of different layouts. Each comparison covers a set
+    /// of numbers that the layouts have in common.
     compared: u64,
     checked: bool,
     unusable: Vec<RejectedObject>,

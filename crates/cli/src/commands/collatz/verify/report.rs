@@ -40,7 +40,8 @@ pub(super) struct Report {
     highest: Option<Peak>,
     unresolved: Vec<String>,
     complete: bool,
-    /// The reason why the run ended early; absent if it did not.
+    /// The failure that ended the run early, such as a file that cannot be written; absent if there
+    /// was none. A stop by the user is not a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// Whether the number 0, about which nothing is claimed, is counted in `numbers`.

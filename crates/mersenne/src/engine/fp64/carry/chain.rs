@@ -14,8 +14,8 @@ const BLOCK: usize = 256;
 /// round-off.
 ///
 /// Point i of `points` has the words 2i and 2i + 1 of the inverse transform as its real and
-/// imaginary part. For every word j, `inverse` contains 1/(a_j·scale), where a_j is its weight and
-/// `scale` the factor of the transform, and `bits` contains its number of bits.
+/// imaginary part. Entry j of `inverse` is 1/(a_j·scale), where a_j is the weight of word j, and
+/// `scale` is the factor of the transform. Entry j of `bits` is the number of bits of word j.
 pub(crate) fn release(
     layout: &WordLayout,
     points: &[Complex<f64>],

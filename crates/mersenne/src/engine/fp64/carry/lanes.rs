@@ -1,7 +1,7 @@
 //! Rounding and carries of many rows side by side.
 //!
 //! The carries run along each row from word to word, and leave the row only after its last word. So
-//! words at the same position of all rows are computed at a time, in `f64` lanes. Let z be a
+//! the words at one position of several rows are computed together, in `f64` lanes. Let z be a
 //! rounded word of b bits, and v = z + carry. The next carry is c = round(v·2^−b) and the digit is
 //! v − c·2^b. Carry and digit are exact for |v| < 2^52. Ties go to even, so a digit may be
 //! ±2^(b−1).
@@ -85,8 +85,8 @@ fn split(v: f64, base: f64, inverse_base: f64) -> (f64, f64) {
 ///
 /// `carry` contains, for each row, the carry into the two words, and receives the carry out of
 /// them. `errors` is the largest round-off so far of each row, and `energy` the sum of the squares
-/// of its words so far. Returns the bits in which the sum of a word and the rounder differs from
-/// the rounder, as in [`Observed::foreign`](super::Observed::foreign).
+/// of its words so far. Returns the bits in which t + [`ROUNDER`] differs from [`ROUNDER`] for
+/// at least one word t, as in [`Observed::foreign`](super::Observed::foreign).
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn release<const WEIGH: bool>(
     column: &mut [Complex<f64>],

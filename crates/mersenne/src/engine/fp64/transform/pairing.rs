@@ -67,16 +67,16 @@ pub(crate) fn multiply_mirrored(
 }
 
 /// Multiplies `z`, a point that is its own partner, by `z2`, the point of a second signal with the
-/// same index. The index is k = 0 (ω^k = 1) or k = n/2 (ω^k = −1), for n points; `quarter_root` is
-/// ω^k/4.
+/// same index k. Because the partner of point k of n is point n − k, the index is k = 0 (ω^k = 1)
+/// or k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
 fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
     let t = coefficient(C64::new(1.0, 0.0), quarter_root);
     *z = combine(*z, z2, z.conj(), z2.conj(), t).0;
 }
 
 /// Squares a row of m points in which element i is the partner of element m − i mod m: the whole
-/// transform, or row 0 of a transform divided into rows. Element i is point k of n, and
-/// `quarter[i]` is ω^k/4 with ω = e^(−2πi/n).
+/// transform, or row 0 of a transform divided into rows. If element i is point k of the n points of
+/// the transform, `quarter[i]` is ω^k/4 with ω = e^(−2πi/n).
 pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;
@@ -91,7 +91,7 @@ pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
 }
 
 /// Multiplies a row of m points, in which element i is the partner of element m − i mod m, by
-/// `row2`, the row of a second signal with the same number. `quarter` is as in [`square_row_zero`].
+/// `row2`, the corresponding row of a second signal. `quarter` is as in [`square_row_zero`].
 pub(crate) fn multiply_row_zero(row: &mut [C64], row2: &[C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;

@@ -64,13 +64,13 @@ struct Plan {
     column_inverse: Arc<dyn Fft<f64>>,
     row_forward: Arc<dyn Fft<f64>>,
     row_inverse: Arc<dyn Fft<f64>>,
-    /// The twiddles e^(−2πi·c0·k1/n) of n points, where c0 is the first column of a block and k1 a
+    /// The twiddles e^(−2πi·c0·k1/n) for n points, where c0 is the first column of a block and k1 a
     /// row: one entry for each row of each block.
     twiddle_base: Vec<C64>,
-    /// The twiddles e^(−2πi·w·k1/n) of n points, where w is the column in a block: [`WIDTH`]
-    /// entries for each row k1.
+    /// The twiddles e^(−2πi·w·k1/n) for n points, where w is the number of a column within a block:
+    /// [`WIDTH`] entries for each row k1.
     twiddle_step: Vec<C64>,
-    /// The roots e^(−2πi·k1/n) of n points, for every row k1.
+    /// The roots of unity e^(−2πi·k1/n) for n points: one for every row k1.
     row_root: Vec<C64>,
     /// The quarters of the roots e^(−2πi·k2/C), for every element k2 of a row of C points.
     quarter: Vec<C64>,

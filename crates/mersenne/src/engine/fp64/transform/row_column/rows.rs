@@ -9,9 +9,10 @@ use crate::engine::fp64::transform::pairing::{
 use crate::engine::fp64::transform::team::Worker;
 
 impl Plan {
-    /// Transforms rows k1 and R − k1 of R rows. Squares them or, if `factor` is given, multiplies
-    /// them by its rows k1 and R − k1, which it transforms too. Then transforms the products back.
-    /// For k1 = 0 and k1 = R/2, there is only one row.
+    /// Transforms rows k1 and R − k1 of the R rows of `points`. Squares the two rows if `factor` is
+    /// `None`. Otherwise, transforms rows k1 and R − k1 of `factor`, and multiplies the rows of
+    /// `points` by them. Then transforms the products back. For k1 = 0 and k1 = R/2, there is only
+    /// one row.
     ///
     /// # Safety
     /// No other thread may access the two rows during the call.
