@@ -52,7 +52,7 @@ pub struct ResultLine {
     /// The shift of the residue at the start of the test; absent for TF.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift_count: Option<u32>,
-    /// For PRP: the errors that were found and corrected.
+    /// For PRP: the numbers of errors that were found and corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorTally>,
     /// For PRP: the description of the test's proof, which is in a separate file.
@@ -164,8 +164,8 @@ impl ResultLine {
     }
 
     /// Creates the line of a finished Fermat test to base 3 with residue type 1, shift 0 and the
-    /// current time. `gerbicz` is the number of checks that failed and were corrected: a PRP line
-    /// claims that the run was Gerbicz-checked.
+    /// current time. A PRP line claims that the run was Gerbicz-checked. `gerbicz` is the number of
+    /// Gerbicz checks that failed; the run must have recovered from each failure.
     #[must_use]
     pub fn prp(
         exponent: u32,

@@ -69,8 +69,8 @@ impl ResultsError {
     }
 }
 
-/// The length in bytes of the longest line that is compared with a new result; lines of this
-/// program have less than 1 KiB.
+/// The length in bytes, with the newline, of the longest line that is compared with a new result.
+/// Lines of this program have less than 1 KiB.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// A file to which results are appended.

@@ -37,7 +37,7 @@ pub enum ProofFileError {
     NotAFile {
         /// The path that was given.
         path: PathBuf,
-        /// The reason in words: the file does not exist, or the kind of object found.
+        /// The reason in words: that the file does not exist, or which kind of object was found.
         what: &'static str,
     },
     /// The content is not a proof.

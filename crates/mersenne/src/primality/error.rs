@@ -44,8 +44,8 @@ pub enum TestError {
         wanted: u64,
     },
     /// A residue has a value that no sound computation gives. In a PRP test this value is 0. In a
-    /// Lucas–Lehmer test it is 0, 2 or −2 before the end, and at the end it is 0 if the residue
-    /// before the last does not confirm it.
+    /// Lucas–Lehmer test it is 0, 2 or −2 before the end. At the end of a Lucas–Lehmer test it is
+    /// 0, unless the residue before the last confirms the 0.
     #[error(
         "the residue at iteration {iteration} is impossible (res64 {res64}): this machine computes \
          unreliably; the same command goes on from the last checkpoint, or try engine goldilocks"

@@ -235,8 +235,9 @@ impl<'a> Job<'a> {
 }
 
 impl Run<'_> {
-    /// Delivers and records the stored result of a test that was finished before. Returns an error
-    /// if a job without an assignment requests a proof or a second engine, and the result lacks it.
+    /// Delivers and records the stored result of a test that was finished before. Afterwards, for a
+    /// job without an assignment, returns an error if the result lacks a requested proof or was not
+    /// computed by the requested second engine too.
     fn again(mut self, finished: TestReport, second: Option<Plan>) -> Result<Report, RunError> {
         let job = self.job;
         let report = Report::Test(Box::new(finished.clone()));
