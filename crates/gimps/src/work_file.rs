@@ -92,8 +92,8 @@ pub enum WorkFileError {
         /// The underlying error.
         source: io::Error,
     },
-    /// Another program, which does not use the lock, changed the file again and again during the
-    /// edit.
+    /// Another program changed the file again and again during the edit. This is possible because
+    /// that program does not use the lock.
     #[error("{} was changed repeatedly by another program during the edit; it is left unchanged", path.display())]
     Restless {
         /// The path of the file.

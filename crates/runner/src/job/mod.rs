@@ -138,8 +138,8 @@ impl<'a> Job<'a> {
     /// job again does the remaining steps.
     ///
     /// # Errors
-    /// Returns [`RunError`] if the request is impossible, in which case no file is changed; if the
-    /// test cannot continue; or if the result could not be stored, delivered or recorded.
+    /// Returns an error and changes no file if the request is impossible. Also returns an error if
+    /// the test cannot continue, or if the result could not be stored, delivered or recorded.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Report, RunError> {
         let (kind, exponent) = (self.spec.kind, self.spec.exponent);
         let p = exponent.get();

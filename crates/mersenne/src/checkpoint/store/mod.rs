@@ -166,8 +166,8 @@ impl CheckpointStore {
     /// unverified file of its iteration.
     ///
     /// # Errors
-    /// Returns errors of the file system, and an error if another process has taken the directory
-    /// because this store's lock file was removed.
+    /// Returns errors of the file system. Also returns an error if this store's lock file was
+    /// removed and another process has locked the directory since.
     pub fn save(&mut self, state: &State) -> io::Result<Saved> {
         let verified = state.is_verified();
         let extension = if verified { VERIFIED } else { UNVERIFIED };
