@@ -22,8 +22,8 @@ pub struct ResultLine {
     /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res64: Option<String>,
-    /// For PRP: the residue type, 1 for the residue 3^(M_p − 1) mod M_p, and 5 for the same number
-    /// in a test of a cofactor of M_p.
+    /// For PRP: the residue type, which is 1 for a test of M_p and 5 for a test of a cofactor of
+    /// M_p. In both cases the residue is 3^(M_p − 1) mod M_p.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residue_type: Option<u8>,
     /// For PRP: the low 2048 bits of the final residue, as 512 hexadecimal digits.

@@ -56,8 +56,9 @@ pub fn build(
 /// tried.
 ///
 /// # Errors
-/// Returns the errors of [`build`] except those for unsound residues; [`ProofError::NoResidues`] if
-/// residues are missing even for the least power.
+/// Returns [`ProofError::NoResidues`] if residues are missing even for the least power. Also
+/// returns the errors of [`build`], but an error for an unsound residue only if its file cannot be
+/// renamed.
 pub fn build_largest(
     plan: Plan,
     powers: RangeInclusive<u32>,

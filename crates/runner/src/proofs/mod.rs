@@ -180,9 +180,9 @@ impl ProofWork {
         built
     }
 
-    /// Writes a proof to its file, and returns the file. If the disk is full, removes the residues
-    /// and tries again; if the second attempt fails, gives the proof up, so that the result of the
-    /// test does not wait for disk space.
+    /// Writes a proof to its file, and returns the path and the MD5 of the file. If the disk is
+    /// full, removes the residues and tries again. If the second attempt fails too, gives the proof
+    /// up, so that the result of the test does not wait for disk space.
     fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
         let factors = proof.factors().texts().to_vec();
         let file = ProofFile::new(self.exponent, factors, proof.residue_bytes())?;

@@ -298,8 +298,8 @@ impl TestReport {
     }
 
     /// Returns whether the tested number is prime or, for PRP, a probable prime. The number is M_p,
-    /// or its cofactor if factors are known. `None` for a test that is not finished, and for a
-    /// certification.
+    /// or its cofactor if factors are known. Returns `None` for a test that is not finished, and
+    /// for a certification.
     #[must_use]
     pub fn is_prime(&self) -> Option<bool> {
         match self.status {
