@@ -91,9 +91,9 @@ pub struct Resolved {
 }
 
 impl PlanRequest {
-    /// Decides where to compute. A device is tried before it is chosen: an engine is built on it
-    /// and computes a small power. For a device this takes the time to open the device and to
-    /// compile its kernels; for the CPU it takes no time.
+    /// Decides where to compute. Before a device is chosen, it is tried: an engine is built on it
+    /// and computes a small power. This takes the time to open the device and to compile its
+    /// kernels. Choosing the CPU takes no time.
     ///
     /// `Auto` means the first GPU if it works, the exponent is at least 40,000, and the transform
     /// is long enough ([`EngineFamily::shortest_worthwhile`]); otherwise it means the CPU.

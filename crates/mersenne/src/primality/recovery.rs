@@ -61,8 +61,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Returns the state to go back to after a check has failed that the sequence itself makes.
-    /// This is the last verified state of the sequence, or its first state if no state is verified.
+    /// Handles the failure of a check that the sequence itself makes. Returns the state to go back
+    /// to: the last verified state of the sequence, or its first state if no state is verified.
     pub(super) fn after_check_failure(
         &mut self,
         sequence: &dyn Sequence,

@@ -12,8 +12,8 @@ use crate::{Engine, Plan, Residue, RoundOff, Shift, Step, StopToken, Verdict};
 /// The result of a verification, with the engine that computed it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
-    /// The verdict on M_p, or on its cofactor if factors are known; or the reason why the proof is
-    /// refused.
+    /// `Ok` is the verdict on M_p, or on its cofactor if factors are known. `Err` is the reason why
+    /// the proof is refused.
     pub finding: Result<Verdict, Refusal>,
     /// Whether the first run refused a proof that the second run found right or refused for another
     /// reason. If so, the machine has made an error.

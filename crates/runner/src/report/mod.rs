@@ -356,8 +356,8 @@ impl TestReport {
         self.status != Status::Interim
     }
 
-    /// Returns the line for the results file. `None` for an interim residue, and for a Lucas–Lehmer
-    /// test with a start other than 4, because the line does not contain the start.
+    /// Returns the line for the results file. Returns `None` for an interim residue, and for a
+    /// Lucas–Lehmer test with a start other than 4, because the line does not contain the start.
     #[must_use]
     pub fn result_line(&self) -> Option<ResultLine> {
         let status = match self.status {
