@@ -7,7 +7,7 @@ use crate::refusal::Malformed;
 /// The largest number of decimal digits of a known factor.
 pub const MOST_FACTOR_DIGITS: usize = 2_000;
 
-/// The largest number of characters of a decimal number or of a bound B1 or B2.
+/// The largest number of characters of a decimal number, and of the value of a bound B1 or B2.
 const MOST_CHARACTERS: usize = 20;
 
 /// A part of a file's text, shortened for a message: the first 48 characters, with control

@@ -65,7 +65,7 @@ pub enum Malformed {
         /// The keyword found.
         keyword: Shown,
     },
-    /// The text before the ';' is not of the form `B1=…,B2=…`.
+    /// The text before the `;` is not `B1=…`, `B2=…`, or both separated by a comma.
     #[error("'{prefix}' before the ';' is not B1=…, B2=… or both")]
     Bounds {
         /// The prefix found.

@@ -22,8 +22,8 @@ pub struct ResultLine {
     /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res64: Option<String>,
-    /// For PRP: the residue type, 1 for the residue 3^(M_p − 1) mod M_p, and 5 for the same number
-    /// in a test of a cofactor of M_p.
+    /// For PRP: the residue type, which is 1 for a test of M_p and 5 for a test of a cofactor of
+    /// M_p. In both cases the residue is 3^(M_p − 1) mod M_p.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residue_type: Option<u8>,
     /// For PRP: the low 2048 bits of the final residue, as 512 hexadecimal digits.
@@ -52,7 +52,7 @@ pub struct ResultLine {
     /// The shift of the residue at the start of the test; absent for TF.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift_count: Option<u32>,
-    /// For PRP: the errors that were found and corrected.
+    /// For PRP: the numbers of errors that were found and corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorTally>,
     /// For PRP: the description of the test's proof, which is in a separate file.
@@ -164,8 +164,8 @@ impl ResultLine {
     }
 
     /// Creates the line of a finished Fermat test to base 3 with residue type 1, shift 0 and the
-    /// current time. `gerbicz` is the number of checks that failed and were corrected: a PRP line
-    /// claims that the run was Gerbicz-checked.
+    /// current time. A PRP line claims that the run was Gerbicz-checked. `gerbicz` is the number of
+    /// Gerbicz checks that failed; the run must have recovered from each failure.
     #[must_use]
     pub fn prp(
         exponent: u32,

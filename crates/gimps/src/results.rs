@@ -69,8 +69,8 @@ impl ResultsError {
     }
 }
 
-/// The length in bytes of the longest line that is compared with a new result; lines of this
-/// program have less than 1 KiB.
+/// The length in bytes, with the newline, of the longest line that is compared with a new result.
+/// Lines of this program have less than 1 KiB.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// A file to which results are appended.
@@ -175,9 +175,9 @@ pub fn try_results_file<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), Resu
 /// The line is written in one write in append mode and flushed to disk, and the file is closed at
 /// once. So lines of two writers are not mixed, and programs that wait for the file to be closed
 /// see the line. The existing contents are not changed. If they do not end in a newline (an
-/// incomplete write), the new line begins on a line of its own. A result that the file already has,
-/// possibly with another timestamp, is not written again. For this, lines of 64 KiB and more are
-/// not examined.
+/// incomplete write), a newline is appended first. A result that the file already has, possibly
+/// with another timestamp, is not written again. Existing lines of 64 KiB and more are not compared
+/// with the result.
 ///
 /// Cost: one pass over the file, and memory for its longest line up to 64 KiB.
 pub fn append_result<'a>(

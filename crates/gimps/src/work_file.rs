@@ -92,8 +92,8 @@ pub enum WorkFileError {
         /// The underlying error.
         source: io::Error,
     },
-    /// Another program, which does not use the lock, changed the file again and again during the
-    /// edit.
+    /// Another program changed the file again and again during the edit. This is possible because
+    /// that program does not use the lock.
     #[error("{} was changed repeatedly by another program during the edit; it is left unchanged", path.display())]
     Restless {
         /// The path of the file.
@@ -194,10 +194,10 @@ impl WorkFile {
 
     /// Moves the lines of `worktodo.add` to the end of the file. Returns the number of lines moved.
     ///
-    /// `worktodo.add` is first renamed to `worktodo.add.taken`, then its lines are appended, then
-    /// it is removed. If the process is killed in between, the next call finds the renamed file; it
-    /// does not append again the lines that `worktodo.txt` already has. If `worktodo.add` is still
-    /// being written, the call waits.
+    /// If `worktodo.add` is still being written, the call waits. Then it renames `worktodo.add` to
+    /// `worktodo.add.taken`, appends the lines, and removes the renamed file. If the process is
+    /// killed in between, the next call finds the renamed file, and appends only those of its lines
+    /// that `worktodo.txt` does not have yet.
     pub fn merge_added(&mut self) -> Result<usize, WorkFileError> {
         let added = self.path.with_extension("add");
         let taken = self.path.with_extension("add.taken");

@@ -355,8 +355,9 @@ impl<'a> Fields<'a> {
     }
 
     /// Removes the first field if it is an assignment's ID or stands for a missing ID (`N/A`, `0`
-    /// or empty), and returns the ID, if any. Any other first field stays if it is a number: it is
-    /// then k or the exponent of a line without an ID.
+    /// or empty), and returns the ID, if any. If the first field is a number, returns `None` and
+    /// removes nothing: the line has no ID and begins with k or the exponent. Any other first field
+    /// is an error.
     fn aid(&mut self) -> Result<Option<String>, Malformed> {
         let Some(first) = self.rest.peek().map(|text| text.trim()) else { return Ok(None) };
         let hex = first.bytes().all(|b| b.is_ascii_hexdigit());

@@ -127,13 +127,13 @@ pub enum Event {
         /// The verified iteration.
         iteration: u64,
     },
-    /// A check failed: the test goes back to the last verified state.
+    /// A check failed: the test goes back to an earlier state.
     CheckFailed {
         /// The kind of the check.
         check: Check,
         /// The iteration at which the check was made.
         iteration: u64,
-        /// The verified iteration to which the test goes back.
+        /// The iteration of the state to which the test goes back.
         back_to: u64,
     },
 }
@@ -196,7 +196,7 @@ impl Event {
 /// The kind of a check that guards a sequence of squarings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
-    /// The Gerbicz–Li check of a PRP test. It detects every error.
+    /// The Gerbicz–Li check of a PRP test or a certification. It detects every error.
     Gerbicz,
     /// The Jacobi check of a Lucas–Lehmer test. It detects an error with probability ½.
     Jacobi,

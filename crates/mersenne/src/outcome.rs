@@ -49,7 +49,8 @@ pub struct Outcome {
     /// factors, the residue of type 5. For interim results and certifications it is the term of the
     /// sequence at `iterations`.
     pub residue: Residue,
-    /// The number of squarings of the sequence, not counting those repeated after an error.
+    /// The number of squarings of the sequence. A squaring that was repeated after an error counts
+    /// once.
     pub iterations: u64,
     /// The name of the engine family that finished the test.
     pub engine: &'static str,

@@ -47,14 +47,14 @@ pub enum Note {
         /// assignment.
         repeatable: bool,
     },
-    /// The stored result of a test without an assignment is used for this assignment.
+    /// The stored result of a test that was done without an assignment is used for an assignment.
     FinishedWithout {
         /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
         /// The path of the stored result.
         path: PathBuf,
     },
-    /// A stored result exists, but cannot be used for this assignment.
+    /// A stored result exists, but cannot be used for the assignment of the job.
     NotThisResult {
         /// The exponent p of M_p = 2^p − 1.
         exponent: u32,

@@ -206,7 +206,7 @@ pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     entries.into_iter().filter_map(|entry| of(folder.file(entry.name))).collect()
 }
 
-/// Returns the content of a file. A file that is larger than any report is an error.
+/// Returns the content of a file. Returns an error if the file is larger than any report.
 fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     const MOST: u64 = 1 << 20;
     place(path).and_then(|(folder, name)| folder.read(name, MOST))

@@ -47,11 +47,11 @@ pub enum Warning {
     ProofInTheWay {
         /// The exponent p of M_p = 2^p − 1.
         exponent: u32,
-        /// The path of the other file.
+        /// The path of the file that already exists.
         path: PathBuf,
     },
-    /// Residues that the proof needs, of iterations before the one at which the test resumes, are
-    /// missing.
+    /// Residues that the proof needs are missing. They belong to iterations before the one at which
+    /// the test resumes.
     ResiduesMissing {
         /// The exponent p of M_p = 2^p − 1.
         exponent: u32,

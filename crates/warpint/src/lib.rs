@@ -15,8 +15,8 @@
 //!
 //! Each module except [`device`], [`arith`] and [`progress`] requires a feature: [`gimps`] requires
 //! `mersenne`, every other module the feature of its own name. All features are on by default.
-//! `default-features = false` with `features = ["integer", "cuda"]` builds only batches; GPUs
-//! require `cuda`.
+//! GPUs require the feature `cuda`. For example, `default-features = false` with `features =
+//! ["integer", "cuda"]` builds only batches, on the CPU and on GPUs.
 //!
 //! The programs in `examples/` are PRP tests with progress and checkpoints (`prp`), proofs
 //! (`proof`), batches on CPU and GPU (`batch`), verification of the Collatz conjecture (`collatz`),

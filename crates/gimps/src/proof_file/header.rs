@@ -15,7 +15,7 @@ pub(super) const LIMIT: u32 = 1 << 31;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofFormatError {
-    /// A line of the header differs from the required one.
+    /// A line of the header does not have the required form.
     #[error("line {line} must be {wanted}, not '{found}'")]
     Line {
         /// The number of the line, from 1.

@@ -37,7 +37,7 @@ pub enum ProofFileError {
     NotAFile {
         /// The path that was given.
         path: PathBuf,
-        /// The reason in words: the file does not exist, or the kind of object found.
+        /// The reason in words: that the file does not exist, or which kind of object was found.
         what: &'static str,
     },
     /// The content is not a proof.
@@ -296,12 +296,13 @@ impl ProofFile {
 
     /// Writes the proof to a folder, which is created if missing, under the name
     /// [`ProofFile::file_name`]. The file is written under a temporary name, synced and renamed, so
-    /// that programs that look for proofs never see an incomplete file.
+    /// that programs that look for proofs never see an incomplete file. If an identical file
+    /// exists, writes nothing.
     ///
     /// # Errors
-    /// Returns [`ProofFileError::NotAFolder`] like [`check_proof_folder`]. Returns
-    /// [`ProofFileError::Exists`] if a different file of this name exists; if an identical file
-    /// exists, writes nothing and returns no error.
+    /// Returns [`ProofFileError::NotAFolder`] like [`check_proof_folder`], and
+    /// [`ProofFileError::Exists`] if a different file of this name exists. Also returns errors of
+    /// the file system.
     pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
         check_proof_folder(folder)?;
         let (folder, name) = (Folder::not_linked(folder), self.file_name());

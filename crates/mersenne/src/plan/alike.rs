@@ -17,12 +17,13 @@ pub struct Alike {
     pub plans: [Plan; 2],
 }
 
-/// Returns pairs of plans whose transforms are cut alike, at most `most` pairs. `families` are two
+/// Returns at most `most` pairs of plans whose transforms are cut alike. `families` are two
 /// families, each with a transform length in words. A pair consists of one plan of each family, for
 /// the largest prime exponent that its length supports with enough margin. No two pairs have the
-/// same cut. If several variants of a family have a cut, the first one is used. Each family lists
-/// its variants with the most promising ones first; the pairs are ordered by the sum of the
-/// positions of the cut in the two lists.
+/// same cut. If several variants of a family have the same cut, the first variant is used.
+///
+/// Each family lists its variants with the most promising ones first. The pairs are ordered by the
+/// sum of the positions of their cut in the two lists, the smallest sum first.
 ///
 /// A transform of n complex points is a transform of 2n words, so `fp64` at 2n words and
 /// `goldilocks` at n words can be cut alike.

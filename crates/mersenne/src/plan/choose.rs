@@ -91,9 +91,9 @@ pub struct Resolved {
 }
 
 impl PlanRequest {
-    /// Decides where to compute. A device is tried before it is chosen: an engine is built on it
-    /// and computes a small power. For a device this takes the time to open the device and to
-    /// compile its kernels; for the CPU it takes no time.
+    /// Decides where to compute. Before a device is chosen, it is tried: an engine is built on it
+    /// and computes a small power. This takes the time to open the device and to compile its
+    /// kernels. Choosing the CPU takes no time.
     ///
     /// `Auto` means the first GPU if it works, the exponent is at least 40,000, and the transform
     /// is long enough ([`EngineFamily::shortest_worthwhile`]); otherwise it means the CPU.
@@ -216,19 +216,20 @@ impl Plan {
         Self::fastest_among(exponent, &families, &place, &request, stored)
     }
 
-    /// Returns every plan that `warpint tune` times for an exponent: all engine families at the
-    /// place (or only the requested one), at the shortest length and all lengths at most an eighth
-    /// longer (or only at the requested length), in every variant.
+    /// Returns every plan that `warpint tune` times for an exponent: the plans of all engine
+    /// families at the place, at the shortest length and at all lengths at most an eighth longer,
+    /// in every variant. If the request names a family or a length, returns only plans of this
+    /// family or length.
     pub fn candidates(exponent: Exponent, request: &PlanRequest) -> Result<Vec<Self>, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
         Self::candidates_among(exponent, &families, &place, &request)
     }
 
-    /// Returns the plans that `warpint tune --lengths` times: for every engine family at the place
-    /// (or only the requested one) and every transform length in `range`, ascending, the first
-    /// variants of the family, at most `most` of them. Each plan is for the largest exponent that
-    /// its length supports.
+    /// Returns the plans that `warpint tune --lengths` times. For every engine family at the place
+    /// and every transform length in `range`, ascending, these are the first `most` variants of the
+    /// family, or all if the family has fewer. If the request names a family, returns only plans of
+    /// this family. Each plan is for the largest exponent that its length supports.
     ///
     /// # Errors
     /// Returns an error if the device does not exist.
@@ -271,10 +272,10 @@ impl Plan {
         Ok(plans)
     }
 
-    /// Returns the plan of the first family of a list that supports the exponent and, if a name is
-    /// requested, has this name. The length is the requested one, or else the shortest with enough
-    /// margin. On the CPU the list begins with `word` and `fp64`, so the first family that supports
-    /// the exponent is also the fastest one.
+    /// Returns the plan of the first family of a list that supports the exponent. If the request
+    /// names a family, only this family is considered. The length is the requested one, or else the
+    /// shortest with enough margin. On the CPU the list begins with `word` and `fp64`, so the first
+    /// family that supports the exponent is also the fastest one.
     pub(super) fn default_among(
         exponent: Exponent,
         families: &[&'static dyn EngineFamily],

@@ -232,10 +232,10 @@ impl Plan {
         Ok(engine)
     }
 
-    /// Returns the time of a squaring in the fastest lap of a measurement on a pseudo-random
-    /// residue. Laps are repeated until `budget` has passed; a lap has at least four squarings. A
-    /// lap takes about 10 ms on the CPU, where other processes can only add time, and about 100 ms
-    /// on a device. Building the engine is not included.
+    /// Returns the time of a squaring on a pseudo-random residue. Laps of at least four squarings
+    /// are timed until `budget` has passed, and the fastest lap counts. A lap takes about 10 ms on
+    /// the CPU and about 100 ms on a device. Laps on the CPU are short because other processes can
+    /// only add time to a lap. Building the engine is not included.
     pub fn time_per_squaring(&self, budget: Duration) -> Result<Duration, EngineError> {
         let lap_seconds = if self.is_on_cpu() { 0.01 } else { 0.1 };
         let mut engine = self.build_to_time()?;

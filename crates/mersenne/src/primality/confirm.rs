@@ -141,9 +141,9 @@ impl Driver<'_> {
         Ok(Back::To(Box::new(back_to)))
     }
 
-    /// Returns the newest state before the iteration `before`, and whether this state is on disk.
-    /// States in memory count if they are newer than those on disk. With a second engine, only
-    /// verified states count.
+    /// Returns the newest state at an iteration before `before`, and whether this state is on disk.
+    /// The confirmed state in memory counts if it is newer than the states on disk. With a second
+    /// engine, only verified states count. Returns `None` if there is no such state.
     fn older_state(&mut self, before: u64) -> Result<Option<(State, bool)>, TestError> {
         let only_verified = self.options.verify_with.is_some();
         let on_disk = match self.store.as_deref_mut() {

@@ -29,8 +29,8 @@ pub(super) struct Doubled {
     failed: bool,
     /// The last residue on which both engines agreed, and its iteration.
     agreed: (u64, DigestedResidue),
-    /// The check that has confirmed the residue in `agreed`: [`Confirmation::Twice`] if both
-    /// engines have computed the whole sequence up to it.
+    /// The check that has confirmed the residue in `agreed`. It is [`Confirmation::Twice`] if both
+    /// engines have computed the whole sequence up to this residue.
     confirmed: Confirmation,
     clock: &'static dyn Clock,
     begun: Instant,

@@ -43,9 +43,9 @@ pub enum TestError {
         /// The number of iterations asked for.
         wanted: u64,
     },
-    /// A residue has a value that no sound computation gives. In a PRP test this value is 0. In a
-    /// Lucas–Lehmer test it is 0, 2 or −2 before the end, and at the end it is 0 if the residue
-    /// before the last does not confirm it.
+    /// A residue has a value that no sound computation gives. In a PRP test or a certification this
+    /// value is 0. In a Lucas–Lehmer test it is 2, −2, or 0 before the end of the test. At the end,
+    /// 0 is impossible unless the residue before the last confirms it.
     #[error(
         "the residue at iteration {iteration} is impossible (res64 {res64}): this machine computes \
          unreliably; the same command goes on from the last checkpoint, or try engine goldilocks"

@@ -147,10 +147,10 @@ impl Sequence for LucasLehmer {
         None
     }
 
-    /// Returns whether the residue at this iteration shows an error. If a term of the sequence is
-    /// 0, the next terms are −2, 2, 2, …; a defective machine produces these values. So these
-    /// values count as errors before the end of a test if p ≥ 13. At the end, 0 is right only after
-    /// ±2^((p+1)/2).
+    /// Returns whether the residue at this iteration shows an error. If a defective machine gives
+    /// 0, the next terms are −2, 2, 2, …. So for p ≥ 13 the values 2 and −2 count as errors at
+    /// every iteration after the start, and 0 counts as an error before the end of the test. At the
+    /// end, 0 is right only after ±2^((p+1)/2).
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool {
         // For smaller exponents the sequence can take these values without an error.
         const SMALLEST: u32 = 13;

@@ -132,7 +132,7 @@ impl Prp {
         self.wanted.get(self.wanted.partition_point(|&w| w <= k)).copied()
     }
 
-    /// Returns the shift of the term at an iteration in register X.
+    /// Returns the shift that the term at this iteration has in register X.
     fn shift_at(&self, iteration: u64) -> Shift {
         self.first_shift.after_squarings(iteration, self.p)
     }

@@ -61,8 +61,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Returns the state to go back to after a failed check of the sequence itself: its last
-    /// verified state, or the first state.
+    /// Handles the failure of a check that the sequence itself makes. Returns the state to go back
+    /// to: the last verified state of the sequence, or its first state if no state is verified.
     pub(super) fn after_check_failure(
         &mut self,
         sequence: &dyn Sequence,
@@ -103,8 +103,8 @@ impl Driver<'_> {
     }
 
     /// Records a failed check, and saves `state`, the state to go back to. Returns this state. If
-    /// too many checks have failed, or two with the same residue, returns the error that ends the
-    /// test.
+    /// more than two checks have failed in a row, or if two checks have failed at this iteration
+    /// with the same residue, returns the error that ends the test.
     pub(super) fn go_back_to(
         &mut self,
         check: Check,

@@ -73,8 +73,9 @@ pub(super) enum Advance {
     Reached(Residue),
     /// A check passed at the present iteration.
     Verified,
-    /// A check failed at the present iteration. `res64` are the low 64 bits of the residues
-    /// compared; they distinguish a repeated error from a new one.
+    /// A check failed at the present iteration. `res64` contains the low 64 bits of the checked
+    /// residue, and then of the other residues in the comparison; unused elements are 0. These bits
+    /// distinguish a repeated error from a new one.
     CheckFailed { iteration: u64, res64: [u64; 3] },
     /// The sequence reached the target, and returns the residue there. All checks that the sequence
     /// itself makes have passed.

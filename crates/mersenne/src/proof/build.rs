@@ -16,8 +16,8 @@ use crate::{Plan, Residue, Shift, StopToken};
 ///
 /// The middle of level l = 1 … power is a product over 2^(l−1) stored residues x_k = 3^(2^k) mod
 /// M_p, at the odd multiples k of the span s_l = p/2^l (rounded as in [`Points`]). Each residue is
-/// raised to a product of the hash exponents of earlier levels: two neighbours x, y on a level of
-/// the tree, whose hash exponent is h, become x^h·y on the level above.
+/// raised to a product of the hash exponents of earlier levels: if a level of the tree has the hash
+/// exponent h, two neighbours x, y on this level become x^h·y on the level above.
 ///
 /// Errors of the machine are detected by verifying the proof. A wrong proof is built once more.
 /// After a round-off error, the level in progress is repeated with a longer transform.
@@ -56,8 +56,9 @@ pub fn build(
 /// tried.
 ///
 /// # Errors
-/// Returns the errors of [`build`] except those for unsound residues; [`ProofError::NoResidues`] if
-/// residues are missing even for the least power.
+/// Returns [`ProofError::NoResidues`] if residues are missing even for the least power. Also
+/// returns the errors of [`build`], but an error for an unsound residue only if its file cannot be
+/// renamed.
 pub fn build_largest(
     plan: Plan,
     powers: RangeInclusive<u32>,

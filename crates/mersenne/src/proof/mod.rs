@@ -78,7 +78,7 @@ pub enum ProofError {
     Foreign {
         /// The exponent p of the proof.
         exponent: u32,
-        /// The other exponent.
+        /// The exponent of the residue, folder or plan that does not belong to the proof.
         found: u32,
     },
     /// The exponent is not prime, or is too large.

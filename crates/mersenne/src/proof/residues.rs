@@ -154,8 +154,8 @@ impl ResidueFolder {
         (1..=most.min(LARGEST_POWER)).rev().find(complete).unwrap_or(0)
     }
 
-    /// Removes the residues after an iteration, because a failed check has shown that some may be
-    /// wrong.
+    /// Removes the residues at iterations after `iteration`, because a failed check has shown that
+    /// some of them may be wrong.
     pub fn forget_after(&self, iteration: u64) -> io::Result<()> {
         self.remove(|found| found > iteration)
     }

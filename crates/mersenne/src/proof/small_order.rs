@@ -21,8 +21,9 @@ const BOUND: u64 = 1 << 20;
 /// limbs. N = M_p/d, where d is the product of the known factors.
 ///
 /// If N is prime, an element of (Z/N)* whose order consists of these primes becomes 1 when raised
-/// to E. A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d; for d = 1 exactly when
-/// 2^(p−1) ≡ 1 mod m. p always divides N − 1, since every divisor of M_p is 1 mod p.
+/// to E. A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d. For d = 1 and odd m this
+/// is the case exactly when 2^(p−1) ≡ 1 mod m. p always divides N − 1, since every divisor of M_p
+/// is 1 mod p.
 ///
 /// The size of E depends on the divisors of p − 1: some hundreds of bits, or thousands if p − 1 has
 /// very many divisors (`docs/checks/proofs.md`). Cost: a power modulo each of 82,025 primes; for d
@@ -116,7 +117,7 @@ mod tests {
 
     const NONE: &[&str] = &[];
 
-    /// Returns the largest divisor of n whose prime factors are p or at most the bound.
+    /// Returns the largest divisor of n whose prime factors are at most [`BOUND`] or equal to p.
     fn smooth_part(n: u64, p: u32) -> u64 {
         let small = prime_factors(n).into_iter().filter(|&q| q <= BOUND || q == u64::from(p));
         small.fold(1, |part, q| {

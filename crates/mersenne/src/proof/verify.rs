@@ -12,8 +12,8 @@ use crate::{Engine, Plan, Residue, RoundOff, Shift, Step, StopToken, Verdict};
 /// The result of a verification, with the engine that computed it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
-    /// The verdict on M_p, or on its cofactor if factors are known; or the reason why the proof is
-    /// refused.
+    /// `Ok` is the verdict on M_p, or on its cofactor if factors are known. `Err` is the reason why
+    /// the proof is refused.
     pub finding: Result<Verdict, Refusal>,
     /// Whether the first run refused a proof that the second run found right or refused for another
     /// reason. If so, the machine has made an error.
@@ -135,9 +135,9 @@ pub(super) fn check(
     Ok(Verification::of(plan, finding, second.round_off, erred))
 }
 
-/// Returns the reason to refuse a proof that is visible without computation: a residue is 0; or no
-/// factors are known and the last residue divided by 9 is ±2^a mod M_p with a ≠ 0. Returns `None`
-/// if neither is the case.
+/// Returns the reason to refuse a proof if the reason is visible without computation. This is so if
+/// a residue is 0. It is also so if no factors are known and the last residue divided by 9 is ±2^a
+/// mod M_p with a ≠ 0. Otherwise returns `None`.
 fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     let residues = [proof.last()].into_iter().chain(proof.middles());
     let zero = residues.zip(1..).find(|(x, _)| x.is(0));
@@ -149,9 +149,10 @@ fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     })
 }
 
-/// Computes on the host the Jacobi symbols of all residues of a proof. Refuses the first residue
-/// that has a common factor with M_p. If there is none, refuses a last residue that is not a
-/// square. Returns `None` if there is no reason to refuse the proof.
+/// Computes on the host the Jacobi symbols of all residues of a proof. Returns a refusal if a
+/// residue has a common factor with M_p; it names the first of these residues. Otherwise returns a
+/// refusal if the last residue of the test is not a square. Returns `None` if there is no reason to
+/// refuse the proof.
 fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<Refusal>, Halt> {
     let mut refusal = None;
     let residues = [proof.last()].into_iter().chain(proof.middles());

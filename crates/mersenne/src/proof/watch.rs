@@ -19,7 +19,8 @@ impl<E: Into<ProofError>> From<E> for Halt {
     }
 }
 
-/// Converts the result of a computation that was stopped into `Ok(None)`.
+/// Converts [`Halt::Stopped`] into `Ok(None)`, a value into `Ok(Some(…))`, and any other failure
+/// into its [`ProofError`].
 pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofError> {
     match result {
         Ok(done) => Ok(Some(done)),
@@ -50,7 +51,7 @@ impl<'a> Watch<'a> {
         self.done
     }
 
-    /// Resets the count of finished products to `done`, because the products after these must be
+    /// Resets the count of finished products to `done`, because all later products must be
     /// repeated.
     pub(super) fn back_to(&mut self, done: u64) {
         self.done = done;

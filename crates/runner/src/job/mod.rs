@@ -138,8 +138,8 @@ impl<'a> Job<'a> {
     /// job again does the remaining steps.
     ///
     /// # Errors
-    /// Returns [`RunError`] if the request is impossible, in which case no file is changed; if the
-    /// test cannot continue; or if the result could not be stored, delivered or recorded.
+    /// Returns an error and changes no file if the request is impossible. Also returns an error if
+    /// the test cannot continue, or if the result could not be stored, delivered or recorded.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Report, RunError> {
         let (kind, exponent) = (self.spec.kind, self.spec.exponent);
         let p = exponent.get();
@@ -235,8 +235,9 @@ impl<'a> Job<'a> {
 }
 
 impl Run<'_> {
-    /// Delivers and records the stored result of a test that was finished before. Returns an error
-    /// if a job without an assignment requests a proof or a second engine, and the result lacks it.
+    /// Delivers and records the stored result of a test that was finished before. Afterwards, for a
+    /// job without an assignment, returns an error if the result lacks a requested proof or was not
+    /// computed by the requested second engine too.
     fn again(mut self, finished: TestReport, second: Option<Plan>) -> Result<Report, RunError> {
         let job = self.job;
         let report = Report::Test(Box::new(finished.clone()));

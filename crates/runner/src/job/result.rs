@@ -151,10 +151,9 @@ impl Run<'_> {
     /// Removes the files that remain if a process was killed directly after it stored the result of
     /// a test: the last checkpoint and, for a PRP test, the residues for its proof.
     ///
-    /// Tests of M_p and of its cofactors have the same checkpoint files, and all PRP tests of M_p
-    /// the same residue files. A checkpoint at an earlier iteration, or with another shift, belongs
-    /// to a test that is still unfinished. This checkpoint is kept, with all files of the
-    /// unfinished test.
+    /// All PRP tests of M_p and of its cofactors use the same checkpoint files and the same residue
+    /// files. A checkpoint at an earlier iteration, or with another shift, belongs to a test that
+    /// is still unfinished. This checkpoint is kept, with all files of the unfinished test.
     pub(super) fn clear_leftovers(&mut self, report: &TestReport) {
         let (exponent, kind) = (self.exponent, self.job.spec.kind);
         let newest = self.store.load_newest();

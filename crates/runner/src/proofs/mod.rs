@@ -180,9 +180,9 @@ impl ProofWork {
         built
     }
 
-    /// Writes a proof to its file, and returns the file. If the disk is full, removes the residues
-    /// and tries again; if the second attempt fails, gives the proof up, so that the result of the
-    /// test does not wait for disk space.
+    /// Writes a proof to its file, and returns the path and the MD5 of the file. If the disk is
+    /// full, removes the residues and tries again. If the second attempt fails too, gives the proof
+    /// up, so that the result of the test does not wait for disk space.
     fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
         let factors = proof.factors().texts().to_vec();
         let file = ProofFile::new(self.exponent, factors, proof.residue_bytes())?;
@@ -217,7 +217,7 @@ pub(crate) fn is_want_of_room(error: &io::Error) -> bool {
 }
 
 /// Returns the iterations whose residues are saved for a proof: all [`Points`] except the last, at
-/// which the test ends. `None` if p is too small for the power.
+/// which the test ends. Returns `None` if p is too small for the power.
 fn points(p: u32, power: u32) -> Option<Vec<u64>> {
     Some(Points::new(p, power)?.iter().filter(|&k| k < u64::from(p)).collect())
 }

@@ -298,8 +298,8 @@ impl TestReport {
     }
 
     /// Returns whether the tested number is prime or, for PRP, a probable prime. The number is M_p,
-    /// or its cofactor if factors are known. `None` for a test that is not finished, and for a
-    /// certification.
+    /// or its cofactor if factors are known. Returns `None` for a test that is not finished, and
+    /// for a certification.
     #[must_use]
     pub fn is_prime(&self) -> Option<bool> {
         match self.status {
@@ -356,8 +356,8 @@ impl TestReport {
         self.status != Status::Interim
     }
 
-    /// Returns the line for the results file. `None` for an interim residue, and for a Lucas–Lehmer
-    /// test with a start other than 4, because the line does not contain the start.
+    /// Returns the line for the results file. Returns `None` for an interim residue, and for a
+    /// Lucas–Lehmer test with a start other than 4, because the line does not contain the start.
     #[must_use]
     pub fn result_line(&self) -> Option<ResultLine> {
         let status = match self.status {

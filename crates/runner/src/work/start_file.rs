@@ -160,7 +160,7 @@ impl StartFile {
     }
 
     /// Returns whether any list in the directory, of this or another program, has a certification
-    /// of M_p. True if a list cannot be read.
+    /// of M_p. Returns true if a list cannot be read.
     fn is_awaited(&self) -> bool {
         let Ok(entries) = fs::read_dir(&self.dir) else { return true };
         entries.flatten().any(|entry| {
@@ -179,7 +179,7 @@ impl StartFile {
     }
 }
 
-/// Returns whether a list has a certification of M_p. True if the list cannot be read.
+/// Returns whether a list has a certification of M_p. Returns true if the list cannot be read.
 fn asks_for_cert(list: &Path, p: u32) -> bool {
     /// The largest size of a list in bytes. A larger file counts as one that cannot be read.
     const MOST_BYTES: u64 = 16 << 20;

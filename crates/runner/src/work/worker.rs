@@ -40,7 +40,8 @@ pub struct Worker {
     pub computer: Option<String>,
     /// Whether proofs of PRP tests are made.
     pub proofs: bool,
-    /// The power of proofs; `None` selects the power that GIMPS uses for each exponent.
+    /// The power of proofs; `None` selects the default power for each exponent (`power_for` of
+    /// `warpint_mersenne::proof`).
     pub proof_power: Option<u32>,
     /// The time between checkpoints.
     pub checkpoint_interval: Duration,

@@ -11,11 +11,12 @@ use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
 use crate::{Event, TestKind};
 
-/// The number of the newest verified checkpoints that are kept. The same number of the newest
-/// unverified checkpoints are kept as well.
+/// The number of newest checkpoints that are kept, counted separately for verified and for
+/// unverified checkpoints.
 const GENERATIONS: usize = 3;
-/// Some of the older checkpoints are kept, too. From each of these to the next one, the iteration
-/// grows at least by this factor, so even the longest test keeps fewer than ten of them.
+/// The smallest ratio between the iterations of two successive old checkpoints that are kept in
+/// addition to the newest ones. With this ratio even the longest test keeps fewer than ten old
+/// checkpoints.
 const SPREAD: u64 = 4;
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
@@ -152,8 +153,8 @@ impl CheckpointStore {
         &self.folder
     }
 
-    /// Returns the events since the last call that arose while opening the store and loading
-    /// checkpoints, and clears them.
+    /// Returns and clears the events that opening the store and loading checkpoints have produced
+    /// since the last call.
     pub fn take_notices(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.notices)
     }
@@ -165,8 +166,8 @@ impl CheckpointStore {
     /// unverified file of its iteration.
     ///
     /// # Errors
-    /// Returns errors of the file system, and an error if another process has taken the directory
-    /// because this store's lock file was removed.
+    /// Returns errors of the file system. Also returns an error if this store's lock file was
+    /// removed and another process has locked the directory since.
     pub fn save(&mut self, state: &State) -> io::Result<Saved> {
         let verified = state.is_verified();
         let extension = if verified { VERIFIED } else { UNVERIFIED };
