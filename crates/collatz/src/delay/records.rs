@@ -129,8 +129,9 @@ pub fn search(
 
 /// Returns the delay records among the numbers from `first` to `longest`, ascending. `longest` is
 /// the number with the largest delay, and `so_far` the largest delay of the numbers below `first`.
-/// If the delay of `longest` exceeds `so_far`, `longest` is the last record. The record before it
-/// is the number below it with the largest delay, and so on.
+/// If the delay of `longest` exceeds `so_far`, `longest` is the last record. Of the numbers from
+/// `first` to `longest` − 1, the one with the largest delay is the second to last record, if its
+/// delay exceeds `so_far`. The function continues in this way.
 fn delay_records(
     engine: &mut dyn Delays,
     first: u128,

@@ -191,8 +191,8 @@ impl Tallest {
     }
 
     /// Walks n exactly, and determines the highest value of its path after the first `level` steps
-    /// of T. Stores it unless a higher value is stored. Does nothing if the path exceeds the
-    /// walker's limit of steps.
+    /// of T. Stores this value unless a higher value is already stored. Does nothing if the path
+    /// exceeds the walker's limit of steps.
     pub(crate) fn take(&self, n: u128, level: u32, walker: &Walker) {
         let Some(value) = highest_from(n, level, walker.limit) else { return };
         let this = Highest { value, start: n };

@@ -191,8 +191,9 @@ pub struct Sieve<B> {
     pub kept: Kept,
 }
 
-/// Counts for the last tree. For each kind of node, the count is the number of nodes of the last
-/// level below a node of this kind. Trees with the same last level and rules share these counts.
+/// Counts for the last tree: for each level, number of odd steps and pattern of a node, the number
+/// of nodes of the last level below this node. Trees with the same last level and rules share these
+/// counts.
 #[derive(Debug, Clone, Default)]
 pub struct Kept(Option<Arc<Counts>>);
 

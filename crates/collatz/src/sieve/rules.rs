@@ -34,7 +34,7 @@ impl fmt::Display for Rules {
 }
 
 /// The limits of the step from T^k(n) to T^(k+1)(n), one per rule. A rule excludes a number with
-/// fewer odd steps than its limit, so a limit of 0 switches it off.
+/// fewer odd steps than its limit, so a limit of 0 switches the rule off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// The limit of the rule of descent for an even step from T^k(n): with fewer odd steps,
@@ -44,8 +44,8 @@ pub(crate) struct Limits {
     /// steps before this step. The rule applies if the run of odd steps to which this step belongs
     /// is followed by two even steps.
     pub run: u32,
-    /// The limit of the rule of preimages for an even step, which is used if the number of even
-    /// steps since the last odd step is then even.
+    /// The limit of the rule of preimages for an even step. The rule applies only if the number of
+    /// even steps since the last odd step, this step included, is even.
     pub preimage: u32,
 }
 

@@ -195,9 +195,9 @@ impl Compiler {
     }
 
     /// Returns the path of the file `name` in the cache's folder for `key`. If the file does not
-    /// exist, runs the compiler command that `make` returns in a temporary folder. The folder is
-    /// renamed when it is complete, so that concurrent programs see the complete folder or none.
-    /// `title` names the source in an error.
+    /// exist, creates a temporary folder, and runs the compiler command that `make` returns for
+    /// this folder. The folder is renamed when it is complete, so that concurrent programs see the
+    /// complete folder or none. `title` names the source in an error.
     fn kept(
         &self,
         key: &str,

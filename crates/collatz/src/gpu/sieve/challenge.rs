@@ -1,16 +1,17 @@
 //! Challenges: parts of a device's work that the host repeats.
 //!
 //! After a device has walked the numbers of a list of nodes of the last level, the host searches
-//! that list for a challenged node. It reads back the 32 nodes that were processed together with
-//! it, which must be true nodes of the tree, and walks their numbers by the slow rules. The tally
-//! of these 32 nodes, and the number of odd steps of each of their long numbers, must be the same
-//! as on the device.
+//! that list for a challenged node. It reads back the 32 nodes of the same tally, one of which is
+//! the challenged node. All 32 must be true nodes of the tree. The host walks their numbers step by
+//! step, without the look-ahead vectors and the table of residues modulo 9. The tally of these 32
+//! nodes, and the number of odd steps of each of their long numbers, must be the same as on the
+//! device.
 //!
 //! A challenge costs the device one scan of the list of nodes, at 32 bytes per entry, and a scan of
 //! one seventh of the list of long numbers: about 100 µs for a list of 10^7 nodes. Three launches
 //! and one copy to the host are needed. On the host, the 32 nodes take one core 2 to 3 ms or more,
-//! while the device continues with other nodes. While the tree is walked, the host also computes
-//! the challenged node by the rules alone, on other threads.
+//! while the device continues with other nodes. While the tree is walked, the host also recomputes
+//! the challenged node without any table, on other threads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
