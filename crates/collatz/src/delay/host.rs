@@ -218,7 +218,7 @@ impl Host {
         Ok(Survey { sum: sum.into(), longest, candidates })
     }
 
-    /// Chooses the first piece of the range of the `numbers` numbers that begins with `from`.
+    /// Chooses the first piece of a range that has `numbers` numbers and begins with `from`.
     /// Returns the count of numbers of the piece, and whether it is processed in groups.
     fn piece(&self, from: u128, numbers: u64, common: Option<u32>) -> (u64, bool) {
         let block = 1u64 << GROUP_BITS;

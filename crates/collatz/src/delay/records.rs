@@ -15,7 +15,8 @@ pub struct DelayRecord {
 }
 
 impl DelayRecord {
-    /// Returns the record with the larger delay; of equal delays, the one with the smaller number.
+    /// Returns the record with the larger delay. If the delays are equal, returns the record with
+    /// the smaller number.
     #[must_use]
     pub fn longer(self, other: Self) -> Self {
         let better = other.delay.cmp(&self.delay).then(self.n.cmp(&other.n)).is_gt();
@@ -73,8 +74,8 @@ pub struct Found {
 /// the record is low at first, and many numbers may exceed it.
 const FIRST: u64 = 1 << 10;
 
-/// Computes the delays of all n with `from` ≤ n < `to`, and returns their sum and the largest one.
-/// If `standing` is given, returns the records too.
+/// Computes the delays of all n with `from` ≤ n < `to`, and returns the sum of the delays and the
+/// largest delay. If `standing` is given, returns the records too.
 ///
 /// After each chunk of numbers, reports progress to the watch, and asks it whether to stop.
 ///

@@ -121,8 +121,8 @@ pub struct Task<'a> {
     /// The tree to walk.
     pub tree: &'a Tree,
     /// The challenged nodes of the last level, given by their low bits and possibly repeated. The
-    /// tally must have the contribution of each one. A device must not receive the low bits before
-    /// it has walked the numbers of the node.
+    /// tally must have the contribution of each of these nodes. A device must not receive the low
+    /// bits before it has walked the numbers of the node.
     pub challenges: &'a [u128],
     /// The highest value known from other trees. If the highest value of this tree does not exceed
     /// it, the tally need not contain the highest value of this tree.

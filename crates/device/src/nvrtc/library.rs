@@ -158,7 +158,7 @@ unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T
         .map_err(|_| format!("has no function {name}: it is too old, or is not NVRTC"))
 }
 
-/// A source that was passed to the compiler, which holds a program object for it.
+/// A source, and the program object that the compiler created for it.
 struct Unit<'a> {
     calls: &'a Calls,
     handle: Program,

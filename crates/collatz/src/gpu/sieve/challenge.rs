@@ -176,8 +176,8 @@ impl<'a> Examiner<'a> {
     }
 
     /// Searches a list of nodes of level `level` for the nodes above the challenged nodes. For each
-    /// challenged node of the last level, given by its low bits, returns the index in the list;
-    /// `None` if the list does not have the node above it.
+    /// challenged node of the last level, given by its low bits, returns the index of the node
+    /// above it in the list. The index is `None` if the list does not have this node.
     pub(super) fn find(
         &self,
         asked: &mut Asked,
@@ -219,9 +219,9 @@ impl<'a> Examiner<'a> {
         self.kernels.find(nodes, range, keys, found)
     }
 
-    /// Evaluates a search for the node whose low bits are `key`. If `count`, the number of nodes
-    /// found, is 1, returns the index of the node, `place`. Returns `None` if `count` is 0, and an
-    /// error if it is larger than 1.
+    /// Evaluates the result of a search for the node of level `level` whose low bits are `key`.
+    /// `count` is the number of nodes found, and `place` is the index of such a node. Returns
+    /// `place` if `count` is 1, and `None` if `count` is 0. Returns an error if `count` is larger.
     fn place(
         &self,
         place: u32,

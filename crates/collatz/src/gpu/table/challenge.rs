@@ -79,8 +79,8 @@ impl Examiner {
     }
 
     /// Searches the list of a launch for challenged residues. The key of a residue is the first
-    /// word of its packed form. Returns a map from the key of each residue that the list has to the
-    /// residue's index in the list.
+    /// word of its packed form. Returns a map from keys to indices in the list. A key is missing
+    /// from the map if the list does not contain the residue.
     fn find(
         &self,
         challenged: &Challenged,
