@@ -24,7 +24,7 @@ impl DelayRecord {
     }
 }
 
-/// A number and the maximum of its path, in steps n/2 and 3n + 1.
+/// A number and the maximum of its path. The path consists of steps n/2 and 3n + 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathRecord {
     /// The number at which the path starts.

@@ -74,7 +74,7 @@ impl Step {
     }
 }
 
-/// The totals over all numbers of a tree that were walked.
+/// The totals over all walked numbers of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
     /// The number of nodes at the last level of the tree.
@@ -182,8 +182,8 @@ pub struct Sieve<B> {
     pub backend: B,
     /// The parameters of the sieve.
     pub shape: Shape,
-    /// The walker of numbers outside the trees, and of challenges. The walker of the engine must be
-    /// equal to it.
+    /// The walker of numbers outside the trees, and of challenges. The engine must have an equal
+    /// walker.
     pub walker: Walker,
     /// The seed from which challenges are drawn. `None` means a new random seed for each region.
     pub seed: Option<u64>,

@@ -60,7 +60,7 @@ impl Limits {
         }
     }
 
-    /// Returns the limits of `steps` steps, of which the first is the step from `level`.
+    /// Returns the limits of `steps` steps, the first of which begins at level `level`.
     pub(crate) fn from(level: u32, steps: u32, rules: Rules) -> Vec<Self> {
         (level..level + steps).map(|k| Self::of(k, rules)).collect()
     }
@@ -103,8 +103,8 @@ impl Pattern {
 /// threshold.
 ///
 /// The threshold is for numbers whose value before these steps is congruent to `residue` modulo
-/// 2^s. If such a number had fewer odd steps before than the threshold, a rule excludes it in these
-/// s steps; otherwise no rule does.
+/// 2^s. If fewer odd steps than the threshold precede the s steps, a rule excludes the number in
+/// one of the s steps; otherwise no rule does.
 pub(crate) fn threshold(residue: u128, limits: &[Limits]) -> (u128, u32, i32) {
     let (mut x, mut odd, mut least) = (residue, 0i32, 0i32);
     // For a run: with fewer odd steps before the residue, the rule applies to it.

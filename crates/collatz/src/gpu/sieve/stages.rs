@@ -31,8 +31,8 @@ impl Stage {
         Self { challenged, ..self }
     }
 
-    /// Returns the low bits of the challenged nodes that are below the `count` nodes of the stage
-    /// that begin with index `first`.
+    /// Returns the low bits of the challenged nodes below `count` consecutive nodes of the stage,
+    /// the first of which has index `first`.
     pub(super) fn below(&self, first: usize, count: usize) -> Vec<u128> {
         let from = self.challenged.partition_point(|&(place, _)| place < first);
         let to = self.challenged.partition_point(|&(place, _)| place < first + count);

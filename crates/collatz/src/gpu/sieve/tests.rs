@@ -33,7 +33,7 @@ fn on_simulator(walker: Walker) -> GpuSieve {
     engine.with_blocks(blocks()).with_nodes(1 << 10).with_nodes_of_a_challenge(EVERY)
 }
 
-/// Verifies a region on the device and compares with the CPU.
+/// Verifies a region on the device, and compares the result with the CPU's result.
 fn check(region: &Region, shape: Shape) -> Verified {
     let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
     let mut device =
