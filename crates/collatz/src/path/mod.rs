@@ -152,8 +152,8 @@ struct Walk<'a> {
 
 /// The next steps of T from a number, as determined by its low 64 bits.
 struct Outlook {
-    /// The number of steps of T. It is the requested number, which is at most 64, or less if 3^odd
-    /// would otherwise reach 2^64.
+    /// The number of steps of T. It is the requested number, which is at most 64. It is less if
+    /// 3^odd would otherwise reach 2^64.
     steps: u32,
     odd: u32,
     /// The power 3^odd, where the exponent is the field `odd`.

@@ -3,8 +3,8 @@
 use super::rules::{Limits, threshold};
 use super::tree::Tree;
 
-/// Returns the number of stages of a walk. A stage is a step of `step` bits, and the lowest 96 bits
-/// of a value determine all stages.
+/// Returns the number of stages of a walk. A stage processes `step` bits, and the walk uses the
+/// lowest 96 bits of a value.
 pub(crate) const fn stages(step: u32) -> u32 {
     96 / step
 }

@@ -1,5 +1,5 @@
-//! The sieve S of the table method: residues whose low bits do not prove that their numbers fall
-//! below their starts (Honda 2017, §4.3.1).
+//! The sieve S of the table method: the residues modulo 2^k whose numbers do not provably fall
+//! below their starts within k steps of T (Honda 2017, §4.3.1).
 
 use crate::descent::min_odd;
 

@@ -43,8 +43,8 @@ fn low(words: &NodeWords) -> u128 {
 pub(super) struct Asked {
     /// The low bits of the nodes to search for.
     keys: Buffer<[u32; 4]>,
-    /// Two words for each key: the index in the list of the node with this key, and the number of
-    /// nodes that have the key.
+    /// Two words for each key: the index of the node with this key in the list of nodes, and the
+    /// number of nodes that have the key.
     found: Buffer<u32>,
     /// The device's results for nodes that were found.
     answers: Buffer<u64>,
