@@ -44,7 +44,7 @@ impl StepTable {
         self.bits
     }
 
-    /// Returns the words of the table, by the low bits of a number.
+    /// Returns the words of the table. The word with index i is for numbers whose low bits are i.
     #[must_use]
     pub fn entries(&self) -> &[u32] {
         &self.entries

@@ -311,8 +311,9 @@ impl<'a> Examiner<'a> {
         Ok(answers.chunks_exact(words).map(<[u64]>::to_vec).collect())
     }
 
-    /// Returns the index of the first node of the tally to which the result `answer` belongs;
-    /// `None` if the challenged node was not walked. `low` has the low bits of the challenged node.
+    /// Returns the index of the first node of the tally to which the result `answer` belongs.
+    /// Returns `None` if the challenged node was not walked. `low` has the low bits of the
+    /// challenged node.
     fn first(
         &self,
         work: &Work<'_>,
