@@ -101,8 +101,8 @@ fn name(key: &CubinKey) -> String {
     format!("{}.cubin", key.0)
 }
 
-/// Returns the SHA-256 of the header, the key and the code. All keys have the same length, so
-/// different inputs are different texts.
+/// Returns the SHA-256 of the header, the key and the code. The three are hashed one after the
+/// other, without separators: the header and all keys have fixed lengths.
 fn digest(key: &CubinKey, code: &[u8]) -> [u8; DIGEST] {
     let hasher = Sha256::new().chain_update(MAGIC).chain_update(&key.0);
     hasher.chain_update(code).finalize().into()

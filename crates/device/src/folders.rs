@@ -5,15 +5,17 @@ use std::path::PathBuf;
 
 use directories::ProjectDirs;
 
-/// Returns the folder for files that can be recreated: `WARPINT_CACHE_DIR`, else `~/.cache/warpint`
-/// or the operating system's equivalent. Returns `None` for a user without a home directory.
+/// Returns the folder for files that can be recreated: `WARPINT_CACHE_DIR` if it is set, otherwise
+/// `~/.cache/warpint` or the operating system's equivalent. Returns `None` if the variable is not
+/// set and the user has no home directory.
 #[cfg(any(feature = "cuda", feature = "sim"))]
 pub(crate) fn cache() -> Option<PathBuf> {
     chosen("WARPINT_CACHE_DIR").or_else(|| Some(project()?.cache_dir().to_owned()))
 }
 
-/// Returns the folder for measurements: `WARPINT_CONFIG_DIR`, else `~/.config/warpint` or the
-/// operating system's equivalent. Returns `None` for a user without a home directory.
+/// Returns the folder for measurements: `WARPINT_CONFIG_DIR` if it is set, otherwise
+/// `~/.config/warpint` or the operating system's equivalent. Returns `None` if the variable is not
+/// set and the user has no home directory.
 pub(crate) fn config() -> Option<PathBuf> {
     chosen("WARPINT_CONFIG_DIR").or_else(|| Some(project()?.config_dir().to_owned()))
 }

@@ -4,15 +4,15 @@ use num_bigint::BigUint;
 
 use super::{DelayTable, StepTable};
 
-/// The bounds by which numbers are cold. By lemma 2 of the module [`delay`](super), the path of a
-/// cold number does not rise above the record.
+/// The bounds that prove that a number is *cold*: its path does not rise above the record, by lemma
+/// 2 of the module [`delay`](super).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// Every table step of a cold number (see [`Bound`]) begins at a value below this limit.
     pub(crate) limit: u128,
     /// The largest number of first steps that cold numbers with the same low bits may share. `None`
-    /// if no number is cold. Then the record is too low even for 0 common steps, or a number of the
-    /// delay table rises above it.
+    /// if no number is cold. In that case the record is too low even for 0 common steps, or the
+    /// path of a number in the delay table rises above the record.
     pub(crate) common: Option<u32>,
 }
 

@@ -34,13 +34,15 @@ impl Groups {
     }
 
     /// Returns (c, f, members) for each group, as defined at [`Groups`]: the common value c =
-    /// T^k(low), the common number f of odd steps, and the pairs (key, residue), ascending.
+    /// T^k(low), the common number f of odd steps, and the pairs (key, residue), ascending, where
+    /// the key of a residue is c + 2^32·f.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, u32, &[(u64, u32)])> {
         let groups = self.residues.chunk_by(|a, b| a.0 == b.0);
         groups.map(|group| (group[0].0 as u32, (group[0].0 >> 32) as u32, group))
     }
 
-    /// Returns the pairs (key, residue) of the group that contains `residue`, ascending.
+    /// Returns the pairs (key, residue) of the group that contains `residue`, ascending. The key of
+    /// a residue is c + 2^32·f, with c and f as defined at [`Groups`].
     pub(crate) fn of(&self, residue: u32) -> &[(u64, u32)] {
         let key = key(residue, self.bits);
         let first = self.residues.partition_point(|other| other.0 < key);

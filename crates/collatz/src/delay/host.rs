@@ -27,12 +27,12 @@ pub struct Host {
     groups: Arc<OnceLock<Groups>>,
 }
 
-/// The count of numbers per task that is not processed in groups.
+/// The largest count of numbers in a task whose numbers are not processed in groups.
 const PIECE: u64 = 1 << 18;
 /// The number of bits of the residues that are processed in groups.
 const GROUP_BITS: u32 = 16;
-/// The count of numbers per task that is processed in groups. Such a task begins at a multiple of
-/// 2^[`GROUP_BITS`].
+/// The count of numbers in a task whose numbers are processed in groups. The first of these numbers
+/// is a multiple of 2^[`GROUP_BITS`].
 const GROUPED: u64 = 1 << 20;
 
 impl Default for Host {
@@ -218,7 +218,7 @@ impl Host {
         Ok(Survey { sum: sum.into(), longest, candidates })
     }
 
-    /// Chooses the first piece of the range of the `numbers` numbers that begins with `from`.
+    /// Chooses the first piece of a range that has `numbers` numbers and begins with `from`.
     /// Returns the count of numbers of the piece, and whether it is processed in groups.
     fn piece(&self, from: u128, numbers: u64, common: Option<u32>) -> (u64, bool) {
         let block = 1u64 << GROUP_BITS;

@@ -95,7 +95,7 @@ pub trait Delays: Send {
     /// Summarises the delays of the numbers n with `from` ≤ n < `from` + `numbers`. `record` is the
     /// largest number known on any path. If it is given, the summary lists the candidates: all
     /// numbers whose paths may rise above `record`. Returns `None` if there are too many candidates
-    /// for one call; then call again with fewer numbers.
+    /// for one call. In that case, call again with fewer numbers.
     ///
     /// # Errors
     /// The range is empty or too large, the device fails, or a path does not end.

@@ -15,7 +15,8 @@ pub struct DelayRecord {
 }
 
 impl DelayRecord {
-    /// Returns the record with the larger delay; of equal delays, the one with the smaller number.
+    /// Returns the record with the larger delay. If the delays are equal, returns the record with
+    /// the smaller number.
     #[must_use]
     pub fn longer(self, other: Self) -> Self {
         let better = other.delay.cmp(&self.delay).then(self.n.cmp(&other.n)).is_gt();
@@ -23,7 +24,7 @@ impl DelayRecord {
     }
 }
 
-/// A number and the maximum of its path, in steps n/2 and 3n + 1.
+/// A number and the maximum of its path. The path consists of steps n/2 and 3n + 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathRecord {
     /// The number at which the path starts.
@@ -73,8 +74,8 @@ pub struct Found {
 /// the record is low at first, and many numbers may exceed it.
 const FIRST: u64 = 1 << 10;
 
-/// Computes the delays of all n with `from` ≤ n < `to`, and returns their sum and the largest one.
-/// If `standing` is given, returns the records too.
+/// Computes the delays of all n with `from` ≤ n < `to`, and returns the sum of the delays and the
+/// largest delay. If `standing` is given, returns the records too.
 ///
 /// After each chunk of numbers, reports progress to the watch, and asks it whether to stop.
 ///
@@ -129,8 +130,9 @@ pub fn search(
 
 /// Returns the delay records among the numbers from `first` to `longest`, ascending. `longest` is
 /// the number with the largest delay, and `so_far` the largest delay of the numbers below `first`.
-/// If the delay of `longest` exceeds `so_far`, `longest` is the last record. The record before it
-/// is the number below it with the largest delay, and so on.
+/// If the delay of `longest` exceeds `so_far`, `longest` is the last record. Of the numbers from
+/// `first` to `longest` − 1, the one with the largest delay is the second to last record, if its
+/// delay exceeds `so_far`. The function continues in this way.
 fn delay_records(
     engine: &mut dyn Delays,
     first: u128,

@@ -44,7 +44,7 @@ impl StepTable {
         self.bits
     }
 
-    /// Returns the words of the table, by the low bits of a number.
+    /// Returns the words of the table. The word with index i is for numbers whose low bits are i.
     #[must_use]
     pub fn entries(&self) -> &[u32] {
         &self.entries
@@ -74,8 +74,8 @@ pub struct DelayTable {
 }
 
 impl DelayTable {
-    /// The valid numbers of bits. For n < 2^24, delays are at most 704, and all values of T on the
-    /// paths are below 2^46.
+    /// The valid numbers of bits for a [`DelayTable`]. For n < 2^24, delays are at most 704, and
+    /// all values of T on the paths are below 2^46.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=24;
 
     /// Computes the table for numbers of `bits` bits, or of the nearest valid number of bits. The

@@ -111,7 +111,7 @@ fn delays_below_2_to_24_are_those_of_memory() {
     assert_eq!(differs, None);
 }
 
-/// An engine that refuses to survey at once more numbers than its second field.
+/// An engine whose second field is the largest count of numbers that it agrees to survey at once.
 struct Few(Host, u64);
 
 impl Delays for Few {

@@ -39,7 +39,8 @@ pub struct Path {
     pub even_steps: u64,
     /// The largest number on the path, the start and results of 3n + 1 included.
     pub maximum: BigUint,
-    /// The number of steps until the path is below its start for the first time; `None` for 1.
+    /// The number of steps n/2 and 3n + 1 until the path is below its start for the first time.
+    /// `None` if the start is 1.
     pub glide: Option<u64>,
 }
 
@@ -151,8 +152,8 @@ struct Walk<'a> {
 
 /// The next steps of T from a number, as determined by its low 64 bits.
 struct Outlook {
-    /// The number of steps of T. It is the requested number, which is at most 64, or less if 3^odd
-    /// would otherwise reach 2^64.
+    /// The number of steps of T. It is the requested number, which is at most 64. It is less if
+    /// 3^odd would otherwise reach 2^64.
     steps: u32,
     odd: u32,
     /// The power 3^odd, where the exponent is the field `odd`.
@@ -316,8 +317,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns T^steps of a number of at least `steps` bits. Returns `None` if the watch stopped the
-/// work.
+/// Returns T^`steps`(n) for a number n of at least `steps` bits. Returns `None` if the watch
+/// stopped the work.
 fn after(number: Vec<u64>, steps: u64, blocks: &Blocks) -> Option<Vec<u64>> {
     let (low, above) = number.split_at((steps / 64) as usize);
     let mut x = blocks.image(low, &mut Trace::default())?.of_number(above, blocks.multiplier);

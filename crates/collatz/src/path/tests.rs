@@ -5,8 +5,9 @@ use crate::Unwatched;
 use crate::until::Until;
 use proptest::prelude::*;
 
-/// Compares the path of n with the path that the oracle computes. Computes it by passes, then also
-/// by blocks while the number has at least four limbs, and at least seven limbs.
+/// Compares the path of n with the path that the oracle computes. Computes the path three times:
+/// with the default sizes, by blocks while the number has at least four limbs, and by blocks while
+/// the number has at least seven limbs.
 fn check(n: &BigUint) {
     let plain = plain_path(n);
     assert_eq!(path(n, &Unwatched), plain, "{n}");

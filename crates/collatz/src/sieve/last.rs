@@ -13,9 +13,10 @@ pub(crate) const LAST: u32 = 10;
 /// number. The documentation of the module [`sieve`](super) has the proof.
 const KILLED_MOD_9: [usize; 4] = [2, 4, 5, 8];
 
-/// Returns a table of 9 rows of 32 words. Bit j of word i of row r is for the numbers low + (top +
-/// a)·2^level with low ≡ r mod 9 and a = 32·i + j. The bit is 1 if the rule of residues modulo 9
-/// does not exclude these numbers. `top` and `level` are fields of the tree.
+/// Returns a table of 9 rows of 32 words. Row r is for the nodes whose low bits `low` are congruent
+/// to r modulo 9. Bit j of word i of the row is for the numbers low + (top + a)·2^level of these
+/// nodes, where a = 32·i + j. The bit is 1 if the rule of residues modulo 9 does not exclude these
+/// numbers. `top` and `level` are fields of the tree.
 pub(crate) fn mod_9(tree: &Tree) -> Vec<u32> {
     let step = (1u128 << tree.level) % 9;
     let bit = |row: u128, a: u128| {

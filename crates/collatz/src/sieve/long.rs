@@ -16,7 +16,7 @@ pub(crate) struct Long<'a> {
     /// The table of a step of the walk: see [`super::steps::Steps`].
     pub words: &'a [u32],
     pub step: u32,
-    /// The walker, which sets the limit of steps, and the trap in tests.
+    /// The walker, which sets the limit of steps and, in tests, the trap.
     pub walker: &'a Walker,
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn highest_from(n: u128, level: u32, limit: u64) -> Option<BigUint> {
 }
 
 /// Returns the largest T^j(n) with j ≥ `level`, up to the first value below n. Returns `None` if no
-/// value is below n within `limit` steps.
+/// value is below n within `limit` steps of T.
 fn highest_of_t(n: u128, level: u32, limit: u64) -> Option<BigUint> {
     let (mut x, mut highest, mut steps) = (n, 0, 0);
     let next = loop {
@@ -191,8 +191,8 @@ impl Tallest {
     }
 
     /// Walks n exactly, and determines the highest value of its path after the first `level` steps
-    /// of T. Stores it unless a higher value is stored. Does nothing if the path exceeds the
-    /// walker's limit of steps.
+    /// of T. Stores this value unless a higher value is already stored. Does nothing if the path
+    /// exceeds the walker's limit of steps.
     pub(crate) fn take(&self, n: u128, level: u32, walker: &Walker) {
         let Some(value) = highest_from(n, level, walker.limit) else { return };
         let this = Highest { value, start: n };

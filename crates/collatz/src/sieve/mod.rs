@@ -74,7 +74,7 @@ impl Step {
     }
 }
 
-/// The totals over all numbers of a tree that were walked.
+/// The totals over all walked numbers of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
     /// The number of nodes at the last level of the tree.
@@ -121,8 +121,8 @@ pub struct Task<'a> {
     /// The tree to walk.
     pub tree: &'a Tree,
     /// The challenged nodes of the last level, given by their low bits and possibly repeated. The
-    /// tally must have the contribution of each one. A device must not receive the low bits before
-    /// it has walked the numbers of the node.
+    /// tally must have the contribution of each of these nodes. A device must not receive the low
+    /// bits before it has walked the numbers of the node.
     pub challenges: &'a [u128],
     /// The highest value known from other trees. If the highest value of this tree does not exceed
     /// it, the tally need not contain the highest value of this tree.
@@ -182,8 +182,8 @@ pub struct Sieve<B> {
     pub backend: B,
     /// The parameters of the sieve.
     pub shape: Shape,
-    /// The walker of numbers outside the trees, and of challenges. The walker of the engine must be
-    /// equal to it.
+    /// The walker of numbers outside the trees, and of challenges. The engine must have an equal
+    /// walker.
     pub walker: Walker,
     /// The seed from which challenges are drawn. `None` means a new random seed for each region.
     pub seed: Option<u64>,
@@ -191,8 +191,9 @@ pub struct Sieve<B> {
     pub kept: Kept,
 }
 
-/// Counts for the last tree. For each kind of node, the count is the number of nodes of the last
-/// level below a node of this kind. Trees with the same last level and rules share these counts.
+/// Counts for the last tree: for each level, number of odd steps and pattern of a node, the number
+/// of nodes of the last level below this node. Trees with the same last level and rules share these
+/// counts.
 #[derive(Debug, Clone, Default)]
 pub struct Kept(Option<Arc<Counts>>);
 

@@ -20,8 +20,8 @@ impl Node {
     /// The root of the tree, at level k = 0, which contains all numbers.
     pub(crate) const ROOT: Self = Self { low: 0, path: 0, odd: 0, pattern: Pattern::UNKNOWN };
 
-    /// Returns a child of this node, which is at level k: the child contains the numbers of the
-    /// node whose bit k is `bit`. Returns `None` if a rule says that none of the child's numbers
+    /// Returns a child of this node. The node is at level k, and the child contains those of its
+    /// numbers whose bit k is `bit`. Returns `None` if a rule says that none of the child's numbers
     /// needs to be walked. `power` is 3^odd, and `limits` are the limits of the step from level k
     /// to level k + 1.
     pub(crate) fn child(&self, k: u32, bit: u32, power: u128, limits: &Limits) -> Option<Self> {

@@ -34,7 +34,7 @@ impl fmt::Display for Rules {
 }
 
 /// The limits of the step from T^k(n) to T^(k+1)(n), one per rule. A rule excludes a number with
-/// fewer odd steps than its limit, so a limit of 0 switches it off.
+/// fewer odd steps than its limit, so a limit of 0 switches the rule off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// The limit of the rule of descent for an even step from T^k(n): with fewer odd steps,
@@ -44,8 +44,8 @@ pub(crate) struct Limits {
     /// steps before this step. The rule applies if the run of odd steps to which this step belongs
     /// is followed by two even steps.
     pub run: u32,
-    /// The limit of the rule of preimages for an even step, which is used if the number of even
-    /// steps since the last odd step is then even.
+    /// The limit of the rule of preimages for an even step. The rule applies only if the number of
+    /// even steps since the last odd step, this step included, is even.
     pub preimage: u32,
 }
 
@@ -60,7 +60,7 @@ impl Limits {
         }
     }
 
-    /// Returns the limits of `steps` steps, of which the first is the step from `level`.
+    /// Returns the limits of `steps` steps, the first of which begins at level `level`.
     pub(crate) fn from(level: u32, steps: u32, rules: Rules) -> Vec<Self> {
         (level..level + steps).map(|k| Self::of(k, rules)).collect()
     }
@@ -103,8 +103,8 @@ impl Pattern {
 /// threshold.
 ///
 /// The threshold is for numbers whose value before these steps is congruent to `residue` modulo
-/// 2^s. If such a number had fewer odd steps before than the threshold, a rule excludes it in these
-/// s steps; otherwise no rule does.
+/// 2^s. If fewer odd steps than the threshold precede the s steps, a rule excludes the number in
+/// one of the s steps; otherwise no rule does.
 pub(crate) fn threshold(residue: u128, limits: &[Limits]) -> (u128, u32, i32) {
     let (mut x, mut odd, mut least) = (residue, 0i32, 0i32);
     // For a run: with fewer odd steps before the residue, the rule applies to it.

@@ -3,7 +3,8 @@
 use super::rules::{Limits, threshold};
 use super::tree::Tree;
 
-/// Returns the number of stages of a walk: steps of `step` bits each that 96 low bits determine.
+/// Returns the number of stages of a walk. A stage processes `step` bits, and the walk uses the
+/// lowest 96 bits of a value.
 pub(crate) const fn stages(step: u32) -> u32 {
     96 / step
 }

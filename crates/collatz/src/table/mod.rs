@@ -324,8 +324,9 @@ impl TableMethod {
         Some(verified)
     }
 
-    /// Returns the mandatory residues from which the residues of `bits` bits are grown. They have
-    /// [`GROWN`] bits fewer, but at least as many bits as the class.
+    /// Returns the mandatory residues from which the residues of `bits` bits are grown. The
+    /// returned residues have `bits` − [`GROWN`] bits, or as many bits as the class if this is
+    /// more.
     pub(crate) fn nodes(&self, cover: &Cover, bits: u32) -> Nodes {
         let from = cover.class.bits;
         let middle = bits.saturating_sub(GROWN).max(from);

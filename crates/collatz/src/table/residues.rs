@@ -1,5 +1,5 @@
-//! The sieve S of the table method: residues whose low bits do not prove that their numbers fall
-//! below their starts (Honda 2017, §4.3.1).
+//! The sieve S of the table method: the residues modulo 2^k whose numbers do not provably fall
+//! below their starts within k steps of T (Honda 2017, §4.3.1).
 
 use crate::descent::min_odd;
 
@@ -9,9 +9,9 @@ pub const LEAST_SIEVE_BITS: u32 = 8;
 /// The largest number of bits of the sieve, which selects residues modulo 2^bits.
 pub const MOST_SIEVE_BITS: u32 = 37;
 
-/// A mandatory residue modulo 2^k: one whose coefficient 3^f/2^j is above 1 for each j from 1 to k,
-/// where f counts the odd steps among the first j steps of T from it. T(n) is n/2 for even n and
-/// (3n + 1)/2 for odd n. For each h, T^k(low + h·2^k) = value + h·3^odd.
+/// A *mandatory* residue `low` modulo 2^k: the coefficient 3^f/2^j is above 1 for each j from 1 to
+/// k, where f counts the odd steps among the first j steps of T from `low`. T(n) is n/2 for even n
+/// and (3n + 1)/2 for odd n. For each h, T^k(low + h·2^k) = value + h·3^odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Residue {
     /// The residue r, below 2^k, where k is its number of bits.
@@ -26,8 +26,8 @@ impl Residue {
     /// The residue modulo 1 (k = 0), to which all numbers belong.
     pub const ROOT: Self = Self { low: 0, value: 0, odd: 0 };
 
-    /// Returns the residue `low` modulo 2^bits if it is mandatory; otherwise `None`. `powers` are
-    /// 3^0, …, 3^40.
+    /// Returns the residue `low` modulo 2^bits. Returns `None` if this residue is not mandatory.
+    /// `powers` are 3^0, …, 3^40.
     #[must_use]
     pub fn of(low: u64, bits: u32, powers: &[u64; 41]) -> Option<Self> {
         (0..bits).try_fold(Self::ROOT, |residue, k| {

@@ -6,8 +6,8 @@ use crate::walk::step;
 /// The least number of bits of a table, which has 2^bits entries.
 pub const LEAST_TABLE_BITS: u32 = 2;
 
-/// The largest number of bits of a table, which has 2^bits entries. An entry fits in a word because
-/// 3^15 < 2^24.
+/// The largest number of bits of a table, which has 2^bits entries. An entry fits in a 32-bit word,
+/// also in the format of devices, because T^d(l) < 3^15 < 2^24 for d ≤ 15 and l < 2^d.
 pub const MOST_TABLE_BITS: u32 = 15;
 
 /// The lowest bit of the number of odd steps in an entry.

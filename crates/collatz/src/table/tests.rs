@@ -17,7 +17,7 @@ fn verified(verifier: &mut dyn Verifier, region: &Region) -> Verified {
 }
 
 /// Verifies a region by the table method and by the plain method, and compares the results. The
-/// highest values are compared only if the table method reports one.
+/// highest values on the paths are compared only if the table method reports its highest value.
 fn check(method: &mut TableMethod, region: &Region) -> Verified {
     let found = verified(method, region);
     let plain = verified(&mut Plain::default(), region);

@@ -45,10 +45,10 @@ impl TableMethod {
         steps
     }
 
-    /// Performs table steps from `value` until a step ends below `start`, or at a value of at least
-    /// 2^`width`, but at most [`MOST_STEPS`] steps. Returns the number of steps, and whether the
-    /// last step ended below `start`. The comparison with `start` ignores the `without` lowest bits
-    /// of both numbers. `WIDE` must be true if values may have more than 96 bits.
+    /// Performs table steps from `value`, at most [`MOST_STEPS`]. Stops after a step that ends
+    /// below `start` or at a value of at least 2^`width`. Returns the number of steps, and whether
+    /// the last step ended below `start`. The comparison with `start` ignores the `without` lowest
+    /// bits of both numbers. `WIDE` must be true if values may have more than 96 bits.
     #[inline]
     fn descend<const WIDE: bool>(
         &self,

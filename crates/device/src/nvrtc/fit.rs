@@ -40,9 +40,9 @@ impl Fit {
         })
     }
 
-    /// Returns the error, in one line, that no suitable compiler was found, and how to install one.
-    /// `chosen` is the path in `WARPINT_NVRTC`, if set; `unfit` describes the first unsuitable
-    /// compiler, if one was found.
+    /// Returns the error for the case that no suitable compiler was found. Its message says in one
+    /// line how to install a suitable compiler. `chosen` is the path in `WARPINT_NVRTC`, if set;
+    /// `unfit` describes the first unsuitable compiler, if one was found.
     pub(super) fn missing(&self, chosen: Option<&Path>, unfit: Option<&str>) -> DeviceError {
         let wheel = self.wheel();
         DeviceError::NoCompiler(match (chosen, unfit) {

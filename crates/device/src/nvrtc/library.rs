@@ -120,10 +120,10 @@ fn file_of(path: &Path) -> PathBuf {
     files.find(of_name).unwrap_or(path).to_owned()
 }
 
-/// Loads NVRTC's built-in functions, which are in a separate file in the same folder. NVRTC
-/// requests this file from the dynamic loader by its name at the first compilation. The loader does
-/// not search Python wheels, so the file must be loaded before the first compilation. Returns
-/// `None` if the file is missing or does not load.
+/// Loads NVRTC's built-in functions, which are in a separate file in the folder of the library.
+/// NVRTC requests this file from the dynamic loader by its name at the first compilation. The
+/// loader does not search Python wheels, so the file must be loaded before the first compilation.
+/// Returns `None` if the file is missing or does not load.
 fn load_builtins(path: &Path, (major, minor): (u32, u32)) -> Option<libloading::Library> {
     let name = if cfg!(windows) {
         format!("nvrtc-builtins64_{major}{minor}.dll")
@@ -158,7 +158,7 @@ unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T
         .map_err(|_| format!("has no function {name}: it is too old, or is not NVRTC"))
 }
 
-/// A source that was passed to the compiler, which holds a program object for it.
+/// A source, and the program object that the compiler created for it.
 struct Unit<'a> {
     calls: &'a Calls,
     handle: Program,

@@ -81,8 +81,8 @@ impl Places {
     }
 }
 
-/// Returns the root folders of the Python installation whose program is in `folder`; empty if there
-/// is no program. Does not run the program.
+/// Returns the root folders of the Python installation whose program is in `folder`. The list is
+/// empty if `folder` contains no Python program. Does not run the program.
 fn pythons_of(folder: &Path) -> Vec<PathBuf> {
     let program = folder.join(if cfg!(windows) { "python.exe" } else { "python3" });
     if !program.is_file() {

@@ -140,8 +140,8 @@ impl Compiler {
     }
 
     /// Returns the path of an object file with the simulator's run-time library, whose headers are
-    /// in the same folder. A given sanitizer does not instrument the library's code, but the
-    /// library reports fiber switches and the ordering of memory to it.
+    /// in the same folder. If a sanitizer is given, the library's code is not instrumented, but the
+    /// library reports fiber switches and the ordering of memory to the sanitizer.
     fn runtime(&self, sanitizer: Option<Sanitizer>) -> Result<PathBuf, DeviceError> {
         let mut flags = self.flags(sanitizer);
         // The run time takes part in every barrier.
@@ -195,9 +195,9 @@ impl Compiler {
     }
 
     /// Returns the path of the file `name` in the cache's folder for `key`. If the file does not
-    /// exist, runs the compiler command that `make` returns in a temporary folder. The folder is
-    /// renamed when it is complete, so that concurrent programs see the complete folder or none.
-    /// `title` names the source in an error.
+    /// exist, creates a temporary folder, and runs the compiler command that `make` returns for
+    /// this folder. The folder is renamed when it is complete, so that concurrent programs see the
+    /// complete folder or none. `title` names the source in an error.
     fn kept(
         &self,
         key: &str,

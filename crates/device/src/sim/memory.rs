@@ -21,7 +21,8 @@ struct Allocation {
     number: u64,
 }
 
-/// The allocations of a device, by the address of their first byte after the guard zone.
+/// The allocations of a device. The key of an allocation is the address of its first byte, which
+/// follows the first guard zone.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     allocations: BTreeMap<u64, Allocation>,
@@ -82,8 +83,8 @@ impl Memory {
         Some(self.allocations.get(&address)?.number)
     }
 
-    /// Returns a description of one write to a guard zone, of any allocation. Returns `None` if
-    /// there was no write that has not yet been reported.
+    /// Returns a description of a write to a guard zone of some allocation. Each write is reported
+    /// once. Returns `None` if there is no new write.
     pub(super) fn overrun(&mut self) -> Option<String> {
         self.allocations.values_mut().find_map(Allocation::overrun)
     }

@@ -73,7 +73,8 @@ pub struct Warned<T> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TuningError {
-    /// There is no folder for the store, because the user has no home directory.
+    /// There is no folder for the store: `WARPINT_CONFIG_DIR` is not set, and the user has no home
+    /// directory.
     #[error(
         "no folder for timings is known: this user has no home directory; set WARPINT_CONFIG_DIR"
     )]
@@ -126,11 +127,11 @@ enum Content {
 }
 
 impl TuningStore {
-    /// Opens the store in the folder `WARPINT_CONFIG_DIR`, else in `~/.config/warpint` or the
-    /// operating system's equivalent.
+    /// Opens the store in the folder `WARPINT_CONFIG_DIR` if this variable is set, otherwise in
+    /// `~/.config/warpint` or the operating system's equivalent.
     ///
     /// # Errors
-    /// [`TuningError::NoFolder`] for a user without a home directory.
+    /// [`TuningError::NoFolder`]: the variable is not set, and the user has no home directory.
     pub fn open() -> Result<Self, TuningError> {
         folders::config().map(Self::at).ok_or(TuningError::NoFolder)
     }
@@ -147,9 +148,9 @@ impl TuningStore {
         self.folder.file(FILE)
     }
 
-    /// Returns the timing stored under a key; `None` if no timing is stored. A file that is
-    /// corrupt, larger than 16 MiB, or not a regular file is renamed, and the result contains a
-    /// warning.
+    /// Returns the timing stored under a key. Returns `None` as the value if no timing is stored. A
+    /// file that is corrupt, larger than 16 MiB, or not a regular file is renamed, and the result
+    /// contains a warning.
     ///
     /// # Errors
     /// The file cannot be read, or is a directory. A missing file is not an error.

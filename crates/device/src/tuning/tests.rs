@@ -178,7 +178,7 @@ fn a_folder_that_cannot_be_used_is_named() {
 }
 
 /// Tests what happens if the file of timings is replaced by what `put_there` creates. In one case a
-/// timing is then read, in another case one is written. Asserts that both cases give the same
+/// timing is then read, in another case a timing is written. Asserts that both cases give the same
 /// warning, and returns it with the store's folder replaced by `DIR`.
 fn warned_of(put_there: impl Fn(&std::path::Path)) -> String {
     let (_dir, store) = store();

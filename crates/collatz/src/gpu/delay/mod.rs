@@ -32,9 +32,10 @@ const UNKNOWN: u64 = 1 << 63;
 const OFFSET_BITS: u32 = 44;
 /// The value that the device writes in place of a delay that the host must compute.
 const TOO_LONG: u16 = u16::MAX;
-/// The count of numbers of a residue that one lane processes at a time.
+/// The largest count of numbers that a lane processes at a time. These numbers belong to one
+/// residue.
 const EACH: u32 = 256;
-/// The least count of numbers per residue for which groups of residues are used.
+/// Groups of residues are used only if each residue has at least this count of numbers.
 const WORTH_GROUPS: u64 = 8;
 /// The largest count of numbers whose delays one launch writes.
 const WRITTEN: usize = 1 << 26;
@@ -60,7 +61,7 @@ pub struct DelaysOnDevice {
     groups: Option<(Groups, Buffer<u32>)>,
     /// The largest count of numbers per launch of a survey.
     chunk: u64,
-    /// The least count of numbers of a range that is processed on the device.
+    /// Ranges with fewer numbers than this are left to the CPU.
     least: u64,
     /// The least number of 32-bit words of an intermediate value.
     words: u32,

@@ -1,16 +1,17 @@
 //! Challenges: parts of a device's work that the host repeats.
 //!
 //! After a device has walked the numbers of a list of nodes of the last level, the host searches
-//! that list for a challenged node. It reads back the 32 nodes that were processed together with
-//! it, which must be true nodes of the tree, and walks their numbers by the slow rules. The tally
-//! of these 32 nodes, and the number of odd steps of each of their long numbers, must be the same
-//! as on the device.
+//! that list for a challenged node. It reads back the 32 nodes of the same tally, one of which is
+//! the challenged node. All 32 must be true nodes of the tree. The host walks their numbers step by
+//! step, without the look-ahead vectors and the table of residues modulo 9. The tally of these 32
+//! nodes, and the number of odd steps of each of their long numbers, must be the same as on the
+//! device.
 //!
 //! A challenge costs the device one scan of the list of nodes, at 32 bytes per entry, and a scan of
 //! one seventh of the list of long numbers: about 100 µs for a list of 10^7 nodes. Three launches
 //! and one copy to the host are needed. On the host, the 32 nodes take one core 2 to 3 ms or more,
-//! while the device continues with other nodes. While the tree is walked, the host also computes
-//! the challenged node by the rules alone, on other threads.
+//! while the device continues with other nodes. While the tree is walked, the host also recomputes
+//! the challenged node without any table, on other threads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -42,8 +43,8 @@ fn low(words: &NodeWords) -> u128 {
 pub(super) struct Asked {
     /// The low bits of the nodes to search for.
     keys: Buffer<[u32; 4]>,
-    /// Two words for each key: the index in the list of the node with this key, and the number of
-    /// nodes that have the key.
+    /// Two words for each key: the index of the node with this key in the list of nodes, and the
+    /// number of nodes that have the key.
     found: Buffer<u32>,
     /// The device's results for nodes that were found.
     answers: Buffer<u64>,
@@ -175,8 +176,8 @@ impl<'a> Examiner<'a> {
     }
 
     /// Searches a list of nodes of level `level` for the nodes above the challenged nodes. For each
-    /// challenged node of the last level, given by its low bits, returns the index in the list;
-    /// `None` if the list does not have the node above it.
+    /// challenged node of the last level, given by its low bits, returns the index of the node
+    /// above it in the list. The index is `None` if the list does not have this node.
     pub(super) fn find(
         &self,
         asked: &mut Asked,
@@ -218,9 +219,9 @@ impl<'a> Examiner<'a> {
         self.kernels.find(nodes, range, keys, found)
     }
 
-    /// Evaluates a search for the node whose low bits are `key`. If `count`, the number of nodes
-    /// found, is 1, returns the index of the node, `place`. Returns `None` if `count` is 0, and an
-    /// error if it is larger than 1.
+    /// Evaluates the result of a search for the node of level `level` whose low bits are `key`.
+    /// `count` is the number of nodes found, and `place` is the index of such a node. Returns
+    /// `place` if `count` is 1, and `None` if `count` is 0. Returns an error if `count` is larger.
     fn place(
         &self,
         place: u32,
@@ -310,8 +311,9 @@ impl<'a> Examiner<'a> {
         Ok(answers.chunks_exact(words).map(<[u64]>::to_vec).collect())
     }
 
-    /// Returns the index of the first node of the tally to which the result `answer` belongs;
-    /// `None` if the challenged node was not walked. `low` has the low bits of the challenged node.
+    /// Returns the index of the first node of the tally to which the result `answer` belongs.
+    /// Returns `None` if the challenged node was not walked. `low` has the low bits of the
+    /// challenged node.
     fn first(
         &self,
         work: &Work<'_>,

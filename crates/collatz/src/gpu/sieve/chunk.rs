@@ -20,8 +20,8 @@ use crate::walk::Walker;
 const LIST: usize = 4096;
 /// The number of words of a list that `sieve_long.cu` writes: a count, then two words per number.
 const LIST_WORDS: usize = 1 + 2 * LIST;
-/// The number of places of the list of long numbers that are processed first if no highest value is
-/// known yet.
+/// If no highest value is known yet, this number of places of the list of long numbers is processed
+/// first.
 const FIRST: usize = 1 << 14;
 /// The largest number of levels grown at once.
 const LEVELS: usize = 32;

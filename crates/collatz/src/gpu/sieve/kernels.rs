@@ -24,10 +24,10 @@ pub struct Blocks {
 
 /// The number of places of the list of long numbers that a warp reserves at a time.
 pub(super) const PLACES: usize = 256;
-/// The number of words of a result for a challenged node that precede its list of long numbers.
+/// The number of words that precede the list of long numbers in the result for a challenged node.
 pub(super) const HEAD: usize = 4 + 4 * TAKE;
-/// The number of powers of 3 in the shared memory of a block of `sieve_long.cu`: a tree has at most
-/// 72 levels.
+/// The number of powers of 3 in the shared memory of a block of `sieve_long.cu`. A node has at most
+/// 72 odd steps, because a tree has at most 72 levels.
 const POWERS: u32 = 96;
 /// A bound on the number of odd steps of a node. Kernels reduce the number of odd steps modulo this
 /// bound, so that corrupted memory causes no access out of range.

@@ -93,7 +93,7 @@ impl Space {
 /// The number of levels by which a chunk of nodes can be grown without exceeding a buffer. A chunk
 /// begins with at most 2^−10 of the nodes for which the buffer has room.
 const LEVELS_OF_A_CHUNK: u32 = 10;
-/// The count of long numbers for which memory is reserved, per node of the last level; the average
+/// Memory is reserved for this count of long numbers per node of the last level. The average count
 /// is about six.
 const LONG_OF_A_NODE: usize = 10;
 /// The default number of nodes per challenge. The check of a challenge takes about as long as the

@@ -14,8 +14,8 @@ pub(super) struct Stage {
     next: usize,
     /// The fraction of the tree's numbers that belongs to all nodes of the stage.
     share: f64,
-    /// Pairs of the index of a node in this stage and the low bits of a challenged node below that
-    /// node. The pairs ascend.
+    /// A pair for each challenged node: the index of the node above it in this stage, and the low
+    /// bits of the challenged node. The pairs ascend.
     challenged: Vec<(usize, u128)>,
 }
 
@@ -24,15 +24,15 @@ impl Stage {
         Self { nodes, level, count, next: 0, share, challenged: vec![] }
     }
 
-    /// Sets the challenged nodes: pairs of the index of a node in this stage and the low bits of a
-    /// challenged node below it, in any order.
+    /// Sets the challenged nodes: for each one, the index of the node above it in this stage, and
+    /// the low bits of the challenged node. The pairs may be in any order.
     pub(super) fn challenged(self, mut challenged: Vec<(usize, u128)>) -> Self {
         challenged.sort_unstable();
         Self { challenged, ..self }
     }
 
-    /// Returns the low bits of the challenged nodes that are below the `count` nodes of the stage
-    /// that begin with index `first`.
+    /// Returns the low bits of the challenged nodes below `count` consecutive nodes of the stage,
+    /// the first of which has index `first`.
     pub(super) fn below(&self, first: usize, count: usize) -> Vec<u128> {
         let from = self.challenged.partition_point(|&(place, _)| place < first);
         let to = self.challenged.partition_point(|&(place, _)| place < first + count);

@@ -33,7 +33,7 @@ fn on_simulator(walker: Walker) -> GpuSieve {
     engine.with_blocks(blocks()).with_nodes(1 << 10).with_nodes_of_a_challenge(EVERY)
 }
 
-/// Verifies a region on the device and compares with the CPU.
+/// Verifies a region on the device, and compares the result with the CPU's result.
 fn check(region: &Region, shape: Shape) -> Verified {
     let mut cpu = Sieve { shape, seed: Some(SEED), ..Sieve::new(on_cpu()) };
     let mut device =
@@ -62,8 +62,9 @@ fn trees_are_walked_as_on_the_cpu() {
     }
 }
 
-/// Tests trees of large numbers and of many levels. Each word of the low bits, of the bits above
-/// them, and of the values on the paths affects some result.
+/// Tests trees of large numbers and trees of many levels. Three kinds of data consist of several
+/// words: the low bits, the bits above them, and the values on the paths. Each of these words
+/// affects some result.
 #[test]
 fn far_and_deep_trees_are_walked_as_on_the_cpu() {
     let far = |bits: u32, add: u128| {

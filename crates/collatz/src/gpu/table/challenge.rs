@@ -2,9 +2,9 @@
 //!
 //! An item is a residue and several consecutive values h; `table_walk.cu` records the number of
 //! steps of each item. After a launch the host searches the device's list of residues for a
-//! challenged one, and walks all numbers of the item that contains the challenged h. On the device,
-//! a challenge costs a scan of the list, 16 bytes per entry, and three small launches or copies,
-//! about 40 µs. On the host, it costs the walks of at most 2^12 numbers, as a rule.
+//! challenged residue, and walks all numbers of the item that contains the challenged value h. On
+//! the device, a challenge costs a scan of the list, 16 bytes per entry, and three small launches
+//! or copies, about 40 µs. On the host, it costs the walks of at most 2^12 numbers, as a rule.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -79,8 +79,8 @@ impl Examiner {
     }
 
     /// Searches the list of a launch for challenged residues. The key of a residue is the first
-    /// word of its packed form. Returns a map from the key of each residue that the list has to the
-    /// residue's index in the list.
+    /// word of its packed form. Returns a map from keys to indices in the list. A key is missing
+    /// from the map if the list does not contain the residue.
     fn find(
         &self,
         challenged: &Challenged,

@@ -78,7 +78,7 @@ impl Grow {
     /// Computes the mandatory residues of k + 1 bits from the mandatory residues of k bits. A
     /// residue has two words. The first of two `counts` is the number of residues in `from`, at
     /// most `most`. The kernel adds the number of new residues to the second count, which must be 0
-    /// before. It includes new residues for which `to` has no room.
+    /// before. New residues for which `to` has no room are counted too.
     ///
     /// # Panics
     /// If `from` has fewer than `most` residues, or there are fewer than two counts.
@@ -130,7 +130,7 @@ pub(crate) fn sources(shared_memory: u32) -> Vec<Source> {
 }
 
 /// Returns the largest number of bits of a table that fits in `shared_memory` bytes of shared
-/// memory per block.
+/// memory per block. Returns [`LEAST_TABLE_BITS`] if no table fits.
 pub(super) fn largest_table(shared_memory: u32) -> u32 {
     let fits = |&bits: &u32| Walk::shared_bytes(bits, MOST_THREADS) <= shared_memory;
     (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
@@ -145,9 +145,9 @@ pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
     }
 }
 
-/// Returns the words of the table for the device. The entry of the low bits l has 4·f in its low 6
-/// bits and 4·T^d(l) above, where f counts the odd steps among the first d steps of T from l. The
-/// words 4·3^0, …, 4·3^15 follow.
+/// Returns the words that the device reads, for tables of d bits. First, there is one word for each
+/// l from 0 to 2^d − 1: it has 4·f in its low 6 bits and 4·T^d(l) in the higher bits, where f
+/// counts the odd steps among the first d steps of T from l. The words 4·3^0, …, 4·3^15 follow.
 pub(super) fn entries(tables: &Tables) -> Vec<u32> {
     let entry = |low| tables.constant(low) << 8 | tables.odd_steps(low) << 2;
     let powers = powers().into_iter().take(16).map(|power| 4 * power as u32);

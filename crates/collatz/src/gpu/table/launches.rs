@@ -12,8 +12,8 @@ use crate::table::{Blocks, Challenged};
 use crate::{CollatzError, Verified, Watch};
 
 /// The largest count of numbers per item. The numbers of an item are r + h·2^s for one residue r
-/// and consecutive values h. Lanes that begin items of this size together end within a few percent
-/// of each other's time.
+/// and consecutive values h. The times that lanes need for items of this size differ by a few
+/// percent only.
 const ITEM: u64 = 1 << 12;
 
 /// The intended number of items per thread. A launch with too few numbers has fewer.

@@ -240,9 +240,9 @@ impl DeviceTable {
         Ok(Some(verified))
     }
 
-    /// Returns the largest number of successive nodes, beginning with index `first`, whose
-    /// descendants of `bits` bits fit in one list together; it is at least 1. Also returns the
-    /// number of these descendants. No level in between has more of them.
+    /// Returns how many successive nodes, beginning with index `first`, can be grown together to
+    /// residues of `bits` bits without exceeding one list. The result is at least 1. Also returns
+    /// the number of the resulting residues. No level in between has more residues.
     fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
         let counts = descendants(nodes.bits, bits);
         let (mut some, mut count) = (0, 0);
