@@ -82,8 +82,8 @@ impl Executor {
         }
     }
 
-    /// Runs `work` in the thread pool of the executor, or on the calling thread if it has none, and
-    /// returns the result.
+    /// Runs `work` in the thread pool of the executor and returns the result. If the executor has
+    /// no thread pool, runs `work` on the calling thread.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &*self.0 {
             Place::Host(Some(pool)) => pool.install(work),

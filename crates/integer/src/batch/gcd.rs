@@ -144,9 +144,9 @@ impl UintBatch {
     /// The result has the width of m. Where no inverse exists, because gcd(a, m) > 1 or m = 0, the
     /// flag is set and the result is 0. Modulo 1 the inverse is 0.
     ///
-    /// Costs as much as [`Self::gcd`]. On a device, waits for the operations submitted before. If a
-    /// number has an inverse modulo an even m, a device computes one more product and one more
-    /// quotient for the whole batch.
+    /// Costs as much as [`Self::gcd`]. On a device, waits for the operations submitted before. If
+    /// any number of the batch has an inverse modulo an even m, a device computes one more product
+    /// and one more quotient for every number.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -60,7 +60,7 @@ fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
 }
 
 /// Returns the memory in `kept` if it has at least `len` elements. Otherwise allocates new memory
-/// and stores it there.
+/// and stores it in `kept`.
 pub(super) fn at_least<'a, T: Pod>(
     kept: &'a mut Option<Buffer<T>>,
     device: &Device,
@@ -81,7 +81,7 @@ pub(super) fn pointer(to: Option<impl Into<Arg>>) -> Arg {
 pub(super) trait Words: Copy + Into<Arg> {
     fn len(self) -> usize;
     fn address(self) -> u64;
-    /// Returns the words from index `first` on.
+    /// Returns a view of the words that begins at index `first`.
     fn beginning(self, first: usize) -> Self;
 }
 
@@ -135,7 +135,7 @@ impl<W: Words> Rows<W> {
         Self { words, stride: limbs as u64, limbs }
     }
 
-    /// Returns a view of `limbs` limbs of each number, from limb `first` on.
+    /// Returns a view of `limbs` limbs of each number, beginning at limb `first`.
     ///
     /// # Panics
     /// If the numbers have fewer than `first` + `limbs` limbs.
@@ -144,7 +144,7 @@ impl<W: Words> Rows<W> {
         Self { words: self.words.beginning(first), limbs, ..self }
     }
 
-    /// Returns a view of the numbers from index `first` on.
+    /// Returns a view of the numbers that begins at number `first`.
     ///
     /// # Panics
     /// If the memory ends before number `first`.

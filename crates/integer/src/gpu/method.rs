@@ -70,8 +70,8 @@ impl Method {
 
     /// Returns the algorithm by which the method computes products of factors of `a_limbs` and
     /// `b_limbs` limbs (`None` for squares), and an estimate of its price: approximate nanoseconds
-    /// on an H200, fitted to measurements of `warpint bench batch --method all`. `None` if the
-    /// method does not support the product.
+    /// on an H200, fitted to measurements of `warpint bench batch --method all`. Returns `None` if
+    /// the method does not support the product.
     pub(super) fn way(
         self,
         a_limbs: usize,

@@ -163,7 +163,8 @@ impl Operation {
         self.entry().no_result.and_then(|(_, operand)| operand)
     }
 
-    /// Returns how [`Operation::failing`] checks the results; `None` if it cannot check them.
+    /// Returns how [`Operation::failing`] checks the results. Returns `None` if it cannot check the
+    /// results of this operation.
     #[must_use]
     pub fn evidence(self) -> Option<Evidence> {
         self.entry().evidence

@@ -64,8 +64,8 @@ pub enum Shift {
 }
 
 /// How exponents select rows of a table. An exponent selects row d·step + first, where d is the
-/// number in the `window` bits of the exponent from `bit` on. `window` is at most 31, and `first`
-/// is less than `step`. The table has 2^window·step rows.
+/// number in the `window` bits of the exponent that begin at bit `bit`. `window` is at most 31, and
+/// `first` is less than `step`. The table has 2^window·step rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableRows {
     pub(crate) bit: usize,

@@ -1,18 +1,19 @@
 //! Remainders by a reciprocal of the modulus (Barrett 1986, Implementing the Rivest Shamir and
-//! Adleman public key encryption algorithm on a standard digital signal processor). The reciprocal
-//! is that of Möller and Granlund 2011, Improved division by invariant integers, for a modulus with
+//! Adleman public key encryption algorithm on a standard digital signal processor). Möller and
+//! Granlund 2011, Improved division by invariant integers, define the reciprocal for a modulus with
 //! its highest bit set.
 //!
 //! Let B = 2^32, and let the modulus m have β bits and n = ⌈β/32⌉ limbs. Let M = m·2^s, with s such
-//! that the highest bit of its n limbs is set, so B^n/2 ≤ M < B^n. The precomputed reciprocal is v
-//! = ⌊(B^(2n) − 1)/M⌋ − B^n, 0 ≤ v < B^n. The remainder of a number u < m·B^n follows from
+//! that the highest bit of the n limbs of M is set, so B^n/2 ≤ M < B^n. The precomputed reciprocal
+//! is v = ⌊(B^(2n) − 1)/M⌋ − B^n, where 0 ≤ v < B^n. The remainder of a number u < m·B^n follows
+//! from
 //!
 //! ```text
 //! h = ⌊u·2^s/B^n⌋ < M,   q = h + ⌊h·v/B^n⌋ = ⌊h·(B^n + v)/B^n⌋,   r = u − q·m.
 //! ```
 //!
 //! **Bounds: 0 ≤ r < 4m.** Let B^(2n) = (B^n + v)·M + e; then 1 ≤ e ≤ M. So q·M ≤ h·(B^(2n) −
-//! e)/B^n ≤ h·B^n ≤ u·2^s, which gives r ≥ 0. It also gives q ≤ u/m < B^n: the sum q does not
+//! e)/B^n ≤ h·B^n ≤ u·2^s, which gives r ≥ 0, and also q ≤ u/m < B^n, so the sum q does not
 //! overflow n limbs. For the upper bound, h·e/B^n < M·M/B^n < M, so q·M > h·(B^(2n) − e)/B^n − M =
 //! h·B^n − h·e/B^n − M > h·B^n − 2M. Since u·2^s < h·B^n + B^n and B^n ≤ 2M, it follows that r·2^s
 //! < B^n + 2M ≤ 4M.
@@ -120,8 +121,8 @@ impl Barrett {
     }
 
     /// Returns a mod m, where m is the modulus and a has at most as many limbs as m. Returns `None`
-    /// if the width of a implies a < m. If the highest limb of m has s > 0 leading zero bits, this
-    /// takes a division, whose quotient is below 2^(s + 1).
+    /// if the width of a implies a < m. If the highest limb of m has s > 0 leading zero bits, a mod
+    /// m is computed by a division, whose quotient is below 2^(s + 1).
     fn residue(&self, a: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
         if a.bits() < self.bits {
             Ok(None)
@@ -157,8 +158,8 @@ impl Barrett {
         UintBatch::zeros(&u.executor, count, u.width)?.or(u).map(Some)
     }
 
-    /// Returns whether all numbers of `width` are below m·B^n, where B = 2^32 and m has n limbs.
-    /// Uses only m ≥ 2^(β − 1), where β is the bit length of m.
+    /// Returns whether all numbers of `width` are below m·B^n for every m of β bits, where β is the
+    /// bit length of the moduli, n = ⌈β/32⌉ and B = 2^32.
     fn is_below(&self, width: Width) -> bool {
         u64::from(width.bits()) < u64::from(self.bits) + u64::from(self.modulus.bits())
     }

@@ -79,7 +79,7 @@ impl<'a> Costs<'a> {
         Self { gpu, shared_memory, products: HashMap::new() }
     }
 
-    /// Returns the cost of a pass over `words` words of memory, at 4 TB/s.
+    /// Returns the cost, in nanoseconds, of reading or writing `words` words of 32 bits at 4 TB/s.
     pub(in crate::gpu) fn memory(words: usize) -> f64 {
         words as f64 * 1e-3
     }
@@ -98,8 +98,8 @@ impl<'a> Costs<'a> {
         self.gpu.prices().scaled(alike, estimate) + memory
     }
 
-    /// Returns the cost of correcting a guessed quotient, which is a pass over a divisor of `whole`
-    /// limbs and the dividend.
+    /// Returns the cost, in nanoseconds, of correcting a guessed quotient. The estimate counts four
+    /// words of memory, read or written, for each of the `whole` limbs of the divisor.
     fn correct(whole: usize) -> f64 {
         0.8 + Self::memory(4 * whole)
     }
@@ -112,7 +112,8 @@ impl<'a> Costs<'a> {
         *self.products.entry((a, b)).or_insert_with(price)
     }
 
-    /// Returns the cost of a square of a number of `limbs` limbs; `None` if no method supports it.
+    /// Returns the cost of squaring a number of `limbs` limbs. Returns `None` if no method supports
+    /// this length.
     pub(in crate::gpu) fn square(&self, limbs: usize) -> Option<f64> {
         self.gpu.choice_with(limbs, None, self.shared_memory).map(|choice| choice.price)
     }

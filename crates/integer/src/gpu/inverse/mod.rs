@@ -145,8 +145,7 @@ fn numbers(data: &Buffer<u32>, limbs: usize) -> Operand<'_> {
 
 impl Gpu {
     /// Computes `out_i` = a_i^(−1) mod m_i, with as many limbs as m. Where no inverse exists, since
-    /// m_i = 0 or a_i and m_i have a common divisor, the result is 0 and the flag is 1. Modulo 1
-    /// the inverse is 0.
+    /// m_i = 0 or gcd(a_i, m_i) > 1, the result is 0 and the flag is 1. Modulo 1 the inverse is 0.
     ///
     /// Inverses modulo odd numbers are computed by division steps (Bernstein and Yang 2019). If
     /// some number has an inverse modulo an even modulus, a product and its quotient by a are also

@@ -208,8 +208,8 @@ impl Long<'_> {
         if is_last { Ok(()) } else { self.correct(level) }
     }
 
-    /// Computes the dividends of a level. Divided by the roots that the level starts with, they
-    /// give the lower limbs of longer roots.
+    /// Computes the dividends of a level. The quotients of these dividends by the roots that the
+    /// level starts with give the lower limbs of the roots that the level computes.
     fn dividend(&mut self, level: u32) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("dividends", &self.space.dividend, 2 * half);
@@ -231,8 +231,8 @@ impl Long<'_> {
         unsafe { self.launch(Kernel::Dividend, 2 * half, &args) }
     }
 
-    /// Computes the lower limbs of the roots from the quotients; on the last level, the whole
-    /// roots.
+    /// Computes the lower limbs of the roots from the quotients. On the last level, computes the
+    /// whole roots.
     fn lower(&mut self, level: u32, is_last: bool) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("quotients", &self.space.quotient, 2 * half);
@@ -299,8 +299,8 @@ impl Long<'_> {
         unsafe { self.launch(Kernel::Correct, 2 * half, &args) }
     }
 
-    /// Corrects the roots of the last level and writes roots and remainders to the results. The
-    /// first of these numbers has the index `first` in the results.
+    /// Corrects the roots of the last level and writes the roots and remainders to the results. The
+    /// first root and the first remainder get the index `first` in the results.
     fn last(
         &mut self,
         a: Numbers<'_>,

@@ -37,7 +37,8 @@ impl Base {
         Self { primes, product }
     }
 
-    /// Returns, for each prime of the base, the product of the other primes modulo p.
+    /// Returns one number for each prime of the base: the product of all other primes of the base,
+    /// reduced modulo p.
     fn parts(&self, p: u64) -> Vec<u64> {
         let mut above = vec![1; self.primes.len()];
         for i in (1..above.len()).rev() {
@@ -51,7 +52,8 @@ impl Base {
         above
     }
 
-    /// Returns, for each prime of the base, the product of the other primes modulo that prime.
+    /// Returns one number for each prime of the base: the product of all other primes of the base,
+    /// reduced modulo this prime.
     fn own_parts(&self) -> impl Iterator<Item = u64> {
         self.primes.iter().enumerate().map(|(i, &p)| self.parts(p)[i])
     }
@@ -69,8 +71,8 @@ fn words_of(x: &[u64], n: usize) -> Vec<u32> {
 }
 
 /// Appends a matrix W of `rows` rows and `columns` columns to `matrices`, and fills it up to
-/// `padded` rows with zeros. For k = 0 … 3, `shifted(j, i)` returns the word that represents
-/// W_ji·2^(8k).
+/// `padded` rows with zeros. `shifted(j, i)` returns four words: word k, from 0 to 3, represents
+/// W_ji·2^(8k), where W_ji is the entry in row j and column i.
 fn append(
     matrices: &mut Vec<u32>,
     [rows, padded, columns]: [usize; 3],

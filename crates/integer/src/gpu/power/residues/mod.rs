@@ -49,8 +49,9 @@ const SUMS: (usize, usize) = (3, 4);
 
 impl PowerResidues {
     /// Returns the version for bases, exponents and moduli with the numbers of limbs in `limbs`, in
-    /// this order, on a device with `shared_memory` bytes of shared memory per block. `None` if the
-    /// base has more limbs than the modulus, or the residues do not fit in shared memory.
+    /// this order, on a device with `shared_memory` bytes of shared memory per block. Returns
+    /// `None` if the base has more limbs than the modulus, or if the residues do not fit in shared
+    /// memory.
     pub(in super::super) fn new(limbs: [usize; 3], shared_memory: u32) -> Option<Self> {
         let (groups, tiles) = SUMS;
         let chunks = words(limbs[2]).div_ceil(8 * groups);
