@@ -84,7 +84,7 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// Returns a copy in the same memory. `executor` is the executor of that memory.
+    /// Returns a copy on the same CPU or device. `executor` is the executor of the original.
     pub(crate) fn try_clone(&self, executor: &Executor) -> Result<Self, IntegerError> {
         match self {
             Self::Host(data) => Ok(Self::Host(data.clone())),
@@ -106,7 +106,8 @@ pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     }
 }
 
-/// Returns `count`·`each` zeros in the host's memory; `None` if they cannot be allocated.
+/// Returns `count`·`each` zeros in the host's memory. Returns `None` if the memory cannot be
+/// allocated.
 pub(crate) fn host_zeros<T: Pod>(count: usize, each: usize) -> Option<Vec<T>> {
     let len = count.checked_mul(each)?;
     // A zeroed allocation is lazy and would not report a lack of memory, so try a reservation

@@ -58,8 +58,8 @@ impl Width {
     }
 }
 
-/// Returns the width of `limbs` limbs, or [`IntegerError::TooWide`] if it exceeds 2^21 bits, the
-/// largest width of a result.
+/// Returns the width of `limbs` limbs. Returns [`IntegerError::TooWide`] if the width exceeds 2^21
+/// bits, the largest width of a result.
 pub(super) fn result_width(operation: &'static str, limbs: usize) -> Result<Width, IntegerError> {
     let most = 2 * Width::MAX_BITS;
     if limbs > (most / 32) as usize {

@@ -52,8 +52,8 @@ struct Space<T> {
 }
 
 impl<T: Default> Space<T> {
-    /// Allocates memory for the operands and the result. `set` precomputes the data of a modulus.
-    /// It is called here if all instances have the same modulus.
+    /// Allocates memory for the operands and the result. If all instances have the same modulus,
+    /// calls `set`, which precomputes the data of the modulus.
     fn new(a: Operand, b: Operand, m: Operand, set: impl Fn(&mut T, &[u64])) -> Self {
         let [a, b, mut modulus, result] =
             [a, b, m, m].map(|operand| vec![0; operand.width().div_ceil(2)]);

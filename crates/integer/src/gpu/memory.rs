@@ -72,7 +72,8 @@ pub(super) fn at_least<'a, T: Pod>(
     }
 }
 
-/// Returns a pointer to the memory `to` as a kernel argument; null if `to` is `None`.
+/// Returns a pointer to the memory `to` as a kernel argument. The pointer is null if `to` is
+/// `None`.
 pub(super) fn pointer(to: Option<impl Into<Arg>>) -> Arg {
     to.map_or(Arg::NULL, Into::into)
 }

@@ -19,8 +19,8 @@
 //! < B^n + 2M ≤ 4M.
 //!
 //! So q is at most 3 less than ⌊u/m⌋, and u mod m = r − k·m with k ≤ 3. The lowest n + 1 limbs of r
-//! determine k, since 4m < B^(n + 1). Barrett's own bound, k ≤ 2, needs factors of n + 1 limbs, for
-//! which transforms of lengths that suit n are too short.
+//! determine k, since 4m < B^(n + 1). Barrett's own bound, k ≤ 2, needs factors of n + 1 limbs.
+//! Such factors are too long for transforms of a length that suits n limbs.
 
 use super::super::UintBatch;
 use super::ones;

@@ -26,7 +26,8 @@ pub struct FixedBase<'m> {
     exponents: Width,
     window: usize,
     windows: usize,
-    /// The table of residues: T(k, d) is row d·windows + k.
+    /// The table of residues. Row d·windows + k is b^(d·2^(window·k)) mod m, where b is the base
+    /// and m the modulus.
     table: UintBatch,
 }
 

@@ -215,8 +215,8 @@ impl Gpu {
     }
 
     /// Computes g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i. Of all possible x_i, computes the one with
-    /// the least absolute value; of two such x_i with opposite signs, the positive one. For b_i =
-    /// 0, x_i is 1 if a_i ≠ 0, and 0 otherwise.
+    /// the least absolute value. If two possible x_i have this absolute value, computes the
+    /// positive one. For b_i = 0, x_i is 1 if a_i ≠ 0, and 0 otherwise.
     ///
     /// Computes g and one cofactor, modulo a or b, by division steps (Bernstein and Yang 2019), and
     /// the rest by three quotients, a remainder and a product. Needs temporary memory for ten

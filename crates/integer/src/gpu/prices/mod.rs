@@ -103,7 +103,8 @@ impl Prices {
         self.scales[usize::from(transforms)] = scales.get(scales.len() / 2).copied();
     }
 
-    /// Returns the measured price of an algorithm, in nanoseconds; `None` if it was not measured.
+    /// Returns the measured price of an algorithm, in nanoseconds per product. Returns `None` if
+    /// the price was not measured.
     #[must_use]
     pub fn measured(&self, way: Algorithm) -> Option<f64> {
         self.measured.get(&way).map(|measured| measured.nanoseconds)

@@ -19,8 +19,8 @@ use crate::gpu::{Gpu, Operand, Part, Quotients};
 /// Temporary memory for the square roots of `count` numbers at a time.
 struct Space {
     count: usize,
-    /// The shifted numbers a·2^(2t), with t such that they have exactly twice as many limbs as a
-    /// root.
+    /// The shifted numbers a·2^(2t). For each number, t is such that the highest two bits of the
+    /// shifted number are not both 0. A shifted number has twice as many limbs as a root.
     aligned: Buffer<u32>,
     /// The dividends of a level; after the last level the roots of a.
     dividend: Buffer<u32>,

@@ -8,8 +8,9 @@ use warpint_natural::limbs;
 /// of the primes of the first base, B of the second.
 #[derive(Debug)]
 pub(in super::super::super) struct Bases {
-    /// The five matrices, one after the other: between the residues of the two bases, in both
-    /// directions; from limbs to the residues of each base; and from the residues of the second
+    /// Five matrices, one after the other. In this order, they convert residues of the first base
+    /// to residues of the second, residues of the second base to residues of the first, limbs to
+    /// residues of the first base, limbs to residues of the second base, and residues of the second
     /// base to limbs.
     pub(super) matrices: Buffer<u32>,
     /// The constants of the residues. Each kind of constant has a row of n words, where n is the

@@ -43,8 +43,9 @@ const MAX_LIMBS: usize = 512;
 /// registers of a multiprocessor.
 const WARPS: usize = 12;
 
-/// The values of `groups` and `tiles`, in this order. They determine how many sums a warp computes
-/// at a time. These sums take 96 registers of each thread.
+/// The values of `groups` and `tiles`, in this order. `tiles` is halved if the shared memory is too
+/// small. The two values determine how many sums a warp computes at a time. The sums take 96
+/// registers of each thread.
 const SUMS: (usize, usize) = (3, 4);
 
 impl PowerResidues {
