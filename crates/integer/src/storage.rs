@@ -67,8 +67,8 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// Calls `read` with the elements and returns the result of the call. The elements are copied
-    /// to the host first if they are on a device.
+    /// Calls `read` with the elements and returns the result of the call. If the elements are on a
+    /// device, they are first copied to the host.
     pub(crate) fn with<R>(&self, read: impl FnOnce(&[T]) -> R) -> Result<R, IntegerError> {
         match self {
             Self::Host(data) => Ok(read(data)),

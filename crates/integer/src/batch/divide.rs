@@ -63,7 +63,7 @@ fn divide_exactly(
 }
 
 /// Returns the device memory of a result. Returns `None` if the result is not requested, and an
-/// error if it is on the CPU.
+/// error if the result is on the CPU.
 pub(super) fn buffer(
     batch: Option<&mut UintBatch>,
 ) -> Result<Option<&mut Buffer<u32>>, IntegerError> {

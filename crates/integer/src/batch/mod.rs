@@ -211,8 +211,8 @@ impl UintBatch {
         }
     }
 
-    /// Moves the batch to the CPU or the device of `executor`. Copies nothing if it is there
-    /// already.
+    /// Moves the batch to the CPU or the device of `executor`. Copies nothing if the batch is
+    /// already there.
     ///
     /// # Errors
     /// Out of memory, or an error of the device.

@@ -12,7 +12,7 @@ use crate::{Executor, IntegerError, UintBatch, Width};
 /// n results contains none of the wrong ones with probability (1 − s)^n. The sample must be drawn
 /// after the results were computed.
 ///
-/// The cost is that of computing the sample by [`UintBatch::pow_mod`] on the CPU.
+/// This costs as much as the computation of the sample by [`UintBatch::pow_mod`] on the CPU.
 ///
 /// # Errors
 /// The errors of [`super::sums`]; [`IntegerError::Counts`] for an index in `sample` that is not

@@ -1,4 +1,5 @@
-//! Checks that buffers hold the data that a kernel reads and writes.
+//! Views of numbers in device memory, and checks that buffers hold the data that a kernel reads and
+//! writes.
 
 use bytemuck::Pod;
 use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, View, assert_room};
@@ -8,8 +9,8 @@ use super::{Operand, Results};
 /// The largest number of limbs of a number; kernels count them in 32 bits.
 pub(super) const MOST_LIMBS: usize = 1 << 20;
 
-/// Returns an error unless each operand has `count` numbers, or one if it is broadcast, `out` has
-/// room for `count` results, and all are aligned as kernels require.
+/// Returns an error unless each operand has `count` numbers, `out` has room for `count` results,
+/// and all are aligned as kernels require. A broadcast operand needs only one number.
 pub(super) fn fits(
     count: usize,
     operands: &[Operand<'_>],

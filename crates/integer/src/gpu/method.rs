@@ -106,7 +106,7 @@ pub struct Choice {
     pub method: Method,
     /// The price: the approximate nanoseconds of a product in a large batch.
     pub price: f64,
-    /// Whether the price was measured; otherwise it is an estimate.
+    /// Whether the price was measured. If false, the price is an estimate.
     pub measured: bool,
 }
 

@@ -12,7 +12,8 @@ pub enum Sum {
 /// The part of a product that is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// All limbs of the product, as many as the two factors have together.
+    /// All limbs of the product. Their number is the sum of the numbers of limbs of the two
+    /// factors.
     Full,
     /// The product mod 2^(32·w), where w is the number of limbs of the wider factor.
     Low,

@@ -34,7 +34,7 @@ pub(super) struct Barrett {
     bits: u32,
     /// The moduli m, of n = ⌈β/32⌉ limbs each, where β is their bit length.
     modulus: UintBatch,
-    /// The shifted moduli M = m·2^s: M has as many limbs as m, and its highest bit is set.
+    /// The shifted moduli M = m·2^s. M has as many limbs as m, and the highest bit of M is set.
     shifted: UintBatch,
     /// The reciprocals v = ⌊(B^(2n) − 1)/M⌋ − B^n of the shifted moduli M, of n limbs each, where B
     /// = 2^32.
@@ -166,8 +166,9 @@ impl Barrett {
 
     /// Returns numbers congruent to u modulo m and below m·B^n, one per result, where B = 2^32 and
     /// m has n limbs and β bits. Let M be m shifted to n full limbs, so that M·2^β = m·B^n.
-    /// Replaces h = ⌊u/2^β⌋, the upper part of u, by h mod M. This takes a division if M ≠ m or if
-    /// u has more than 2n limbs. The quotient is short unless u has many more limbs than 2n.
+    /// Replaces h = ⌊u/2^β⌋, the upper part of u, by h mod M. The computation of h mod M takes a
+    /// division if M ≠ m or if u has more than 2n limbs. The quotient of this division is short
+    /// unless u has many more limbs than 2n.
     fn folded(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let width = self.modulus.width;
         // h = ⌊u/2^β⌋, for 32·n − s = β.

@@ -39,8 +39,9 @@ impl Plan {
         self.blocks * self.block + 4
     }
 
-    /// Returns the number of limbs of the longest product of limbs of the quotient and lower limbs
-    /// of V, by which a guess is corrected. Returns 0 if the plan has no guesses or no blocks.
+    /// Returns the number of limbs of the longest product that is needed to correct a guess. The
+    /// factors are limbs of the quotient and lower limbs of V. Returns 0 if the plan has no guesses
+    /// or no blocks.
     pub(super) fn product(&self) -> usize {
         if self.guesses.is_none() || self.blocks == 0 { 0 } else { self.whole }
     }

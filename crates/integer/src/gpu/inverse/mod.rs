@@ -58,7 +58,8 @@ struct Outputs<'a> {
     gcds: Option<Cells<'a, u32>>,
     /// The flags of numbers without an inverse; `None` for cofactors.
     flags: Option<Cells<'a, u8>>,
-    /// One byte per number, which says how to complete its result: see the comment of the kernel.
+    /// One byte per number, which says how to complete the result for this number: see the comment
+    /// of the kernel `inverse.cu`.
     kinds: Cells<'a, u8>,
     /// One word, initially 0, which becomes nonzero if some number has an inverse modulo an even
     /// modulus. `None` for cofactors.

@@ -144,8 +144,8 @@ impl Long<'_> {
         Numbers::new(self.space.roots[level as usize % 2].view(..), self.half(level))
     }
 
-    /// Returns a view of the remainders of the roots that a level starts with. The number of limbs
-    /// of a remainder is one more than that of a root, rounded up to a multiple of 4.
+    /// Returns a view of the remainders of the roots that a level starts with. A remainder of a
+    /// root of n limbs has n + 1 limbs, rounded up to a multiple of 4.
     fn rest(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.rests[level as usize % 2].view(..), self.half(level) + 4)
     }
@@ -336,8 +336,8 @@ impl Long<'_> {
     }
 }
 
-/// Returns a view of memory for the remainders of roots of `limbs` limbs. The number of limbs of a
-/// remainder is `limbs` + 1, rounded up to a multiple of 4.
+/// Returns a view of memory for the remainders of roots of `limbs` limbs. A remainder has `limbs` +
+/// 1 limbs, rounded up to a multiple of 4.
 fn places_of_rest(data: &mut Buffer<u32>, limbs: usize) -> Places<'_> {
     Places::new(data.cells(..), limbs + 4)
 }

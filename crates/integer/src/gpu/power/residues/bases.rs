@@ -13,8 +13,8 @@ pub(in super::super::super) struct Bases {
     /// residues of the first base, limbs to residues of the second base, and residues of the second
     /// base to limbs.
     pub(super) matrices: Buffer<u32>,
-    /// The constants of the residues. Each kind of constant has a row of n words, where n is the
-    /// number of primes of a base.
+    /// The constants for computing with residues, in the order that `power_residues.cu` expects.
+    /// Each kind of constant has a row of n words, where n is the number of primes of a base.
     pub(super) words: Buffer<u32>,
     /// The square of the product of the n primes of the first base, with 2n limbs.
     pub(super) square: Buffer<u32>,
