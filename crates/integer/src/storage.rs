@@ -97,7 +97,7 @@ impl<T: Pod + Send> Storage<T> {
     }
 }
 
-/// Returns an error if `count` exceeds 2^32 − 1, the largest number of numbers that kernels can
+/// Returns an error if `count` exceeds 2^32 − 1, the largest count of numbers that kernels can
 /// index.
 pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     match u32::try_from(count) {

@@ -36,8 +36,8 @@ pub(super) struct Barrett {
     modulus: UintBatch,
     /// The shifted moduli M = m·2^s. M has as many limbs as m, and the highest bit of M is set.
     shifted: UintBatch,
-    /// The reciprocals v = ⌊(B^(2n) − 1)/M⌋ − B^n of the shifted moduli M, of n limbs each, where B
-    /// = 2^32.
+    /// The reciprocals v = ⌊(B^(2n) − 1)/M⌋ − B^n of the shifted moduli M, where B = 2^32. A
+    /// modulus and a reciprocal have n limbs each.
     reciprocal: UintBatch,
 }
 

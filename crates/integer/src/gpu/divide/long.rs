@@ -129,7 +129,7 @@ struct Step {
     m: usize,
 }
 
-/// The numbers of a batch of divisions in progress.
+/// The operands, results and temporary memory of a batch of divisions in progress.
 struct Long<'a> {
     gpu: &'a Gpu,
     plan: Plan,

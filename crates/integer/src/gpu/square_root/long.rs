@@ -33,8 +33,8 @@ struct Space {
     remainder: Buffer<u32>,
     /// The lower limbs of the roots that a level computes.
     lower: Buffer<u32>,
-    /// The roots that a level starts with and the roots that it computes. Level i starts with
-    /// element i mod 2.
+    /// The roots that a level starts with and the roots that the level computes. Level i starts
+    /// with the element i mod 2. Each level except the last writes to the other element.
     roots: [Buffer<u32>; 2],
     /// The remainders of the roots in `roots`.
     rests: [Buffer<u32>; 2],
