@@ -53,7 +53,7 @@ impl Executor {
         self.device().is_none()
     }
 
-    /// Returns the device; `None` for the CPU.
+    /// Returns the device. Returns `None` if the executor is the CPU.
     #[must_use]
     pub fn device(&self) -> Option<&Device> {
         match &*self.0 {
@@ -62,8 +62,8 @@ impl Executor {
         }
     }
 
-    /// Returns the operations of the device, or [`IntegerError::Places`] if the executor is the
-    /// CPU.
+    /// Returns the operations of the device. Returns [`IntegerError::Places`] if the executor is
+    /// the CPU.
     pub(crate) fn gpu(&self) -> Result<&Gpu, IntegerError> {
         match &*self.0 {
             Place::Host(_) => Err(IntegerError::Places),
@@ -82,8 +82,8 @@ impl Executor {
         }
     }
 
-    /// Runs `work` in the thread pool of the executor, or on the calling thread if it has none, and
-    /// returns the result.
+    /// Runs `work` in the thread pool of the executor and returns the result. If the executor has
+    /// no thread pool, runs `work` on the calling thread.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &*self.0 {
             Place::Host(Some(pool)) => pool.install(work),

@@ -3,10 +3,10 @@
 use crate::storage::Storage;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// One flag for each number of a batch. A set flag means that the number's result has a carry, a
-/// borrow or lost bits, that its divisor is zero, or that it has no inverse, as the operation
-/// documents. A flag affects no other number. Flags stay on the CPU or the device of their batch
-/// until they are read.
+/// One flag for each number of a batch. Each operation documents the meaning of a set flag: for
+/// example, that the result for this number has a carry, a borrow or lost bits, that the divisor is
+/// zero, or that no inverse exists. A flag affects no other number. Flags stay on the CPU or the
+/// device of their batch until they are read.
 #[derive(Debug)]
 #[must_use = "a flag may mark a result as invalid: a carry, a zero divisor, no inverse"]
 pub struct Flags {

@@ -67,8 +67,8 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// Calls `read` with the elements and returns its result. The elements are copied to the host
-    /// first if they are on a device.
+    /// Calls `read` with the elements and returns the result of the call. If the elements are on a
+    /// device, they are first copied to the host.
     pub(crate) fn with<R>(&self, read: impl FnOnce(&[T]) -> R) -> Result<R, IntegerError> {
         match self {
             Self::Host(data) => Ok(read(data)),
@@ -84,7 +84,7 @@ impl<T: Pod + Send> Storage<T> {
         }
     }
 
-    /// Returns a copy in the same memory. `executor` is the executor of that memory.
+    /// Returns a copy on the same CPU or device. `executor` is the executor of the original.
     pub(crate) fn try_clone(&self, executor: &Executor) -> Result<Self, IntegerError> {
         match self {
             Self::Host(data) => Ok(Self::Host(data.clone())),
@@ -97,7 +97,7 @@ impl<T: Pod + Send> Storage<T> {
     }
 }
 
-/// Returns an error if `count` exceeds 2^32 − 1, the largest number of numbers that kernels can
+/// Returns an error if `count` exceeds 2^32 − 1, the largest count of numbers that kernels can
 /// index.
 pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     match u32::try_from(count) {
@@ -106,7 +106,8 @@ pub(crate) fn countable(count: usize) -> Result<(), IntegerError> {
     }
 }
 
-/// Returns `count`·`each` zeros in the host's memory; `None` if they cannot be allocated.
+/// Returns `count`·`each` zeros in the host's memory. Returns `None` if the memory cannot be
+/// allocated.
 pub(crate) fn host_zeros<T: Pod>(count: usize, each: usize) -> Option<Vec<T>> {
     let len = count.checked_mul(each)?;
     // A zeroed allocation is lazy and would not report a lack of memory, so try a reservation

@@ -24,8 +24,8 @@ impl Width {
         Ok(Self(bits / 32))
     }
 
-    /// Returns the width of the product of a number of this width and one of the width `other`: the
-    /// sum of both widths.
+    /// Returns the width of the product of a number of this width and a number of the width
+    /// `other`: the sum of the two widths.
     ///
     /// # Errors
     /// [`IntegerError::TooWide`] if the sum exceeds 2^21 bits.

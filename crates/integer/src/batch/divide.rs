@@ -62,7 +62,8 @@ fn divide_exactly(
     }
 }
 
-/// Returns the device memory of a result; `None` if the result is not requested.
+/// Returns the device memory of a result. Returns `None` if the result is not requested, and an
+/// error if the result is on the CPU.
 pub(super) fn buffer(
     batch: Option<&mut UintBatch>,
 ) -> Result<Option<&mut Buffer<u32>>, IntegerError> {
@@ -73,7 +74,8 @@ pub(super) fn buffer(
     }
 }
 
-/// Returns the host memory of a result; empty if the result is not requested.
+/// Returns the host memory of a result. The memory is empty if the result is not requested. Returns
+/// an error if the result is on a device.
 pub(super) fn rows(batch: Option<&mut UintBatch>) -> Result<Rows<'_>, IntegerError> {
     let Some(batch) = batch else { return Ok(Rows::default()) };
     let limbs = batch.width.limbs();

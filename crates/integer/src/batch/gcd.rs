@@ -23,7 +23,7 @@ pub struct GcdExt {
     pub y_negative: Flags,
 }
 
-/// Returns the device memory `data`, or [`IntegerError::Places`] if it is on the host.
+/// Returns the device memory `data`. Returns [`IntegerError::Places`] if `data` is on the host.
 fn on_device<T>(data: &mut Storage<T>) -> Result<&mut Buffer<T>, IntegerError> {
     match data {
         Storage::Device(data) => Ok(data),
@@ -110,8 +110,8 @@ impl UintBatch {
         Ok(g)
     }
 
-    /// Like [`Self::gcd`], but writes the divisors to `into`, which has the larger of the two
-    /// widths, and allocates no result.
+    /// Like [`Self::gcd`], but writes the greatest common divisors to `into`, which has the larger
+    /// of the two widths, and allocates no result.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -121,9 +121,9 @@ impl UintBatch {
     }
 
     /// Returns g = gcd(a, b) and cofactors x and y with x·a + y·b = g, where a is `self`. Of all
-    /// possible x, returns the one with the least absolute value; of two such x with opposite
-    /// signs, the positive one. So |x| ≤ max(1, b/(2g)) and |y| ≤ max(1, a/(2g)). For b = 0, x = 1
-    /// and y = 0. If a is also 0, then g, x and y are all 0.
+    /// possible x, returns the one with the least absolute value. If two possible x have this
+    /// absolute value, returns the positive one. So |x| ≤ max(1, b/(2g)) and |y| ≤ max(1, a/(2g)).
+    /// For b = 0, x = 1 and y = 0. If a is also 0, then g, x and y are all 0.
     ///
     /// Costs as much as [`Self::gcd`], one product and some quotients. A device needs temporary
     /// memory for ten numbers of the larger width per pair.
@@ -144,9 +144,9 @@ impl UintBatch {
     /// The result has the width of m. Where no inverse exists, because gcd(a, m) > 1 or m = 0, the
     /// flag is set and the result is 0. Modulo 1 the inverse is 0.
     ///
-    /// Costs as much as [`Self::gcd`]. On a device, waits for the operations submitted before. If a
-    /// number has an inverse modulo an even m, a device computes one more product and one more
-    /// quotient for the whole batch.
+    /// Costs as much as [`Self::gcd`]. On a device, waits for the operations submitted before. If
+    /// any number of the batch has an inverse modulo an even m, a device computes one more product
+    /// and one more quotient for every number.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -135,8 +135,8 @@ impl UintBatch {
         self.with_limbs(|limbs| limbs.chunks_exact(2).map(cpu::join).collect())
     }
 
-    /// Returns the 32-bit limbs of all numbers, in the order of [`Self::to_limbs`], without a copy;
-    /// `None` if the batch is on a device.
+    /// Returns the 32-bit limbs of all numbers, in the order of [`Self::to_limbs`], without a copy.
+    /// Returns `None` if the batch is on a device.
     #[must_use]
     pub fn as_limbs(&self) -> Option<&[u32]> {
         match &self.data {
@@ -145,8 +145,8 @@ impl UintBatch {
         }
     }
 
-    /// Calls `read` with the 32-bit limbs of all numbers and returns its result. If the batch is on
-    /// a device, the limbs are first copied to the host.
+    /// Calls `read` with the 32-bit limbs of all numbers and returns the result of the call. If the
+    /// batch is on a device, the limbs are first copied to the host.
     pub(crate) fn with_limbs<R>(&self, read: impl FnOnce(&[u32]) -> R) -> Result<R, IntegerError> {
         self.data.with(read)
     }
@@ -211,8 +211,8 @@ impl UintBatch {
         }
     }
 
-    /// Moves the batch to the CPU or the device of `executor`. Copies nothing if it is there
-    /// already.
+    /// Moves the batch to the CPU or the device of `executor`. Copies nothing if the batch is
+    /// already there.
     ///
     /// # Errors
     /// Out of memory, or an error of the device.

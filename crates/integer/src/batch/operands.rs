@@ -6,8 +6,8 @@ use crate::storage::Storage;
 use crate::{IntegerError, UintBatch, Width, cpu, gpu};
 
 impl UintBatch {
-    /// Returns the count of results of an operation on `self` and `other`, or an error if they are
-    /// on different devices or their counts do not fit.
+    /// Returns the count of results of an operation on `self` and `other`. Returns an error if the
+    /// two batches are on different devices, or if their counts differ and neither is 1.
     pub(super) fn count_with(&self, other: &Self) -> Result<usize, IntegerError> {
         if !self.executor.is_same_place(&other.executor) {
             return Err(IntegerError::Places);
@@ -58,8 +58,8 @@ impl Width {
     }
 }
 
-/// Returns the width of `limbs` limbs, or [`IntegerError::TooWide`] if it exceeds 2^21 bits, the
-/// largest width of a result.
+/// Returns the width of `limbs` limbs. Returns [`IntegerError::TooWide`] if the width exceeds 2^21
+/// bits, the largest width of a result.
 pub(super) fn result_width(operation: &'static str, limbs: usize) -> Result<Width, IntegerError> {
     let most = 2 * Width::MAX_BITS;
     if limbs > (most / 32) as usize {

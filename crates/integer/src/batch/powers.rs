@@ -115,9 +115,9 @@ impl UintBatch {
     /// The power modulo o is computed by Montgomery's products (Montgomery 1985), the power modulo
     /// 2^k by low products, and both are combined by Garner's formula (1959). On devices, moduli of
     /// 1,025 to 16,384 bits use residues modulo primes just below 2^32 (Kawamura and others 2000).
-    /// Longer moduli use products and remainders. If one of those primes divides a modulus of a
-    /// batch, the whole batch is computed again by products and remainders. The time depends on the
-    /// numbers: do not use it for secrets.
+    /// Longer moduli use products and remainders. If a prime used for residues divides a modulus of
+    /// the batch, the whole batch is computed again by products and remainders. The time depends on
+    /// the numbers: do not use it for secrets.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

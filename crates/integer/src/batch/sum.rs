@@ -6,8 +6,8 @@ use crate::operation::Sum;
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, cpu};
 
-/// Computes r ← a ± b mod 2^width(r), and writes the carries or borrows to `carries` if it is
-/// given.
+/// Computes r ← a ± b mod 2^width(r). Writes the carries or borrows to `carries`, unless it is
+/// `None`.
 fn sum(
     sum: Sum,
     a: &UintBatch,
@@ -131,7 +131,7 @@ impl UintBatch {
     }
 
     /// Like [`Self::add`], but writes the sums to `into`, which has the larger width of `self` and
-    /// `b`, and the flags to `carries` if it is given. Allocates nothing.
+    /// `b`, and the flags to `carries`, unless it is `None`. Allocates nothing.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -145,7 +145,7 @@ impl UintBatch {
     }
 
     /// Like [`Self::sub`], but writes the differences to `into`, which has the larger width of
-    /// `self` and `b`, and the flags to `borrows` if it is given. Allocates nothing.
+    /// `self` and `b`, and the flags to `borrows`, unless it is `None`. Allocates nothing.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -7,8 +7,8 @@ use crate::{Executor, IntegerError, UintBatch, Width};
 
 /// Checks the inverses x of a modulo m and returns the indices of the results that fail. Checks
 /// that a·x ≡ 1 mod m and x < m, and that x = 0 where m = 1. Where the flag in `none` is 1, which
-/// means that no inverse exists, checks that x = 0, and that m = 0 or a number above 1 divides a
-/// and m.
+/// means that no inverse exists, checks that x = 0 and, unless m = 0, that a number greater than 1
+/// divides both a and m.
 ///
 /// The executor `on` computes the witnesses: ⌊a·x/m⌋ for all numbers, by a product and a quotient,
 /// and g = gcd(a, m), a/g and m/g for the numbers whose flag is set.
@@ -50,8 +50,8 @@ pub fn inverses(
     }))
 }
 
-/// Returns the indices in `which` for which m > 0 and no common divisor above 1 of a and m is
-/// found.
+/// Returns the elements of `which`, indices of numbers a and m, for which m > 0 and the check finds
+/// no common divisor of a and m greater than 1. The executor `on` computes the divisors.
 fn without_common_divisor(
     a: &Numbers<'_>,
     a_width: Width,

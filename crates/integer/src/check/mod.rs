@@ -2,9 +2,9 @@
 //! device computed the results correctly.
 //!
 //! Every function takes operands and results in the host's memory and returns the indices of the
-//! results that fail, in ascending order. Identities are compared modulo M = 2^61 − 1, inequalities
-//! and zeros limb by limb. In the table, w is the width of the result r in bits; other letters name
-//! operands, results and witnesses.
+//! results that fail, in ascending order. Identities are checked modulo M = 2^61 − 1. Inequalities
+//! and zeros are checked limb by limb. In the table, w is the width of the result r in bits; other
+//! letters name operands, results and witnesses.
 //!
 //! | function | condition on each result |
 //! |---|---|
@@ -27,8 +27,8 @@
 //! the operands by an executor, which may be the device whose results are checked. A wrong witness
 //! can make a right result fail, but it does not raise the probability that a wrong result passes.
 //!
-//! Cost: the computation of a number modulo M reads each limb once, at about four instructions per
-//! 64 bits, on all cores.
+//! Cost: to compute a number modulo M, each of its limbs is read once, at about four instructions
+//! per 64 bits. All cores are used.
 
 #[cfg(test)]
 mod costs;
@@ -57,7 +57,8 @@ pub use sums::{differences, sums};
 use crate::cpu::Operand;
 use crate::{IntegerError, UintBatch};
 
-/// A batch in the host's memory. If it has a single number, its residue modulo 2^61 − 1 is stored.
+/// A batch in the host's memory. If the batch has a single number, the residue of the number modulo
+/// 2^61 − 1 is stored.
 #[derive(Debug, Clone, Copy)]
 struct Numbers<'a> {
     rows: Operand<'a>,

@@ -66,8 +66,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the residue modulo 2^61 − 1, computed bit by bit, the highest bit first: doubles the
-    /// residue of the bits before, and adds the bit.
+    /// Returns the residue modulo 2^61 − 1 of the number with the 32-bit limbs `limbs`. For each
+    /// bit, the highest first, doubles the residue of the preceding bits and adds the bit.
     fn slow(limbs: &[u32]) -> u64 {
         limbs.iter().rev().flat_map(|limb| (0..32).rev().map(move |i| limb >> i & 1)).fold(
             0,

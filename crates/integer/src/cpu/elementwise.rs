@@ -64,7 +64,7 @@ pub(crate) fn choose(extreme: Extreme, a: Operand, b: Operand, out: &mut [u32], 
     });
 }
 
-/// Copies a to out, extended by zeros or truncated; returns whether a nonzero limb was cut off.
+/// Copies a to out, extended by zeros or truncated. Returns whether a nonzero limb was cut off.
 fn resize_row(a: &[u32], out: &mut [u32]) -> bool {
     let (low, top) = a.split_at(a.len().min(out.len()));
     out[..low.len()].copy_from_slice(low);

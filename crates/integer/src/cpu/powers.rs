@@ -53,7 +53,7 @@ struct Space<T> {
 
 impl<T: Default> Space<T> {
     /// Allocates memory for the operands and the result. If all instances have the same modulus,
-    /// passes it to `set`.
+    /// calls `set`, which precomputes the data of the modulus.
     fn new(a: Operand, b: Operand, m: Operand, set: impl Fn(&mut T, &[u64])) -> Self {
         let [a, b, mut modulus, result] =
             [a, b, m, m].map(|operand| vec![0; operand.width().div_ceil(2)]);
@@ -65,8 +65,8 @@ impl<T: Default> Space<T> {
         Self { a, b, m: modulus, result, work }
     }
 
-    /// Loads the numbers of instance i. Passes the modulus of the instance to `set`, unless all
-    /// instances have the same modulus.
+    /// Loads the numbers of instance i. Unless all instances have the same modulus, calls `set`,
+    /// which precomputes the data of the modulus.
     fn load(&mut self, [a, b, m]: [Operand; 3], i: usize, set: impl Fn(&mut T, &[u64])) {
         load(&mut self.a, a.row(i));
         load(&mut self.b, b.row(i));

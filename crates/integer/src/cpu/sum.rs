@@ -30,8 +30,8 @@ pub(crate) fn sum_assign(sum: Sum, out: &mut [u32], b: Operand, limbs: usize, ca
     for_rows(out, limbs, Some(carries), |i, out| accumulate(sum, out, b.row(i)));
 }
 
-/// Calls `row(i, out_i)` for all rows i of `out`, on all cores, and stores the returned flags if
-/// `flags` is given. A row has `limbs` limbs.
+/// Calls `row(i, out_i)` for all rows i of `out`, on all cores, and stores the returned flags
+/// unless `flags` is `None`. A row has `limbs` limbs.
 fn for_rows(
     out: &mut [u32],
     limbs: usize,

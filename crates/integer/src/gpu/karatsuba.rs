@@ -1,5 +1,5 @@
-//! Products on a device by some levels of Karatsuba's identity, whose lowest products are computed
-//! in the registers of single threads.
+//! Products on a device by some levels of Karatsuba's identity. Single threads compute the products
+//! of the lowest level in their registers.
 
 use warpint_device::{DeviceError, Source, common};
 

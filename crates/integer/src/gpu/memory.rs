@@ -1,4 +1,5 @@
-//! Checks that buffers hold the data that a kernel reads and writes.
+//! Views of numbers in device memory, and checks that buffers hold the data that a kernel reads and
+//! writes.
 
 use bytemuck::Pod;
 use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, View, assert_room};
@@ -8,8 +9,8 @@ use super::{Operand, Results};
 /// The largest number of limbs of a number; kernels count them in 32 bits.
 pub(super) const MOST_LIMBS: usize = 1 << 20;
 
-/// Returns an error unless each operand has `count` numbers, or one if it is broadcast, `out` has
-/// room for `count` results, and all are aligned as kernels require.
+/// Returns an error unless each operand has `count` numbers, `out` has room for `count` results,
+/// and all are aligned as kernels require. A broadcast operand needs only one number.
 pub(super) fn fits(
     count: usize,
     operands: &[Operand<'_>],
@@ -60,7 +61,7 @@ fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
 }
 
 /// Returns the memory in `kept` if it has at least `len` elements. Otherwise allocates new memory
-/// and stores it there.
+/// and stores it in `kept`.
 pub(super) fn at_least<'a, T: Pod>(
     kept: &'a mut Option<Buffer<T>>,
     device: &Device,
@@ -72,7 +73,8 @@ pub(super) fn at_least<'a, T: Pod>(
     }
 }
 
-/// Returns a pointer to the memory `to` as a kernel argument; null if `to` is `None`.
+/// Returns a pointer to the memory `to` as a kernel argument. The pointer is null if `to` is
+/// `None`.
 pub(super) fn pointer(to: Option<impl Into<Arg>>) -> Arg {
     to.map_or(Arg::NULL, Into::into)
 }
@@ -81,7 +83,7 @@ pub(super) fn pointer(to: Option<impl Into<Arg>>) -> Arg {
 pub(super) trait Words: Copy + Into<Arg> {
     fn len(self) -> usize;
     fn address(self) -> u64;
-    /// Returns the words from index `first` on.
+    /// Returns a view of the words that begins at index `first`.
     fn beginning(self, first: usize) -> Self;
 }
 
@@ -135,7 +137,7 @@ impl<W: Words> Rows<W> {
         Self { words, stride: limbs as u64, limbs }
     }
 
-    /// Returns a view of `limbs` limbs of each number, from limb `first` on.
+    /// Returns a view of `limbs` limbs of each number, beginning at limb `first`.
     ///
     /// # Panics
     /// If the numbers have fewer than `first` + `limbs` limbs.
@@ -144,7 +146,7 @@ impl<W: Words> Rows<W> {
         Self { words: self.words.beginning(first), limbs, ..self }
     }
 
-    /// Returns a view of the numbers from index `first` on.
+    /// Returns a view of the numbers that begins at number `first`.
     ///
     /// # Panics
     /// If the memory ends before number `first`.

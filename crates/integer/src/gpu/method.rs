@@ -70,8 +70,8 @@ impl Method {
 
     /// Returns the algorithm by which the method computes products of factors of `a_limbs` and
     /// `b_limbs` limbs (`None` for squares), and an estimate of its price: approximate nanoseconds
-    /// on an H200, fitted to measurements of `warpint bench batch --method all`. `None` if the
-    /// method does not support the product.
+    /// on an H200, fitted to measurements of `warpint bench batch --method all`. Returns `None` if
+    /// the method does not support the product.
     pub(super) fn way(
         self,
         a_limbs: usize,
@@ -106,7 +106,7 @@ pub struct Choice {
     pub method: Method,
     /// The price: the approximate nanoseconds of a product in a large batch.
     pub price: f64,
-    /// Whether the price was measured; otherwise it is an estimate.
+    /// Whether the price was measured. If false, the price is an estimate.
     pub measured: bool,
 }
 

@@ -196,8 +196,8 @@ impl Gpu {
         Ok(table)
     }
 
-    /// Calls `work` with device memory for at least `len` doubles and returns its result. The
-    /// memory is reused by later calls, until one needs more.
+    /// Calls `work` with device memory for at least `len` doubles and returns the result of the
+    /// call. Later calls reuse the memory. If a later call needs more, larger memory replaces it.
     fn with_scratch(
         &self,
         len: usize,

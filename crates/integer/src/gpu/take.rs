@@ -6,7 +6,7 @@ use super::memory::{has, operands_fit};
 use super::{Gpu, Operand, Shape};
 use crate::operation::TableRows;
 
-/// The only version of the kernel `take.cu`: it has no parameters.
+/// The only version of the kernel `take.cu`: its constants do not depend on the operands.
 #[derive(Debug)]
 struct Take;
 

@@ -308,7 +308,8 @@ fn transforms_modulo_more_primes(are_tried: impl Fn(usize) -> bool) {
     }
 }
 
-/// Tests products that fill a transform of `head` + `tail` points, and unbalanced ones.
+/// Tests products that fill a transform of `head` + `tail` points. Some of them have factors of
+/// very different lengths.
 fn products_by_transform(gpu: &Gpu, (head, tail): (usize, usize)) {
     // Digits of 64 bits that fill all points; and in the first factor all of the head.
     check_ntt(gpu, Part::Full, head + tail, head + tail, 3, if head < 1024 { 5 } else { 2 });
@@ -316,7 +317,8 @@ fn products_by_transform(gpu: &Gpu, (head, tail): (usize, usize)) {
     check_ntt(gpu, Part::Full, 2 * (head + tail - shorter), 2 * shorter, 3, 2);
 }
 
-/// The shortest length, the longest, and a quarter of those in between.
+/// Tests transforms of the shortest length, of the longest length, and of about a quarter of the
+/// lengths in between.
 #[test]
 fn products_by_transforms_of_some_lengths() {
     let (gpu, lengths) = (gpu(), super::ntt::lengths().collect::<Vec<_>>());
@@ -392,8 +394,7 @@ pub(super) fn narrow(x: &[u64], limbs: usize) -> Vec<u32> {
     words
 }
 
-/// Returns dividends that are hard for the divisor v: products of v, and numbers one less than
-/// these.
+/// Returns dividends that are hard for the divisor v: multiples q·v, and numbers q·v − 1.
 fn near_products(rng: &mut ChaCha8Rng, v: &[u32], u_limbs: usize) -> Vec<Vec<u32>> {
     let q_limbs = u_limbs - v.len().min(u_limbs);
     let q = numbers(rng, 9, q_limbs.max(2)).into_iter().map(|mut q| {

@@ -14,8 +14,9 @@ const LIMBS: usize = 1 << 25;
 /// have no meaning.
 const FEW_LIMBS: usize = 1 << 10;
 
-/// The least duration of a run, unless memory holds too few products for it. Before the timed runs,
-/// the device works for about the same duration, which brings it to its clock rate.
+/// The least duration of a run with `Effort::Whole`, unless memory holds too few products for it.
+/// Before these runs, the device works for about the same duration, which brings it to its clock
+/// rate.
 const RUN: Duration = Duration::from_millis(20);
 
 /// The number of timed runs.
@@ -81,7 +82,8 @@ impl ProductTimer {
     /// of five runs, measured by the device's clock.
     ///
     /// # Errors
-    /// The kernel cannot be compiled, the device fails, or it has too little memory for a product.
+    /// The kernel cannot be compiled, the device fails, or the device has too little memory for a
+    /// product.
     pub fn time(&mut self, step: &Step) -> Result<f64, DeviceError> {
         let Self { factors, out, .. } = self;
         let device = factors.gpu.device();

@@ -1,4 +1,4 @@
-//! Operations on batches, and their checks.
+//! Calls of an [`Operation`] for batches, and of the checks of its results.
 
 use super::Operation;
 use crate::{Executor, Flagged, Flags, IntegerError, UintBatch, check};
@@ -43,8 +43,8 @@ impl Operation {
 
     /// Returns the indices of the results that fail the checks of [`check`], in ascending order.
     /// Operands and results are in the host's memory. `flags` are the flags that
-    /// [`Operation::apply`] returned, 0 or 1 per number; they are ignored if the operation has
-    /// none. For an operation with [`Evidence::Sample`](super::Evidence), the results with the
+    /// [`Operation::apply`] returned, 0 or 1 per number. `flags` is ignored if the operation has no
+    /// flags. For an operation with [`Evidence::Sample`](super::Evidence), the results with the
     /// indices in `sample`, which are ascending, are recomputed. The executor `on` computes the
     /// witnesses: numbers, such as quotients, that make a check cheap.
     ///

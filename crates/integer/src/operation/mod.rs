@@ -149,21 +149,22 @@ impl Operation {
         self.entry().operands
     }
 
-    /// Returns the reason why some numbers have no result, such as `division by zero`; `None` if
-    /// every number has one.
+    /// Returns the reason why some numbers have no result, such as `division by zero`. Returns
+    /// `None` if every number has a result.
     #[must_use]
     pub fn no_result(self) -> Option<&'static str> {
         self.entry().no_result.map(|(why, _)| why)
     }
 
-    /// Returns the index, from 0, of the operand whose zeros have no result. `None` if the reason
-    /// involves more than one operand, or if every number has a result.
+    /// Returns the index, counted from 0, of the operand that must not be 0. Returns `None` if
+    /// every number has a result, or if the reason for a missing result involves several operands.
     #[must_use]
     pub fn refuses_zeros_of(self) -> Option<usize> {
         self.entry().no_result.and_then(|(_, operand)| operand)
     }
 
-    /// Returns how [`Operation::failing`] checks the results; `None` if it cannot check them.
+    /// Returns how [`Operation::failing`] checks the results. Returns `None` if it cannot check the
+    /// results of this operation.
     #[must_use]
     pub fn evidence(self) -> Option<Evidence> {
         self.entry().evidence

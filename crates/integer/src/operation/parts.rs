@@ -12,7 +12,8 @@ pub enum Sum {
 /// The part of a product that is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// All limbs of the product, as many as the two factors have together.
+    /// All limbs of the product. Their number is the sum of the numbers of limbs of the two
+    /// factors.
     Full,
     /// The product mod 2^(32·w), where w is the number of limbs of the wider factor.
     Low,
@@ -64,8 +65,8 @@ pub enum Shift {
 }
 
 /// How exponents select rows of a table. An exponent selects row d·step + first, where d is the
-/// number in the `window` bits of the exponent from `bit` on. `window` is at most 31, and `first`
-/// is less than `step`. The table has 2^window·step rows.
+/// number in the `window` bits of the exponent that begin at bit `bit`. `window` is at most 31, and
+/// `first` is less than `step`. The table has 2^window·step rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableRows {
     pub(crate) bit: usize,

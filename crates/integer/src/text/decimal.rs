@@ -13,8 +13,8 @@ pub(super) fn powers_for_width(width: Width) -> Powers {
     Powers::new(most_digits(width))
 }
 
-/// Returns the powers of ten that are needed to read decimal numbers of up to `digits` digits,
-/// without those that no number of `width` needs.
+/// Returns the powers of ten that are needed to read decimal numbers of up to `digits` digits that
+/// fit in `width`.
 pub(super) fn powers_for_digits(digits: usize, width: Width) -> Powers {
     Powers::new(digits.min(most_digits(width)))
 }

@@ -1,25 +1,26 @@
 //! Remainders by a reciprocal of the modulus (Barrett 1986, Implementing the Rivest Shamir and
-//! Adleman public key encryption algorithm on a standard digital signal processor). The reciprocal
-//! is that of Möller and Granlund 2011, Improved division by invariant integers, for a modulus with
+//! Adleman public key encryption algorithm on a standard digital signal processor). Möller and
+//! Granlund 2011, Improved division by invariant integers, define the reciprocal for a modulus with
 //! its highest bit set.
 //!
 //! Let B = 2^32, and let the modulus m have β bits and n = ⌈β/32⌉ limbs. Let M = m·2^s, with s such
-//! that the highest bit of its n limbs is set, so B^n/2 ≤ M < B^n. The precomputed reciprocal is v
-//! = ⌊(B^(2n) − 1)/M⌋ − B^n, 0 ≤ v < B^n. The remainder of a number u < m·B^n follows from
+//! that the highest bit of the n limbs of M is set, so B^n/2 ≤ M < B^n. The precomputed reciprocal
+//! is v = ⌊(B^(2n) − 1)/M⌋ − B^n, where 0 ≤ v < B^n. The remainder of a number u < m·B^n follows
+//! from
 //!
 //! ```text
 //! h = ⌊u·2^s/B^n⌋ < M,   q = h + ⌊h·v/B^n⌋ = ⌊h·(B^n + v)/B^n⌋,   r = u − q·m.
 //! ```
 //!
 //! **Bounds: 0 ≤ r < 4m.** Let B^(2n) = (B^n + v)·M + e; then 1 ≤ e ≤ M. So q·M ≤ h·(B^(2n) −
-//! e)/B^n ≤ h·B^n ≤ u·2^s, which gives r ≥ 0. It also gives q ≤ u/m < B^n: the sum q does not
+//! e)/B^n ≤ h·B^n ≤ u·2^s, which gives r ≥ 0, and also q ≤ u/m < B^n, so the sum q does not
 //! overflow n limbs. For the upper bound, h·e/B^n < M·M/B^n < M, so q·M > h·(B^(2n) − e)/B^n − M =
 //! h·B^n − h·e/B^n − M > h·B^n − 2M. Since u·2^s < h·B^n + B^n and B^n ≤ 2M, it follows that r·2^s
 //! < B^n + 2M ≤ 4M.
 //!
 //! So q is at most 3 less than ⌊u/m⌋, and u mod m = r − k·m with k ≤ 3. The lowest n + 1 limbs of r
-//! determine k, since 4m < B^(n + 1). Barrett's own bound, k ≤ 2, needs factors of n + 1 limbs, for
-//! which transforms of lengths that suit n are too short.
+//! determine k, since 4m < B^(n + 1). Barrett's own bound, k ≤ 2, needs factors of n + 1 limbs.
+//! Such factors are too long for transforms of a length that suits n limbs.
 
 use super::super::UintBatch;
 use super::ones;
@@ -33,10 +34,10 @@ pub(super) struct Barrett {
     bits: u32,
     /// The moduli m, of n = ⌈β/32⌉ limbs each, where β is their bit length.
     modulus: UintBatch,
-    /// The shifted moduli M = m·2^s: M has as many limbs as m, and its highest bit is set.
+    /// The shifted moduli M = m·2^s. M has as many limbs as m, and the highest bit of M is set.
     shifted: UintBatch,
-    /// The reciprocals v = ⌊(B^(2n) − 1)/M⌋ − B^n of the shifted moduli M, of n limbs each, where B
-    /// = 2^32.
+    /// The reciprocals v = ⌊(B^(2n) − 1)/M⌋ − B^n of the shifted moduli M, where B = 2^32. A
+    /// modulus and a reciprocal have n limbs each.
     reciprocal: UintBatch,
 }
 
@@ -120,8 +121,8 @@ impl Barrett {
     }
 
     /// Returns a mod m, where m is the modulus and a has at most as many limbs as m. Returns `None`
-    /// if the width of a implies a < m. If the highest limb of m has s > 0 leading zero bits, this
-    /// takes a division, whose quotient is below 2^(s + 1).
+    /// if the width of a implies a < m. If the highest limb of m has s > 0 leading zero bits, a mod
+    /// m is computed by a division, whose quotient is below 2^(s + 1).
     fn residue(&self, a: &UintBatch) -> Result<Option<UintBatch>, IntegerError> {
         if a.bits() < self.bits {
             Ok(None)
@@ -157,16 +158,17 @@ impl Barrett {
         UintBatch::zeros(&u.executor, count, u.width)?.or(u).map(Some)
     }
 
-    /// Returns whether all numbers of `width` are below m·B^n, where B = 2^32 and m has n limbs.
-    /// Uses only m ≥ 2^(β − 1), where β is the bit length of m.
+    /// Returns whether all numbers of `width` are below m·B^n for every m of β bits, where β is the
+    /// bit length of the moduli, n = ⌈β/32⌉ and B = 2^32.
     fn is_below(&self, width: Width) -> bool {
         u64::from(width.bits()) < u64::from(self.bits) + u64::from(self.modulus.bits())
     }
 
     /// Returns numbers congruent to u modulo m and below m·B^n, one per result, where B = 2^32 and
     /// m has n limbs and β bits. Let M be m shifted to n full limbs, so that M·2^β = m·B^n.
-    /// Replaces h = ⌊u/2^β⌋, the upper part of u, by h mod M. This takes a division if M ≠ m or if
-    /// u has more than 2n limbs. The quotient is short unless u has many more limbs than 2n.
+    /// Replaces h = ⌊u/2^β⌋, the upper part of u, by h mod M. The computation of h mod M takes a
+    /// division if M ≠ m or if u has more than 2n limbs. The quotient of this division is short
+    /// unless u has many more limbs than 2n.
     fn folded(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         let width = self.modulus.width;
         // h = ⌊u/2^β⌋, for 32·n − s = β.

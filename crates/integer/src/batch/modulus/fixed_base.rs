@@ -26,7 +26,8 @@ pub struct FixedBase<'m> {
     exponents: Width,
     window: usize,
     windows: usize,
-    /// The table of residues: T(k, d) is row d·windows + k.
+    /// The table of residues. Row d·windows + k is b^(d·2^(window·k)) mod m, where b is the base
+    /// and m the modulus.
     table: UintBatch,
 }
 
@@ -123,7 +124,8 @@ impl<'m> FixedBase<'m> {
         self.modulus.widened(power)
     }
 
-    /// Computes r_i ← the entry T(k, d) of the table, where d is digit k of e_i in base 2^window.
+    /// Reads r_i ← b^(d·2^(window·k)) mod m from the table, where b is the base, m the modulus, and
+    /// d digit k of the exponent e_i in base 2^window.
     fn take(&self, e: &UintBatch, k: usize, r: &mut UintBatch) -> Result<(), IntegerError> {
         let (bit, window) = (k * self.window, self.window);
         let rows = TableRows { bit, window, step: self.windows, first: k };

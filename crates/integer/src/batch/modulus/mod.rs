@@ -111,7 +111,7 @@ impl Modulus {
     ///
     /// # Errors
     /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] if u is
-    /// wider.
+    /// more than twice as wide as m.
     pub fn rem(&self, u: &UintBatch) -> Result<UintBatch, IntegerError> {
         self.narrow("a remainder by a prepared modulus", u.bits())?;
         match &self.barrett {
@@ -152,9 +152,9 @@ impl Modulus {
     /// modulo m. If, in addition, the modulus is on a device, uses reciprocals and is wider than
     /// 16,384 bits, the power is computed by products and reductions by reciprocals. The host then
     /// reads the exponent, which waits for the device, and up to 16 odd powers of each number are
-    /// stored. If [`Modulus::by`] selected reciprocals, this method is also used on the CPU and for
-    /// shorter moduli. In all other cases the method is that of [`UintBatch::pow_mod`], which on
-    /// the CPU precomputes data of a common modulus once per core (Montgomery 1985).
+    /// stored. If [`Modulus::by`] selected reciprocals, powers are also computed in this way on the
+    /// CPU and for shorter moduli. In all other cases the method is that of [`UintBatch::pow_mod`],
+    /// which on the CPU precomputes data of a common modulus once per core (Montgomery 1985).
     ///
     /// # Errors
     /// The errors of [`Self::mul`].

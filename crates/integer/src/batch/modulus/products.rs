@@ -20,8 +20,9 @@ enum By<'m> {
     Reciprocal { barrett: &'m Barrett, space: Box<Space> },
 }
 
-/// A step of the computation of a power of x, which begins with the highest bits of the exponent. A
-/// step consists of `squares` squarings and, unless `odd` is `None`, a product with x^(2·odd + 1).
+/// A step of the computation of a power of x. The first step uses the highest bits of the exponent.
+/// A step consists of `squares` squarings, followed by a product with x^(2·odd + 1) unless `odd` is
+/// `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) squares: usize,

@@ -18,8 +18,8 @@ fn batch(executor: &Executor, limbs: usize, numbers: &[u32]) -> UintBatch {
     UintBatch::from_limbs(executor, Width::of_limbs(limbs), numbers).unwrap()
 }
 
-/// Returns how many times m must be subtracted from the approximate remainder of u that the formula
-/// of the module `barrett` gives. m has one limb with its highest bit set.
+/// Returns ⌊u/m⌋ − q, where q is the approximate quotient of u by m according to the module
+/// `barrett`. m has one limb, whose highest bit is set.
 fn corrections(m: u32, u: u64) -> u64 {
     let v = (u128::from(u64::MAX) / u128::from(m)) as u32;
     let h = u >> 32;
@@ -161,7 +161,7 @@ fn windows_of_every_width() {
     }
 }
 
-/// Tests that [`Modulus::new`] chooses the method by the bit length.
+/// Tests that [`Modulus::new`] chooses the method by the bit length of the modulus.
 #[test]
 fn the_width_decides() {
     for (executor, long) in

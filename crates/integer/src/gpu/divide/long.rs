@@ -20,9 +20,9 @@ pub(in crate::gpu) struct Space {
     work: Option<Buffer<u32>>,
 }
 
-/// For dividends of the bit lengths `u_bits` and divisors of the bit lengths `v_bits`, returns the
-/// number of limbs of the longest divisor, and the number of limbs of the longest quotient less
-/// one. Ignores divisions by 0.
+/// For dividends of the bit lengths `u_bits` and divisors of the bit lengths `v_bits`, returns two
+/// lengths in limbs: the length of the longest divisor, and 1 less than the length of the longest
+/// quotient. Ignores divisions by 0.
 pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, usize) {
     let of = |bits: &[u32], i: usize| bits.get(i).or(bits.first()).copied().unwrap_or(0);
     let pairs = (0..count).map(|i| (of(u_bits, i), of(v_bits, i))).filter(|&(_, v)| v > 0);
@@ -44,9 +44,10 @@ pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {
 
 impl Gpu {
     /// Computes ⌊u_i/v_i⌋ and u_i mod v_i in blocks, by a plan for the longest divisor and the
-    /// longest quotient of the batch. `plan` is called with the number of limbs of the longest
-    /// divisor, and the number of limbs of the longest quotient less one. If `plan` returns `None`,
-    /// the kernel `divide.cu` alone divides. Waits for the device once, for the bit lengths.
+    /// longest quotient of the batch. `plan` is called with two lengths in limbs: the length of the
+    /// longest divisor, and 1 less than the length of the longest quotient. If `plan` returns
+    /// `None`, the kernel `divide.cu` alone divides. Waits for the device once, for the bit
+    /// lengths.
     ///
     /// # Errors
     /// The device fails, a kernel cannot be compiled, or no method supports the numbers.
@@ -128,17 +129,17 @@ struct Step {
     m: usize,
 }
 
-/// The numbers of a batch of divisions in progress.
+/// The operands, results and temporary memory of a batch of divisions in progress.
 struct Long<'a> {
     gpu: &'a Gpu,
     plan: Plan,
     count: usize,
     /// The bit lengths of the divisors.
     lengths: Numbers<'a>,
-    /// The shifted dividends U = 2^s·u; at the end the remainders. s is such that the divisor 2^s·v
-    /// has its highest bit set.
+    /// The shifted dividends U = 2^s·u, which the division replaces by the shifted remainders. s is
+    /// such that the divisor 2^s·v has its highest bit set.
     dividends: Places<'a>,
-    /// The shifted divisors V = 2^s·v, with s such that the highest bit is set.
+    /// The shifted divisors V = 2^s·v, with s such that the highest bit of V is set.
     divisors: Places<'a>,
     quotients: Places<'a>,
     /// Memory for one product per number, stored contiguously.

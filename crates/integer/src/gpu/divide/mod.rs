@@ -80,7 +80,7 @@ impl Divide {
         fitting(&OF_WARPS, of_lanes, most, shared_memory)
     }
 
-    /// Returns the version that divides parts of longer numbers.
+    /// Returns the version of the same shape that divides parts of longer numbers.
     pub(super) fn of_windows(self) -> Self {
         Self { window: true, ..self }
     }
@@ -116,8 +116,8 @@ impl InLanes for Divide {
     }
 }
 
-/// Parts of longer numbers that `divide.cu` divides. Divisors have their highest bit set, and
-/// remainders overwrite the lower limbs of dividends.
+/// The operands and results of `divide.cu` where it divides parts of longer numbers. Divisors have
+/// their highest bit set, and remainders overwrite the lower limbs of dividends.
 #[derive(Debug, Clone, Copy)]
 struct Windows<'a> {
     dividends: Places<'a>,
@@ -169,7 +169,7 @@ impl Gpu {
         }
     }
 
-    /// Returns `a_i` mod `m_i` if a has more limbs than m; otherwise `None`.
+    /// Returns `a_i` mod `m_i` if a has more limbs than m. Otherwise returns `None`.
     ///
     /// # Errors
     /// The errors of [`Self::divide`].

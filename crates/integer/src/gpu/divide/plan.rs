@@ -39,8 +39,9 @@ impl Plan {
         self.blocks * self.block + 4
     }
 
-    /// Returns the number of limbs of the longest product of limbs of the quotient and lower limbs
-    /// of V, by which a guess is corrected. Returns 0 if the plan has no guesses or no blocks.
+    /// Returns the number of limbs of the longest product that is needed to correct a guess. The
+    /// factors are limbs of the quotient and lower limbs of V. Returns 0 if the plan has no guesses
+    /// or no blocks.
     pub(super) fn product(&self) -> usize {
         if self.guesses.is_none() || self.blocks == 0 { 0 } else { self.whole }
     }
@@ -79,7 +80,7 @@ impl<'a> Costs<'a> {
         Self { gpu, shared_memory, products: HashMap::new() }
     }
 
-    /// Returns the cost of a pass over `words` words of memory, at 4 TB/s.
+    /// Returns the cost, in nanoseconds, of reading or writing `words` words of 32 bits at 4 TB/s.
     pub(in crate::gpu) fn memory(words: usize) -> f64 {
         words as f64 * 1e-3
     }
@@ -98,8 +99,8 @@ impl<'a> Costs<'a> {
         self.gpu.prices().scaled(alike, estimate) + memory
     }
 
-    /// Returns the cost of correcting a guessed quotient, which is a pass over a divisor of `whole`
-    /// limbs and the dividend.
+    /// Returns the cost, in nanoseconds, of correcting a guessed quotient. The estimate counts four
+    /// words of memory, read or written, for each of the `whole` limbs of the divisor.
     fn correct(whole: usize) -> f64 {
         0.8 + Self::memory(4 * whole)
     }
@@ -112,7 +113,8 @@ impl<'a> Costs<'a> {
         *self.products.entry((a, b)).or_insert_with(price)
     }
 
-    /// Returns the cost of a square of a number of `limbs` limbs; `None` if no method supports it.
+    /// Returns the cost of squaring a number of `limbs` limbs. Returns `None` if no method supports
+    /// this length.
     pub(in crate::gpu) fn square(&self, limbs: usize) -> Option<f64> {
         self.gpu.choice_with(limbs, None, self.shared_memory).map(|choice| choice.price)
     }

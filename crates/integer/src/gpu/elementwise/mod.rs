@@ -19,10 +19,11 @@ pub fn sources() -> Vec<Source> {
     shape::sources()
 }
 
-/// The limb-wise operations. Operands with fewer limbs than the result are extended by zeros; of
-/// operands with more limbs, only the lowest limbs are used, as many as the result has. Unless
-/// stated otherwise, results may be written to the memory of an operand ([`Results::operand`]).
-/// Numbers have 1 to 2^20 limbs. Operations return before the device has finished.
+/// The limb-wise operations. Operands with fewer limbs than the result are extended by zeros.
+/// Operands with more limbs than the result are truncated to the number of limbs of the result.
+/// Unless stated otherwise, results may be written to the memory of an operand
+/// ([`Results::operand`]). Numbers have 1 to 2^20 limbs. Operations return before the device has
+/// finished.
 impl Gpu {
     /// Computes `out_i = −a_i mod 2^(32·out.limbs)`.
     ///

@@ -36,8 +36,9 @@ pub(in crate::gpu) fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
     }
 }
 
-/// Returns two random multiples of g, a number of `common` limbs. The multiples have the numbers of
-/// limbs in `limbs`. Finally, up to `zeros` of the lowest limbs of each are set to 0.
+/// Returns two numbers with the numbers of limbs in `limbs`. They are random multiples of g, a
+/// number of `common` limbs, except that in a number of n limbs the `zeros` mod n lowest limbs are
+/// set to 0.
 pub(in crate::gpu) fn multiples(
     rng: &mut ChaCha8Rng,
     (g, common): (&[u32], usize),
@@ -53,8 +54,8 @@ pub(in crate::gpu) fn multiples(
     (a, b)
 }
 
-/// Checks the greatest common divisors of hard pairs, of which it takes one in `every`, and of the
-/// pairs that need the most steps.
+/// Checks the greatest common divisors of one in `every` of the hard pairs, and of all pairs that
+/// need the most steps.
 fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     let Gcd { a_limbs, b_limbs, .. } = *shape;
     let mut rng = ChaCha8Rng::seed_from_u64(11);

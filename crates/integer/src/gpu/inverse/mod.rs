@@ -58,7 +58,8 @@ struct Outputs<'a> {
     gcds: Option<Cells<'a, u32>>,
     /// The flags of numbers without an inverse; `None` for cofactors.
     flags: Option<Cells<'a, u8>>,
-    /// One byte per number, which says how to complete its result: see the comment of the kernel.
+    /// One byte per number, which says how to complete the result for this number: see the comment
+    /// of the kernel `inverse.cu`.
     kinds: Cells<'a, u8>,
     /// One word, initially 0, which becomes nonzero if some number has an inverse modulo an even
     /// modulus. `None` for cofactors.
@@ -145,8 +146,7 @@ fn numbers(data: &Buffer<u32>, limbs: usize) -> Operand<'_> {
 
 impl Gpu {
     /// Computes `out_i` = a_i^(−1) mod m_i, with as many limbs as m. Where no inverse exists, since
-    /// m_i = 0 or a_i and m_i have a common divisor, the result is 0 and the flag is 1. Modulo 1
-    /// the inverse is 0.
+    /// m_i = 0 or gcd(a_i, m_i) > 1, the result is 0 and the flag is 1. Modulo 1 the inverse is 0.
     ///
     /// Inverses modulo odd numbers are computed by division steps (Bernstein and Yang 2019). If
     /// some number has an inverse modulo an even modulus, a product and its quotient by a are also
@@ -216,8 +216,8 @@ impl Gpu {
     }
 
     /// Computes g_i = gcd(a_i, b_i) = x_i·a_i + y_i·b_i. Of all possible x_i, computes the one with
-    /// the least absolute value; of two such x_i with opposite signs, the positive one. For b_i =
-    /// 0, x_i is 1 if a_i ≠ 0, and 0 otherwise.
+    /// the least absolute value. If two possible x_i have this absolute value, computes the
+    /// positive one. For b_i = 0, x_i is 1 if a_i ≠ 0, and 0 otherwise.
     ///
     /// Computes g and one cofactor, modulo a or b, by division steps (Bernstein and Yang 2019), and
     /// the rest by three quotients, a remainder and a product. Needs temporary memory for ten

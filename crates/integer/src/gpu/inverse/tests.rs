@@ -29,8 +29,8 @@ fn shifted(x: &[u32], c: i64) -> Vec<u32> {
 }
 
 /// Returns one in `every` of the hard pairs of numbers, and all pairs that need the most steps. The
-/// hard pairs are every hard number with every hard modulus m, odd or even; m − 1, m and m + 1 with
-/// m; and pairs with a common divisor.
+/// hard pairs combine every hard number with every hard modulus m, odd or even, and also m − 1, m
+/// and m + 1 with m. Other hard pairs have a common divisor.
 fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     let mut moduli = numbers(&mut rng, 12, b_limbs);

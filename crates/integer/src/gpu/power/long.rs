@@ -74,9 +74,9 @@ impl Work<'_> {
         gpu.divide(product, self.m, count, to)
     }
 
-    /// If `keep` is true, stores `numbers` as the entry `entry` of the table. Otherwise, the
-    /// `window` bits of an exponent that begin at bit `bit` are the index of an entry, and each
-    /// number is replaced by its power in the entry that its exponent selects.
+    /// If `keep` is true, stores `numbers` as the entry `entry` of the table. Otherwise, replaces
+    /// each number by its power in an entry of the table. The index of the entry is the value of
+    /// `window` bits of the number's exponent, beginning at bit `bit`.
     ///
     /// # Panics
     /// If a buffer has fewer than `count` numbers, or the table lacks the entries.

@@ -173,7 +173,8 @@ impl Gpu {
         })
     }
 
-    /// Returns 2^(64·whole) mod m for each modulus m, or once if m is broadcast.
+    /// Returns 2^(64·whole) mod m for each modulus m: one number if m is broadcast, otherwise
+    /// `count` numbers.
     fn raised(
         &self,
         whole: usize,

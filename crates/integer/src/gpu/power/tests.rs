@@ -45,7 +45,8 @@ impl Case {
         Self { gpu, shape: PowerResidues::with(limbs, shape).unwrap(), limbs }
     }
 
-    /// Returns the powers, and the flags of zero moduli; `None` if the method refuses the moduli.
+    /// Returns the powers, and the flags, which are 1 for zero moduli. Returns `None` if the method
+    /// refuses the moduli.
     fn powers(&self, numbers: [&[Vec<u32>]; 3]) -> Option<(Vec<u32>, Vec<u8>)> {
         let device = self.gpu.device();
         let count = numbers.map(<[_]>::len).into_iter().max().unwrap();

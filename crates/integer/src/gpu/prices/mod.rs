@@ -103,7 +103,8 @@ impl Prices {
         self.scales[usize::from(transforms)] = scales.get(scales.len() / 2).copied();
     }
 
-    /// Returns the measured price of an algorithm, in nanoseconds; `None` if it was not measured.
+    /// Returns the measured price of an algorithm, in nanoseconds per product. Returns `None` if
+    /// the price was not measured.
     #[must_use]
     pub fn measured(&self, way: Algorithm) -> Option<f64> {
         self.measured.get(&way).map(|measured| measured.nanoseconds)
@@ -128,9 +129,9 @@ impl Prices {
 
     /// Returns the steps that are worth measuring for factors of up to `most` limbs. A step is near
     /// the cheapest at a width if its price is at most 1.7 times the lowest price. A step is worth
-    /// measuring if it is not measured yet and if, at some width, it and at least one other step
-    /// are near the cheapest. A measurement changes the estimated prices, so another call may
-    /// return further steps; tuning ends when no step is returned.
+    /// measuring if it is not measured yet and if, at some width, both this step and at least one
+    /// other step are near the cheapest. A measurement changes the estimated prices, so another
+    /// call may return further steps; tuning ends when no step is returned.
     #[must_use]
     pub fn wanted(&self, steps: &[Step], most: usize) -> Vec<Step> {
         let mut wanted = vec![false; steps.len()];

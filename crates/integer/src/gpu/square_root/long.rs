@@ -19,8 +19,8 @@ use crate::gpu::{Gpu, Operand, Part, Quotients};
 /// Temporary memory for the square roots of `count` numbers at a time.
 struct Space {
     count: usize,
-    /// The shifted numbers a·2^(2t), with t such that they have exactly twice as many limbs as a
-    /// root.
+    /// The shifted numbers a·2^(2t). For each number, t is such that the highest two bits of the
+    /// shifted number are not both 0. A shifted number has twice as many limbs as a root.
     aligned: Buffer<u32>,
     /// The dividends of a level; after the last level the roots of a.
     dividend: Buffer<u32>,
@@ -33,8 +33,8 @@ struct Space {
     remainder: Buffer<u32>,
     /// The lower limbs of the roots that a level computes.
     lower: Buffer<u32>,
-    /// The roots that a level starts with and the roots that it computes. Level i starts with
-    /// element i mod 2.
+    /// The roots that a level starts with and the roots that the level computes. Level i starts
+    /// with the element i mod 2. Each level except the last writes to the other element.
     roots: [Buffer<u32>; 2],
     /// The remainders of the roots in `roots`.
     rests: [Buffer<u32>; 2],
@@ -144,8 +144,8 @@ impl Long<'_> {
         Numbers::new(self.space.roots[level as usize % 2].view(..), self.half(level))
     }
 
-    /// Returns a view of the remainders of the roots that a level starts with. The number of limbs
-    /// of a remainder is one more than that of a root, rounded up to a multiple of 4.
+    /// Returns a view of the remainders of the roots that a level starts with. A remainder of a
+    /// root of n limbs has n + 1 limbs, rounded up to a multiple of 4.
     fn rest(&self, level: u32) -> Numbers<'_> {
         Numbers::new(self.space.rests[level as usize % 2].view(..), self.half(level) + 4)
     }
@@ -208,8 +208,8 @@ impl Long<'_> {
         if is_last { Ok(()) } else { self.correct(level) }
     }
 
-    /// Computes the dividends of a level. Divided by the roots that the level starts with, they
-    /// give the lower limbs of longer roots.
+    /// Computes the dividends of a level. The quotients of these dividends by the roots that the
+    /// level starts with give the lower limbs of the roots that the level computes.
     fn dividend(&mut self, level: u32) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("dividends", &self.space.dividend, 2 * half);
@@ -231,8 +231,8 @@ impl Long<'_> {
         unsafe { self.launch(Kernel::Dividend, 2 * half, &args) }
     }
 
-    /// Computes the lower limbs of the roots from the quotients; on the last level, the whole
-    /// roots.
+    /// Computes the lower limbs of the roots from the quotients. On the last level, computes the
+    /// whole roots.
     fn lower(&mut self, level: u32, is_last: bool) -> Result<(), DeviceError> {
         let half = self.half(level);
         self.assert_room("quotients", &self.space.quotient, 2 * half);
@@ -299,8 +299,8 @@ impl Long<'_> {
         unsafe { self.launch(Kernel::Correct, 2 * half, &args) }
     }
 
-    /// Corrects the roots of the last level and writes roots and remainders to the results. The
-    /// first of these numbers has the index `first` in the results.
+    /// Corrects the roots of the last level and writes the roots and remainders to the results. The
+    /// first root and the first remainder get the index `first` in the results.
     fn last(
         &mut self,
         a: Numbers<'_>,
@@ -336,8 +336,8 @@ impl Long<'_> {
     }
 }
 
-/// Returns a view of memory for the remainders of roots of `limbs` limbs. The number of limbs of a
-/// remainder is `limbs` + 1, rounded up to a multiple of 4.
+/// Returns a view of memory for the remainders of roots of `limbs` limbs. A remainder has `limbs` +
+/// 1 limbs, rounded up to a multiple of 4.
 fn places_of_rest(data: &mut Buffer<u32>, limbs: usize) -> Places<'_> {
     Places::new(data.cells(..), limbs + 4)
 }

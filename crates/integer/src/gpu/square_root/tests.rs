@@ -11,15 +11,15 @@ use crate::gpu::memory::Places;
 use crate::gpu::tests::{gpu, narrow, numbers, upload, wide};
 use crate::gpu::{Gpu, Operand};
 
-/// Returns x in `limbs` limbs of 32 bits; `None` if it is longer.
+/// Returns x in `limbs` limbs of 32 bits. Returns `None` if x is longer.
 fn fitting(x: &[u64], limbs: usize) -> Option<Vec<u32>> {
     let words = narrow(limbs::trimmed(x), limbs.max(2 * x.len()));
     words[limbs..].iter().all(|&word| word == 0).then(|| words[..limbs].to_vec())
 }
 
 /// Returns numbers that are hard for square roots: small numbers, powers of two and their
-/// neighbours, squares of numbers with runs of zeros and ones, the neighbours of these squares, and
-/// the largest numbers with the same roots.
+/// neighbours, and the numbers s² − 1, s², s² + s, s² + 2s and (s + 1)² for roots s, some of which
+/// have runs of zeros or of ones. Also returns random numbers.
 fn hard(seed: u64, limbs: usize, every: usize) -> Vec<Vec<u32>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut found: Vec<Vec<u64>> = (0..=9).map(|x| vec![x]).collect();

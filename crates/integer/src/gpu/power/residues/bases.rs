@@ -8,12 +8,13 @@ use warpint_natural::limbs;
 /// of the primes of the first base, B of the second.
 #[derive(Debug)]
 pub(in super::super::super) struct Bases {
-    /// The five matrices, one after the other: between the residues of the two bases, in both
-    /// directions; from limbs to the residues of each base; and from the residues of the second
+    /// Five matrices, one after the other. In this order, they convert residues of the first base
+    /// to residues of the second, residues of the second base to residues of the first, limbs to
+    /// residues of the first base, limbs to residues of the second base, and residues of the second
     /// base to limbs.
     pub(super) matrices: Buffer<u32>,
-    /// The constants of the residues. Each kind of constant has a row of n words, where n is the
-    /// number of primes of a base.
+    /// The constants for computing with residues, in the order that `power_residues.cu` expects.
+    /// Each kind of constant has a row of n words, where n is the number of primes of a base.
     pub(super) words: Buffer<u32>,
     /// The square of the product of the n primes of the first base, with 2n limbs.
     pub(super) square: Buffer<u32>,
@@ -37,7 +38,8 @@ impl Base {
         Self { primes, product }
     }
 
-    /// Returns, for each prime of the base, the product of the other primes modulo p.
+    /// Returns one number for each prime of the base: the product of all other primes of the base,
+    /// reduced modulo p.
     fn parts(&self, p: u64) -> Vec<u64> {
         let mut above = vec![1; self.primes.len()];
         for i in (1..above.len()).rev() {
@@ -51,7 +53,8 @@ impl Base {
         above
     }
 
-    /// Returns, for each prime of the base, the product of the other primes modulo that prime.
+    /// Returns one number for each prime of the base: the product of all other primes of the base,
+    /// reduced modulo this prime.
     fn own_parts(&self) -> impl Iterator<Item = u64> {
         self.primes.iter().enumerate().map(|(i, &p)| self.parts(p)[i])
     }
@@ -69,8 +72,8 @@ fn words_of(x: &[u64], n: usize) -> Vec<u32> {
 }
 
 /// Appends a matrix W of `rows` rows and `columns` columns to `matrices`, and fills it up to
-/// `padded` rows with zeros. For k = 0 … 3, `shifted(j, i)` returns the word that represents
-/// W_ji·2^(8k).
+/// `padded` rows with zeros. `shifted(j, i)` returns four words: word k, from 0 to 3, represents
+/// W_ji·2^(8k), where W_ji is the entry in row j and column i.
 fn append(
     matrices: &mut Vec<u32>,
     [rows, padded, columns]: [usize; 3],

@@ -43,14 +43,16 @@ const MAX_LIMBS: usize = 512;
 /// registers of a multiprocessor.
 const WARPS: usize = 12;
 
-/// The values of `groups` and `tiles`, in this order. They determine how many sums a warp computes
-/// at a time. These sums take 96 registers of each thread.
+/// The values of `groups` and `tiles`, in this order. `tiles` is halved if the shared memory is too
+/// small. The two values determine how many sums a warp computes at a time. The sums take 96
+/// registers of each thread.
 const SUMS: (usize, usize) = (3, 4);
 
 impl PowerResidues {
     /// Returns the version for bases, exponents and moduli with the numbers of limbs in `limbs`, in
-    /// this order, on a device with `shared_memory` bytes of shared memory per block. `None` if the
-    /// base has more limbs than the modulus, or the residues do not fit in shared memory.
+    /// this order, on a device with `shared_memory` bytes of shared memory per block. Returns
+    /// `None` if the base has more limbs than the modulus, or if the residues do not fit in shared
+    /// memory.
     pub(in super::super) fn new(limbs: [usize; 3], shared_memory: u32) -> Option<Self> {
         let (groups, tiles) = SUMS;
         let chunks = words(limbs[2]).div_ceil(8 * groups);
