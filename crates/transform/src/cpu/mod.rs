@@ -249,7 +249,7 @@ fn copy<T: Clone>(x: &[T], out: &mut [T]) -> Result<(), WrongArgument> {
     Ok(())
 }
 
-/// Returns i with its low `bits` bits reversed.
+/// Returns the number whose `bits` bits are the bits of i in reverse order, for i < 2^bits.
 fn reversed(i: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) }
 }

@@ -245,7 +245,8 @@ impl Ntt50 {
 
     /// Replaces each vector x of `data` by its cyclic convolution with a vector that is given by
     /// its [`Self::spectrum`]. Results are from 0 to p − 1. `spectrum` has as many vectors as
-    /// `data`, or only max(1, 2^11/N) vectors, which are used in rotation.
+    /// `data`, or only n = max(1, 2^11/N) vectors. In this case, vector b of `data` is convolved
+    /// with vector b mod n of `spectrum`.
     ///
     /// Cost: one pass over memory for up to 2^12 points, three passes for more.
     ///

@@ -69,8 +69,8 @@ impl Shape {
         (1 << self.log_tile >> 1).min(256)
     }
 
-    /// Returns the number of blocks that should fit on a multiprocessor. It limits the number of
-    /// registers of a thread.
+    /// Returns the number of blocks that should fit on a multiprocessor. The compiler limits the
+    /// number of registers of a thread accordingly.
     fn blocks(&self) -> u32 {
         match 2 * self.inner {
             0..=8 => 4,
