@@ -82,7 +82,7 @@ pub struct Transform<F: Field> {
     powers: Vec<F::Element>,
     /// The factor 1/N of the inverse transform.
     scale: F::Element,
-    /// ω(m + 1), the root of unity of order 2N, if the field has one.
+    /// The root of unity ω(m + 1) of order 2N. It is `None` if the field has no root of this order.
     half_root: Option<F::Element>,
 }
 

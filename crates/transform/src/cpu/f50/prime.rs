@@ -180,7 +180,8 @@ impl Prime {
 }
 
 /// Returns the number w_j of each node j < 2^log2 of the tree (see `transform`), or 1/w_j if
-/// `inverse` is true. The numbers are of absolute value at most p.
+/// `inverse` is true. The numbers are of absolute value at most p. Returns `None` if the field has
+/// no root of unity of order 2^(log2 + 1).
 fn nodes(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut w = vec![1.0];
     for t in 0..log2 {

@@ -318,7 +318,8 @@ macro_rules! each_of_eight {
 }
 
 /// Defines the transforms of blocks of 8·radix points: a pass of the given radix with twiddles
-/// ω_(8·radix)^(jm) = 2^(24/radix·jm), then `radix` transforms of 8 points.
+/// ω^(j·m) = 2^(24·j·m/radix), where ω is the root of unity of order 8·radix, then `radix`
+/// transforms of 8 points.
 ///
 /// Butterfly j is a call with the constant j, so that the compiler knows its shifts.
 macro_rules! shift_passes {
