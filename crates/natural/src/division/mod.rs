@@ -88,7 +88,7 @@ impl Divider {
         self.divisor.limbs.is_empty()
     }
 
-    /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. For d = 0, q and r become
+    /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. Sets q and r to 0 if d is
     /// 0. r must be at least as long as d. If q is as long as a, it is always long enough. A
     /// shorter q is also allowed: if a and d have n and m limbs without leading zero limbs, and n ≥
     /// m, then q needs only n − m + 1 limbs.

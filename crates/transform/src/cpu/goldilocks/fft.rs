@@ -95,7 +95,7 @@ impl Fft {
     }
 
     /// Replaces the n entries of x by their forward transform, in the order of [`Fft::spectrum`].
-    /// Each lane is a transform of its own.
+    /// The lanes are transformed independently of each other.
     ///
     /// # Panics
     /// If `x` does not have n entries.
@@ -105,7 +105,7 @@ impl Fft {
     }
 
     /// Replaces the n entries of x, in the order of [`Fft::spectrum`], by n times their inverse
-    /// transform. Each lane is a transform of its own.
+    /// transform. The lanes are transformed independently of each other.
     ///
     /// # Panics
     /// If `x` does not have n entries.

@@ -1,12 +1,12 @@
 //! Transforms modulo many primes below 2^50 at once, on numbers of type `f64`.
 //!
 //! The transforms are X_i = Σ_j x_j·ω^(ij) modulo each of S primes, for N = 2^m points and a batch
-//! of vectors. A transform of up to 2^12 points is one pass over memory. A transform of up to 2^24
-//! points takes two passes: the first transforms columns of 2^(m − 12) points and multiplies by
-//! powers of ω, and the second transforms rows of 2^12 points (Gentleman and Sande 1966; Bailey
-//! 1990, *FFTs in external or hierarchical memory*). The cyclic convolution of a vector with a
-//! fixed vector, given by its spectrum, then takes only three passes, because a single pass over
-//! the rows transforms them, multiplies by the spectrum, and transforms back.
+//! of vectors. A transform of up to 2^12 points is one pass over memory. A longer transform, of up
+//! to 2^24 points, takes two passes: the first transforms columns of 2^(m − 12) points and
+//! multiplies by powers of ω, and the second transforms rows of 2^12 points (Gentleman and Sande
+//! 1966; Bailey 1990, *FFTs in external or hierarchical memory*). The cyclic convolution of such a
+//! long vector with a fixed vector, given by its spectrum, takes only three passes, because a
+//! single pass over the rows transforms them, multiplies by the spectrum, and transforms back.
 //!
 //! # Layout
 //! Residues are of type `f64`. Element i of vector b modulo prime s is at s·stride + b·N + i, where

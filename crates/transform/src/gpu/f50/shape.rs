@@ -52,8 +52,9 @@ fn tile_bytes(log2: u32) -> u32 {
     (points + points / 16) * size_of::<f64>() as u32
 }
 
-/// Returns the number of low bits of an exponent that select an entry of the first of two tables.
-/// The entries of both tables are powers of ω, the root of unity of order 2^log2.
+/// Returns the number of low bits of an exponent that are the index of an entry of the first of two
+/// tables. The other bits are the index of an entry of the second table. The product of the two
+/// entries is a power of ω, the root of unity of order 2^log2, with this exponent.
 pub(super) fn low_bits(log2: u32) -> u32 {
     log2.div_ceil(2)
 }
