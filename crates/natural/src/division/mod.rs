@@ -88,10 +88,10 @@ impl Divider {
         self.divisor.limbs.is_empty()
     }
 
-    /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. Sets q and r to 0 if d is
-    /// 0. r must be at least as long as d. If q is as long as a, it is always long enough. A
-    /// shorter q is also allowed: if a and d have n and m limbs without leading zero limbs, and n ≥
-    /// m, then q needs only n − m + 1 limbs.
+    /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. If d = 0, both q and r
+    /// become zero. r must be at least as long as d. If q is as long as a, it is always long
+    /// enough. A shorter q is also allowed: if a and d have n and m limbs without leading zero
+    /// limbs, and n ≥ m, then q needs only n − m + 1 limbs.
     ///
     /// For a quotient of l limbs and a divisor of m limbs, the cost is O(l·m) limb products. For
     /// long numbers it is O(M(k)·log k) for each block of k ≤ m limbs of the quotient, where M(k)

@@ -14,8 +14,8 @@ use crate::product::{FastProducts, Multiplier};
 const GROUP: usize = 19;
 /// The number 10^19, the base in which a group of 19 decimal digits is one digit. It is above 2^63.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
-/// The least k for which the conversion of a number to digits splits the number by a division by
-/// 10^(19·2^k). Shorter numbers are divided by 10^19 repeatedly.
+/// The least k for which the conversion of a number to digits divides the number by 10^(19·2^k) to
+/// split it. Shorter numbers are divided by 10^19 repeatedly.
 const WRITE_LEVEL: usize = 6;
 /// The least k for which the conversion of digits to a number splits off the lowest 19·2^k digits,
 /// and multiplies the number of the other digits by 10^(19·2^k).

@@ -98,8 +98,9 @@ impl TransformMultiplier {
     }
 
     /// Returns whether `products` products of at most `limbs` limbs are computed by transforms over
-    /// 50-bit primes. A product by 50-bit primes runs on one thread. A product by this multiplier's
-    /// own transforms also runs on one thread if it is short, but on several threads if it is long.
+    /// 50-bit primes. A product by 50-bit primes runs on one thread. So 50-bit primes are used only
+    /// if the products are too short to be distributed over several threads, or if there is at
+    /// least one product for each thread.
     fn by_primes(&self, products: usize, limbs: usize) -> bool {
         let occupied = limbs < APART_FROM || self.count <= products;
         self.primes && limbs <= ntt::MAX_LIMBS && occupied
