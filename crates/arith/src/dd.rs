@@ -95,8 +95,8 @@ impl Dd {
         (self.hi, self.lo)
     }
 
-    /// Returns self·`power_of_two`, for an argument 2^k with an integer k. The result is exact if
-    /// neither of its two `f64` overflows or becomes subnormal.
+    /// Returns self·`power_of_two`, where `power_of_two` is 2^k for an integer k. The product is
+    /// exact unless an `f64` of the result overflows or becomes subnormal.
     #[must_use]
     pub fn scaled(self, power_of_two: f64) -> Self {
         Self { hi: self.hi * power_of_two, lo: self.lo * power_of_two }

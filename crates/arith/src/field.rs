@@ -5,7 +5,8 @@ use std::fmt::Debug;
 /// A finite field with roots of unity of orders that are powers of two.
 ///
 /// The root of order 2^m is ω(m), computed by [`Field::root_of_unity`]. The roots are compatible:
-/// ω(m)² = ω(m − 1). Therefore transforms of different lengths are compatible too.
+/// ω(m)² = ω(m − 1). So a transform of 2^m elements can be composed of transforms of 2^(m − 1)
+/// elements.
 pub trait Field: Sync {
     /// The type of an element. Equal elements have equal values.
     type Element: Clone + PartialEq + Debug + Send + Sync;
@@ -31,7 +32,7 @@ pub trait Field: Sync {
     fn square(&self, a: &Self::Element) -> Self::Element {
         self.mul(a, a)
     }
-    /// Returns 1/a; `None` for a = 0.
+    /// Returns 1/a. Returns `None` for a = 0.
     fn inverse(&self, a: &Self::Element) -> Option<Self::Element>;
 
     /// Returns ω(m), a root of unity of order 2^m for m = `log2`. Returns `None` if the field has

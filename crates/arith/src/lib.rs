@@ -1,4 +1,5 @@
-//! Exact scalar arithmetic: no input or output, no GPU, no threads.
+//! Scalar arithmetic: no input or output, no GPU, no threads. All results are exact, except those
+//! of [`dd`].
 //!
 //! | module | subject |
 //! |---|---|

@@ -1,10 +1,10 @@
-//! Natural numbers of any length, one at a time, on the CPU.
+//! Arithmetic on natural numbers of any length, one operation at a time, on the CPU.
 //!
 //! A number is a little-endian slice of `u64` limbs: x = Σ x_i·2^(64·i).
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`limbs`] | slow, obvious versions of all operations, the oracles; sums, and operations modulo 2^p − 1 |
+//! | [`limbs`] | sums, operations modulo 2^p − 1, and slow, obvious products, quotients, gcds, roots and powers for tests |
 //! | [`product`] | products and squares: schoolbook, Karatsuba, number-theoretic transforms |
 //! | [`division`] | quotients and remainders |
 //! | [`euclid`] | the greatest common divisor, cofactors and the Jacobi symbol |

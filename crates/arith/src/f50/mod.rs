@@ -83,8 +83,8 @@ pub struct Factor {
     ratio: f64,
 }
 
-/// The error that there is no [`F50`] for the number stored here, because it is not a prime between
-/// 2^46 and 2^50.
+/// The reason why an [`F50`] cannot be created: the number stored here is not a prime between 2^46
+/// and 2^50.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not a prime between 2^46 and 2^50")]
 pub struct NoField(pub u64);

@@ -16,8 +16,9 @@ fn fields() -> impl Iterator<Item = F50> {
 /// 2^52, the largest |a| that [`F50::mul_by`] accepts.
 const FACTOR_LIMIT: f64 = 4_503_599_627_370_496.0;
 
-/// Returns integers of absolute value up to `bound`: within 3 of 0, of `bound`, and of powers of 2
-/// and multiples of p/4 and p, at which roundings or quotients change.
+/// Returns integers of absolute value up to `bound` near which roundings or quotients change. The
+/// absolute value of each is within 3 of 0, of `bound`, of a power of 2, or of a multiple of p/4 or
+/// p rounded down.
 fn corners(p: f64, bound: f64) -> Vec<f64> {
     let mut centres = vec![0.0, bound];
     centres.extend((0..=53).map(|k| (1u64 << k) as f64));

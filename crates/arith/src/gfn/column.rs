@@ -110,8 +110,9 @@ fn carried_out(x: u128, shift: u32) -> u64 {
 /// added to the lowest column, and b_1 to each other column. They do not change the element,
 /// because b_0 + b_1·(r + … + r^(K−1)) = 0 mod p.
 ///
-/// With c = r·(K + 1), c·r is added at r^i and c subtracted at r^(i+1) for every i, and r^K = −1.
-/// So b_0 = c·(r + 1) and b_1 = c·(r − 1), both at least K·r·(r − 1).
+/// Let c = r·(K + 1). For every i, c·r is added to column i, and c is subtracted from column i + 1,
+/// which adds 0 to the element. Because r^K = −1, a subtraction from column K is an addition to
+/// column 0. So b_0 = c·(r + 1) and b_1 = c·(r − 1). Both are at least K·r·(r − 1).
 pub(super) fn bias(form: Form) -> [Column; 2] {
     let r = form.radix();
     let c = u128::from(r) * (form.digits() as u128 + 1);

@@ -33,8 +33,8 @@ impl<const K: usize> Gfn<K> {
     /// Returns the element whose digits in radix r are `digits`, the lowest first.
     ///
     /// # Errors
-    /// Returns an error if the number of digits is not K. Returns an error if a digit is r or more;
-    /// only the digits 0, …, 0, r, which represent r^K, are accepted.
+    /// Returns an error if the number of digits is not K. Returns an error if a digit is r or more,
+    /// unless the digits are 0, …, 0, r, which represent r^K.
     pub fn from_digits(&self, digits: &[u64]) -> Result<[u64; K], NoElement> {
         let length = NoElement::Length { expected: K, found: digits.len() };
         let element: [u64; K] = digits.try_into().map_err(|_| length)?;

@@ -129,7 +129,7 @@ impl<const K: usize> Field for Gfn<K> {
     fn square(&self, a: &[u64; K]) -> [u64; K] {
         self.squared(a)
     }
-    /// Returns 1/a; `None` for a = 0. Cost: about log2(p) squarings.
+    /// Returns 1/a. Returns `None` for a = 0. Cost: about log2(p) squarings.
     fn inverse(&self, a: &[u64; K]) -> Option<[u64; K]> {
         // a^(p − 2), p − 2 = (r − 1)·(r^(k−1) + … + 1).
         if *a == self.zero() {
@@ -138,10 +138,10 @@ impl<const K: usize> Field for Gfn<K> {
         let base = self.pow(a, &[self.r - 1]);
         Some((1..K).fold(base, |power, _| self.mul(&self.pow_radix(&power), &base)))
     }
-    /// Returns ω(m), a root of unity of order 2^m for m = `log2`. Returns `None` for m > 40, and if
-    /// the field has no root of this order. For 2^m = 2K, ω(m) is r. For 2^m ≥ 2K, ω(m + 1) is the
-    /// smaller one, as an integer, of the two square roots of ω(m). Cost: about log2(p) squarings
-    /// at the first call.
+    /// Returns ω(m), a root of unity of order 2^m for m = `log2`. Returns `None` if m > 40 or the
+    /// field has no root of this order. For 2^m = 2K, ω(m) is r. For 2^m ≥ 2K, ω(m + 1) is the
+    /// smaller of the two square roots of ω(m), compared as integers from 0 to p − 1. Cost: about
+    /// log2(p) squarings at the first call.
     fn root_of_unity(&self, log2: u32) -> Option<[u64; K]> {
         self.roots.get_or_init(|| self.all_roots()).get(log2 as usize).copied()
     }

@@ -1,4 +1,4 @@
-//! The computation of roots of unity of which r is a power.
+//! Computes the roots of unity ω(m) of order 2^m. They are chosen so that ω(m) is r for 2^m = 2K.
 
 use super::Gfn;
 use crate::field::Field;
@@ -11,10 +11,10 @@ impl<const K: usize> Gfn<K> {
     /// Returns the roots of unity ω(0), ω(1), …, ω(n), where ω(m) has order 2^m. n is the largest
     /// exponent up to 40 for which 2^n divides p − 1.
     ///
-    /// Let g(m) be arbitrary roots with g(m)² = g(m − 1): powers of a non-residue a. Then ω(m) =
-    /// g(m)^e for an odd e, and the square roots of ω(m) are g(m + 1)^e and its negative, which is
-    /// g(m + 1)^(e + 2^m). So e is computed bit by bit, whereas Algorithm 1 of Chen et al. 2018
-    /// (appendix) searches e among all numbers below 2k.
+    /// Let g(m), a power of a quadratic non-residue, be a root of unity of order 2^m, with g(m)² =
+    /// g(m − 1). Then ω(m) = g(m)^e for an odd e, and the square roots of ω(m) are g(m + 1)^e and
+    /// its negative, which is g(m + 1)^(e + 2^m). So e is computed bit by bit, whereas Algorithm 1
+    /// of Chen et al. 2018 (appendix) searches e among all numbers below 2K.
     ///
     /// Cost: log2(p) squarings for the g(m), and about 400 products.
     pub(super) fn all_roots(&self) -> Vec<[u64; K]> {

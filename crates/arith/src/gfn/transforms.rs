@@ -8,8 +8,8 @@ use super::Gfn;
 use super::column::Column;
 use crate::f50::{F50, PRIMES};
 
-/// One number for each of four primes, because a vector has four lanes. The fourth number is not
-/// used.
+/// One number for each of four primes. Only three primes are needed. The fourth number fills the
+/// fourth lane of a vector, and the results in this lane are ignored.
 type Lanes = [f64; 4];
 
 /// A fixed factor w for each prime p, and RN(w/p), which is w/p rounded to an `f64`.
@@ -26,9 +26,10 @@ struct Tables {
     inverse: Lanes,
     /// The factor 2^32.
     shift: Factors,
-    /// The factors w of a tree of polynomials. Entry 2^s + j is the factor w of node j of layer s,
-    /// where x^(2n) − w² = (x^n − w)·(x^n + w). Node 1, the root of the tree, is x^K + 1. The
-    /// factors do not depend on K.
+    /// The factors w of a tree of polynomials. A node with the factor w is a polynomial x^(2n) − w²
+    /// = (x^n − w)·(x^n + w), and its children are x^n − w and x^n + w. Entry 2^s + j is the factor
+    /// of node j of layer s. Layer 0 consists of the root of the tree, x^K + 1. The factors do not
+    /// depend on K.
     nodes: Vec<Factors>,
     inverses: Vec<Factors>,
     /// Entry i is the factor 1/2^i.

@@ -23,8 +23,8 @@ pub const Q: u64 = 0xffff_ffff_0000_0001;
 /// The number ε = 2^64 mod q = 2^32 − 1.
 pub const EPSILON: u64 = 0xffff_ffff;
 
-/// Values for tests: 0 to 3, values on both sides of 2^31, 2^32, 2^33, 2^63 and q/2, and values at
-/// most 2^33 below q. With such values, arithmetic mod q carries, borrows or wraps around.
+/// Values for tests: 0 to 3, values on both sides of 2^31, 2^32, 2^33, 2^63 and q/2, and values
+/// from q − 2^33 to q − 1. With these values, arithmetic mod q carries, borrows or wraps around.
 pub const CORNERS: [u64; 22] = [
     0,
     1,

@@ -9,8 +9,8 @@ pub const GENERATOR: u64 = 554;
 /// The order of the multiplicative group of Z/qZ, which is q − 1 = 2^32·3·5·17·257·65537.
 const GROUP: u64 = Q - 1;
 
-/// The order of 2 in the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. It is 192 because 2^96
-/// ≡ −1 mod q.
+/// The order of 2 in the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. It is 192, because 2^96
+/// ≡ −1 and 2^64 ≡ 2^32 − 1 mod q.
 const ORDER_OF_TWO: u64 = 192;
 
 /// Returns ω_n = 554^((q−1)/n) mod q, q = 2^64 − 2^32 + 1, a root of unity of order n. Returns

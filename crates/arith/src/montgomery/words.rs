@@ -1,4 +1,4 @@
-//! Sums and products modulo an odd p of numbers of L words below p.
+//! Sums and products modulo an odd number p. Operands are below p and have L words.
 
 use std::cmp::Ordering;
 

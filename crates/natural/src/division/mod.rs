@@ -38,8 +38,9 @@ struct Divisor {
     top: Top,
 }
 
-/// The reciprocal with which each limb of a quotient is estimated: that of the whole divisor if the
-/// divisor has one limb, and that of its two top limbs if it has more.
+/// The reciprocal with which each limb of a quotient is estimated. For a divisor of one limb, it is
+/// the reciprocal of the divisor. For a longer divisor, it is the reciprocal of the number formed
+/// by the two top limbs.
 #[derive(Debug, Default, Clone, Copy)]
 enum Top {
     #[default]
@@ -87,10 +88,10 @@ impl Divider {
         self.divisor.limbs.is_empty()
     }
 
-    /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. For d = 0, q and r
-    /// become 0. r must be at least as long as d. The length of a is always enough for q. Without
-    /// leading zero limbs, let a have n limbs, and d at most n limbs, namely m; then n − m + 1
-    /// limbs are enough for q.
+    /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. If d = 0, both q and r
+    /// become zero. r must be at least as long as d. If q is as long as a, it is always long
+    /// enough. A shorter q is also allowed: if a and d have n and m limbs without leading zero
+    /// limbs, and n ≥ m, then q needs only n − m + 1 limbs.
     ///
     /// For a quotient of l limbs and a divisor of m limbs, the cost is O(l·m) limb products. For
     /// long numbers it is O(M(k)·log k) for each block of k ≤ m limbs of the quotient, where M(k)

@@ -322,8 +322,9 @@ mod tests {
         Sample::new(seed).number(len)
     }
 
-    /// Compares gcds computed with half-gcds, and gcds computed without them, with the slow gcd,
-    /// for numbers with a common factor. Checks that x·a ≡ g mod b.
+    /// Compares gcds with the results g of the slow gcd, for numbers a and b that have a common
+    /// factor. The gcds are computed with half-gcds and without half-gcds. Checks that the cofactor
+    /// x satisfies x·a ≡ g mod b.
     #[test]
     fn all_ways_agree() {
         for round in 0..300 {

@@ -25,7 +25,8 @@ use super::symbol::Symbol;
 use crate::limbs::trim;
 use crate::product::Multiplier;
 
-/// The smallest number of limbs for which the recursion is faster than Lehmer's steps alone.
+/// The smallest number of limbs of the longer number for which the recursion is faster than
+/// Lehmer's steps alone.
 const RECURSIVE_FROM: usize = 300;
 
 /// The error that the caller cancelled the computation.

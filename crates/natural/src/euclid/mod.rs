@@ -5,7 +5,7 @@
 //! | `lehmer` | steps on the top 128 bits |
 //! | `matrix`, `pair` | the matrices and the numbers of the algorithm |
 //! | `half_gcd` | half of the algorithm, recursively |
-//! | `gcd` | divisors and cofactors |
+//! | `gcd` | the greatest common divisor and cofactors |
 //! | `symbol` | the sign of a Jacobi symbol during the algorithm |
 //! | `jacobi` | the Jacobi symbol |
 //! | `binary` | the slow, obvious Jacobi symbol |

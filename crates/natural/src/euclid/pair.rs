@@ -24,7 +24,7 @@ impl Pair {
         self.a.len().min(self.b.len())
     }
 
-    /// Returns ⌊a/2^(64p)⌋ and ⌊b/2^(64p)⌋, for p less than the number of limbs of both.
+    /// Returns ⌊a/2^(64p)⌋ and ⌊b/2^(64p)⌋. Both a and b must have more than p limbs.
     pub(super) fn high(&self, p: usize) -> Self {
         Self { a: self.a[p..].to_vec(), b: self.b[p..].to_vec() }
     }
@@ -76,9 +76,9 @@ impl Pair {
     /// number, or the top two limbs if it has s + 1 limbs. Returns `None` if both numbers have only
     /// one limb.
     ///
-    /// Let k be the position of the lowest of these bits. The steps found by [`steps`] keep both
-    /// numbers above 2^(k+64), which is at least 2^(64s). For the larger number of n limbs, k =
-    /// 64(n−2) if n = s + 1, and k ≥ 64(n−3) + 1 for larger n.
+    /// Let k be the position of the lowest of these bits, and n the number of limbs of the larger
+    /// number. If n = s + 1, k is 64(n−2). If n > s + 1, k is at least 64(n−3) + 1. The steps found
+    /// by [`steps`] keep both numbers above 2^(k+64), which is at least 2^(64s).
     fn top(&self, s: usize) -> Option<(u128, u128)> {
         let n = self.longest();
         let bottom = n.checked_sub(2)?;

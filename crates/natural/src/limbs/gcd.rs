@@ -1,4 +1,4 @@
-//! Greatest common divisors by Euclid's algorithm.
+//! Greatest common divisors, and inverses modulo a number, by Euclid's algorithm.
 
 use super::div::div_rem;
 use super::mul::mul;

@@ -33,8 +33,8 @@ pub fn canonicalise(x: &mut [u64], p: u32) {
     }
 }
 
-/// Returns x mod M_p in n = ⌈p/64⌉ limbs, where M_p = 2^p − 1. x may have any length: the result is
-/// the sum of groups of p bits of x. Cost O(n) for each group.
+/// Returns x mod M_p in n = ⌈p/64⌉ limbs, where M_p = 2^p − 1. x may have any length. It is split
+/// into groups of p bits, whose sum mod M_p is the result. Cost O(n) for each group.
 ///
 /// # Panics
 /// Panics if p < 2.

@@ -14,13 +14,14 @@ use crate::product::{FastProducts, Multiplier};
 const GROUP: usize = 19;
 /// The number 10^19, the base in which a group of 19 decimal digits is one digit. It is above 2^63.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
-/// The least k for which the conversion of a number to digits divides the number by 10^(19·2^k).
+/// The least k for which the conversion of a number to digits divides the number by 10^(19·2^k) to
+/// split it. Shorter numbers are divided by 10^19 repeatedly.
 const WRITE_LEVEL: usize = 6;
 /// The least k for which the conversion of digits to a number splits off the lowest 19·2^k digits,
 /// and multiplies the number of the other digits by 10^(19·2^k).
 const READ_LEVEL: usize = 5;
-/// The least k for which the two parts of a number split at 10^(19·2^k) are processed by two
-/// threads.
+/// The least k for which the two parts of a number that is split at 10^(19·2^k) are processed in
+/// parallel.
 const PARALLEL_LEVEL: usize = 9;
 
 /// The powers 10^(19·2^k) for k = 0, 1, …, computed once for the conversion of many numbers.
@@ -45,7 +46,8 @@ impl Powers {
 }
 
 /// Parses ASCII digits `0` to `9`, the highest first, and returns the number, which may have
-/// leading zero limbs. Halves of long numbers are processed by two threads of rayon's current pool.
+/// leading zero limbs. Long numbers are split into parts, which are processed in parallel in
+/// rayon's current pool.
 ///
 /// If `powers` was computed for numbers of fewer digits, the result is the same, but takes longer.
 #[must_use]
@@ -53,9 +55,10 @@ pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
     read_halves(digits, powers)
 }
 
-/// Formats a number as decimal digits, the highest first, without leading zeros; `0` for zero. Long
-/// numbers are processed by two threads of rayon's current pool. If `powers` was computed for
-/// numbers of fewer digits, the result is the same, but takes longer.
+/// Formats a number as decimal digits, the highest first, without leading zeros. The number zero
+/// becomes `0`. Long numbers are split into parts, which are processed in parallel in rayon's
+/// current pool. If `powers` was computed for numbers of fewer digits, the result is the same, but
+/// takes longer.
 #[must_use]
 pub fn format(number: &[u64], powers: &Powers) -> String {
     let number = trimmed(number).to_vec();
@@ -68,8 +71,8 @@ pub fn format(number: &[u64], powers: &Powers) -> String {
     digits.into_iter().map(char::from).collect()
 }
 
-/// Parses decimal ASCII digits: splits them into a high and a low part, and parses these
-/// separately. The result may have leading zero limbs.
+/// Parses decimal ASCII digits. Long sequences of digits are split into a high and a low part,
+/// which are parsed separately. The result may have leading zero limbs.
 fn read_halves(digits: &[u8], powers: &Powers) -> Vec<u64> {
     let split = (READ_LEVEL..powers.0.len()).rev().find(|&k| GROUP << k < digits.len());
     let Some(k) = split else { return read_groups(digits) };
@@ -186,8 +189,8 @@ mod tests {
     }
 
     /// Tests that digits are unchanged after [`parse`] and [`format`]. The numbers of digits
-    /// include values just below and just above the limits at which numbers are split. The powers
-    /// are computed for all digits, and for fewer digits.
+    /// include values just below and just above the limits at which numbers are split. Each test
+    /// runs twice: with powers for enough digits, and with powers for too few digits.
     #[test]
     fn digits_come_back() {
         let mut sample = Sample::new(7);

@@ -40,8 +40,8 @@ pub fn parse(digits: &[u8]) -> Vec<u64> {
     limbs
 }
 
-/// Formats a number as lower-case hexadecimal digits, the highest first, without leading zeros; `0`
-/// for zero.
+/// Formats a number as lower-case hexadecimal digits, the highest first, without leading zeros. The
+/// number zero becomes `0`.
 #[must_use]
 pub fn format(number: &[u64]) -> String {
     of_words(number.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]))

@@ -82,7 +82,7 @@ pub struct Transform<F: Field> {
     powers: Vec<F::Element>,
     /// The factor 1/N of the inverse transform.
     scale: F::Element,
-    /// ω(m + 1), the root of unity of order 2N, if the field has one.
+    /// The root of unity ω(m + 1) of order 2N. It is `None` if the field has no root of this order.
     half_root: Option<F::Element>,
 }
 
@@ -249,7 +249,7 @@ fn copy<T: Clone>(x: &[T], out: &mut [T]) -> Result<(), WrongArgument> {
     Ok(())
 }
 
-/// Returns i with its low `bits` bits reversed.
+/// Returns the number whose `bits` bits are the bits of i in reverse order, for i < 2^bits.
 fn reversed(i: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { i.reverse_bits() >> (usize::BITS - bits) }
 }

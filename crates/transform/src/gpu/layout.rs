@@ -39,8 +39,8 @@ impl<const K: usize> WordField for Gfn<K> {
     }
 }
 
-/// The L words of an element are those of the integer x, 0 ≤ x < p, that it represents, the lowest
-/// first.
+/// An element is converted to the L words of the integer x, 0 ≤ x < p, that the element represents,
+/// the lowest word first.
 impl<const L: usize> WordField for PrimeField<L> {
     type Word = u64;
 

@@ -19,7 +19,7 @@ pub(super) fn fits(vectors: &Buffer<u64>, expected: usize) -> Result<(), WrongLe
     if words == expected { Ok(()) } else { Err(WrongLength { words, expected }) }
 }
 
-/// Returns a copy of a buffer, which is made within the device's memory.
+/// Copies a buffer within the device's memory, and returns the copy.
 pub(super) fn copied<W: Pod>(device: &Device, x: &Buffer<W>) -> Result<Buffer<W>, DeviceError> {
     let mut copy = device.alloc(x.len())?;
     copy.copy_from(x)?;
@@ -27,8 +27,8 @@ pub(super) fn copied<W: Pod>(device: &Device, x: &Buffer<W>) -> Result<Buffer<W>
 }
 
 /// Returns the number of levels of each pass of a transform of 2^log2 points, for passes of at most
-/// `most` levels. The number of passes is the least possible. Their levels differ by at most 1, and
-/// the longest passes come first.
+/// `most` levels. The number of passes is the least possible. The numbers of levels differ by at
+/// most 1, and are in descending order.
 pub(super) fn levels_of_passes(log2: u32, most: u32) -> Vec<u32> {
     let passes = log2.div_ceil(most).max(1);
     (0..passes).map(|i| log2 / passes + u32::from(i < log2 % passes)).collect()

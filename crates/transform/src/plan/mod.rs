@@ -38,7 +38,7 @@ pub trait Plan {
     fn size(&self) -> usize;
 
     /// Replaces each vector x of a batch by its transform X_i = Σ_j x_j·ω^(ij), where ω is the root
-    /// of unity of order N. The order of the X_i is that of [`Plan::frequency`].
+    /// of unity of order N. [`Plan::frequency`] describes the order of the X_i.
     ///
     /// # Errors
     /// The batch does not have the plan's size, or the device fails.

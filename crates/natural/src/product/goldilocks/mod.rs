@@ -21,8 +21,9 @@ use warpint_transform::cpu::goldilocks::{Cyclic, Digits, Pool, Pools, Term, cycl
 /// Karatsuba's method.
 const TRANSFORM_FROM: usize = 192;
 
-/// The smallest number of limbs of the shorter factor for which several products that share
-/// transforms are faster than by Karatsuba's method.
+/// The smallest number of limbs of the shorter factor for which the sums of products in a product
+/// of matrices are computed faster by transforms than by Karatsuba's method. It is smaller than
+/// [`TRANSFORM_FROM`] because the sums share the transforms of their factors.
 const SHARED_TRANSFORM_FROM: usize = 80;
 
 /// The smallest number of points of a transform for which the operands of one call are distributed
@@ -42,11 +43,12 @@ const MOST_POINTS: usize = 1 << 26;
 
 /// A multiplier by transforms for factors of any length, on several threads.
 ///
-/// The methods of [`FastProducts`] compute products of fewer than 2^10 limbs, and products of at
-/// most 2^16 limbs if a call has at least one product for each thread. They are used only on CPUs
-/// with fused multiply-adds, which make transforms over 50-bit primes fast. A product by 50-bit
-/// primes takes 0.3 to 0.6 of the time of a product by this multiplier's own transforms (the last
-/// column of the test `crossovers`). Sharing the transforms of a sum saves less.
+/// Products by a factor of fewer than 192 limbs are computed by [`FastProducts`], unless they share
+/// transforms. On CPUs with fused multiply-adds, which make transforms over 50-bit primes fast,
+/// [`FastProducts`] also computes all products of fewer than 2^10 limbs, and products of at most
+/// 2^16 limbs if a call has at least one product for each thread. A product by 50-bit primes takes
+/// 0.3 to 0.6 of the time of a product by this multiplier's own transforms (the last column of the
+/// test `crossovers`). Sharing the transforms of a sum saves less.
 ///
 /// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
 /// bits). Each transform takes 24·n bytes. For every transform length used, tables of 48·n bytes
@@ -96,8 +98,9 @@ impl TransformMultiplier {
     }
 
     /// Returns whether `products` products of at most `limbs` limbs are computed by transforms over
-    /// 50-bit primes. A product by 50-bit primes runs on one thread. A product by this multiplier's
-    /// own transforms also runs on one thread if it is short, but on several threads if it is long.
+    /// 50-bit primes. A product by 50-bit primes runs on one thread. So 50-bit primes are used only
+    /// if the products are too short to be distributed over several threads, or if there is at
+    /// least one product for each thread.
     fn by_primes(&self, products: usize, limbs: usize) -> bool {
         let occupied = limbs < APART_FROM || self.count <= products;
         self.primes && limbs <= ntt::MAX_LIMBS && occupied

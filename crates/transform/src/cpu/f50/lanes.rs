@@ -45,7 +45,7 @@ impl Lane {
         self.map(|l, x| x - other.0[l])
     }
 
-    /// Multiplies each element by the factor of its lane, by the method and with the bounds of
+    /// Multiplies each element by the corresponding factor, by the method and with the bounds of
     /// [`F50::mul_by`].
     #[inline(always)]
     pub(super) fn times(self, field: F50, factors: &Factors) -> Self {

@@ -180,7 +180,8 @@ impl Prime {
 }
 
 /// Returns the number w_j of each node j < 2^log2 of the tree (see `transform`), or 1/w_j if
-/// `inverse` is true. The numbers are of absolute value at most p.
+/// `inverse` is true. The numbers are of absolute value at most p. Returns `None` if the field has
+/// no root of unity of order 2^(log2 + 1).
 fn nodes(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut w = vec![1.0];
     for t in 0..log2 {
@@ -218,10 +219,10 @@ fn residues(field: F50, shift: Factor, digits: &[u64], out: &mut [f64]) {
     }
 }
 
-/// Reduces a polynomial c of M + h coefficients, h = M/2, modulo x^M − 1 and modulo x^h − i. `low`
-/// contains the lowest M coefficients of c, and becomes c mod (x^M − 1). `rest` contains the other
-/// h coefficients, and becomes c mod (x^h − i). If `rest` is empty, nothing changes. Inputs are up
-/// to 0.57p in absolute value, results below 2p.
+/// Reduces a polynomial c of M + h coefficients, h = M/2, modulo x^M − 1 and modulo x^h − i, where
+/// i² = −1. `low` contains the lowest M coefficients of c, and becomes c mod (x^M − 1). `rest`
+/// contains the other h coefficients, and becomes c mod (x^h − i). If `rest` is empty, nothing
+/// changes. Inputs are up to 0.57p in absolute value, results below 2p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
     let (low, middle) = low.split_at_mut(rest.len());
@@ -232,7 +233,8 @@ fn fold(field: F50, i: Factor, low: &mut [f64], rest: &mut [f64]) {
     }
 }
 
-/// Computes the inverse of `fold`. Inputs are up to 0.57p in absolute value, results up to 0.61p.
+/// Computes the inverse of `fold`. The factors are i, with i² = −1, and ½. Inputs are up to 0.57p
+/// in absolute value, results up to 0.61p.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn unfold(field: F50, [i, half]: [Factor; 2], low: &mut [f64], rest: &mut [f64]) {
     let (low, middle) = low.split_at_mut(rest.len());

@@ -63,8 +63,9 @@ pub(super) fn join4(field: F50, y: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
 }
 
 /// Splits `data` into blocks of `len` vectors, and calls `each` on the vectors at the same index of
-/// the four quarters of a block. The node of block j has its factors at index e =
-/// `data.len()/len` + j of `factors`, and its two children at indices 2e and 2e + 1.
+/// the four quarters of a block. The factors of the node of block j are at index e =
+/// `data.len()/len` + j of `factors`. The factors of the two children of this node are at indices
+/// 2e and 2e + 1.
 #[inline(always)]
 fn by_quarters(
     data: &mut [Lane],

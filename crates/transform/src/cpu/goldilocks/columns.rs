@@ -22,8 +22,8 @@ pub struct ColumnPass<'a, V: Lanes> {
 
 impl<V: Lanes> ColumnPass<'_, V> {
     /// Transforms W adjacent columns, multiplies them by their factors, and writes them to columns
-    /// c to c + W − 1 of a spectrum, whose layout is that of [`Shape::pitch`]. `column` contains
-    /// the R entries of each column, with column c + i in lane i.
+    /// c to c + W − 1 of a spectrum, in the layout that is described at [`Shape::pitch`]. `column`
+    /// contains the R entries of each column, with column c + i in lane i.
     ///
     /// # Safety
     /// No other thread may use columns c to c + W − 1 of the spectrum during the call.

@@ -95,7 +95,7 @@ impl Fft {
     }
 
     /// Replaces the n entries of x by their forward transform, in the order of [`Fft::spectrum`].
-    /// Each lane is a transform of its own.
+    /// The lanes are transformed independently of each other.
     ///
     /// # Panics
     /// If `x` does not have n entries.
@@ -105,7 +105,7 @@ impl Fft {
     }
 
     /// Replaces the n entries of x, in the order of [`Fft::spectrum`], by n times their inverse
-    /// transform. Each lane is a transform of its own.
+    /// transform. The lanes are transformed independently of each other.
     ///
     /// # Panics
     /// If `x` does not have n entries.
@@ -115,8 +115,8 @@ impl Fft {
     }
 }
 
-/// The forward transform of `x`, as a [`Kernel`]. Its long code is compiled once instead of at
-/// every call.
+/// The forward transform of `x`, as a [`Kernel`]. Only [`Fft::forward`] executes this kernel, so
+/// its long code is not inlined at every call of [`Fft::forward`].
 struct Forward<'a, V> {
     fft: &'a Fft,
     x: &'a mut [V],
@@ -318,7 +318,8 @@ macro_rules! each_of_eight {
 }
 
 /// Defines the transforms of blocks of 8·radix points: a pass of the given radix with twiddles
-/// ω_(8·radix)^(jm) = 2^(24/radix·jm), then `radix` transforms of 8 points.
+/// ω^(j·m) = 2^(24·j·m/radix), where ω is the root of unity of order 8·radix, then `radix`
+/// transforms of 8 points.
 ///
 /// Butterfly j is a call with the constant j, so that the compiler knows its shifts.
 macro_rules! shift_passes {

@@ -27,8 +27,8 @@ impl<'a, T> Shared<'a, T> {
     /// If the range `at..at + len` is not in the slice.
     ///
     /// # Safety
-    /// While the returned entries are in use, no other result of this method that is in use may
-    /// overlap them.
+    /// The ranges of any two results of this method that are in use at the same time must not
+    /// overlap.
     #[inline(always)]
     #[expect(clippy::mut_from_ref, reason = "disjointness is the caller's promise")]
     pub unsafe fn piece(&self, at: usize, len: usize) -> &mut [T] {

@@ -1,12 +1,12 @@
 //! Transforms modulo many primes below 2^50 at once, on numbers of type `f64`.
 //!
-//! X_i = Σ_j x_j·ω^(ij) modulo each of S primes, for N = 2^m points and a batch of vectors. A
-//! transform of up to 2^12 points is one pass over memory. A transform of up to 2^24 points takes
-//! two passes: the first transforms columns of 2^(m − 12) points and multiplies by powers of ω, and
-//! the second transforms rows of 2^12 points (Gentleman and Sande 1966; Bailey 1990, *FFTs in
-//! external or hierarchical memory*). The cyclic convolution of a vector with a fixed vector, given
-//! by its spectrum, takes only one pass more than a transform of two passes, because one pass over
-//! the rows transforms them, multiplies, and transforms back.
+//! The transforms are X_i = Σ_j x_j·ω^(ij) modulo each of S primes, for N = 2^m points and a batch
+//! of vectors. A transform of up to 2^12 points is one pass over memory. A longer transform, of up
+//! to 2^24 points, takes two passes: the first transforms columns of 2^(m − 12) points and
+//! multiplies by powers of ω, and the second transforms rows of 2^12 points (Gentleman and Sande
+//! 1966; Bailey 1990, *FFTs in external or hierarchical memory*). The cyclic convolution of such a
+//! long vector with a fixed vector, given by its spectrum, takes only three passes, because a
+//! single pass over the rows transforms them, multiplies by the spectrum, and transforms back.
 //!
 //! # Layout
 //! Residues are of type `f64`. Element i of vector b modulo prime s is at s·stride + b·N + i, where
@@ -245,7 +245,8 @@ impl Ntt50 {
 
     /// Replaces each vector x of `data` by its cyclic convolution with a vector that is given by
     /// its [`Self::spectrum`]. Results are from 0 to p − 1. `spectrum` has as many vectors as
-    /// `data`, or only max(1, 2^11/N) vectors, which are used in rotation.
+    /// `data`, or only n = max(1, 2^11/N) vectors. In this case, vector b of `data` is convolved
+    /// with vector b mod n of `spectrum`.
     ///
     /// Cost: one pass over memory for up to 2^12 points, three passes for more.
     ///

@@ -38,8 +38,9 @@ pub(super) fn row_tile(stages: u32) -> u32 {
 }
 
 /// Returns the base-2 logarithm of the number of adjacent columns in a tile, for columns of
-/// 2^stages points and rows of 2^row points. If the shared memory suffices, adjacent columns are at
-/// least 64 contiguous bytes of a row for up to 2^11 rows, and 32 bytes for 2^12 rows.
+/// 2^stages points and rows of 2^row points. If the shared memory and the length of a row suffice,
+/// a tile contains at least 64 contiguous bytes of each row for columns of at most 2^11 points, and
+/// 32 bytes for columns of 2^12 points.
 pub(super) fn neighbours(stages: u32, row: u32, shared_memory: u32) -> u32 {
     let wanted = (stages + 3).clamp(12, 14);
     let fits = (0..=wanted).rev().find(|&log2| tile_bytes(log2) <= shared_memory).unwrap_or(0);
@@ -51,8 +52,9 @@ fn tile_bytes(log2: u32) -> u32 {
     (points + points / 16) * size_of::<f64>() as u32
 }
 
-/// Returns the number of low bits of an exponent that select an entry of the first of two tables.
-/// The entries of both tables are powers of ω, the root of unity of order 2^log2.
+/// Returns the number of low bits of an exponent that are the index of an entry of the first of two
+/// tables. The other bits are the index of an entry of the second table. The product of the two
+/// entries is a power of ω, the root of unity of order 2^log2, with this exponent.
 pub(super) fn low_bits(log2: u32) -> u32 {
     log2.div_ceil(2)
 }

@@ -50,8 +50,8 @@ impl GfnFft {
         8 * (2 * self.passes() as u64 * self.size() as u64 + tables as u64)
     }
 
-    /// Returns the number of products of two digits that the products by twiddles of a forward
-    /// transform take, k² for each product. Returns `None` if products are computed by transforms
+    /// Returns the number of products of two digits in a forward transform: k² for each product of
+    /// an element by a twiddle. Returns `None` if products of elements are computed by transforms
     /// of the digits.
     #[must_use]
     pub fn digit_products(&self) -> Option<u64> {

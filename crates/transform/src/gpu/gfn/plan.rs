@@ -96,8 +96,8 @@ pub struct GfnFft {
     /// The last pass of the inverse transform. Its twiddles include the factor 1/N.
     last_back: Pass,
     product: (Kernel, Launch),
-    /// The roots of unity modulo three primes, with which products of elements transform their
-    /// digits. Empty if k ≤ 16.
+    /// The roots of unity modulo three primes, for the transforms of digits in products of
+    /// elements. Empty if k ≤ 16.
     roots: Arc<Buffer<[f64; 2]>>,
     /// The vector to which every second pass writes. A thread that launches the passes of a
     /// transform locks this vector until all passes are launched.

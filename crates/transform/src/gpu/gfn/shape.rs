@@ -24,8 +24,8 @@ const HEADERS: &[(&str, &str)] = &[
 /// The number of threads of a block that transforms digits.
 pub(super) const SPECTRA_THREADS: usize = 128;
 
-/// Returns whether twiddles are stored as transforms of their digits, instead of as digits. This is
-/// so for k > 16.
+/// Returns whether twiddles are stored as transforms of their digits, instead of as digits. The
+/// result is true for k > 16.
 pub(super) fn has_spectra(form: Form) -> bool {
     form.digits() > ALONE
 }

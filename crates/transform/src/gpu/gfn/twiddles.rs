@@ -113,10 +113,10 @@ impl<'a> Maker<'a> {
         self.device.program(source)?.kernel(name, tile.shared_bytes())
     }
 
-    /// Returns the twiddles by which elements are multiplied after a pass of 2^`stages` points.
-    /// With s = 2^`log_run`, the product of the numbers of points of all earlier passes, entry i +
-    /// 2^`stages`·p is ω^(i·p·s) for i < 2^`stages`. If `back` is true, every entry is divided by
-    /// N.
+    /// Returns the twiddles by which elements are multiplied after a pass of 2^`stages` points. Let
+    /// s = 2^`log_run` be the product of the numbers of points of all earlier passes. Entry i +
+    /// 2^`stages`·l is ω^(i·l·s) for i < 2^`stages`, where ω is the root of unity of order N. If
+    /// `back` is true, every entry is divided by N.
     pub(super) fn twiddles(
         &self,
         log_run: u32,

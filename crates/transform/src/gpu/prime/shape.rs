@@ -7,8 +7,8 @@ use warpint_device::{Source, common};
 /// 1,024 bits, for which kernels compute with two limbs more if the top bit is set.
 const MOST_IN_REGISTERS: usize = 34;
 
-/// The base-2 logarithm of the least number of columns of a tile. With 8 columns, the same words of
-/// adjacent elements are at least 64 contiguous bytes in memory.
+/// The base-2 logarithm of the least number of columns of a tile. With 8 columns, the words with
+/// the same index of adjacent elements are at least 64 contiguous bytes in memory.
 const LOG_LEAST_COLUMNS: u32 = 3;
 
 /// The largest size of the shared memory of a block, in bytes. With this limit, several blocks fit
@@ -69,8 +69,8 @@ impl Shape {
         (1 << self.log_tile >> 1).min(256)
     }
 
-    /// Returns the number of blocks that should fit on a multiprocessor. It limits the number of
-    /// registers of a thread.
+    /// Returns the number of blocks that should fit on a multiprocessor. The compiler limits the
+    /// number of registers of a thread accordingly.
     fn blocks(&self) -> u32 {
         match 2 * self.inner {
             0..=8 => 4,

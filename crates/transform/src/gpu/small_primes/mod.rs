@@ -347,8 +347,8 @@ impl Stepped for SmallPrimes {
 /// points of a tile. Spectra of shorter vectors are stored several times.
 const FIXED: usize = 1 << 11;
 
-/// Returns the fields of the fewest primes of [`primes`] whose product is at least 2^bits. The
-/// fields have 2^log2-th roots of unity.
+/// Returns the fields of the largest primes that [`primes`] finds: as few as are needed for a
+/// product of at least 2^bits. The fields have 2^log2-th roots of unity.
 fn enough(bits: f64, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     // Every prime has more than 46 bits, most have 49.99.
     let mut fields = primes((bits / 49.9) as usize + 1, log2)?;

@@ -12,7 +12,8 @@ use crate::gpu::f50::Ntt50;
 const THREADS: usize = 128;
 const MOST_GROUP: usize = 8;
 
-/// The kind of the sums of columns from which canonical digits are computed.
+/// The kind of the sums from which [`Carry`] computes canonical digits. There is one sum for each
+/// digit of an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carries {
     /// Sums of two words, which are reduced mod r^k + 1.
@@ -48,7 +49,7 @@ pub(super) fn carry_source(carries: Carries) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// The kernel that computes the canonical digits of integers from the sums for each digit.
+/// The kernel that computes the canonical digits of integers from one sum for each digit.
 #[derive(Debug)]
 pub(super) struct Carry {
     kernel: Kernel,

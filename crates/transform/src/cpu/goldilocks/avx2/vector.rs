@@ -220,15 +220,16 @@ pub fn shift_right(a: U64x4, k: u32) -> U64x4 {
     U64x4(simd!(_mm256_srl_epi64(a.0, _mm_cvtsi32_si128(k as i32))))
 }
 
-/// Returns a·2^k mod 2^64 in each lane, where k is the number in the same lane of `k`, in 0..64.
+/// Returns a·2^e mod 2^64 in each lane, where the exponent e, in 0..64, is the number in the same
+/// lane of `k`.
 #[inline(always)]
 #[must_use]
 pub fn shift_left_each(a: U64x4, k: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_sllv_epi64(a.0, k.0)))
 }
 
-/// Returns ⌊a/2^k⌋ in each lane, for unsigned a, where k is the number in the same lane of `k`, in
-/// 0..64.
+/// Returns ⌊a/2^e⌋ in each lane, for unsigned a, where the exponent e, in 0..64, is the number in
+/// the same lane of `k`.
 #[inline(always)]
 #[must_use]
 pub fn shift_right_each(a: U64x4, k: U64x4) -> U64x4 {
