@@ -196,8 +196,8 @@ enum Set {
     Interval { from: u128 },
 }
 
-/// Returns a region of few numbers. To verify this region, `verifier` must prepare everything that
-/// it needs for `region`.
+/// Returns a region of few numbers, whose verification makes `verifier` prepare everything that the
+/// verification of `region` needs.
 fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
     match region {
         // Every number of the residue class of all ones is walked. Few numbers are walked on the

@@ -81,8 +81,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 }
 
 /// Counts of kills. `behind_a_result` counts the kills after which a new result was in the results
-/// file. `before_removal` counts, among these kills, the ones after which the line of the new
-/// result was still in the work list. `after_the_end` counts the kills after all work had ended.
+/// file. `before_removal` counts the kills after which, in addition, the line of the new result was
+/// still in the work list. `after_the_end` counts the kills after all work had ended.
 #[derive(Default)]
 struct Tally {
     behind_a_result: u32,

@@ -41,7 +41,8 @@ pub struct FaultReport {
     pub family: String,
     /// The name of the case, which describes the fault.
     pub fault: &'static str,
-    /// How the fault was noticed and survived, with counts. The error says what failed.
+    /// `Ok` if the case passed: the text says how the fault was noticed and survived, with counts.
+    /// The text of an error says what failed.
     pub result: Result<String, String>,
     /// The duration of the case.
     pub elapsed: Duration,

@@ -18,8 +18,8 @@ const P: u32 = 521;
 const START: LlStart = LlStart::Four;
 const LL: TestKind = TestKind::Ll(START);
 
-/// A checkpoint to be written: its iteration, whether its residue is right, and whether it claims
-/// that a Jacobi check has confirmed it.
+/// A checkpoint to be written: its iteration, whether its residue is right, and whether it is
+/// marked as confirmed by a Jacobi check.
 type Planted = (u64, Right, bool);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
