@@ -85,9 +85,9 @@ pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
 }
 
 /// Runs squarings by the plans in turns until `done` returns true. `done` is called after every
-/// block of squarings with the time since the start. Returns the report and, if an engine failed,
-/// its error; such a failure also ends the run. All plans must be for the same device, or for the
-/// CPU.
+/// block of squarings with the time since the start. The run also ends when an engine fails.
+/// Returns the report and, if an engine failed, its error. All plans must be for the same device,
+/// or for the CPU.
 pub fn run(
     plans: &[Plan],
     done: &dyn Fn(Duration) -> bool,

@@ -106,8 +106,8 @@ pub struct Summary {
     pub failed: usize,
 }
 
-/// Runs every case for each of the families; with [`Depth::Quick`], runs only the quick cases for
-/// families on GPUs. All cases of the families on the CPU take about ten seconds on two cores.
+/// Runs every case for each of the families. With [`Depth::Quick`], families on GPUs run only the
+/// quick cases. All cases of the families on the CPU take about ten seconds on two cores.
 ///
 /// With a filter, runs only the cases whose name `family::case` contains it. Each report is passed
 /// to `report` as soon as its case has ended.

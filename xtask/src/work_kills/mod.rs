@@ -198,8 +198,8 @@ impl Site<'_> {
         fs::metadata(self.dir.join("results.txt")).map_or(0, |m| m.len())
     }
 
-    /// Returns the complete lines of `results.txt`, each of which must be JSON; empty if there is
-    /// no such file.
+    /// Returns the complete lines of `results.txt`, each of which must be JSON. Returns no lines if
+    /// there is no such file.
     fn results(&self) -> anyhow::Result<Vec<Value>> {
         let path = self.dir.join("results.txt");
         let text = if path.exists() { fs::read_to_string(&path)? } else { String::new() };

@@ -176,7 +176,7 @@ impl Bench {
     }
 }
 
-/// Times plans of one exponent.
+/// Times plans of one exponent, and returns one row per plan.
 fn measure(
     plans: &[Plan],
     (laps, by_kernel): (Laps, u64),

@@ -1,5 +1,5 @@
 //! Faults of the Collatz sieve: engines that report wrong results, and devices whose memory fails.
-//! Every result must be refused by the verification or be right.
+//! Every result must be right, or the verification must refuse it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

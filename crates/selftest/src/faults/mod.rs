@@ -68,9 +68,9 @@ const EXPONENTS_ON_SIMULATOR: [u64; 2] = [1_277, 4_441];
 /// CPU this takes about a minute on two cores.
 ///
 /// With a filter, runs only the cases whose name `family::fault` contains it. `program` is started
-/// as `program prp P …` and killed; if it is `None`, no process is killed. Each report is passed to
-/// `report` as soon as its case has ended. A family that supports no exponent with known residues
-/// is left out.
+/// as `program prp P …` and killed. If `program` is `None`, no process is killed. Each report is
+/// passed to `report` as soon as its case has ended. A family that supports no exponent with known
+/// residues is left out.
 pub fn run(
     families: &[&'static dyn EngineFamily],
     program: Option<&Path>,

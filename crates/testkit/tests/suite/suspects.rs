@@ -69,8 +69,8 @@ fn plant(root: &Path, planted: &[Planted]) -> CheckpointStore {
     store
 }
 
-/// Runs the test from the given checkpoints. Returns its outcome, the iterations to which it
-/// returned after failed Jacobi checks, and the names of the renamed files. If `doubled`, a second
+/// Runs the test from the given checkpoints. Returns its outcome, the iterations to which the test
+/// went back after failed Jacobi checks, and the names of the renamed files. If `doubled`, a second
 /// engine verifies the test.
 fn run(planted: &[Planted], doubled: bool) -> (Outcome, Vec<u64>, Vec<String>) {
     let root = tempfile::tempdir().unwrap();

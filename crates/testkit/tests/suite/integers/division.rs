@@ -88,8 +88,9 @@ fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
     Numbers::new(executor, limbs, &rows_of(limbs, near).concat())
 }
 
-/// Tests every kind of division of a by d. The batch of a or d may contain a single number for all;
-/// its copy for GMP then contains this number repeatedly.
+/// Tests every kind of division of a by d. The batch of a or d may contain a single number that is
+/// combined with every number of the other batch. Its copy for GMP then contains this number
+/// repeatedly.
 fn all(a: &Numbers, d: &Numbers) {
     let (n, m) = (a.batch.width().limbs(), d.batch.width().limbs());
     let zeros: Vec<u8> = d.gmp.iter().map(|d| u8::from(d.is_zero())).collect();
