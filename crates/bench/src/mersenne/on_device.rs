@@ -55,7 +55,7 @@ pub struct Reached {
     pub copies: Vec<Copy>,
     /// The number of fused multiply-adds in FP64 per second.
     pub fp64_fma_per_second: f64,
-    /// The number of products mod 2^64 − 2^32 + 1 of operands in registers per second.
+    /// The number of products mod 2^64 − 2^32 + 1 per second, with operands in registers.
     pub products_per_second: f64,
     /// The rate of transforms modulo 2^64 − 2^32 + 1 of 16 or of 32 points, whichever is faster. It
     /// is in points times levels per second, where n points have log2(n) levels.
@@ -106,8 +106,8 @@ pub struct Row {
     pub fp64_instructions: Option<f64>,
     /// A lower bound on the number of products mod 2^64 − 2^32 + 1 in a squaring.
     pub products: Option<f64>,
-    /// A lower bound on the sum, over all transforms of a squaring, of the number of points times
-    /// the number of levels. A transform of n points has log2(n) levels.
+    /// A lower bound on the work of all transforms of a squaring, in points times levels. A
+    /// transform of n points has log2(n) levels, so it counts n·log2(n).
     pub points_levels: Option<f64>,
     /// The least time of the arithmetic of a squaring at the measured rates, in µs.
     pub arithmetic_floor_us: Option<f64>,

@@ -46,8 +46,9 @@ pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
     }
 }
 
-/// Returns divisors of up to `limbs` limbs whose reciprocals are hard to round. With B = 2^32, they
-/// are ⌊B^k/c⌋ and ⌊B^k/c⌋ + 1 for small c, B^k plus or minus small numbers, and 2^31·B^k.
+/// Returns divisors of up to `limbs` limbs whose reciprocals are hard to round. With B = 2^32 and
+/// several k < `limbs`, the divisors are ⌊B^k/c⌋ and ⌊B^k/c⌋ + 1 for small c, B^k plus or minus
+/// small numbers, and 2^31·B^k.
 fn corners(limbs: usize) -> Vec<Vec<u32>> {
     let mut found = vec![];
     for k in [limbs - 1, limbs / 2, limbs / 4 * 2] {
