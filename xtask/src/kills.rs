@@ -27,7 +27,7 @@ pub(crate) struct Killed {
 }
 
 impl Killed {
-    /// Returns the absolute path of the program; an error if it does not exist.
+    /// Returns the absolute path of the program. Returns an error if the program does not exist.
     pub(crate) fn program(&self) -> anyhow::Result<PathBuf> {
         fs::canonicalize(&self.program).with_context(|| {
             format!("{} is not there: cargo build --release", self.program.display())
@@ -43,8 +43,8 @@ impl Killed {
 }
 
 /// Waits until the process ends by itself, until `enough` returns true, or until the time `most`
-/// has passed. Checks at intervals of `poll`. Returns the exit status; `None` if the process is
-/// still running.
+/// has passed. Checks at intervals of `poll`. Returns the exit status. Returns `None` if the
+/// process is still running.
 pub(crate) fn wait(
     child: &mut Child,
     most: Duration,

@@ -152,9 +152,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Prints the least Z of all lengths. If several cases of a length were measured, also prints the
-/// largest ratio, over all lengths, of the coefficient [`MeasuredLength::c`] of the worst case to
-/// the coefficient of the first case. `lines` contains the worst case of each length.
+/// Prints the least [`MeasuredLength::z`] of all lengths. If several cases of a length were
+/// measured, also prints the largest ratio, over all lengths, of the coefficient
+/// [`MeasuredLength::c`] of the worst case to the coefficient of the first case. `lines` contains
+/// the worst case of each length.
 fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
     if let Some((z, length)) = lines
         .iter()

@@ -20,7 +20,7 @@ mod planted;
 /// The seeds with which each record is replayed. A seed determines the order of blocks and threads.
 const SEEDS: [u64; 2] = [0, 1];
 
-/// The suites whose kernels make lists in the order in which their warps arrive. These suites are
+/// The suites whose kernels fill lists in the order in which warps arrive. These suites are
 /// replayed with the first seed only, because other seeds give an order that differs from the order
 /// in the record.
 const IN_ORDER: [&str; 2] = ["collatz", "collatz-overflows"];

@@ -56,14 +56,14 @@ impl Chart {
         Self { labels, place: place.to_owned(), lines: vec![] }
     }
 
-    /// Adds a point with a marker to the line of an engine or operation. A point is ignored if its
-    /// size or time is not finite and above 0.
+    /// Adds a point with a marker to the line of an engine or operation. A point is ignored unless
+    /// its size and its time are finite and above 0.
     pub fn mark(&mut self, engine: &str, size: f64, time: f64) {
         self.add(engine, engine, false, (size, time));
     }
 
     /// Adds a point to the dashed line `name`, which has the colour of `engine`. A point is ignored
-    /// if its size or time is not finite and above 0.
+    /// unless its size and its time are finite and above 0.
     pub fn dash(&mut self, engine: &str, name: &str, size: f64, time: f64) {
         self.add(engine, name, true, (size, time));
     }
@@ -117,7 +117,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Creates an axis that covers all values, with a margin at each end. It has at least two
+    /// Creates an axis that covers all values, with a margin at each end. The axis has at least two
     /// ticks.
     fn new(values: impl Iterator<Item = f64>, pixels: (f64, f64)) -> Self {
         const ROOM: f64 = 1.3;

@@ -36,7 +36,7 @@ pub struct Request {
     /// The numbers in residue classes are below 2^`below_bits`. The value is from 20 to 84.
     pub below_bits: u32,
     /// The number of residue classes to verify, which are drawn at random; 0 for none. The sieve
-    /// excludes most of them at once.
+    /// excludes most of these classes at once.
     pub classes: u32,
     /// log2 of the count of numbers in a class. `None` selects a count with which all classes
     /// together take a few seconds.
@@ -133,7 +133,7 @@ impl<'a> Bench<'a> {
         Ok(Self { request, tuned, works })
     }
 
-    /// Verifies all regions, and returns the rows; `None` if `watch` requested a stop.
+    /// Verifies all regions, and returns the rows. Returns `None` if `watch` requested a stop.
     ///
     /// # Errors
     /// The method cannot be prepared, or the device fails.
@@ -196,8 +196,8 @@ enum Set {
     Interval { from: u128 },
 }
 
-/// Returns a region of few numbers. To verify this region, `verifier` must prepare everything that
-/// it needs for `region`.
+/// Returns a region of few numbers, whose verification makes `verifier` prepare everything that the
+/// verification of `region` needs.
 fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
     match region {
         // Every number of the residue class of all ones is walked. Few numbers are walked on the

@@ -19,7 +19,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Describes a device; if `info` is `None`, the CPU with all threads of rayon's pool.
+    /// Describes the device with the given information. If `info` is `None`, describes the CPU with
+    /// all threads of rayon's pool.
     pub(crate) fn of(info: Option<&DeviceInfo>) -> Self {
         match info {
             Some(info) => Self {

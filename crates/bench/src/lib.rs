@@ -52,7 +52,8 @@ fn is_simulator(device: &Device) -> bool {
     device.info().id == DeviceId::Sim.to_string()
 }
 
-/// Returns the kind of price by which a method was chosen: `measured` or `estimate`.
+/// Returns `measured` if a method was chosen by its measured time, and `estimate` if by its
+/// estimated time.
 fn chosen_by(choice: Choice) -> &'static str {
     if choice.measured { "measured" } else { "estimate" }
 }

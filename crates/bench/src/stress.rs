@@ -13,8 +13,8 @@ use crate::exponents_for;
 /// its memory bus.
 const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
 
-/// The default exponents on the CPU. They are small enough that a lap, after which a residue is
-/// compared, takes a few seconds on the CPU.
+/// The default exponents on the CPU. They are so small that a lap takes a few seconds on the CPU. A
+/// residue is compared after each lap.
 const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
 
 /// The report of a stress test.
@@ -35,7 +35,7 @@ pub struct Report {
     pub checks: u64,
     /// The number of residues that were compared with known residues.
     pub residues_compared: u64,
-    /// The number of checks that failed and of residues that differed.
+    /// The number of failed checks plus the number of residues that differed from known residues.
     pub mismatches: u64,
     /// The descriptions of the first 100 mismatches, one line each.
     pub failures: Vec<String>,
@@ -85,9 +85,9 @@ pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
 }
 
 /// Runs squarings by the plans in turns until `done` returns true. `done` is called after every
-/// block of squarings with the time since the start. Returns the report and, if an engine failed,
-/// its error; such a failure also ends the run. All plans must be for the same device, or for the
-/// CPU.
+/// block of squarings with the time since the start. The run also ends when an engine fails.
+/// Returns the report and, if an engine failed, its error. All plans must be for the same device,
+/// or for the CPU.
 pub fn run(
     plans: &[Plan],
     done: &dyn Fn(Duration) -> bool,

@@ -106,8 +106,8 @@ pub struct Summary {
     pub failed: usize,
 }
 
-/// Runs every case for each of the families; with [`Depth::Quick`], runs only the quick cases for
-/// families on GPUs. All cases of the families on the CPU take about ten seconds on two cores.
+/// Runs every case for each of the families. With [`Depth::Quick`], families on GPUs run only the
+/// quick cases. All cases of the families on the CPU take about ten seconds on two cores.
 ///
 /// With a filter, runs only the cases whose name `family::case` contains it. Each report is passed
 /// to `report` as soon as its case has ended.
@@ -124,7 +124,7 @@ pub fn run(
 ///
 /// In addition to the [`cases`], compares every family except the CPU's `fp64` with a family of the
 /// other arithmetic (integers or floating point) on the CPU, at large exponents
-/// ([`agreement::sizes`]). On a GPU, also compares it with the residues of [`interim`].
+/// ([`agreement::sizes`]). Also compares the families on GPUs with the residues of [`interim`].
 pub fn run_seeded(
     families: &[&'static dyn EngineFamily],
     depth: Depth,
@@ -167,7 +167,8 @@ pub fn run_seeded(
 }
 
 /// Builds engines for the exponents of the quick cases, and does a few operations of every kind
-/// with each. This compiles their kernels in parallel, so that the cases need not compile them.
+/// with each engine. This compiles the kernels in parallel, so that the cases need not compile
+/// them.
 fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<(), String> {
     // From the hundredth on, squarings are not measured, by kernels of their own.
     const SQUARINGS: u64 = 120;

@@ -92,8 +92,9 @@ pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
 }
 
 /// Tests squarings of a random residue at transform lengths with enough margin. Let n be the
-/// shortest such length. The test covers all such lengths up to 7/6·n. For each of the bounds 2·n,
-/// 4·n and 8·n, it also covers the shortest such length that is not below the bound.
+/// shortest of these lengths. The test covers all of these lengths up to 7/6·n. For each of the
+/// bounds 2·n, 4·n and 8·n, the test also covers the shortest length with enough margin that is not
+/// below the bound.
 pub fn forced_lengths(family: &'static dyn EngineFamily) -> CaseResult {
     drawn(16, &(exponent(family), any::<u64>()), |(p, seed)| {
         let n = sample::shortest_length(family, p)?;

@@ -1,6 +1,6 @@
 //! Forges proofs with GMP. The last residue of a forged proof is the right one times an element of
-//! small order. Its middles are chosen so that, with the hashes that result from them, the equation
-//! of the proof holds.
+//! small order. The middles of the proof are chosen so that its equation holds with the hashes that
+//! result from these middles.
 //!
 //! A proof for M_p claims that B = A^(2^s) mod M_p, at first with A = 3 and s = p. Each middle
 //! reduces the claim to a claim B' = A'^(2^s') with s' = ⌈s/2⌉ and new values A' and B'. If in fact

@@ -70,7 +70,8 @@ pub fn run_of(
     (outcome, events)
 }
 
-/// Returns the plan of a family for the exponent p and one thread; the error is a text.
+/// Returns the plan of a family for the exponent p and one thread. The error is the message of the
+/// error that occurred.
 pub fn plan(family: &'static dyn EngineFamily, p: u64) -> Result<Plan, String> {
     let exponent = Exponent::new(p).map_err(|e| e.to_string())?;
     Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())

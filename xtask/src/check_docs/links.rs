@@ -20,8 +20,8 @@ fn broken(root: &Path, page: &Page, pages: &BTreeMap<&Path, &Page>) -> Vec<Findi
     found.collect()
 }
 
-/// Returns a description of the error in a link; `None` if the link is right or leads out of the
-/// workspace by a URL.
+/// Returns a description of the error in a link. Returns `None` if the link is right or leads out
+/// of the workspace by a URL.
 fn wrong(root: &Path, page: &Page, link: &str, pages: &BTreeMap<&Path, &Page>) -> Option<String> {
     if has_scheme(link) {
         return None;

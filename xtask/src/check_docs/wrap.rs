@@ -10,7 +10,7 @@ use super::page::{Block, Page, parser};
 const WIDTH: usize = 110;
 
 /// Returns the text of a page in which every paragraph and list item that has a line of more than
-/// `WIDTH` characters is rewrapped. Returns `None` if the page has no line of this kind, and an
+/// `WIDTH` characters is rewrapped. Returns `None` if the page has no line of this kind. Returns an
 /// error if rewrapping would change the output of the page.
 pub(super) fn wrapped(page: &Page) -> Result<Option<String>> {
     let is_wide = |line| page.text[page.line(line)].chars().count() > WIDTH;
@@ -154,8 +154,8 @@ fn filled(words: &[String], width: usize) -> Vec<String> {
 }
 
 /// Returns the words, after joining by a blank those that must stay on one line: a word that must
-/// not begin a line is joined to the preceding word, and one that must not end a line to the
-/// following word.
+/// not begin a line is joined to the preceding word, and a word that must not end a line is joined
+/// to the following word.
 fn together(words: &[String]) -> Vec<String> {
     let mut joined: Vec<String> = vec![];
     for word in words {

@@ -21,7 +21,7 @@ pub(crate) struct Budgets {
     rows: BTreeMap<Key, Limits>,
 }
 
-/// The key of a budget: what it applies to.
+/// The key of a budget: the kernel, the constants and the architecture to which the budget applies.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) kernel: String,

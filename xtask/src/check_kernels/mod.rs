@@ -285,7 +285,7 @@ fn compiled(nvrtc: &Nvrtc, task: &Task, budgets: &[Budgets]) -> Result<Vec<Found
     Ok(found.collect())
 }
 
-/// Returns a message if a kernel exceeds its budget or has no budget; `None` otherwise.
+/// Returns a message if a kernel exceeds its budget or has no budget. Returns `None` otherwise.
 fn excess(found: &Found, budgets: &[Budgets]) -> Option<String> {
     let budgets = budgets.get(found.folder)?;
     let Found { key, title, limits, .. } = found;

@@ -70,8 +70,8 @@ fn after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     line.split_once(mark).map(|(_, rest)| rest)
 }
 
-/// Returns the decimal number immediately before the first `mark` in a line; `None` if there is
-/// none.
+/// Returns the decimal number immediately before the first `mark` in a line. Returns `None` if the
+/// line has no `mark` or no number before it.
 fn before(line: &str, mark: &str) -> Option<u32> {
     line.split_once(mark)?.0.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }

@@ -130,9 +130,9 @@ fn residue(rng: &mut ChaCha8Rng, p: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns the exponent, the work type and the assignment ID of the result of a line, in the form
-/// in which [`List`]'s results are compared. Returns `None` if the line has no result. Only
-/// understands the lines that [`List`] contains, and does not use the program's parser.
+/// Returns the exponent, the work type and the assignment ID of the result that a line of the work
+/// list must have, as a text. Returns `None` if the line must have no result. Does not use the
+/// program's parser, and supports only lines as in [`List`].
 pub(super) fn expected(line: &str) -> Option<String> {
     let line = line.rsplit(';').next()?;
     let (keyword, rest) = line.split_once('=')?;

@@ -81,8 +81,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 }
 
 /// Counts of kills. `behind_a_result` counts the kills after which a new result was in the results
-/// file. `before_removal` counts, among these kills, the ones after which the line of the new
-/// result was still in the work list. `after_the_end` counts the kills after all work had ended.
+/// file. `before_removal` counts the kills after which, in addition, the line of the new result was
+/// still in the work list. `after_the_end` counts the kills after all work had ended.
 #[derive(Default)]
 struct Tally {
     behind_a_result: u32,
@@ -198,8 +198,8 @@ impl Site<'_> {
         fs::metadata(self.dir.join("results.txt")).map_or(0, |m| m.len())
     }
 
-    /// Returns the complete lines of `results.txt`, each of which must be JSON; empty if there is
-    /// no such file.
+    /// Returns the complete lines of `results.txt`, each of which must be JSON. Returns no lines if
+    /// there is no such file.
     fn results(&self) -> anyhow::Result<Vec<Value>> {
         let path = self.dir.join("results.txt");
         let text = if path.exists() { fs::read_to_string(&path)? } else { String::new() };

@@ -12,7 +12,7 @@ use crate::BenchError;
 /// The number of timed runs, each of which takes about a thousand divisions.
 const RUNS: usize = 3;
 
-/// The number of steps between two tests whether all instances are done.
+/// The number of steps after which the host tests whether all instances are done.
 const STRIDE: usize = 8;
 
 /// Two batches of positive numbers, a and b, and the memory for remainders. The greatest common

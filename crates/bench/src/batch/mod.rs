@@ -200,7 +200,7 @@ impl fmt::Display for Work {
 /// The device or CPU that computes batches.
 trait Place: fmt::Debug {
     /// Prepares the work, performs it once and waits for its end. On a device, returns the time by
-    /// the host's clock, which includes compiling kernels; `None` on the CPU.
+    /// the host's clock, which includes compiling kernels. Returns `None` on the CPU.
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError>;
     /// Returns the limbs of the result of instance i. The limbs of a remainder follow the limbs of
     /// the quotient or root.

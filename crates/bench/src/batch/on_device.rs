@@ -186,9 +186,9 @@ impl Place for OnDevice {
         Ok(device.times(self.runs, |_| self.submit(work))?)
     }
 
-    /// Returns the rate of a copy between buffers, in bytes read and written per second. Of the
-    /// measured copies, the one whose bytes read and written are nearest to `bytes` is selected.
-    /// The size matters because memory that fits in a cache is faster.
+    /// Returns the rate of a copy between buffers, in bytes read and written per second. Selects
+    /// the measured copy whose number of bytes read and written is nearest to `bytes`, because
+    /// copies that fit in a cache are faster.
     fn copy_rate(&mut self, bytes: u64) -> f64 {
         let apart = |copy: &CopyRate| (2.0 * copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
         let nearest = self.copies.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));

@@ -64,8 +64,8 @@ impl Operation {
         matches!(self, Self::Listed(Multiply | Square | MultiplyLow))
     }
 
-    /// Returns the role of the second operand b; `None` if the operation has no second operand. A
-    /// modulus does not count as second operand.
+    /// Returns the role of the second operand b. Returns `None` if the operation has no second
+    /// operand; a modulus does not count as second operand.
     fn b(self) -> Option<Role> {
         self.listed().operands().get(1).copied().filter(|&role| role != Role::Modulus)
     }
@@ -75,8 +75,8 @@ impl Operation {
         self.b().is_some()
     }
 
-    /// Returns the number of limbs of the second operand if the first has `limbs` limbs; 0 if there
-    /// is no second operand.
+    /// Returns the number of limbs of the second operand if the first has `limbs` limbs. Returns 0
+    /// if there is no second operand.
     pub(super) fn b_limbs(self, limbs: usize) -> usize {
         match self.b() {
             None => 0,
@@ -112,7 +112,7 @@ impl Operation {
         }
     }
 
-    /// Returns the number of limbs of the remainder for operands of `limbs` limbs; 0 if the
+    /// Returns the number of limbs of the remainder for operands of `limbs` limbs. Returns 0 if the
     /// operation has no remainder.
     pub(super) fn remainder_limbs(self, limbs: usize) -> usize {
         match self.listed() {

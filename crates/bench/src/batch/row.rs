@@ -18,8 +18,8 @@ pub struct Row {
     pub count: usize,
     /// The method, for products on a device; `None` for other operations and on the CPU.
     pub method: Option<String>,
-    /// The kind of price by which the library chose the method: `measured` or `estimate`. `None` if
-    /// the library had no choice.
+    /// Whether the library chose the method by measured times (`measured`) or by estimated times
+    /// (`estimate`). `None` if the library had no choice.
     pub chosen_by: Option<&'static str>,
     /// The time of the median run, in ns per operation.
     pub ns_per_operation: f64,

@@ -58,8 +58,8 @@ impl Elements {
         self.digit(at % self.len(), at >> self.log2)
     }
 
-    /// Returns the whole vector in the layout of devices, all lowest digits first; `None` if memory
-    /// is too short.
+    /// Returns the whole vector in the layout of devices, all lowest digits first. Returns `None`
+    /// if memory is too short.
     pub(super) fn words(&self) -> Option<Vec<u64>> {
         self.part(0..self.digits << self.log2)
     }

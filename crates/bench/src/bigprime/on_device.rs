@@ -152,8 +152,8 @@ impl OnDevice {
         Ok([out, back])
     }
 
-    /// Times the small-primes method. Compares its outputs with `big`, the outputs of the big-prime
-    /// method, or some of them with the definition if `big` is `None`.
+    /// Times the small-primes method. Compares all its outputs with `big`, the outputs of the
+    /// big-prime method. If `big` is `None`, compares some outputs with the definition instead.
     fn small<const K: usize>(
         &self,
         field: &Gfn<K>,

@@ -72,10 +72,11 @@ pub struct Passes {
     pub memory_floor_us: f64,
     /// The rate of a copy, in 10^9 bytes read and written per second.
     pub copy_gb_per_second: f64,
-    /// The number of products of two digits; `None` for primes of many digits, whose transforms
-    /// need none.
+    /// The number of products of two digits that the products by twiddle factors take. `None` for
+    /// primes of many digits, for which no digits are multiplied one by one.
     pub digit_products: Option<u64>,
     /// The time for `digit_products` products at the rate of products mod 2^64 − 2^32 + 1, in µs.
+    /// `None` if `digit_products` is `None`.
     pub arithmetic_floor_us: Option<f64>,
 }
 
@@ -108,7 +109,8 @@ impl Passes {
         }
     }
 
-    /// Returns the larger of `memory_floor_us` and `arithmetic_floor_us`, in µs.
+    /// Returns the larger of `memory_floor_us` and `arithmetic_floor_us`, in µs. An
+    /// `arithmetic_floor_us` of `None` counts as 0.
     #[must_use]
     pub fn floor_us(&self) -> f64 {
         self.memory_floor_us.max(self.arithmetic_floor_us.unwrap_or(0.0))
@@ -214,7 +216,7 @@ pub struct Row {
     /// The measurements of the small-primes method; `None` if it was not requested or could not be
     /// measured.
     pub small: Option<Small>,
-    /// The ratio of the times of a transform: by the small-primes method, divided by the big-prime
+    /// The time of a transform by the small-primes method divided by its time by the big-prime
     /// method. `None` unless both methods were measured.
     pub small_over_big: Option<f64>,
     /// The comparisons of outputs that were made.
@@ -238,7 +240,7 @@ impl Row {
         }
     }
 
-    /// Computes the ratio of the methods' times, if both were measured.
+    /// Sets `small_over_big` if both methods were measured.
     pub(super) fn compare(&mut self) {
         let both = self.big.as_ref().zip(self.small.as_ref());
         self.small_over_big = both.map(|(big, small)| small.transform.us / big.transform.us);

@@ -91,9 +91,9 @@ pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
     Err(BenchError::TooShort { exponent: p, time })
 }
 
-/// Measures the test of a plan until `checks` checks have passed or the test ends; returns `None`
-/// if `asked` requested a stop. Checkpoints are saved in a new folder in `dir`. The folder is
-/// removed at the end. `dir` is created if necessary. The measurement takes minutes.
+/// Measures the test of a plan until `checks` checks have passed or the test ends. Returns `None`
+/// if `asked` requested a stop. Checkpoints are saved in a new folder in `dir`, which is created if
+/// necessary; the folder is removed at the end. The measurement takes minutes.
 ///
 /// # Errors
 /// The test failed, its folder could not be created, or the test was too short to be timed.
@@ -107,8 +107,8 @@ pub fn measure(
     measure_in(plan, checks, scratch.path(), asked)
 }
 
-/// Measures the test of a plan with checkpoints in `dir`; returns `None` if `asked` requested a
-/// stop.
+/// Does the same as [`measure`], but saves the checkpoints in `dir` itself and does not remove
+/// them.
 fn measure_in(
     plan: Plan,
     checks: usize,
@@ -144,9 +144,9 @@ fn measure_in(
     }))
 }
 
-/// Runs a PRP test until iteration `iterations`, if given, or until `checks` checks have passed. If
-/// `store` is given, the test continues after the last check until the state that the check
-/// confirmed is on disk.
+/// Runs a PRP test and collects its times. The test stops when `checks` checks have passed, or
+/// earlier at the iteration `iterations`, if given. If `store` is given, the test continues after
+/// the last check until the state that the check confirmed is on disk.
 fn run_test(
     plan: Plan,
     iterations: Option<u64>,
@@ -187,7 +187,7 @@ struct Bare {
     most: Duration,
 }
 
-/// Times bare squarings, and returns the times; `None` if `asked` requested a stop.
+/// Times bare squarings, and returns the times. Returns `None` if `asked` requested a stop.
 fn bare(plan: &Plan, asked: &StopToken) -> Result<Option<Bare>, EngineError> {
     let mut timer = plan.timer()?;
     timer.warm_up(200)?;

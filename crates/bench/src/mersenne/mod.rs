@@ -20,8 +20,8 @@ use warpint_mersenne::{Exponent, Plan, PlanError, PlanRequest, TunedTimes};
 use crate::chart::Labels;
 use crate::exponents_for;
 
-/// The default exponents on the CPU. The transform of the last one exceeds the caches of a CPU. All
-/// are exponents of Mersenne primes, as is customary in benchmarks of squarings.
+/// The default exponents on the CPU. The transform of the last exponent exceeds the caches of a
+/// CPU. All are exponents of Mersenne primes, as is customary in benchmarks of squarings.
 const ON_CPU: [u64; 4] = [216_091, 1_257_787, 6_972_593, 20_996_011];
 
 /// The default exponents on a GPU. All are exponents of Mersenne primes except the last, which is

@@ -55,7 +55,7 @@ pub struct Reached {
     pub copies: Vec<Copy>,
     /// The number of fused multiply-adds in FP64 per second.
     pub fp64_fma_per_second: f64,
-    /// The number of products mod 2^64 − 2^32 + 1 of operands in registers per second.
+    /// The number of products mod 2^64 − 2^32 + 1 per second, with operands in registers.
     pub products_per_second: f64,
     /// The rate of transforms modulo 2^64 − 2^32 + 1 of 16 or of 32 points, whichever is faster. It
     /// is in points times levels per second, where n points have log2(n) levels.
@@ -94,25 +94,30 @@ pub struct Row {
     pub us_fastest_lap: f64,
     /// The mean time of a squaring in the slowest lap, in µs.
     pub us_slowest_lap: f64,
-    /// The number of bytes that the two kernels of a squaring read and write; `None` if the engine
-    /// does not state it.
+    /// The number of bytes that the two kernels of a squaring read and write. `None` if the engine
+    /// does not state its work.
     pub traffic_bytes: Option<u64>,
     /// The size in bytes of the buffer of the copy whose rate is used for `traffic_floor_us`.
+    /// `None` if the engine does not state its work or no copy was measured.
     pub traffic_at_copy_bytes: Option<u64>,
     /// The time of the memory traffic of a squaring at the rate of a copy of
-    /// `traffic_at_copy_bytes` bytes, in µs.
+    /// `traffic_at_copy_bytes` bytes, in µs. `None` if the traffic or the rate is not known.
     pub traffic_floor_us: Option<f64>,
-    /// A lower bound on the number of FP64 instructions of a squaring.
+    /// A lower bound on the number of FP64 instructions of a squaring. `None` if it is 0 or the
+    /// engine does not state it.
     pub fp64_instructions: Option<f64>,
-    /// A lower bound on the number of products mod 2^64 − 2^32 + 1 in a squaring.
+    /// A lower bound on the number of products mod 2^64 − 2^32 + 1 in a squaring. `None` if it is 0
+    /// or the engine does not state it.
     pub products: Option<f64>,
-    /// A lower bound on the sum, over all transforms of a squaring, of the number of points times
-    /// the number of levels. A transform of n points has log2(n) levels.
+    /// A lower bound on the work of all transforms of a squaring, in points times levels. A
+    /// transform of n points has log2(n) levels, so it counts n·log2(n). `None` if the bound is 0
+    /// or the engine does not state it.
     pub points_levels: Option<f64>,
-    /// The least time of the arithmetic of a squaring at the measured rates, in µs.
+    /// The least time of the arithmetic of a squaring at the measured rates, in µs. `None` if the
+    /// work of the engine or a rate is not known.
     pub arithmetic_floor_us: Option<f64>,
     /// The time of a squaring divided by the larger of `traffic_floor_us` and
-    /// `arithmetic_floor_us`.
+    /// `arithmetic_floor_us`. `None` if neither of these floors is known.
     pub ratio_to_floor: Option<f64>,
     /// The kernels of a squaring, in the order in which they run.
     pub kernels: Vec<Kernel>,
@@ -176,7 +181,7 @@ impl Bench {
     }
 }
 
-/// Times plans of one exponent.
+/// Times plans of one exponent, and returns one row per plan.
 fn measure(
     plans: &[Plan],
     (laps, by_kernel): (Laps, u64),

@@ -39,8 +39,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Creates a benchmark without rows. The device must have been opened; otherwise its name and
-    /// driver are empty.
+    /// Creates a benchmark without rows. If the device has not been opened before, its name and
+    /// driver in the benchmark are empty.
     #[must_use]
     pub fn new(id: DeviceId) -> Self {
         let device = id.to_string();

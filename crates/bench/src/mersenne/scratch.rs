@@ -10,7 +10,8 @@ use crate::BenchError;
 /// A new folder `DIR/bench-<16 hexadecimal digits>`, which is removed when the value is dropped.
 pub(super) struct Scratch {
     path: PathBuf,
-    /// The directory that contains the folder; `None` if the directory existed before.
+    /// The directory that contains the folder, which is also removed if it is then empty. `None` if
+    /// the directory existed before; it is then not removed.
     made: Option<PathBuf>,
 }
 

@@ -34,7 +34,8 @@ pub struct Tuned {
     pub stopped: bool,
     /// The measurements of this tuner, in the order in which they were made.
     pub rows: Vec<Row>,
-    /// The method that is chosen at each width, according to all prices known at the end.
+    /// The method that is chosen at each width, according to all measured and estimated times at
+    /// the end.
     pub ladder: Vec<Rung>,
 }
 
@@ -46,11 +47,11 @@ pub struct Row {
     pub operation: &'static str,
     /// The name of the method.
     pub method: String,
-    /// The number of limbs of the products that one thread computes, or the number of points of a
-    /// transform.
+    /// The number of limbs of a factor of the products that single threads compute, or the number
+    /// of points of a transform.
     pub size: usize,
-    /// The width in bits of the factors that were multiplied: the largest for which this size is
-    /// used.
+    /// The width in bits of the factors that were multiplied: the largest width at which the method
+    /// uses this size.
     pub bits: usize,
     /// The time of a product in ns; absent if the measurement failed.
     pub ns_per_product: Option<f64>,
@@ -75,12 +76,13 @@ pub struct Rung {
     pub method: String,
     /// The time of a product of the widest factors, in ns.
     pub ns_per_product: f64,
-    /// The kind of price by which the method was chosen: `measured` or `estimate`.
+    /// Whether the method was chosen by its measured time (`measured`) or by its estimated time
+    /// (`estimate`).
     pub chosen_by: &'static str,
 }
 
-/// Tuning in progress: measures prices of products on a device, and stores each price as soon as it
-/// is measured.
+/// Tuning in progress on a device: measures the prices of methods, which are times per product, and
+/// stores each price as soon as it is measured.
 #[derive(Debug)]
 pub struct Tuner {
     gpu: Gpu,
@@ -97,8 +99,8 @@ pub struct Tuner {
 
 impl Tuner {
     /// Creates a tuner, and tests whether prices can be stored. The tuner begins with the stored
-    /// prices. If `again` is true, the tuner begins without prices instead, so that everything is
-    /// measured again. On the simulator, factors have at most 768 bits.
+    /// prices of methods (times per product). If `again` is true, it begins without prices instead,
+    /// so that everything is measured again. On the simulator, factors have at most 768 bits.
     ///
     /// # Errors
     /// The store does not exist, or cannot be read.
@@ -139,9 +141,9 @@ impl Tuner {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Measures every method that, according to the known prices, may be the fastest at some width.
-    /// Ends when no unmeasured method is left or `watch` requests a stop. Each method is reported
-    /// to `watch` as a step.
+    /// Measures every method that, according to the prices known so far, may be the fastest at some
+    /// width. Ends when no unmeasured method is left or `watch` requests a stop. Each method is
+    /// reported to `watch` as a step.
     ///
     /// # Errors
     /// The device fails before the first measurement. Later failures are not errors: they are

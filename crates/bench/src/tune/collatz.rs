@@ -157,8 +157,8 @@ impl<'a> Tuning<'a> {
         true
     }
 
-    /// Times a size. Returns log2 of the count of numbers timed, and the least time of several
-    /// timings; `None` if stopped.
+    /// Times a size several times. Returns log2 of the count of numbers timed, and the least time.
+    /// Returns `None` if a stop was requested.
     fn time(&mut self, size: Size) -> Result<Option<(u32, Duration)>, BenchError> {
         let (mut work, unit_bits) = self.open(size)?;
         let bits = match self.bits {
@@ -210,8 +210,8 @@ impl<'a> Tuning<'a> {
         Ok((Work::Verifier(verifier), unit_bits.saturating_sub(FEWER)))
     }
 
-    /// Returns log2 of a count of numbers that takes about [`GOAL`]; `None` if stopped. The search
-    /// begins at 2^`bits` numbers.
+    /// Returns log2 of a count of numbers that takes about [`GOAL`]. The search begins at 2^`bits`
+    /// numbers. Returns `None` if a stop was requested.
     fn bits_of_a_second(
         &mut self,
         work: &mut Work,
@@ -234,7 +234,8 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// Processes 2^`bits` numbers once, and returns the time; `None` if stopped.
+    /// Processes 2^`bits` numbers once, and returns the time. Returns `None` if a stop was
+    /// requested.
     fn once(&mut self, work: &mut Work, bits: u32) -> Result<Option<Duration>, BenchError> {
         let begin = Instant::now();
         match work {

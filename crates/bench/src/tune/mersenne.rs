@@ -121,10 +121,10 @@ impl Tuner {
         self.times.take_warnings()
     }
 
-    /// Times plans, and stores the fastest plan of each engine and length. For the plans of one
-    /// exponent, `budget` limits the time of the search; for the plans of a range of lengths it is
-    /// `None`, and every plan is timed. Each plan is reported to `watch` as a step. At least one
-    /// plan is timed, however small the budget is, unless a stop was requested.
+    /// Times plans, and stores the fastest plan of each engine and length. `budget` limits the time
+    /// of the search among the plans of one exponent. If `budget` is `None`, as for the plans of a
+    /// range of lengths, every plan is timed. Each plan is reported to `watch` as a step. At least
+    /// one plan is timed, however small the budget is, unless a stop was requested.
     pub fn time(&mut self, plans: &[Plan], budget: Option<Duration>, watch: &dyn Watch) -> Timed {
         let of_length =
             |plan: &Plan| plans.iter().position(|p| p.timing_key() == plan.timing_key());
@@ -199,9 +199,9 @@ pub fn plans_of_exponent(
     Ok(first_variants(Plan::candidates(p, request)?, variants))
 }
 
-/// Returns the plans of all transform lengths in a range, which is in words: for each engine and
-/// length, the `variants` most promising variants. The plans are divided into groups; all plans of
-/// one engine and length are in the same group.
+/// Returns the plans of all transform lengths (in words) in a range: for each engine and length,
+/// the `variants` most promising variants. The plans are divided into groups; all plans of one
+/// engine and length are in the same group.
 ///
 /// # Errors
 /// No engine has a length in the range ([`BenchError::NoLengths`]), or the device cannot be used.

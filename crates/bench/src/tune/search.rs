@@ -56,12 +56,14 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns the least time of a squaring by a plan; `None` if the plan failed or was not timed.
+    /// Returns the least time of a squaring by a plan. Returns `None` if the plan failed or was not
+    /// timed.
     pub(super) fn time(&self, plan: usize) -> Option<Duration> {
         self.times.get(plan)?.as_ref()?.as_ref().ok().copied()
     }
 
-    /// Returns the least time of a squaring by any of the given plans; `None` if none has a time.
+    /// Returns the least time of a squaring by any of the given plans. Returns `None` if each of
+    /// these plans failed or was not timed.
     fn least(&self, plans: impl Iterator<Item = usize>) -> Option<Duration> {
         plans.filter_map(|plan| self.time(plan)).min()
     }

@@ -2,11 +2,11 @@
 
 use warpint_device::TuningError;
 
-/// Whether the results of tuning can be stored. This is tested before anything is measured, and
-/// holds until storing fails for the first time.
+/// Whether the results of tuning can be stored. The first answer comes from a test before anything
+/// is measured.
 ///
-/// A failure does not end a measurement, whose results are returned in any case. After a failure
-/// nothing more is stored.
+/// When storing fails for the first time, nothing more is stored. The measurement goes on, and its
+/// results are still returned.
 #[derive(Debug)]
 pub struct Storing {
     failure: Option<TuningError>,
@@ -19,7 +19,8 @@ impl Storing {
         Self { failure: trial.err() }
     }
 
-    /// Returns the error because of which results are not stored; `None` if they are stored.
+    /// Returns the error because of which results are not stored. Returns `None` if results are
+    /// stored.
     #[must_use]
     pub fn failure(&self) -> Option<&TuningError> {
         self.failure.as_ref()

@@ -83,9 +83,9 @@ pub(super) fn divisors(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(),
     of(&times(a)?, &times(b)?)
 }
 
-/// Tests inverses of a modulo b and modulo odd numbers, with a single number or a single modulus
-/// for all, and for numbers with a common factor. Tests the cofactors (Bézout coefficients) of the
-/// same pairs.
+/// Tests inverses of a modulo b and modulo odd numbers, of a modulo a single number of b, of a
+/// single number of a modulo b, and of a·c modulo b·c for random c. Tests the cofactors (Bézout
+/// coefficients) of the same pairs.
 pub(super) fn inverses(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let any = rng.random_range(0..a.count());
     let executor = a.batch.executor();

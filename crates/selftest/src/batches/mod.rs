@@ -1,7 +1,8 @@
 //! Batches on an executor, compared with slow, obvious implementations. The cases cover every
 //! operation of [`warpint_integer::UintBatch`]: with carries that run through all limbs, with
-//! numbers of one width and of two, with one number for many, in place and into other batches. A
-//! device is also compared with the CPU bit by bit.
+//! operands of equal and of different widths, with a single number that is combined with a whole
+//! batch, and with results that replace an operand or form a new batch. A device is also compared
+//! with the CPU bit by bit.
 
 mod bits;
 mod division;
@@ -57,20 +58,22 @@ pub struct Sizes {
     pub limbs: usize,
     /// The numbers of limbs of factors that every method must multiply.
     pub methods: Vec<usize>,
-    /// The number of limbs and the count of random numbers for the comparison with the CPU.
+    /// For each comparison with the CPU: the number of limbs of the random numbers, and their
+    /// count.
     pub large: Vec<(usize, usize)>,
-    /// The numbers of limbs of dividends and of divisors, their count, and the number of rounds.
+    /// For each large batch of divisions: the number of limbs of a dividend, the number of limbs of
+    /// a divisor, the count of divisions in a round, and the number of rounds.
     pub divisions: Vec<(usize, usize, usize, usize)>,
     /// The largest number of limbs in the cases that raise numbers to powers.
     pub widest_power: usize,
-    /// The number of limbs of moduli, and the number of powers: enough for blocks of devices to
-    /// compute several numbers each, in several sets.
+    /// For each large batch of powers: the number of limbs of a modulus, and the number of powers.
+    /// There are enough powers for a block of a device to compute several sets of several powers.
     pub powers: Vec<(usize, usize)>,
 }
 
 impl Sizes {
     /// Returns the sizes for the CPU: all methods of multiplication, and widths at the limits of
-    /// each. On GPUs their kernels take some tenths of a second each to compile.
+    /// each method. On a GPU, each kernel for these sizes takes some tenths of a second to compile.
     #[must_use]
     pub fn usual() -> Self {
         let equal = [
@@ -149,8 +152,9 @@ impl Sizes {
         }
     }
 
-    /// Returns the sizes for recordings that sanitizers replay: sums within a warp and over
-    /// several, and products of numbers that all methods but the simplest support.
+    /// Returns the sizes for recordings that sanitizers replay: numbers of 3 limbs, which lie
+    /// within a warp, numbers of 600 limbs, which several warps share, and factors of 5 and of 34
+    /// limbs.
     #[must_use]
     pub fn least() -> Self {
         let widths = vec![(3, 3), (600, 600)];
@@ -166,7 +170,7 @@ impl Sizes {
         }
     }
 
-    /// Returns the count of numbers in a batch with this many limbs each.
+    /// Returns the count of numbers in a batch whose numbers have `limbs` limbs each.
     fn count(&self, limbs: usize) -> usize {
         (self.limbs / limbs).clamp(3, 200)
     }
@@ -190,14 +194,14 @@ fn for_all(executor: &Executor, seed: u64, sizes: &Sizes, case: OfPair) -> Resul
     })
 }
 
-/// Runs a case at all widths, each at most [`Sizes::widest_power`].
+/// Runs a case at all widths, with larger widths reduced to [`Sizes::widest_power`].
 fn for_powers(executor: &Executor, seed: u64, sizes: &Sizes, case: OfPair) -> Result<(), String> {
     let most = sizes.widest_power;
     let widths = sizes.widths.iter().map(|&(x, y)| (x.min(most), y.min(most))).collect();
     for_all(executor, seed, &Sizes { widths, ..sizes.clone() }, case)
 }
 
-/// Tests larger batches of quotients, which are checked where they are.
+/// Tests larger batches of quotients. The executor that computes the quotients also checks them.
 fn many_quotients(executor: &Executor, seed: u64, sizes: &Sizes) -> Result<(), String> {
     sizes.divisions.iter().try_for_each(|&(a, b, count, rounds)| {
         division::many(executor, &mut random(seed + a as u64), (a, b), count, rounds)

@@ -8,9 +8,10 @@ use super::division::{narrow, wide};
 use super::numbers::{Failure, Numbers, check, drawn, product, width};
 use crate::sample::Random;
 
-/// Tests remainders of the numbers of a, of products, and of numbers of twice the width, modulo two
-/// numbers of b, by division and by Barrett reduction. Tests powers, including those of a fixed
-/// base. Does nothing for numbers of more than 1,024 limbs, for which the oracle is too slow.
+/// Tests two numbers of b as moduli, each with reduction by division and with Barrett reduction.
+/// Tests remainders of the numbers of a, of products, and of numbers twice as wide as the modulus.
+/// Tests powers, including powers of a fixed base. Does nothing for numbers of more than 1,024
+/// limbs, for which the oracle is too slow.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     const WIDEST: usize = 1024;
     if a.limbs.max(b.limbs) > WIDEST {

@@ -126,8 +126,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Returns an error if the flags, or the counts derived from them, differ from `expected`. `what`
-/// names the operation in the message.
+/// Returns an error if the flags, or the number of set flags, differ from `expected`. `what` names
+/// the operation in the message.
 pub(super) fn check_flags(
     what: &str,
     found: &Flags,

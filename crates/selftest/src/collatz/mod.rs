@@ -32,8 +32,9 @@ pub struct Sizes {
     /// The number of steps by which vectors look ahead. With `None`, each case chooses the number.
     pub look: Option<u32>,
     /// Two numbers of bits. The cases of the sieve try each as the size of a step of the walk; the
-    /// cases of the table method try each as the size of the tables. If `small` is true, the case
-    /// of delays uses the first for its steps and the second for its table of delays.
+    /// cases of the table method try each as the size of the tables. If the field `small` is true,
+    /// the case of delays uses the first number for its steps and the second for its table of
+    /// delays.
     pub steps: [u32; 2],
     /// Whether tables and ranges are small and blocks have few threads.
     pub small: bool,

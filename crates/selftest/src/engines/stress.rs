@@ -19,7 +19,7 @@ pub const LAP: u64 = 10_000;
 
 // Registers.
 const X: usize = 0;
-/// The register of D_(t−1), the product of the values x at the beginnings of all blocks.
+/// The register of D_(t−1), the product of the values x at the beginnings of blocks 1 to t.
 const D: usize = 1;
 /// The register of D_t = D_(t−1)·x.
 const NEXT: usize = 2;
@@ -35,7 +35,7 @@ pub struct Tally {
     pub squarings: u64,
     /// The number of Gerbicz checks, one for each complete or interrupted lap.
     pub checks: u64,
-    /// The number of laps whose final residue was compared with a known one.
+    /// The number of laps whose final residue was compared with a known residue.
     pub residues: u64,
     /// The number of errors: failed checks and residues that differed from the known ones.
     pub mismatches: u64,

@@ -99,7 +99,7 @@ impl Twin {
         Ok((found, expected))
     }
 
-    /// Writes x with the given shift to register `reg` of both engines, which then contains
+    /// Writes x with the given shift to register `reg` of both engines. The register then contains
     /// x·2^shift.
     pub fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), Trouble> {
         self.both(&"write", |e| e.write(reg, x, shift)).map(drop)

@@ -1,5 +1,5 @@
 //! Faults of the Collatz sieve: engines that report wrong results, and devices whose memory fails.
-//! Every result must be refused by the verification or be right.
+//! Every result must be right, or the verification must refuse it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -225,8 +225,8 @@ enum How {
 struct Faulty {
     part: Part,
     how: How,
-    /// The index of the word in the part; the field `bit` is the index of the bit in the word. The
-    /// first index is taken modulo the number of words, the second modulo the number of bits.
+    /// The index of the word in the part, taken modulo the number of words. The field `bit` is the
+    /// index of the bit in the word, taken modulo the number of bits.
     word: usize,
     bit: u32,
     /// The number of times that the fault has been made.

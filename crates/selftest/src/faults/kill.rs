@@ -14,8 +14,8 @@ use super::sitting::Folder;
 use crate::sample::{Random, Scale};
 
 /// The exponent of a Mersenne prime whose test takes some seconds with integer transforms on the
-/// CPU. `P_BY_FP64` is such an exponent for floating-point transforms on the CPU, and `P_ON_GPU`
-/// for a GPU.
+/// CPU. `P_BY_FP64` is the corresponding exponent for floating-point transforms on the CPU, and
+/// `P_ON_GPU` the one for a GPU.
 const P_BY_INTEGERS: u32 = 44_497;
 const P_BY_FP64: u32 = 86_243;
 const P_ON_GPU: u32 = 216_091;

@@ -41,7 +41,8 @@ pub struct FaultReport {
     pub family: String,
     /// The name of the case, which describes the fault.
     pub fault: &'static str,
-    /// How the fault was noticed and survived, with counts. The error says what failed.
+    /// `Ok` if the case passed: the text says how the fault was noticed and survived, with counts.
+    /// The text of an error says what failed.
     pub result: Result<String, String>,
     /// The duration of the case.
     pub elapsed: Duration,
@@ -67,9 +68,9 @@ const EXPONENTS_ON_SIMULATOR: [u64; 2] = [1_277, 4_441];
 /// CPU this takes about a minute on two cores.
 ///
 /// With a filter, runs only the cases whose name `family::fault` contains it. `program` is started
-/// as `program prp P …` and killed; if it is `None`, no process is killed. Each report is passed to
-/// `report` as soon as its case has ended. A family that supports no exponent with known residues
-/// is left out.
+/// as `program prp P …` and killed. If `program` is `None`, no process is killed. Each report is
+/// passed to `report` as soon as its case has ended. A family that supports no exponent with known
+/// residues is left out.
 pub fn run(
     families: &[&'static dyn EngineFamily],
     program: Option<&Path>,

@@ -33,9 +33,8 @@ pub(super) struct Prepared {
 /// Runs a test in `count` sittings of equal length, each of which leaves a verified state. Then
 /// runs the test again from each of these states to the end.
 ///
-/// # Errors
-/// A check failed, or a final residue differs from the known answer or from that of another run.
-/// This means that the family is not sound or that a check raises false alarms.
+/// # Errors A check failed, or a final residue differs from the known answer or from the residue of
+/// another run. This means that the family is not sound or that a check raises false alarms.
 pub(super) fn prepare(
     family: &'static dyn EngineFamily,
     kind: TestKind,

@@ -36,8 +36,8 @@ pub struct Sizes {
     /// For each batch of transforms in a field: the index of the prime r^k + 1 in [`PRIMES`], log2
     /// of the number of points, and the number of vectors.
     pub fields: Vec<(usize, u32, usize)>,
-    /// The number of outputs of each vector that are compared, but at most 3 for vectors of more
-    /// than 2^13 elements. If a vector has fewer outputs, all of them are compared.
+    /// The number of outputs to compare for each vector. For vectors of more than 2^13 elements, 3
+    /// outputs are compared instead. If a vector has fewer outputs, all of them are compared.
     pub outputs: usize,
 }
 

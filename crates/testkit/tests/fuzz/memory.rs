@@ -39,8 +39,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Calls `work`. Returns its result, and the largest number of bytes that it had allocated at one
-/// time.
+/// Calls `work`. Returns the result, and the largest number of bytes that `work` had allocated at
+/// one time.
 pub(crate) fn most_used<T>(work: impl FnOnce() -> T) -> (T, usize) {
     USED.with(|used| used.set((0, 0)));
     let done = work();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// A change of a file. Positions and indices are taken modulo the number of possible values.
 #[derive(Debug, Clone)]
 enum Change {
-    /// Flips a bit: the position of the byte, and the bit in it.
+    /// Flips a bit. The fields are the position of the byte, and the index of the bit in the byte.
     Flip(usize, u8),
     /// Cuts off the end of the file, beginning at a position.
     Cut(usize),

@@ -92,7 +92,8 @@ proptest! {
     }
 }
 
-/// Returns one file, in which the residue after 17 iterations is stored.
+/// Returns the content of one valid file: a residue after 17 iterations, as it is stored for a
+/// proof.
 fn kept() -> Vec<Vec<u8>> {
     let root = tempfile::tempdir().unwrap();
     let folder = ResidueFolder::new(root.path(), P);

@@ -46,9 +46,9 @@ fn made(result: Result<(), EngineError>, may_refuse: bool, what: &str) -> bool {
     }
 }
 
-/// Tests squares and products of residues that are hard for carries. The residues are every
-/// `every`-th of [`sample::patterns`], including the first; the fourth; and a random residue. Each
-/// residue is squared with one of `steps`, which take turns.
+/// Tests squares and products of residues that are hard for carries. The residues are a random
+/// residue, the fourth of [`sample::patterns`], and every `every`-th of these patterns, beginning
+/// with the first. Each residue is squared with one of `steps`, which are used in turn.
 fn compare(family: &dyn EngineFamily, engine: &mut dyn Engine, every: usize, steps: &[Step]) {
     let (p, length) = (engine.exponent(), engine.length());
     let ring = Ring::new(p);

@@ -18,8 +18,8 @@ const P: u32 = 521;
 const START: LlStart = LlStart::Four;
 const LL: TestKind = TestKind::Ll(START);
 
-/// A checkpoint to be written: its iteration, whether its residue is right, and whether it claims
-/// that a Jacobi check has confirmed it.
+/// A checkpoint to be written: its iteration, whether its residue is right, and whether it is
+/// marked as confirmed by a Jacobi check.
 type Planted = (u64, Right, bool);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +69,8 @@ fn plant(root: &Path, planted: &[Planted]) -> CheckpointStore {
     store
 }
 
-/// Runs the test from the given checkpoints. Returns its outcome, the iterations to which it
-/// returned after failed Jacobi checks, and the names of the renamed files. If `doubled`, a second
+/// Runs the test from the given checkpoints. Returns its outcome, the iterations to which the test
+/// went back after failed Jacobi checks, and the names of the renamed files. If `doubled`, a second
 /// engine verifies the test.
 fn run(planted: &[Planted], doubled: bool) -> (Outcome, Vec<u64>, Vec<String>) {
     let root = tempfile::tempdir().unwrap();

@@ -32,7 +32,7 @@ pub(crate) fn hard(rng: &mut Random, limbs: usize) -> Vec<Vec<u32>> {
     numbers
 }
 
-/// Returns limb j of a; 0 if a has no limb j.
+/// Returns limb j of a. Returns 0 if a has no limb j.
 pub(crate) fn limb(a: &[u32], j: usize) -> u32 {
     a.get(j).copied().unwrap_or(0)
 }

@@ -67,8 +67,9 @@ fn products_at(
     twin.same(&"sub(0, 2, 1)", 0, Shift::ZERO)
 }
 
-/// Tests that `margin` and `build` return `Unusable` for invalid lengths: lengths next to a valid
-/// one that the family does not have, the length 0, and lengths of more words than M_p has bits.
+/// Tests that `margin` and `build` return `Unusable` for invalid lengths: the length 0, lengths of
+/// more words than M_p has bits, and the two neighbours of the shortest length with enough margin,
+/// unless the family has them.
 pub fn refused_lengths(
     family: &'static dyn EngineFamily,
     seed: u64,

@@ -46,8 +46,9 @@ pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
     }
 }
 
-/// Returns divisors of up to `limbs` limbs whose reciprocals are hard to round. With B = 2^32, they
-/// are ⌊B^k/c⌋ and ⌊B^k/c⌋ + 1 for small c, B^k plus or minus small numbers, and 2^31·B^k.
+/// Returns divisors of up to `limbs` limbs whose reciprocals are hard to round. With B = 2^32 and
+/// several k < `limbs`, the divisors are ⌊B^k/c⌋ and ⌊B^k/c⌋ + 1 for small c, B^k plus or minus
+/// small numbers, and 2^31·B^k.
 fn corners(limbs: usize) -> Vec<Vec<u32>> {
     let mut found = vec![];
     for k in [limbs - 1, limbs / 2, limbs / 4 * 2] {
@@ -88,8 +89,9 @@ fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
     Numbers::new(executor, limbs, &rows_of(limbs, near).concat())
 }
 
-/// Tests every kind of division of a by d. The batch of a or d may contain a single number for all;
-/// its copy for GMP then contains this number repeatedly.
+/// Tests every kind of division of a by d. The batch of a or d may contain a single number that is
+/// combined with every number of the other batch. Its copy for GMP then contains this number
+/// repeatedly.
 fn all(a: &Numbers, d: &Numbers) {
     let (n, m) = (a.batch.width().limbs(), d.batch.width().limbs());
     let zeros: Vec<u8> = d.gmp.iter().map(|d| u8::from(d.is_zero())).collect();

@@ -52,8 +52,8 @@ pub(crate) fn broadcast(executor: &Executor, a: usize, b: usize) {
 }
 
 /// Tests pairs for which Euclid's algorithm takes the most or the fewest steps: consecutive
-/// Fibonacci numbers, also multiplied by a factor and slightly changed; equal numbers, multiples,
-/// neighbours, powers of two, and pairs 2^j − 1, 2^k − 1.
+/// Fibonacci numbers, their products by a power of two, these products with 1 added to one of them,
+/// equal numbers, multiples, neighbours, powers of two, and pairs 2^j − 1, 2^k − 1.
 pub(crate) fn chosen(executor: &Executor, limbs: usize) {
     let bits = 32 * limbs as u32;
     let one = Integer::from(1);

@@ -167,8 +167,8 @@ fn prepared(
 }
 
 /// Returns numbers of at most `bits` bits at which reduction modulo m by reciprocals may fail. They
-/// are multiples q·m and their neighbours. With B = 2^32 and the number n of limbs of m, q is 1 to
-/// 4, m − 1, m, a random number, or at most 1 away from B^n.
+/// are multiples q·m and these multiples plus and minus 1. The factor q is 1 to 4, m − 1, m, a
+/// random number, B^n − 1, B^n or B^n + 1, where B = 2^32 and m has n limbs.
 fn near_multiples(
     m: &Integer,
     bits: u32,

@@ -42,7 +42,7 @@ pub(crate) fn file_of(proof: &Proof) -> ProofFile {
     ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes()).unwrap()
 }
 
-/// Decodes the bytes of a proof file; returns `None` if they are not a valid proof.
+/// Decodes the bytes of a proof file. Returns `None` if the bytes are not a valid proof.
 pub(crate) fn proof_of(bytes: &[u8]) -> Option<Proof> {
     let file = ProofFile::from_bytes(bytes).ok()?;
     Proof::from_parts(file.exponent(), file.factors(), file.residues()).ok()

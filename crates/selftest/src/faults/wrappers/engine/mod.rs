@@ -15,7 +15,7 @@ use warpint_mersenne::{
 /// the family.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// One bit of one product flips, once: of product number `after` of the family, counted from 1.
+    /// One bit of the product with the number `after` flips. The family counts its products from 1.
     FlippedBit {
         /// The number of the product in which the bit flips, counted from 1.
         after: u64,
@@ -204,11 +204,11 @@ struct FaultyEngine {
 }
 
 impl FaultyEngine {
-    /// Returns how many products in register `reg` remain until the next one that the fault
-    /// affects, including this one. Returns `None` if the fault affects none.
+    /// Returns n if the fault affects the n-th of the following products in register `reg`, but
+    /// none before it. Returns `None` if the fault affects no further product.
     ///
-    /// The caller computes all these products in one call, so that the registers of a device are
-    /// not transferred to the host at every squaring.
+    /// The caller computes these n products in one call, so that the registers of a device are not
+    /// transferred to the host at every squaring.
     fn next_event(&self, reg: usize) -> Option<u64> {
         let made = self.counts.products.load(Ordering::Relaxed);
         let first_after = |after: u64| Some(after.saturating_sub(made).saturating_add(1));
@@ -233,8 +233,8 @@ impl FaultyEngine {
         self.counts.changes.get(reg).map_or(0, |n| n.load(Ordering::Relaxed))
     }
 
-    /// Counts n products that have just been written to register `reg`. If the fault affects the
-    /// last of them, applies the fault to it.
+    /// Counts n products that have just been written to register `reg`. Makes the fault if it
+    /// affects the last of these products.
     fn after_products(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
         let made = self.counts.products.fetch_add(n, Ordering::Relaxed) + n;
         match &self.fault {
@@ -255,8 +255,8 @@ impl FaultyEngine {
         self.after_changes(reg, n)
     }
 
-    /// Counts n changes of register `reg`. If the fault affects the last of them, applies the fault
-    /// to it.
+    /// Counts n changes of register `reg`. Flips the bit if the fault affects the last of these
+    /// changes.
     fn after_changes(&mut self, reg: usize, n: u64) -> Result<(), EngineError> {
         if let Some(count) = self.counts.changes.get(reg) {
             count.fetch_add(n, Ordering::Relaxed);
