@@ -106,7 +106,8 @@ pub enum BatchError {
         /// The position of the number with the wrong result, in the operand that contains it:
         /// `a.txt: line 5`.
         number: String,
-        /// A description of the difference, which names the lowest 64 bits that differ.
+        /// A description of the error. If two numbers differ, it gives the position of the lowest
+        /// 64-bit limb that differs, and both values of this limb.
         what: String,
     },
     /// The job ended early. Its results so far are kept, and the same request resumes it.

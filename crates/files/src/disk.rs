@@ -55,7 +55,7 @@ pub trait Disk: Debug + Send + Sync {
     fn step(&self, step: Step<'_>, go: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()>;
 }
 
-/// The disk of the file system: it executes every step unchanged.
+/// The disk that the program uses: it only performs each step on the file system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 

@@ -26,7 +26,7 @@ pub enum RunError {
     /// The number is not the exponent of a Mersenne number that can be tested.
     #[error(transparent)]
     Exponent(#[from] ExponentError),
-    /// The numbers that were given as known factors of M_p = 2^p − 1 are not its factors.
+    /// The given list of known factors of M_p = 2^p − 1 is not valid.
     #[error(transparent)]
     Factor(#[from] FactorError),
     /// No plan is possible for the request.

@@ -61,8 +61,8 @@ const HEAD: &str = "\
 ";
 
 impl Budgets {
-    /// Reads a file of budgets. If it is missing, returns budgets without rows, distinguished by
-    /// the constants `by_default`.
+    /// Reads a file of budgets. If the file does not exist, returns budgets without rows, whose
+    /// field `by` has the names `by_default`.
     pub(crate) fn read(path: &Path, by_default: &[&str]) -> Result<Self> {
         let by = by_default.iter().map(|&name| name.to_owned()).collect();
         if !path.exists() {

@@ -177,7 +177,8 @@ impl Trusted {
     }
 }
 
-/// Returns an error if memory has changed the state since it was verified.
+/// Returns an error if [`State::is_intact`] finds that memory has changed the state. A state
+/// without a Gerbicz–Li check always passes.
 pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
     match &state.gerbicz {
         Some(g) if !state.is_intact() => Err(TestError::Memory { verified: g.verified_iteration }),

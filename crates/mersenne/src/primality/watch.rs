@@ -98,8 +98,8 @@ impl JacobiWatch {
         intact.then_some(Judged { state, seal, passed })
     }
 
-    /// Waits for the check under way and returns its result. If `cancelled` returns true in the
-    /// meantime, abandons the check and returns `None`.
+    /// Like [`Self::wait`], but if `cancelled` returns true before the check has finished, abandons
+    /// the check and returns `None`.
     pub(super) fn wait_unless(&mut self, cancelled: &dyn Fn() -> bool) -> Option<Judged> {
         const LOOK_EVERY: Duration = Duration::from_millis(5);
         while !self.running.as_ref()?.thread.is_finished() {

@@ -72,13 +72,16 @@ impl Pair {
         true
     }
 
-    /// Returns 128 bits of a and 128 bits of b, at the same positions: the top bits of the larger
-    /// number, or the top two limbs if it has s + 1 limbs. Returns `None` if both numbers have only
-    /// one limb.
+    /// Returns 128 bits of a and the 128 bits of b at the same positions. From these bits [`steps`]
+    /// finds steps that keep a and b at or above 2^(64s). Both a and b must have more than s limbs.
+    /// Returns `None` if both have only one limb.
     ///
-    /// Let k be the position of the lowest of these bits, and n the number of limbs of the larger
-    /// number. If n = s + 1, k is 64(n−2). If n > s + 1, k is at least 64(n−3) + 1. The steps found
-    /// by [`steps`] keep both numbers above 2^(k+64), which is at least 2^(64s).
+    /// Let n be the number of limbs of the larger number. If n = s + 1, the bits are those of its
+    /// top two limbs. If n > s + 1, they begin with its highest bit that is 1.
+    ///
+    /// Let k be the position of the lowest of the 128 bits. The steps found keep both numbers above
+    /// 2^(k+64). This is at least 2^(64s): for n = s + 1, k is 64(n−2), and for n > s + 1, k is at
+    /// least 64(n−3) + 1.
     fn top(&self, s: usize) -> Option<(u128, u128)> {
         let n = self.longest();
         let bottom = n.checked_sub(2)?;

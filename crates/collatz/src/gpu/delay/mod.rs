@@ -63,7 +63,8 @@ pub struct DelaysOnDevice {
     chunk: u64,
     /// Ranges with fewer numbers than this are left to the CPU.
     least: u64,
-    /// The least number of 32-bit words of an intermediate value.
+    /// The least number of 32-bit words that a kernel uses for an intermediate value, from 2 to 4.
+    /// Launches with larger numbers use more words, up to 4.
     words: u32,
 }
 

@@ -44,7 +44,8 @@ impl Blocks {
         Self { grow: 256, last, last_blocks, long: 512 }
     }
 
-    /// Returns the largest number of places of the list of long numbers that warps leave unused.
+    /// Returns a bound on the number of unused places in the list of long numbers. There are unused
+    /// places because a warp reserves [`PLACES`] places at a time and may not need all of them.
     pub(super) fn list_reserve(&self, multiprocessors: u32) -> usize {
         (OF_A_MULTIPROCESSOR * multiprocessors * self.last / 32) as usize * PLACES + PLACES
     }
