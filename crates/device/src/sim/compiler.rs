@@ -163,7 +163,7 @@ impl Compiler {
             flags.push("-mfma".to_owned());
         }
         // Most kernels run for less time than it takes to compile them: with -O2, compiling takes a
-        // fifth longer and suites run no faster.
+        // quarter longer and suites run no faster.
         flags.push("-O1".to_owned());
         flags.extend(sanitizer.map(|sanitizer| format!("-DSIMT_{}", sanitizer.short())));
         flags

@@ -122,15 +122,7 @@ impl Sizes {
         let large = vec![(1, 1 << 16), (32, 1 << 12), (256, 64)];
         let divisions = vec![(2, 1, 100_000, 2), (16, 8, 20_000, 2)];
         let methods = vec![7, 100];
-        Self {
-            widths,
-            limbs: 1 << 13,
-            methods,
-            large,
-            divisions,
-            widest_power: 8192,
-            powers: vec![(33, 2_000)],
-        }
+        Self { widths, methods, large, divisions, powers: vec![(33, 2_000)], ..Self::usual() }
     }
 
     /// Returns the sizes for the simulator, which takes a second to compile a kernel: one width for
