@@ -33,6 +33,7 @@ mod collatz;
 mod collatz_merge;
 #[cfg(test)]
 mod collatz_runs;
+#[cfg(test)]
 mod collatz_stops;
 #[cfg(test)]
 mod common;
