@@ -68,7 +68,7 @@ pub fn run_device(
 }
 
 /// Runs the cases of [`fields`] and [`elementwise`] on a device: `field@cuda:0::products`,
-/// `elementwise@cuda:0::shifts` and so on. `filter` and `report` are those of [`run`].
+/// `elementwise@cuda:0::shifts` and so on. `filter` and `report` are those of [`run`](crate::run).
 pub fn run_kernels(
     device: &Device,
     widths: &[usize],
@@ -79,7 +79,7 @@ pub fn run_kernels(
 }
 
 /// Runs the cases of [`batches`] on an executor: `batch::sums` and so on for the CPU,
-/// `batch@cuda:0::sums` and so on for a device. `filter` and `report` are those of [`run`].
+/// `batch@cuda:0::sums` and so on for a device. `filter` and `report` are those of [`run`](crate::run).
 pub fn run_batches(
     executor: &Executor,
     sizes: &batches::Sizes,
@@ -91,7 +91,7 @@ pub fn run_batches(
 
 /// Runs the cases of [`transforms::big`], [`transforms::small`] and [`transforms::prime`] on a
 /// device: `transform-big@cuda:0::convolutions`, `transform-small@cuda:0::rings` and so on.
-/// `filter` and `report` are those of [`run`].
+/// `filter` and `report` are those of [`run`](crate::run).
 pub fn run_transforms(
     device: &Device,
     depth: Depth,
@@ -169,7 +169,7 @@ fn of_transforms<'a>(
 }
 
 /// Runs the cases of [`transforms::cpu`]: `transform::outputs` and so on. `filter` and `report` are
-/// those of [`run`].
+/// those of [`run`](crate::run).
 pub fn run_transforms_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&CaseReport)) -> Summary {
     let mut run = Running { filter, report, summary: Summary::default() };
     for (case, of_cpu) in transforms::cpu::CASES {
