@@ -32,7 +32,7 @@ pub enum RunError {
     /// No plan is possible for the request.
     #[error(transparent)]
     Plan(#[from] PlanRefusal),
-    /// The second engine is the same as the first.
+    /// The second engine, which is to recompute the test, is the same as the first engine.
     #[error(
         "the second engine must differ from the first, and the test of M{exponent} is itself \
          computed by {engine}: choose another engine for one of them"
@@ -43,7 +43,8 @@ pub enum RunError {
         /// The name of the engine.
         engine: &'static str,
     },
-    /// The test was finished before, but its stored result lacks something that the job requests.
+    /// An earlier run finished the test, but the stored result lacks something that the job
+    /// requests.
     #[error("M{exponent} was tested before without {lacks}: --restart tests it again")]
     TestedWithout {
         /// The exponent p of M_p = 2^p − 1.
@@ -113,7 +114,8 @@ pub enum RunError {
         /// The underlying error.
         source: MakeError,
     },
-    /// The observer could not deliver a report. The result is nevertheless stored and recorded.
+    /// The observer could not deliver a report or a tally. A result is nevertheless stored and
+    /// recorded.
     #[error("{0}")]
     Undelivered(#[source] Undelivered),
     /// A directory cannot be created.
@@ -143,7 +145,7 @@ pub enum RunError {
         /// The reason why the content is not a proof.
         source: ProofError,
     },
-    /// A proof could not be verified.
+    /// No proof of the requested power is possible, or a proof could not be verified.
     #[error(transparent)]
     Proof(#[from] ProofError),
     /// A list of assignments cannot be used.
@@ -178,7 +180,7 @@ pub enum RunError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The lock file of a worker's number cannot be used.
+    /// The lock file that reserves a worker number cannot be used.
     #[error("cannot use the lock {}", path.display())]
     WorkerLock {
         /// The path of the lock file.

@@ -43,7 +43,7 @@ pub enum Note {
         exponent: u32,
         /// The path of the stored result.
         path: PathBuf,
-        /// Whether the user can request that the test is repeated. This is false for a job with an
+        /// Whether the user can request that the test be repeated. This is false for a job with an
         /// assignment.
         repeatable: bool,
     },
@@ -94,8 +94,8 @@ pub enum Note {
     LockTakenOver(String),
     /// The worker has no work left.
     NoWorkLeft {
-        /// A text that names the lists and says how many of their lines were done, failed or were
-        /// left.
+        /// A text that names the lists and counts their lines, such as `no work left in
+        /// worktodo.txt: 3 assignments done, 1 failed`.
         summary: String,
         /// Whether the worker waits for more work.
         waits: bool,

@@ -23,9 +23,9 @@ pub enum RunEvent<'a> {
     Note(&'a Note),
     /// A warning of something that the user should know.
     Warning(&'a Warning),
-    /// Whether the run has unsaved work. After `Saves(true)` the run obeys its stop token: it saves
-    /// its work and ends. After `Saves(false)`, and before the first `Saves` event, nothing is lost
-    /// if the process ends at once, and the run may be slow to notice the token.
+    /// Whether the run obeys its stop token. After `Saves(true)` it does: it saves its work, if any
+    /// is unsaved, and ends. After `Saves(false)`, and before the first `Saves` event, the run may
+    /// be slow to notice the token, but nothing is lost if the process ends at once.
     Saves(bool),
     /// A test of M_p starts.
     TestBegins {
@@ -34,7 +34,7 @@ pub enum RunEvent<'a> {
     },
     /// The test reports an event.
     Test(&'a Event),
-    /// The stop request was noticed; a checkpoint is being saved.
+    /// A stop request was noticed. The test saves a checkpoint and ends.
     Stopping,
     /// The test has ended, with or without a result.
     TestEnds,
@@ -80,24 +80,28 @@ pub enum ProofStage {
 ///
 /// A closure that takes an event is an observer: `Arc::new(|event: &RunEvent<'_>| …)`.
 pub trait Observer: Send + Sync {
-    /// Receives an event. The run waits until this function returns, except for the events of a
-    /// test, which come from a thread of their own.
+    /// Receives an event. The events of a test come from a separate thread, and the test does not
+    /// wait for this function. For other events, the run waits until this function returns.
     fn event(&self, event: &RunEvent<'_>);
 
-    /// Receives the report of a job: the result of a test, after it is stored and before it is
-    /// recorded; an interim residue, which is not stored; a factor; or the report that the job was
-    /// stopped.
+    /// Receives the report of a job, which is one of these:
+    ///
+    /// * the result of a test, after it is stored and before it is recorded in the results file;
+    /// * an interim residue, which is not stored;
+    /// * a factor, which makes the test unnecessary;
+    /// * the report that the job was stopped.
     ///
     /// # Errors
-    /// Returns the reason why the report cannot be delivered. The run records the result
-    /// nevertheless. It then ends with [`RunError::Undelivered`](crate::RunError::Undelivered) or,
-    /// for an assignment, continues with a warning.
+    /// Returns the reason why the report cannot be delivered. A result or a factor is recorded
+    /// nevertheless. If it belongs to an assignment, the run then continues with a warning. In all
+    /// other cases the run ends with [`RunError::Undelivered`](crate::RunError::Undelivered).
     fn result(&self, report: &Report) -> Result<(), Undelivered> {
         let _ = report;
         Ok(())
     }
 
-    /// Receives the tally of a worker that has no work left: the numbers of lines by their outcome.
+    /// Receives the tally of a worker that has no work left: how many lines were done, failed, or
+    /// were left.
     ///
     /// # Errors
     /// Returns the reason why the tally cannot be delivered. The worker ends with this error.

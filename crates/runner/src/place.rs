@@ -21,9 +21,10 @@ pub(crate) fn resolved(
     Ok(resolved.request)
 }
 
-/// Returns the fastest plan for the first engine of a test, and the fastest plan for the second
-/// engine, which recomputes the test. The engines must differ, because an engine that makes an
-/// error may make the same error again.
+/// Returns the fastest plans for the two engines of a test; the second engine recomputes the test.
+/// The device of the first request must be chosen already: see [`resolved`]. Returns
+/// [`RunError::SameEngine`] if the engines are the same, because an engine may make the same error
+/// twice.
 pub(crate) fn two_plans(
     exponent: Exponent,
     [first, second]: [&PlanRequest; 2],

@@ -185,13 +185,14 @@ impl StoredResult {
 /// The stored result of a finished certification.
 pub(crate) struct StoredCertification {
     pub(crate) path: PathBuf,
-    /// The slug of the certification's [`TestKind`], which depends on the start residue.
+    /// The slug in the name of the file: [`TestKind::slug`]. For a certification it depends on the
+    /// start residue.
     pub(crate) slug: String,
     pub(crate) squarings: u64,
 }
 
-/// Returns the stored results of all finished certifications of a number whose checkpoints are in
-/// `dir`. Files that cannot be read or are damaged are ignored.
+/// Returns the stored results of all finished certifications of M_p, where `dir` is the directory
+/// `M<p>`. Skips files that are damaged or cannot be read.
 pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     let folder = Folder::not_linked(dir);
     let Ok(entries) = folder.list() else { return vec![] };
@@ -206,14 +207,15 @@ pub(crate) fn certifications(dir: &Path) -> Vec<StoredCertification> {
     entries.into_iter().filter_map(|entry| of(folder.file(entry.name))).collect()
 }
 
-/// Returns the content of a file. Returns an error if the file is larger than any report.
+/// Returns the content of a file. Returns an error if the file is larger than 1 MiB; every report
+/// is smaller.
 fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     const MOST: u64 = 1 << 20;
     place(path).and_then(|(folder, name)| folder.read(name, MOST))
 }
 
-/// Splits the path of a stored result into the directory, which must not be a symbolic link, and
-/// the name of the file.
+/// Splits the path of a stored result into its directory and the name of its file. If the directory
+/// is a symbolic link, every later access to the file through the returned folder fails.
 fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     let (_, name) = Folder::of(path)?;
     Ok((Folder::not_linked(path.parent().unwrap_or(path)), name))

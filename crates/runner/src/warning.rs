@@ -7,7 +7,8 @@ use std::path::PathBuf;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Warning {
-    /// An existing GPU is not used, or stored times cannot be read. The string is the warning.
+    /// A GPU exists but is not used, or the times that `warpint tune` stored cannot be read. The
+    /// string is the warning.
     OfPlan(String),
     /// The stored result is damaged or belongs to another test. Its file was renamed.
     UnsoundResult {
@@ -18,7 +19,7 @@ pub enum Warning {
         /// The reason why the file cannot be used, such as damage.
         reason: String,
     },
-    /// It will not be possible to write the result of the test to the results file.
+    /// A check before the test shows that the result cannot be written to the results file.
     NotRecordable {
         /// The exponent p of M_p = 2^p − 1.
         exponent: u32,

@@ -45,34 +45,34 @@ pub struct Job<'a> {
     pub spec: TestSpec,
     /// The requested device, engine, transform length and number of threads.
     pub request: PlanRequest,
-    /// For PRP: the power of the proof to be made; `None` for no proof. [`Points::new`] must return
-    /// points for it.
+    /// For PRP: the power of the proof to be made; `None` for no proof. [`Job::run`] returns an
+    /// error if [`Points::new`] returns `None` for this power.
     pub proof: Option<u32>,
     /// For Lucas–Lehmer: the request for a second engine, which recomputes the test; `None` for a
     /// single engine.
     pub verify_with: Option<PlanRequest>,
-    /// The path of the directory for checkpoints, stored results and the results file.
+    /// The path of the directory for checkpoints, stored results, proofs and the results file.
     pub dir: &'a Path,
-    /// The path of the results file; `None` selects the results file of [`Job::dir`].
+    /// The path of the results file; `None` selects the results file in [`Job::dir`].
     pub results: Option<&'a Path>,
     /// The time between checkpoints.
     pub checkpoint_interval: Duration,
     /// The limit of k up to which factors 2kp + 1 are looked for before the test; `None` for no
     /// search.
     pub tf_limit: Option<u64>,
-    /// Whether to discard the existing files of this test.
+    /// Whether to remove the checkpoints and the stored result of this test, and begin it again.
     pub restart: bool,
     /// The assignment for which the test is done; `None` for a test without an assignment.
     pub order: Option<Order<'a>>,
 }
 
-/// The data of a job that come from its assignment and from the worker.
+/// The assignment of a job, with the log and the status file of its worker.
 #[derive(Debug)]
 pub struct Order<'a> {
     /// The assignment and the user to whom the result is credited.
     pub credit: Credit,
-    /// Whether the assignment is a double check. A result that this machine has stored before does
-    /// not count for a double check.
+    /// Whether the assignment is a double check. For a double check, a stored result is used only
+    /// if it was computed for the same assignment.
     pub double_check: bool,
     /// The log and the status file of the worker.
     pub watch: &'a Watch,
@@ -95,7 +95,7 @@ struct Plans {
     second: Option<Plan>,
 }
 
-/// Returns a random shift, from 0 to p − 1 bits, for a test of 2^p − 1.
+/// Returns a random shift of the residue for a test of 2^p − 1: a number of bits from 0 to p − 1.
 #[must_use]
 pub fn random_shift(p: u32) -> u32 {
     // The keys of `RandomState` are random numbers from the operating system.
@@ -124,8 +124,9 @@ impl<'a> Job<'a> {
     }
 
     /// Runs the test until its result is stored and recorded, or until `stop` is set. If a
-    /// checkpoint exists, the test resumes from the newest. The files, where `DIR` is [`Job::dir`],
-    /// are:
+    /// checkpoint exists, the test resumes from the newest. If the search before the test finds a
+    /// factor, the job records the factor and does not run the test. The files, where `DIR` is
+    /// [`Job::dir`], are:
     ///
     /// | | |
     /// |---|---|
@@ -184,9 +185,9 @@ impl<'a> Job<'a> {
         run.compute(&request, both)
     }
 
-    /// Returns the path of the results file. If [`Job::results`] is `None`, the result of an
-    /// assignment is written to the results file of the worker that did the assignment, even if
-    /// another worker later finds the test finished.
+    /// Returns the path of the results file. `credit` names the worker that did the assignment. If
+    /// [`Job::results`] is `None`, the result belongs in the file of that worker, even if another
+    /// worker later finds the test finished.
     fn results_path(&self, credit: Option<&Credit>) -> PathBuf {
         match self.results {
             Some(path) => path.to_owned(),
@@ -194,8 +195,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Returns the results file with its owner: the program if the file is the results file of the
-    /// directory, or the user if [`Job::results`] names the file.
+    /// Returns the results file, marked as the user's if [`Job::results`] names the file, and as
+    /// the program's own otherwise.
     fn results_file<'p>(&self, path: &'p Path) -> ResultsFile<'p> {
         match self.results {
             Some(_) => ResultsFile::Given(path),
@@ -219,8 +220,8 @@ impl<'a> Job<'a> {
     }
 
     /// Searches for a small factor of M_p, and returns it. Does not search if factors are already
-    /// known. Does not search either if an interim residue is requested, because the user wants
-    /// that residue even if M_p has a factor.
+    /// known, or if an interim residue is requested: the user wants that residue even if M_p has a
+    /// factor.
     fn small_factor(&self) -> Option<u64> {
         let wanted = self.spec.iterations.is_none() && self.spec.known_factors.is_empty();
         trial_factor(self.spec.exponent, self.tf_limit.filter(|_| wanted)?)
@@ -235,9 +236,9 @@ impl<'a> Job<'a> {
 }
 
 impl Run<'_> {
-    /// Delivers and records the stored result of a test that was finished before. Afterwards, for a
-    /// job without an assignment, returns an error if the result lacks a requested proof or was not
-    /// computed by the requested second engine too.
+    /// Delivers and records the stored result of a test that an earlier run finished. Afterwards,
+    /// for a job without an assignment, returns an error if the job requests a proof or a second
+    /// engine and the stored result lacks it.
     fn again(mut self, finished: TestReport, second: Option<Plan>) -> Result<Report, RunError> {
         let job = self.job;
         let report = Report::Test(Box::new(finished.clone()));

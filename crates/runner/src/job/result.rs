@@ -18,8 +18,9 @@ use crate::stored::{Loaded, StoredError};
 use crate::warning::Warning;
 
 impl Reporter {
-    /// Delivers a report to the observer, and returns the report. If the delivery fails for a job
-    /// with an assignment, the assignment still counts as done, and the failure becomes a warning.
+    /// Delivers a report to the observer, writes it to the worker's log, and returns it. If the
+    /// delivery fails for a job with an assignment, the assignment still counts as done, and the
+    /// failure becomes a warning.
     pub(super) fn deliver(&self, report: Report) -> Result<Report, RunError> {
         let delivered = self.observer.result(&report);
         self.log(&report);
@@ -35,8 +36,8 @@ impl Reporter {
 }
 
 impl Run<'_> {
-    /// Loads the stored result of this test. Returns `None` if there is none, or if the stored
-    /// result cannot be used for the assignment.
+    /// Loads the stored result of this test. Returns `None` if no result is stored, if the file is
+    /// damaged or belongs to another test, or if the result does not count for the assignment.
     pub(super) fn load(&mut self) -> Result<Option<TestReport>, RunError> {
         let (job, exponent) = (self.job, self.exponent);
         let path = self.stored.path().to_owned();
@@ -78,7 +79,7 @@ impl Run<'_> {
 
     /// Stores, delivers and records a result, and then removes the checkpoints. In this order the
     /// result or a checkpoint is on disk at every instant, and the result is delivered even if the
-    /// results file cannot be written.
+    /// results file cannot be written. If the result cannot be stored, the checkpoints are kept.
     pub(super) fn finish(&mut self, report: TestReport) -> Result<Report, RunError> {
         let kept = self.keep(&report);
         let cleared = if kept.is_ok() { self.remove_residues() } else { Ok(()) };

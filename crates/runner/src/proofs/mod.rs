@@ -70,9 +70,9 @@ pub struct ProofWork {
 }
 
 impl ProofWork {
-    /// Creates the proof work for M_p in a directory, for a power from 1 to
-    /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER). Returns `None` if p is too small
-    /// for the power.
+    /// Creates the [`ProofWork`] of a test of M_p in a directory. Returns `None` if the power is
+    /// not from 1 to [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER), or if p is too
+    /// small for the power.
     #[must_use]
     pub fn new(dir: &Path, p: u32, power: u32, observer: Arc<dyn Observer>) -> Option<Self> {
         Self::reporting(dir, p, power, Reporter { observer, watch: None })
@@ -84,8 +84,8 @@ impl ProofWork {
         Some(Self { power, possible: Mutex::new(power), exponent: p, residues, proofs, reporter })
     }
 
-    /// Checks that residues and proof can be written to their folders: nothing else may have the
-    /// name of a folder. Call this before the test.
+    /// Checks the paths of the folders for the residues and for the proof. A path that already
+    /// exists must be a folder. Call this before the test.
     ///
     /// # Errors
     /// Returns [`ProofFileError::NotAFolder`].
@@ -181,8 +181,8 @@ impl ProofWork {
     }
 
     /// Writes a proof to its file, and returns the path and the MD5 of the file. If the disk is
-    /// full, removes the residues and tries again. If the second attempt fails too, gives the proof
-    /// up, so that the result of the test does not wait for disk space.
+    /// full, removes the residues and tries again. If the disk is still full, returns
+    /// [`MakeError::GivenUp`], so that the result of the test does not wait for disk space.
     fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
         let factors = proof.factors().texts().to_vec();
         let file = ProofFile::new(self.exponent, factors, proof.residue_bytes())?;

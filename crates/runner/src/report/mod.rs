@@ -143,7 +143,7 @@ enum Status {
     /// The test is a certification, which has no verdict on the number.
     #[serde(rename = "certified")]
     Certified,
-    /// The test is not finished: the report has the residue of an earlier iteration.
+    /// The test is not finished: the residue is that of an iteration before the last.
     #[serde(rename = "interim")]
     Interim,
 }
@@ -154,7 +154,8 @@ struct RoundOff {
     mean: f64,
     products: u64,
     /// Z = (½ − μ)/β, where μ is the mode and β the scale of the distribution of the largest
-    /// round-off of a product. Absent after few products, and in reports of earlier versions.
+    /// round-off of a product. Absent if the test has computed too few products to estimate it, and
+    /// in reports of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     z: Option<f64>,
 }
@@ -250,7 +251,7 @@ impl TestReport {
         }
     }
 
-    /// Returns whether this is the report of a whole test of M_p of this kind and with these known
+    /// Returns whether the test is finished and has this kind, this exponent p and these known
     /// factors.
     #[must_use]
     pub fn is_of(&self, kind: TestKind, p: u32, known_factors: &[String]) -> bool {
@@ -279,7 +280,7 @@ impl TestReport {
         Self { second_engine: engine.map(str::to_owned), ..self }
     }
 
-    /// Returns the shift with which the test started.
+    /// Returns the shift of the residue at the start of the test, in bits.
     #[must_use]
     pub fn shift_count(&self) -> u32 {
         self.shift_count

@@ -32,7 +32,8 @@ impl Claim {
         Ok(lock.map(|lock| Self { _lock: lock }))
     }
 
-    /// Returns whether some process has locked the file. Does not create the file.
+    /// Returns whether some process has locked the file. Returns false if the file does not exist
+    /// or cannot be opened. Does not create the file.
     #[must_use]
     pub fn is_taken(path: &Path) -> bool {
         place(path).is_ok_and(|(folder, name)| folder.is_locked(name))
@@ -51,8 +52,9 @@ impl Claim {
     }
 }
 
-/// Splits the path of a lock file into its directory and its name. The directory of an exponent
-/// must not be a symbolic link, because this program creates it.
+/// Splits the path of a lock file into its directory and its name. The directory of an exponent is
+/// created by this program. If it is a symbolic link, every later access to the lock file through
+/// the returned folder fails.
 fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     let (folder, name) = Folder::of(path)?;
     let own = name == OF_EXPONENT;

@@ -39,15 +39,16 @@ pub struct Crew {
     /// A function that returns whether a process ended as expected. If the function returns false,
     /// a warning is sent to the observer.
     pub is_orderly: fn(ExitStatus) -> bool,
-    /// A function that asks a process to stop. If the user pressed Ctrl-C on a terminal, the
-    /// process has already received that request, and must treat the two as one.
+    /// A function that asks a process to stop. Ctrl-C on a terminal sends a stop request to the
+    /// process directly. The process must treat that request and a request by this function as one.
     pub ask: fn(&Child),
 }
 
 impl Crew {
     /// Starts the workers, and waits until all have ended. Sends their output to the observer line
     /// by line. If `stop` is set, asks the workers to stop. Returns the exit status of each worker,
-    /// or `None` for a worker that could not be started or waited for.
+    /// in the order of [`Crew::commands`]; `None` for a worker that could not be started or waited
+    /// for.
     #[must_use]
     pub fn run(self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Vec<Option<ExitStatus>> {
         // The workers save their work; this process loses nothing, but waits for them.
@@ -74,9 +75,9 @@ impl Crew {
     }
 }
 
-/// Returns the workers to be started: `each` workers on every device, numbered 0, 1, …. If
-/// `threads`, the number of threads of each worker, is `None`, the workers on the CPU divide the
-/// `cores` cores of the CPU among themselves.
+/// Returns the workers to be started: `each` workers on every device, numbered 0, 1, … device by
+/// device. `threads` is the number of threads of each worker. If it is `None`, the workers on the
+/// CPU divide its `cores` cores among themselves, and each gets at least one thread.
 ///
 /// # Errors
 /// Returns [`RunError::TooManyWorkers`].

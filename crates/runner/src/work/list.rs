@@ -12,7 +12,8 @@ use crate::RunError;
 /// Checks that a line is an assignment for this program.
 ///
 /// # Errors
-/// Returns [`RunError::NoAssignment`] or [`RunError::Exponent`].
+/// Returns [`RunError::Exponent`] if the exponent of the assignment cannot be tested, and
+/// [`RunError::NoAssignment`] for any other reason.
 pub fn check_line(line: &str) -> Result<(), RunError> {
     let refused = match Line::parse(line.as_bytes()) {
         Line::Work(assignment) => {

@@ -17,14 +17,14 @@ pub struct Overview {
     /// All workers that have run in the directory, in the order of their numbers. A worker whose
     /// process ended without updating its status has [`State::Killed`].
     pub workers: Vec<WorkerStatus>,
-    /// The numbers of lines in `worktodo.txt`, the list of all workers.
+    /// The counts of lines in `worktodo.txt`, the list for all workers.
     pub lines: ListStatus,
-    /// The numbers of lines in the lists `worktodo-N.txt`, each of which is for one worker.
+    /// The counts of lines in the lists `worktodo-N.txt`. Each list is for one worker.
     #[serde(rename = "own-lists", skip_serializing_if = "Vec::is_empty")]
     pub own_lists: Vec<ListStatus>,
 }
 
-/// The numbers of lines of each kind in a list.
+/// The counts of lines in a list, by kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ListStatus {
     /// The path of the list.

@@ -25,7 +25,7 @@ const POLL: Duration = Duration::from_secs(2);
 /// The interval at which a waiting worker looks for a stop request.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A line of a list, and the index of the list.
+/// A line of a list, and the index of the list in [`Shift::lists`].
 struct Place {
     list: usize,
     line: NumberedLine,
@@ -42,19 +42,20 @@ struct Task {
 /// The state of a worker while it does the assignments of its lists.
 pub(super) struct Shift<'a> {
     options: &'a Worker,
-    /// The lists of the worker, in order of preference: a later list is used when the earlier ones
-    /// have no line that can be done.
+    /// The lists of the worker. Certifications from all lists come first. Other assignments of a
+    /// list are done only when the lists before it have none that can be done.
     lists: Vec<WorkFile>,
     watch: &'a Watch,
     reporter: Reporter,
     stop: &'a StopToken,
-    /// The lines that have been reported to the user because they are not assignments for this
-    /// program.
+    /// The lines that are not assignments for this program and have been reported to the user. Each
+    /// line is reported only once.
     told: HashSet<Vec<u8>>,
-    /// The lines that failed or could not be removed. They are not tried again.
+    /// The lines whose assignments failed, or that could not be removed after their assignments
+    /// were done. These assignments are not tried again.
     given_up: HashSet<Vec<u8>>,
-    /// The last warning about a file of additions that could not be moved; `None` if moving has
-    /// worked since.
+    /// The text of the last warning that the lines of a file of additions could not be moved;
+    /// `None` if lines have been moved since. The same warning is not repeated.
     stuck: Option<String>,
     tally: Tally,
 }
@@ -81,6 +82,7 @@ impl<'a> Shift<'a> {
     }
 
     /// Does assignments until none is left that this worker can do, or until a stop is requested.
+    /// If [`Worker::wait`] is true, waits for new lines when none is left.
     pub(super) fn all(mut self) -> Result<Ended, RunError> {
         let reporter = self.reporter.clone();
         StartFile::clear_finished(&self.options.dir, &mut |note| reporter.say(&note));
@@ -146,8 +148,8 @@ impl<'a> Shift<'a> {
     }
 
     /// Returns the first assignment that can be done and that no other worker has claimed. Returns
-    /// `None` if there is no such assignment. Certifications come first, because they are short and
-    /// the credit of another user for a test depends on them.
+    /// `None` if there is no such assignment. Certifications come first: they are short, and
+    /// another user's credit for a test depends on them.
     fn next(&mut self) -> Result<Option<Task>, RunError> {
         'again: loop {
             let mut places = self.read()?;
@@ -190,8 +192,8 @@ impl<'a> Shift<'a> {
         Ok(places)
     }
 
-    /// Counts the lines that are not assignments for this program, and reports each of them once to
-    /// the user.
+    /// Counts the lines that are not assignments for this program, and reports each line to the
+    /// user once.
     fn tell_of_others(&mut self, places: &[Place]) {
         (self.tally.malformed, self.tally.foreign) = (0, 0);
         for place in places {
@@ -227,7 +229,7 @@ impl<'a> Shift<'a> {
         Ok(lines.iter().any(|other| other.bytes == place.line.bytes))
     }
 
-    /// Runs the test of a task; returns whether a stop request ended it.
+    /// Runs the test of a task. Returns true if a stop request ended the test.
     fn work(&mut self, task: &Task) -> bool {
         let (options, work) = (self.options, &task.assignment.work);
         let spec = match spec_of(&options.dir, work, task.exponent) {
@@ -277,8 +279,8 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Finishes a task whose result is recorded: removes the line of the task and, for a
-    /// certification, then the start residue. If the process is killed in between,
+    /// Finishes a task whose result is recorded. Removes the line of the task, and then, for a
+    /// certification, the start residue. If the process is killed in between,
     /// [`StartFile::clear_finished`] removes the residue later.
     fn finish(&mut self, task: &Task, kind: TestKind) {
         let place = &task.place;
@@ -299,9 +301,9 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Removes the start residue of a finished certification. Keeps the residue if a list has
-    /// another certification with the same exponent and number of squarings, which needs the
-    /// residue.
+    /// Removes the start residue of a finished certification. Keeps the residue if one of the
+    /// worker's lists has another certification with the same exponent and number of squarings,
+    /// which needs the residue.
     fn remove_start(&self, work: &Work, kind: TestKind) {
         let start = StartFile::new(&self.options.dir, work.exponent());
         let removed = self.read().and_then(|places| {

@@ -12,7 +12,7 @@ use super::Claim;
 use crate::note::Note;
 use crate::stored::{StoredCertification, certifications};
 
-/// The file `DIR/M<p>.cert`, which consists of ⌈p/8⌉ little-endian bytes.
+/// The file `DIR/M<p>.cert`, which contains a residue modulo M_p as ⌈p/8⌉ bytes, little-endian.
 ///
 /// The file belongs to one certification and is removed when the certification is finished.
 /// Programs that fetch start residues do not replace an existing file. If the file were not
@@ -120,9 +120,10 @@ impl StartFile {
     }
 
     /// Removes the start files in a directory whose certifications are finished, recorded and no
-    /// longer in a list. These files exist if a process was killed after it removed a line from its
-    /// list. A file stays if it cannot be removed, or as long as it is uncertain whether its
-    /// certification is finished. `say` is called with a note on each removed file.
+    /// longer in a list. Such a file remains if a process was killed after it had removed the line
+    /// of the certification and before it removed the file. A file stays if it cannot be removed,
+    /// or as long as it is uncertain whether its certification is finished. `say` is called with a
+    /// note on each removed file.
     pub fn clear_finished(dir: &Path, say: &mut dyn FnMut(Note)) {
         let Ok(entries) = fs::read_dir(dir) else { return };
         for entry in entries.flatten() {

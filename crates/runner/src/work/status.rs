@@ -63,7 +63,7 @@ pub struct TestStatus {
     pub exponent: u32,
     /// The work type in the terms of GIMPS: `PRP-3`, `LL` or `Cert`.
     pub worktype: String,
-    /// The identifier of the assignment (AID).
+    /// The identifier of the assignment (AID); absent for an assignment without an identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
     /// The device, such as `cuda:0`, or `cpu`; absent while the plan is being chosen.
@@ -86,20 +86,21 @@ pub struct TestStatus {
     /// The progress of building the proof, in percent; absent before the end of the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof_percent: Option<f64>,
-    /// The recent mean time of an iteration, in µs.
+    /// The recent mean time of an iteration, in µs; absent until it is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub us_per_iteration: Option<f64>,
     /// The estimated remaining time in seconds: of the test or, while the proof is being built, of
-    /// the proof.
+    /// the proof. Absent until it can be estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eta_seconds: Option<u64>,
-    /// The iteration of the last checkpoint; absent if none was saved.
+    /// The iteration of the last checkpoint that the present process has saved; absent if there is
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<u64>,
-    /// The last iteration whose state a Gerbicz–Li check has verified.
+    /// The last iteration whose state a Gerbicz–Li check has verified; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<u64>,
-    /// The round-off; absent for engines that compute in integers.
+    /// The round-off; absent until it is measured, and for engines that compute in integers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_off: Option<RoundOffStatus>,
     /// The last readings of the device's sensors; absent for a device without sensors.
@@ -116,7 +117,7 @@ pub struct RoundOffStatus {
     /// The largest round-off.
     pub max: f64,
     /// Z = (½ − μ)/β, where μ is the mode and β the scale of the distribution of the largest
-    /// round-off of a product. Absent after few products.
+    /// round-off of a product. Absent if the engine has computed too few products to estimate it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
 }

@@ -72,8 +72,8 @@ impl Watch {
         Self(Arc::new(Mutex::new(told)))
     }
 
-    /// Writes a line to the log. A leading `M<p>` is removed, because every line of the log names
-    /// the number.
+    /// Writes a line to the log. While a test of M_p is in progress, a leading `M<p>` is removed,
+    /// because the log itself adds the number to each line.
     pub fn log(&self, line: &str) {
         self.told().say(line);
     }

@@ -47,7 +47,8 @@ pub struct Worker {
     pub checkpoint_interval: Duration,
 }
 
-/// The numbers of lines by their outcome when a worker has no work left.
+/// How many lines a worker has done, and how many it leaves for which reason, when it has no work
+/// left.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
@@ -64,7 +65,8 @@ pub struct Tally {
     pub malformed: u32,
     /// The number of assignments that only other programs can do. Their lines are kept in the list.
     pub foreign: u32,
-    /// The number of assignments whose exponents other workers have claimed.
+    /// The number of assignments whose exponents other workers have claimed. Their lines are kept
+    /// in the list.
     pub busy: u32,
     /// The errors with which assignments failed.
     #[serde(skip)]
@@ -98,15 +100,16 @@ impl Worker {
         }
     }
 
-    /// Does assignments until `stop` is set or no line is left that this worker can do. If
-    /// [`Worker::wait`] is true, the worker then waits for new lines instead of ending.
+    /// Does assignments until no line is left that this worker can do, or until `stop` is set. If
+    /// [`Worker::wait`] is true and no line is left, the worker waits for new lines instead of
+    /// ending.
     ///
     /// If an assignment fails, the worker reports the error, keeps the line in the list, and
     /// continues with the next line.
     ///
     /// # Errors
-    /// Returns an error if the results file or a list cannot be used, if another worker has the
-    /// same number, or if the observer could not deliver the tally.
+    /// Returns an error if the results file, a list or the lock file cannot be used, if another
+    /// worker has the same number, or if the observer could not deliver the tally.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Ended, RunError> {
         gimps::check_results_path(ResultsFile::Own(&results_path(&self.dir, self.number)))?;
         // Paths that cannot be lists, such as a folder or a FIFO, are refused before any work, too.
