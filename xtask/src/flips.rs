@@ -120,8 +120,8 @@ fn refuse(reason: &str) -> ! {
     clap::Error::raw(ErrorKind::ValueValidation, format!("{reason}\n")).exit()
 }
 
-/// Prints a line for each kind of flip, with the numbers of flips that were found, harmless and
-/// missed.
+/// Prints a line for each kind of flip: how many flips were found, how many were harmless, and how
+/// many were missed.
 fn table(tally: &Tally) {
     println!("{:32} {:>6} {:>9} {:>7}", "flips in", "found", "harmless", "missed");
     for (sort, [found, harmless, missed]) in &tally.sorts {

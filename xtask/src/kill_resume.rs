@@ -86,10 +86,10 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the time from the start of a process to its kill. One kill in five is within the first
-/// 0.05 s, and one in three is close to the time of a checkpoint. The others are anywhere in a time
-/// of max(3·`whole`/`kills`, 0.3 s), in which the test can make some progress. `whole` is the
-/// duration of the test without kills.
+/// Returns a random time from the start of a process to its kill. One in five is less than 0.05 s,
+/// and one in three is close to the time of a checkpoint. The others are uniform up to
+/// max(3·`whole`/`kills`, 0.3 s), so that the test can make some progress. `whole` is the duration
+/// of the test without kills.
 fn moment(rng: &mut ChaCha8Rng, whole: Duration, kills: u32) -> Duration {
     let share = (whole.as_secs_f64() * 3.0 / f64::from(kills.max(1))).max(0.3);
     let seconds = match rng.random_range(0..15) {

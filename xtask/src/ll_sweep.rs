@@ -133,8 +133,8 @@ fn verdict(prime: bool) -> &'static str {
     if prime { "prime" } else { "composite" }
 }
 
-/// Prints a line for each family: the numbers of tests, of primes found and of squarings, and the
-/// time.
+/// Prints a line for each engine family: how many tests and squarings it has done, how many primes
+/// it has found, and the time.
 fn table(tested: &[Vec<Tested>]) {
     println!(
         "{:12} {:>9} {:>7} {:>12} {:>10} {:>12}",
@@ -175,8 +175,8 @@ impl Progress {
         Self { begin: now, last: now, exponents: exponents.len(), tested: 0, work, done: 0.0 }
     }
 
-    /// Returns a measure of the work of a test of M_p: p squarings, each of which takes a time
-    /// proportional to p·log p.
+    /// Returns a measure of the work of a test of M_p: about p squarings, each of which takes a
+    /// time proportional to p·log p.
     fn work(p: u32) -> f64 {
         f64::from(p).powi(2) * f64::from(p).ln()
     }

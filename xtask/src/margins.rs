@@ -22,7 +22,8 @@ use warpint_mersenne::{
 };
 use warpint_selftest::sample;
 
-/// The number of squarings that the engine measures after each start of a measurement.
+/// The number of squarings of which the engine measures each one, after a register is written or a
+/// sum is computed. Of later squarings it measures only some.
 const WATCHED: u64 = 100;
 
 /// The number of squarings after which a new random residue is drawn.
@@ -152,10 +153,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Prints the least [`MeasuredLength::z`] of all lengths. If several cases of a length were
-/// measured, also prints the largest ratio, over all lengths, of the coefficient
-/// [`MeasuredLength::c`] of the worst case to the coefficient of the first case. `lines` contains
-/// the worst case of each length.
+/// Prints the least [`MeasuredLength::z`] of all lengths. `lines` contains the worst case of each
+/// length.
+///
+/// If several cases of a length were measured, also prints how much worse the worst case is than
+/// the first case. This is the ratio of their coefficients [`MeasuredLength::c`], and the largest
+/// ratio of all lengths is printed.
 fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
     if let Some((z, length)) = lines
         .iter()

@@ -132,8 +132,8 @@ fn verify(bytes: &[u8], family: &'static dyn EngineFamily) -> anyhow::Result<Fat
 struct Tally {
     count: usize,
     taken: AtomicU64,
-    /// The numbers of files that are unread, refused, accepted or undecided because of an error,
-    /// and the time at which the last line was printed.
+    /// The counts of files that are unread, refused, accepted or undecided because of an error, and
+    /// the time at which the last line was printed.
     counts: Mutex<([u64; 4], Instant)>,
     begun: Instant,
 }

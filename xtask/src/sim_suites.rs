@@ -90,7 +90,8 @@ fn elementwise(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Tests sums of numbers that one warp or several warps share, and small products by every method.
+/// Tests sums of numbers that one warp holds, and of numbers whose limbs are divided among several
+/// warps. Also tests small products by every method.
 fn batches(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, CASES_OF_DEVICES, Sizes};
     let executor = Executor::on(device.clone());
@@ -103,8 +104,8 @@ fn batches(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Tests quotients, common divisors, inverses, powers, square roots and prepared moduli, on numbers
-/// held by one lane and by groups of two and four lanes.
+/// Tests quotients, common divisors, inverses, powers, square roots and moduli with precomputed
+/// reciprocals. The numbers are held by one lane and by groups of two and four lanes.
 fn division(device: &Device) -> Result<()> {
     use warpint_selftest::batches::{CASES, Sizes};
     let executor = Executor::on(device.clone());
@@ -129,8 +130,8 @@ fn division(device: &Device) -> Result<()> {
     cofactors_in_blocks(&executor)
 }
 
-/// Tests common divisors and cofactors of a width at which a block of several warps computes each
-/// pair. The values are small, so that the computation takes few steps.
+/// Tests common divisors and their cofactors at a width at which a block of several warps computes
+/// each pair of numbers. The values are small, so that the computation takes few steps.
 fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
     let width = Width::new(32 * 1100)?;
     let batch = |executor: &Executor, rows: [u32; 4]| {
@@ -291,8 +292,8 @@ fn suite_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     Ok(cases?.into_iter().flatten().collect())
 }
 
-/// Runs, on a recording simulator, each kernel with a planted error that a sanitizer must find.
-/// Returns the records to replay.
+/// Runs each kernel with a planted error on a recording simulator, if the name contains `only` and
+/// the error is one that a sanitizer must find. Returns the records to replay.
 fn planted_cases(folder: &Path, only: &str) -> Result<Vec<Case>> {
     let sanitizer = |finder| match finder {
         planted::Finder::Scheduler => None,

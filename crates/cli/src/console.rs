@@ -19,8 +19,8 @@ pub(crate) struct Console {
     json: bool,
     signals: Signals,
     view: Mutex<View>,
-    /// Whether a warning was printed that results of a worker process cannot be printed. The
-    /// warning is printed only once, because the results are also in the results files.
+    /// Whether the warning has been printed that the results of worker processes cannot be printed.
+    /// It is printed only once, because the results are also in the results files.
     silenced: AtomicBool,
 }
 

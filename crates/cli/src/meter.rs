@@ -1,4 +1,4 @@
-//! The progress of long work on standard error: a bar on a terminal, otherwise a line now and then.
+//! The progress of long work on standard error: a bar on a terminal, otherwise a line every 10 s.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::report::notice;
 /// The interval between lines of progress if standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The possible widths of a bar in columns, without its brackets and the blank after them. The
+/// The possible widths of a bar in columns, without its brackets and the blank after the bar. The
 /// widest bar that fits next to the text is used.
 const BARS: [usize; 2] = [24, 8];
 
@@ -43,9 +43,10 @@ impl Meter {
         Self { name, bar, silent, last_line: Instant::now() }
     }
 
-    /// Shows the progress `line`, unless the last update is too recent. `total` is `None` for work
-    /// without an end. Commas separate the parts of the line; if it is too long for the terminal,
-    /// its last parts are dropped.
+    /// Shows the progress: `done` steps of `total`, and the text that `line` returns. `total` is
+    /// `None` for work without an end. On a terminal, commas separate the parts of the text, and
+    /// the last parts are dropped if the text is too long. If standard error is not a terminal,
+    /// prints the text, unless the last line was printed less than [`LINE_EVERY`] ago.
     pub(crate) fn show(
         &mut self,
         done: u64,

@@ -1,5 +1,5 @@
-//! The progress of a running test on standard error: a bar on a terminal, otherwise a line now and
-//! then. If the user requested `--quiet`, only problems are shown.
+//! The progress of a running test on standard error: a bar on a terminal, otherwise a line every 10
+//! s. If the user requested `--quiet`, only problems are shown.
 
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,7 @@ impl View {
     }
 }
 
-/// The rules that decide which events are printed, and their state.
+/// Decides which events are printed.
 struct News {
     /// Whether only problems are printed.
     quiet: bool,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::meter::Meter;
 use crate::units;
 
-/// The display of the progress of a proof: a bar on a terminal, otherwise a line now and then.
+/// The display of the progress of a proof: a bar on a terminal, otherwise a line every 10 s.
 pub(crate) struct View {
     meter: Meter,
     what: &'static str,

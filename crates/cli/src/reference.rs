@@ -201,7 +201,7 @@ fn paragraphs(text: &str, first: &str, indent: &str) -> String {
 }
 
 /// Wraps one paragraph. No line begins with a word that Markdown would take for the start of a
-/// list, heading or quotation.
+/// list, heading, table or quotation.
 fn filled(text: &str, first: &str, indent: &str) -> String {
     let mut lines: Vec<String> = vec![];
     for word in words(text) {

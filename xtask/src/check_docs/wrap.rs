@@ -153,9 +153,9 @@ fn filled(words: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the words, after joining by a blank those that must stay on one line: a word that must
-/// not begin a line is joined to the preceding word, and a word that must not end a line is joined
-/// to the following word.
+/// Returns the words. Words that must stay on one line are joined by a blank: a word that must not
+/// begin a line is joined to the word before it, and a word that must not end a line is joined to
+/// the word after it.
 fn together(words: &[String]) -> Vec<String> {
     let mut joined: Vec<String> = vec![];
     for word in words {

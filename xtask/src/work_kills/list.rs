@@ -92,7 +92,7 @@ impl List {
     }
 
     /// Returns the lines that must remain in the work list at the end, because they are not
-    /// assignments.
+    /// assignments for this program.
     pub(super) fn kept(&self) -> Vec<String> {
         self.at_first.iter().filter(|line| expected(line).is_none()).cloned().collect()
     }

@@ -42,16 +42,16 @@ pub(crate) struct ArithmeticArgs {
 }
 
 impl EngineArgs {
-    /// Returns a request for a plan on a device by the chosen engine. `length` is the transform
-    /// length in words; `None` selects the fastest.
+    /// Returns the request for a plan on `device` with the chosen engine and number of threads.
+    /// `length` is the transform length in words; `None` selects the fastest.
     pub(crate) fn plan_request(&self, device: DeviceChoice, length: Option<usize>) -> PlanRequest {
         PlanRequest { engine: self.engine.0, device, length, threads: self.threads }
     }
 }
 
 impl ArithmeticArgs {
-    /// Returns a request for a plan on the chosen device by the chosen engine. `length` is the
-    /// transform length in words; `None` selects the fastest.
+    /// Returns the request for a plan on the chosen device with the chosen engine and number of
+    /// threads. `length` is the transform length in words; `None` selects the fastest.
     pub(crate) fn plan_request(&self, length: Option<usize>) -> PlanRequest {
         self.how.plan_request(self.device.device, length)
     }

@@ -199,8 +199,8 @@ pub(crate) enum Command {
     },
 }
 
-/// Returns a parser that accepts the name of one of the values `all`. Shell completions show
-/// `about` beside each name.
+/// Returns a parser that accepts the names of the values in `all`. Shell completions show the text
+/// of `about` beside each name.
 fn named<T: Clone + Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,

@@ -101,7 +101,7 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// Returns a request for a plan on a device by the chosen engine and number of threads.
+    /// Returns the request for a plan on `device` with the chosen engine and number of threads.
     pub(crate) fn plan_request(&self, device: DeviceChoice) -> PlanRequest {
         self.how.plan_request(device, None)
     }

@@ -25,7 +25,8 @@ struct DevicesReport {
     devices: Vec<DeviceReport>,
     /// The reasons why further devices cannot be listed, such as a missing driver.
     missing: Vec<String>,
-    /// The run-time compiler (NVRTC); absent if no device needs it.
+    /// The run-time compiler (NVRTC) if no device is listed; otherwise absent, because the report
+    /// on each device has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     nvrtc: Option<Compiler>,
 }

@@ -112,7 +112,8 @@ impl Display for Case {
     }
 }
 
-/// The results of the cases so far. The result of each case is printed when the case is done.
+/// The results of the cases so far. Without `--json`, each result is printed when its case is done;
+/// with `--quiet`, only failures are printed.
 pub(super) struct Tally {
     lines: bool,
     only_failures: bool,
@@ -136,8 +137,8 @@ impl Tally {
         Self { lines: !args.json, only_failures: args.quiet, begin, report }
     }
 
-    /// Prints and records the result of a case. If standard output cannot be written, ends the
-    /// process.
+    /// Records the result of a case, and prints it as [`Tally`] says. If standard output cannot be
+    /// written, ends the process.
     pub(super) fn take(&mut self, case: Case) {
         if self.lines
             && !(self.only_failures && case.passed)
@@ -150,8 +151,9 @@ impl Tally {
         self.report.cases.push(case);
     }
 
-    /// Prints the last line, or the JSON object, and returns the exit code. `has_more` is true if a
-    /// run with `--thorough` has more cases.
+    /// Prints the last line, or the JSON object, and returns the exit code. Returns an error if no
+    /// case was run. `has_more` is true if a run with `--thorough` has more cases; the error states
+    /// this.
     pub(super) fn conclude(mut self, args: &SelftestArgs, has_more: bool) -> anyhow::Result<Exit> {
         let Report { passed, failed, .. } = self.report;
         if passed + failed == 0 {

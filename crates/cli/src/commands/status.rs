@@ -29,8 +29,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<Exit> {
 #[serde(transparent)]
 struct Status(Overview);
 
-/// The numbers of lines in a list, formatted as `DIR/worktodo.txt: 3 assignments left, 1
-/// malformed`.
+/// The counts of lines in a list, formatted as `DIR/worktodo.txt: 3 assignments left, 1 malformed`.
 struct Left<'a>(&'a ListStatus);
 
 impl Display for Left<'_> {

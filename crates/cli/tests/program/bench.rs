@@ -8,7 +8,7 @@ use serde_json::Value;
 use warpint::mersenne::DeviceId;
 use warpint::mersenne::engine::places;
 
-/// Returns the number in a field of a row, which must be above 0.
+/// Returns the number in the field `key` of a row. Panics if the number is not above 0.
 fn positive(row: &Value, key: &str) -> f64 {
     let x = row[key].as_f64().unwrap_or_else(|| panic!("{key} of {row}"));
     assert!(x > 0.0, "{key} of {row}");

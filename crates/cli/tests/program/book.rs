@@ -15,7 +15,7 @@ use crate::common::WARPINT;
 /// The time limit of a command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The lines of a block that stand for any number of lines of output.
+/// The texts of lines that match any number of lines of output.
 const GAPS: [&str; 2] = ["…", "..."];
 
 /// A command of a block, and its expected output.
@@ -57,7 +57,8 @@ fn steps(page: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// Adds the commands of a block to `steps`.
+/// Adds the commands of a block to `steps`. Returns an error if the block does not begin with a
+/// command.
 fn read_block(block: Option<Vec<(usize, String)>>, steps: &mut Vec<Step>) -> Result<(), String> {
     let mut begun = false;
     let mut goes_on = false;

@@ -9,7 +9,7 @@ use crate::common::{Ran, warpint};
 
 const AID: &str = "FEEE9DCD59A0855711265C1165C4C693";
 const OTHER: &str = "0123456789ABCDEF0123456789ABCDEF";
-/// The SHA3-256 digest of the residue of 3^(2^1279) modulo M1279, which is 9 because M1279 is
+/// The SHA3-256 digest of the residue 3^(2^1279) mod M1279. The residue is 9, because M1279 is
 /// prime. The digest was computed by Python's hashlib.
 const HASH: &str = "913CB83E1B12BA56F1B436D82F41FA45BA016F37D962CBC2FEF34DADB2445D3F";
 

@@ -1,4 +1,5 @@
-//! Tests of `warpint collatz verify` that is killed, stopped or shared, on full and read-only disks.
+//! Tests of `warpint collatz verify`: runs that are killed or stopped, runs that share a directory,
+//! and runs on full and read-only disks.
 
 use std::fs;
 use std::path::Path;

@@ -74,8 +74,8 @@ fn signal_of(_: ExitStatus) -> Option<i32> {
     None
 }
 
-/// Builds the command `warpint <args>` with a working directory. It does not use the stored timings
-/// of the user who runs the tests.
+/// Builds the command `warpint <args>` with a working directory. The command ignores the timings
+/// that the user who runs the tests has stored.
 pub(crate) fn command<A: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(WARPINT);
     // The variable would change the width of help.
@@ -99,7 +99,8 @@ pub(crate) fn with_input(dir: &Path, line: &str, input: &[u8]) -> Ran {
     child.wait_with_output().unwrap().into()
 }
 
-/// Runs a command with a time limit, because it might wait forever or use ever more memory.
+/// Runs a command, which might wait forever or use ever more memory. After 20 s, kills it and
+/// panics.
 pub(crate) fn in_time(mut command: Command) -> Ran {
     const PATIENCE: Duration = Duration::from_secs(20);
     let begin = Instant::now();

@@ -1,6 +1,5 @@
-//! Tests in which the program is stopped or killed during the test of a Mersenne number, its disk
-//! fails, or its files are damaged. The test must resume and give the same residue as without
-//! interruption.
+//! Tests in which the test of a Mersenne number is stopped or killed, the disk fails, or files are
+//! damaged. The test must resume and give the same residue as without interruption.
 use std::fs;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::path::{Path, PathBuf};

@@ -36,8 +36,9 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the request with its device chosen, and the exponents to measure. All exponents are
-/// measured on the device that is chosen for the largest exponent.
+/// Returns the request with its device chosen, and the exponents to measure on this device. If the
+/// user gives exponents, the device is chosen for the largest. Otherwise the device is chosen
+/// first, and determines the exponents.
 fn request(args: &BenchArgs) -> anyhow::Result<(PlanRequest, Vec<Exponent>)> {
     let threads = args.arithmetic.how.threads.unwrap_or_else(cores);
     let request = PlanRequest { threads: Some(threads), ..args.arithmetic.plan_request(None) };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The number of units for each method, version and parameters.
+/// The number of units by method, version and parameters.
 pub(super) type Methods = BTreeMap<(String, u32, String), u64>;
 
 /// Escapes the control characters of a text from a file, so that the text cannot affect the
@@ -17,7 +17,7 @@ pub(super) fn printable(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
-/// Formats the numbers of units by method as `16 by plain 1 (none), 3 by sieve 1 (…)`.
+/// Formats the counts of units by method as `16 by plain 1 (none), 3 by sieve 1 (…)`.
 pub(super) fn by(methods: &Methods) -> String {
     let lines = methods.iter().map(|((name, version, parameters), count)| {
         format!("{count} by {} {version} ({})", printable(name), printable(parameters))

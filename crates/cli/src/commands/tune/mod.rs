@@ -28,8 +28,8 @@ pub(crate) struct Unstored {
 }
 
 impl Unstored {
-    /// Creates the value before the measurements, which take minutes. If results cannot be stored,
-    /// prints the warning at once.
+    /// Creates the value. If results cannot be stored, prints the warning at once. Call this before
+    /// the measurements, which take minutes.
     pub(crate) fn new(what: &'static str, storing: &Storing) -> Self {
         let mut unstored = Self { what, exit: Exit::Done };
         unstored.look_at(storing);

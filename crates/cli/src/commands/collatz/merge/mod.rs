@@ -140,8 +140,9 @@ impl Findings {
         }
     }
 
-    /// Returns the range that the units verify. Returns `None` if the units do not cover a complete
-    /// range, or if the exit code of the merge is not [`Exit::Done`].
+    /// Returns the range that the units verify: its first number, and the number after its last.
+    /// Returns `None` if the units do not cover a complete range, or if the exit code of the merge
+    /// is not [`Exit::Done`].
     fn complete(&self) -> Option<(u128, u128)> {
         self.merged.complete().filter(|_| self.exit() == Exit::Done)
     }

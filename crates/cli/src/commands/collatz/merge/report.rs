@@ -141,8 +141,9 @@ pub(super) struct Object {
     missing: Vec<MissingObject>,
     disagreements: Vec<DisagreementObject>,
     overlaps: Vec<OverlapObject>,
-    /// The number of comparisons between units of different layouts. Each comparison covers a set
-    /// of numbers that the layouts have in common.
+    /// The number of comparisons between units of two layouts. A layout is a range and its division
+    /// into units. One comparison includes all units that overlap each other, directly or through
+    /// further units.
     compared: u64,
     checked: bool,
     unusable: Vec<RejectedObject>,

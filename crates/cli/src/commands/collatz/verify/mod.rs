@@ -26,7 +26,7 @@ use crate::signals::Signals;
 use crate::units;
 use report::Report;
 
-/// The interval between two updates of the progress.
+/// The longest interval between two updates of the progress.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
@@ -108,8 +108,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Returns the regions of a selection that are the hardest to support. A method that supports all
-/// of them supports every region of the selection.
+/// Returns the regions of the selected units that are the hardest to support. A method that
+/// supports these regions supports the regions of all selected units.
 fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
     let corners = layout.corners().into_iter().filter(|unit| selection.contains(*unit));
     let ends = [selection.units().next(), selection.units().last()];
