@@ -57,8 +57,9 @@ pub(crate) struct Options {
 }
 
 /// Runs the tests with flipped bits. Returns an error if a test failed, for example because a
-/// harmful flip was not noticed in a PRP test. In Lucas–Lehmer tests, the number of flips that
-/// Jacobi checks find must also be neither too low nor too high.
+/// harmful flip was not noticed in a PRP test. A Jacobi check finds a flip with probability ½. For
+/// Lucas–Lehmer tests, `run` also returns an error if the checks find fewer or more flips than
+/// chance explains.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let (kind, usual) = match options.test {
         Test::Prp => (TestKind::Prp, 86_243),

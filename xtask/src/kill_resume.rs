@@ -142,8 +142,8 @@ impl Test<'_> {
         res64(&file("stdout")?)
     }
 
-    /// Returns an error if `results.txt` in the subdirectory does not have exactly one line, with
-    /// the res64 `right`.
+    /// Returns an error if `results.txt` in the subdirectory does not have exactly one line, or if
+    /// this line does not have the res64 `right`.
     fn check(&self, dir: &str, right: &str) -> anyhow::Result<()> {
         let path = self.root.join(dir).join("results.txt");
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;

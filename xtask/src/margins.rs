@@ -22,8 +22,9 @@ use warpint_mersenne::{
 };
 use warpint_selftest::sample;
 
-/// The number of squarings of which the engine measures each one, after a register is written or a
-/// sum is computed. Of later squarings it measures only some.
+/// The number of consecutive squarings in which the engine always measures the round-off. The count
+/// starts again when a register is written or a sum is computed. Among later squarings, the engine
+/// measures only a few.
 const WATCHED: u64 = 100;
 
 /// The number of squarings after which a new random residue is drawn.
@@ -153,12 +154,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Prints the least [`MeasuredLength::z`] of all lengths. `lines` contains the worst case of each
-/// length.
-///
-/// If several cases of a length were measured, also prints how much worse the worst case is than
-/// the first case. This is the ratio of their coefficients [`MeasuredLength::c`], and the largest
-/// ratio of all lengths is printed.
+/// Prints the least [`MeasuredLength::z`] of all lengths. If several cases of a length were
+/// measured, also prints the largest ratio c/c_1 of all lengths. Here c is the coefficient
+/// [`MeasuredLength::c`] of the worst case of a length, and c_1 is the coefficient of its first
+/// case. `lines` contains the worst case of each length.
 fn summarise(measured: &[MeasuredLength], lines: &[MeasuredLength]) {
     if let Some((z, length)) = lines
         .iter()

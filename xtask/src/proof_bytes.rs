@@ -1,4 +1,4 @@
-//! Verifies copies of a proof file in each of which a single byte is changed.
+//! Changes single bytes of a proof file, and checks that no changed file is accepted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

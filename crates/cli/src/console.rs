@@ -20,7 +20,7 @@ pub(crate) struct Console {
     signals: Signals,
     view: Mutex<View>,
     /// Whether the warning has been printed that the results of worker processes cannot be printed.
-    /// It is printed only once, because the results are also in the results files.
+    /// The warning is printed only once, because the results are also in the results files.
     silenced: AtomicBool,
 }
 

@@ -58,8 +58,8 @@ fn link(name: &str) -> String {
     format!("[`{name}`](#{})", name.replace(' ', "-"))
 }
 
-/// Writes the sections of a command and of its subcommands. Options that all subcommands of
-/// `parent` have are described in the section of `parent` only.
+/// Writes the sections of a command and of its subcommands. The options that [`common_options`]
+/// returns for `parent` are described in the section of `parent` only.
 fn describe(command: &Command, level: usize, parent: Option<&Command>, page: &mut String) {
     write!(page, "\n{} `{}`\n\n", "#".repeat(level), name(command)).unwrap();
     let about = plain(command.get_long_about().or(command.get_about()));

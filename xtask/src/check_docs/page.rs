@@ -20,8 +20,8 @@ pub(super) struct Page {
     starts: Vec<usize>,
 }
 
-/// A block of prose: a heading, or a text that can be broken into lines, which is a paragraph or an
-/// item of a tight list.
+/// A block of prose: a paragraph, an item of a tight list, or a heading. Headings cannot be broken
+/// into lines.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// The range of bytes of the page from the first to the last character of the block.

@@ -85,8 +85,8 @@ mod tests {
         findings(&[page]).iter().map(|finding| finding.to_string()).collect()
     }
 
-    /// Returns words of one letter with blanks between them, with the given total number of
-    /// characters, which must be odd.
+    /// Returns words of one letter with blanks between them. The text has `characters` characters
+    /// in total, which must be an odd number.
     fn words(characters: usize) -> String {
         "é ".repeat(characters / 2) + "é"
     }

@@ -86,8 +86,8 @@ pub(crate) fn read(path: &Path, format: &str, limbs: usize) -> Vec<Option<BigUin
     }
 }
 
-/// Returns `count` numbers of up to `limbs` limbs: first special ones such as 0 and all ones, then
-/// random ones.
+/// Returns `count` numbers of up to `limbs` limbs: first special numbers, such as 0 and the number
+/// whose bits are all 1, then random numbers.
 pub(crate) fn numbers(count: usize, limbs: usize, seed: u64) -> Vec<BigUint> {
     let ones = (BigUint::from(1u8) << (32 * limbs)) - 1u8;
     let mut state = seed;

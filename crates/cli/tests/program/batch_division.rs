@@ -30,8 +30,8 @@ fn expected(operation: &str, [a, b, m]: [&BigUint; 3]) -> Option<(BigUint, BigUi
     }
 }
 
-/// Returns the numbers of limbs of a result and of its remainder, for operands of the given numbers
-/// of limbs.
+/// Returns the limb counts of a result and of its remainder, for operands with the given limb
+/// counts.
 fn limbs(operation: &str, [a, b, m]: [usize; 3]) -> (usize, usize) {
     match operation {
         "divrem" => (a, b),

@@ -1,4 +1,4 @@
-//! Functions that run the program, which all tests use.
+//! Functions that all tests use: they run the program, send it signals, and wait for it.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -22,8 +22,8 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Returns whether the process was ended by the signal of this name, which is written without
-    /// `SIG`.
+    /// Returns whether the process was ended by this signal. The name of the signal is written
+    /// without `SIG`.
     pub(crate) fn ended_by(&self, signal: &str) -> bool {
         let number = match signal {
             "HUP" => 1,
@@ -136,8 +136,8 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
 }
 
-/// Waits until the program has installed its handler of Ctrl-C, which it does before it begins to
-/// work.
+/// Waits until the program has installed its handler of Ctrl-C. The program installs the handler
+/// before it begins to work.
 pub(crate) fn wait_for_handler(child: &mut Child) {
     let status = format!("/proc/{}/status", child.id());
     if !Path::new(&status).exists() {

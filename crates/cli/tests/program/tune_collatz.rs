@@ -1,5 +1,5 @@
-//! Tests of `warpint tune collatz` over few numbers, whose times have no meaning, and of the
-//! commands that use the stored sizes.
+//! Tests of `warpint tune collatz`, and of the commands that use the stored sizes. The tests time
+//! so few numbers that the times have no meaning.
 
 use std::fs;
 use std::path::Path;

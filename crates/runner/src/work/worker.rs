@@ -47,8 +47,8 @@ pub struct Worker {
     pub checkpoint_interval: Duration,
 }
 
-/// How many lines a worker has done, and how many it leaves for which reason, when it has no work
-/// left.
+/// The report of a worker that has no work left: how many lines it has done, and for each reason
+/// how many lines it has not done.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {

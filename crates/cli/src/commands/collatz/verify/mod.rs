@@ -118,8 +118,8 @@ fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
 }
 
 /// Returns log2 of the unit size for a range of `numbers` numbers. The result is at most
-/// `unit_bits`, and at most log2(`numbers`) rounded up. For several devices, units are also small
-/// enough that each device gets at least eight of them, if the range has enough numbers.
+/// `unit_bits`, and at most log2(`numbers`) rounded up. With several devices, units are also small
+/// enough that each device gets at least eight units, if the range has enough numbers.
 fn shared(unit_bits: u32, devices: usize, numbers: u128) -> u32 {
     const UNITS_EACH: usize = 8;
     let all = u128::BITS - numbers.saturating_sub(1).leading_zeros();
