@@ -87,7 +87,7 @@ impl Meter {
 
 /// Returns a line that consists of a bar and a text. The line has fewer than `width` columns,
 /// because some terminals wrap a line that fills the last column. The bar is the widest of [`BARS`]
-/// that fits beside the whole text; if none fits, the line has no bar.
+/// that fits beside the whole text. If none fits, or if `total` is `None`, the line has no bar.
 fn rendered(done: u64, total: Option<u64>, line: &str, width: usize) -> String {
     let room = width.saturating_sub(1);
     let length = line.chars().count();

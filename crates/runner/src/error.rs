@@ -61,7 +61,7 @@ pub enum RunError {
     /// The stored result cannot be used.
     #[error(transparent)]
     Stored(#[from] StoredError),
-    /// The residues from which a finished proof was built cannot be removed.
+    /// The residues that a finished PRP test has saved for its proof cannot be removed.
     #[error("residues of its proof stay in {}", dir.display())]
     Residues {
         /// The path of the directory of the residues.

@@ -47,7 +47,8 @@ pub enum Note {
         /// assignment.
         repeatable: bool,
     },
-    /// The stored result of a test that was done without an assignment is used for an assignment.
+    /// The stored result of a test that was not done for the assignment of the job is used for this
+    /// assignment.
     FinishedWithout {
         /// The exponent p of M_p = 2^p − 1.
         exponent: u32,

@@ -21,7 +21,7 @@ pub type Undelivered = Box<dyn Error + Send + Sync>;
 pub enum RunEvent<'a> {
     /// A note on something that may interest the user.
     Note(&'a Note),
-    /// A warning of something that the user should know.
+    /// A warning to the user.
     Warning(&'a Warning),
     /// Whether the run obeys its stop token. After `Saves(true)` it does: it saves its work, if any
     /// is unsaved, and ends. After `Saves(false)`, and before the first `Saves` event, the run may
@@ -86,7 +86,8 @@ pub trait Observer: Send + Sync {
 
     /// Receives the report of a job, which is one of these:
     ///
-    /// * the result of a test, after it is stored and before it is recorded in the results file;
+    /// * the result of a test, after the run has tried to store it, and before it is recorded in
+    ///   the results file;
     /// * an interim residue, which is not stored;
     /// * a factor, which makes the test unnecessary;
     /// * the report that the job was stopped.

@@ -52,7 +52,8 @@ pub(crate) struct TuneArgs {
     pub(crate) json: bool,
 }
 
-/// The subcommands of `warpint tune`. Without a subcommand it tunes transforms of Mersenne numbers.
+/// The subcommands of `warpint tune`. Without a subcommand, the command tunes transforms of
+/// Mersenne numbers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tune {
     /// Measure which method multiplies integers of each width fastest on a GPU, for batches.

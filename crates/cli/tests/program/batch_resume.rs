@@ -61,7 +61,7 @@ fn stopped_at(dir: &Path, mut child: Child, out: &str, more: u64, name: &str) ->
     end(child)
 }
 
-/// Starts a run, and stops it by Ctrl-C's signal after it has done its first numbers.
+/// Starts a run, and stops it by SIGINT after it has done its first numbers.
 fn stopped(dir: &Path, line: &str, out: &str) -> Ran {
     let ran = stopped_at(dir, begin(dir, line), out, 0, "INT");
     assert!(ran.ended_by("INT") && ran.out.is_empty(), "{ran:?}");

@@ -43,8 +43,8 @@ fn start(dir: &Path, kind: &str, n: usize) -> Child {
     child
 }
 
-/// Starts a test, and stops it by Ctrl-C's signal after it has saved `n` checkpoints. Returns the
-/// iteration at which it stopped.
+/// Starts a test, and stops it by SIGINT after it has saved `n` checkpoints. Returns the iteration
+/// at which it stopped.
 fn interrupted(dir: &Path, kind: &str, n: usize) -> u64 {
     let child = start(dir, kind, n);
     signal(&child, "INT");

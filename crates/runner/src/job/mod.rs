@@ -32,8 +32,8 @@ use crate::work::{self, Watch};
 /// note announces the choice.
 const SLOW_TO_PLAN: u32 = 10_000_000;
 
-/// A reasonable limit of k for the search for factors 2kp + 1 before a test. The search takes about
-/// a tenth of a second at the largest exponents.
+/// A reasonable limit of k in the search for factors 2kp + 1 of M_p before a test. The search takes
+/// about a tenth of a second at the largest exponents p.
 pub const TF_LIMIT: u64 = 2_000_000;
 
 /// A test to be run: what is tested, with which engine and device, and where the result is written.
@@ -57,10 +57,11 @@ pub struct Job<'a> {
     pub results: Option<&'a Path>,
     /// The time between checkpoints.
     pub checkpoint_interval: Duration,
-    /// The limit of k up to which factors 2kp + 1 are looked for before the test; `None` for no
+    /// The limit of k in the search for factors 2kp + 1 of M_p before the test; `None` for no
     /// search.
     pub tf_limit: Option<u64>,
-    /// Whether to remove the checkpoints and the stored result of this test, and begin it again.
+    /// Whether to remove the checkpoints and the stored result of this test first, so that the test
+    /// starts from the beginning.
     pub restart: bool,
     /// The assignment for which the test is done; `None` for a test without an assignment.
     pub order: Option<Order<'a>>,

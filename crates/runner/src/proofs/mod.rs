@@ -217,7 +217,7 @@ pub(crate) fn is_want_of_room(error: &io::Error) -> bool {
 }
 
 /// Returns the iterations whose residues are saved for a proof: all [`Points`] except the last, at
-/// which the test ends. Returns `None` if p is too small for the power.
+/// which the test ends. Returns `None` if [`Points::new`] does.
 fn points(p: u32, power: u32) -> Option<Vec<u64>> {
     Some(Points::new(p, power)?.iter().filter(|&k| k < u64::from(p)).collect())
 }

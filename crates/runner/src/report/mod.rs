@@ -102,7 +102,8 @@ pub struct TestReport {
 pub struct Credit {
     /// The keyword and the exponent of the assignment, such as `PRPDC 216091`.
     pub assignment: String,
-    /// The identifier of the assignment (AID), 32 hexadecimal digits.
+    /// The identifier of the assignment (AID), 32 hexadecimal digits; absent if the assignment has
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
     /// The user's name on the GIMPS server.

@@ -77,7 +77,7 @@ impl Crew {
 
 /// Returns the workers to be started: `each` workers on every device, numbered 0, 1, … device by
 /// device. `threads` is the number of threads of each worker. If it is `None`, the workers on the
-/// CPU divide its `cores` cores among themselves, and each gets at least one thread.
+/// CPU divide the `cores` cores of the CPU among themselves. Each gets at least one thread.
 ///
 /// # Errors
 /// Returns [`RunError::TooManyWorkers`].

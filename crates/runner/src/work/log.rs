@@ -16,8 +16,10 @@ const OLDER: u32 = 3;
 
 /// The log of a worker. Its lines are `YYYY-MM-DD HH:MM:SS <where>: <action>`, with times in UTC.
 /// `<where>` is the device and number of the test, such as `cuda:0 M216091`, or the worker, such as
-/// `worker 0`, if no test is in progress. If the log cannot be written, a warning is sent to the
-/// observer. It is sent again only if writing has succeeded in the meantime.
+/// `worker 0`, if no test is in progress.
+///
+/// If the log cannot be written, a warning is sent to the observer. The warning is sent again only
+/// if writing has succeeded in the meantime.
 pub(crate) struct Log {
     path: PathBuf,
     failing: bool,

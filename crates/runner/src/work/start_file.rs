@@ -147,8 +147,8 @@ impl StartFile {
         !finished.is_empty() && !self.is_awaited() && finished.iter().any(|of| self.is_of(of))
     }
 
-    /// Returns whether the file belongs to a finished certification. A file that is newer than the
-    /// stored result of `finished` belongs to another certification.
+    /// Returns whether the file belongs to the finished certification `finished`. A file that is
+    /// newer than the stored result of that certification belongs to another certification.
     fn is_of(&self, finished: &StoredCertification) -> bool {
         let modified = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
         let kept = modified(&finished.path);

@@ -20,9 +20,9 @@ pub struct WorkerStatus {
     pub pid: u32,
     /// The present state of the worker.
     pub state: State,
-    /// The time in UTC at which the worker's process started.
+    /// The time at which the worker's process started, as `YYYY-MM-DD HH:MM:SS` in UTC.
     pub since: String,
-    /// The time in UTC at which the file was written.
+    /// The time at which the file was written, as `YYYY-MM-DD HH:MM:SS` in UTC.
     pub updated: String,
     /// The number of assignments that the worker's process has finished.
     pub done: u32,
@@ -75,7 +75,8 @@ pub struct TestStatus {
     /// The transform length in words; absent while the plan is being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fft_length: Option<usize>,
-    /// The time in UTC at which the present process started or resumed the test.
+    /// The time at which the present process started or resumed the test, as `YYYY-MM-DD HH:MM:SS`
+    /// in UTC.
     pub since: String,
     /// The number of iterations done.
     pub iteration: u64,

@@ -50,8 +50,8 @@ pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
 }
 
 /// Converts an error of the benchmark into the error that the program prints. For an invalid
-/// request, the new error names the option to change. For a lack of memory, it states the memory
-/// needed.
+/// request, the new error names the option to change. If memory does not suffice, the new error
+/// states how much is needed.
 fn in_words(e: BenchError) -> anyhow::Error {
     let e = match e {
         BenchError::Batch(e) => e,
