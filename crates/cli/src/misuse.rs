@@ -9,8 +9,8 @@ use crate::exit::{self, Exit, OutputError};
 use crate::report;
 
 /// Prints the error that clap found, or the requested help, and returns the exit code. For an
-/// invalid value, prints a message of this program in one line. In all other cases, prints the text
-/// of clap.
+/// invalid value, and for the mistake that [`detached_power`] explains, prints a message of this
+/// program in one line. In all other cases, prints the text of clap.
 pub(crate) fn report(error: &clap::Error) -> Exit {
     let args: Vec<_> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
     let printed = match bad_value(error).or_else(|| detached_power(error, &args)) {

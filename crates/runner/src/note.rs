@@ -47,8 +47,8 @@ pub enum Note {
         /// assignment.
         repeatable: bool,
     },
-    /// The stored result of a test that was not done for the assignment of the job is used for this
-    /// assignment.
+    /// A stored result is used for the assignment of the job, although its test was not done for
+    /// this assignment.
     FinishedWithout {
         /// The exponent p of M_p = 2^p − 1.
         exponent: u32,

@@ -12,9 +12,11 @@ use warpint_mersenne::{TestKind, TestSpec};
 
 use crate::report::TestReport;
 
-/// The file `DIR/M<p>/<slug>-result.json`, where the slug names the kind of the test. Its content
-/// is `{"sha256":"<64 hexadecimal digits>","result":<the report>}`. The digest is computed from the
-/// text of the report as it appears in the file.
+/// The file `M<p>/<slug>-result.json` in the directory of a job. The slug names the kind of the
+/// test.
+///
+/// The content is `{"sha256":"<64 hexadecimal digits>","result":<the report>}`. The digest is
+/// computed from the text of the report as it appears in the file.
 #[derive(Debug)]
 pub struct StoredResult {
     path: PathBuf,

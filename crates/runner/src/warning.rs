@@ -137,8 +137,8 @@ pub enum Warning {
     },
 }
 
-/// Formats a clause that says that a proof of power `wanted` will have power `power` instead, or
-/// cannot be made if `power` is 0.
+/// Formats a clause for messages. It says that the proof will have power `power` instead of power
+/// `wanted`, or that no proof can be made if `power` is 0.
 pub(crate) fn prospect(power: u32, wanted: u32) -> String {
     match power {
         0 => "no proof can be made".into(),

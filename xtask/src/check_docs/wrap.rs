@@ -9,9 +9,9 @@ use super::page::{Block, Page, parser};
 /// broken.
 const WIDTH: usize = 110;
 
-/// Returns the text of a page in which every paragraph and list item that has a line of more than
-/// `WIDTH` characters is rewrapped. Returns `None` if the page has no line of this kind. Returns an
-/// error if rewrapping would change the output of the page.
+/// Rewraps each paragraph and list item that has a line of more than `WIDTH` characters. Returns
+/// the new text of the page, or `None` if the text does not change. Returns an error if rewrapping
+/// would change the output of the page.
 pub(super) fn wrapped(page: &Page) -> Result<Option<String>> {
     let is_wide = |line| page.text[page.line(line)].chars().count() > WIDTH;
     let mut text = String::with_capacity(page.text.len());

@@ -61,7 +61,7 @@ const HEAD: &str = "\
 ";
 
 impl Budgets {
-    /// Reads a file of budgets. If the file does not exist, returns budgets without rows, whose
+    /// Reads a file of budgets. If the file does not exist, returns budgets without rows; their
     /// field `by` has the names `by_default`.
     pub(crate) fn read(path: &Path, by_default: &[&str]) -> Result<Self> {
         let by = by_default.iter().map(|&name| name.to_owned()).collect();

@@ -139,8 +139,8 @@ fn kill(
     Ok(tally)
 }
 
-/// Returns a text with the content of a result that must not depend on kills: the text that
-/// [`expected`] returns, and the outcome.
+/// Returns the content of a result as a text, without the parts that may depend on kills. It
+/// consists of the text that [`expected`] returns, and of the outcome.
 fn fact(result: &Value) -> String {
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or("none").to_owned();
     let p = result.get("exponent").and_then(Value::as_u64).unwrap_or(0);

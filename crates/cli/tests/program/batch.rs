@@ -381,8 +381,8 @@ fn names_do_not_matter_where_formats_are_given() {
     assert_eq!(fs::read(dir.path().join("r.BIN")).unwrap(), [0xfe, 1, 0, 0, 0, 0, 0, 0]);
 }
 
-/// Tests that results from a device are compared with their operands unless the user disables the
-/// comparison, and that results from the CPU are compared only if the user requests it.
+/// Tests which results are compared with their operands: results from a device, unless the user
+/// disables the comparison, and results from the CPU only if the user requests it.
 #[test]
 fn results_are_checked_by_identities_by_default_on_a_device() {
     let dir = tempfile::tempdir().unwrap();

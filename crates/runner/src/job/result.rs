@@ -134,8 +134,8 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the result to the results file if it is not there yet. Returns false if results of
-    /// this kind do not belong in the file.
+    /// Writes the result to the results file if it is not there yet. Returns false if the report
+    /// has no line for this file: see [`TestReport::result_line`].
     pub(super) fn record(&self, report: &TestReport) -> Result<bool, RunError> {
         let job = self.job;
         let Some(line) = report.result_line() else {

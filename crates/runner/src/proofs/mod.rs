@@ -55,8 +55,9 @@ impl MakeError {
 
 /// The residues that a PRP test saves for its proof, and the directory of the proof.
 ///
-/// During the test this type is the test's [`ResidueSink`] and saves the residues in `DIR/M<p>/…`.
-/// After the test, [`ProofWork::make`] builds the proof `DIR/proof/M<p>-<power>.proof` from them.
+/// During the test this type is the test's [`ResidueSink`] and saves the residues in `DIR/M<p>/…`,
+/// where `DIR` is the directory of the job. After the test, [`ProofWork::make`] builds the proof
+/// `DIR/proof/M<p>-<power>.proof` from them.
 #[derive(Debug)]
 pub struct ProofWork {
     power: u32,

@@ -12,7 +12,8 @@ use super::Claim;
 use crate::note::Note;
 use crate::stored::{StoredCertification, certifications};
 
-/// The file `DIR/M<p>.cert`, which contains a residue modulo M_p as ⌈p/8⌉ bytes, little-endian.
+/// The file `M<p>.cert` in the directory of a worker. It contains a residue modulo M_p as ⌈p/8⌉
+/// bytes, little-endian.
 ///
 /// The file belongs to one certification and is removed when the certification is finished.
 /// Programs that fetch start residues do not replace an existing file. If the file were not

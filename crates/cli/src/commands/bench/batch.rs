@@ -136,8 +136,7 @@ fn scaled(x: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the row of an operation that was measured `count` times, with `ns` nanoseconds per
-    /// operation.
+    /// Returns the row of a benchmark of `count` operations, with `ns` nanoseconds per operation.
     fn row(operation: &'static str, bits: u32, count: usize, ns: f64) -> Row {
         let products = (f64::from(bits) / 32.0).powi(2);
         let bytes = f64::from(bits) / 8.0 * if operation == "mul" { 4.0 } else { 3.0 };
