@@ -30,8 +30,8 @@ const WATCHED: u64 = 100;
 /// The number of squarings after which a new random residue is drawn.
 const SQUARINGS_OF_A_RESIDUE: u64 = 500;
 
-/// The margin in bits of the largest exponent at which a length is measured. The margin of each
-/// further exponent is larger by `MARGIN_STEP`.
+/// The margin, in bits, of the largest exponent at which a length is measured. The margin of each
+/// smaller exponent is larger by a further `MARGIN_STEP`.
 const MARGIN: f64 = 0.3;
 const MARGIN_STEP: f64 = 0.5;
 

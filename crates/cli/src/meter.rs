@@ -44,9 +44,9 @@ impl Meter {
     }
 
     /// Shows the progress: `done` steps of `total`, and the text that `line` returns. `total` is
-    /// `None` for work without an end. On a terminal, commas separate the parts of the text, and
-    /// the last parts are dropped if the text is too long. If standard error is not a terminal,
-    /// prints the text, unless the last line was printed less than [`LINE_EVERY`] ago.
+    /// `None` for work without an end. Commas separate the parts of the text. On a terminal, its
+    /// last parts are dropped if it is too long. Otherwise the text is printed as a line, unless
+    /// the last line was printed less than [`LINE_EVERY`] ago.
     pub(crate) fn show(
         &mut self,
         done: u64,

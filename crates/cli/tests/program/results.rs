@@ -1,7 +1,7 @@
 //! Tests of verdicts, and of the files that store them.
 //!
-//! The expected residues of composite M_p were computed in Python: `pow(3, M - 1, M)`, and the
-//! Lucas–Lehmer sequence with Python's integers.
+//! The expected residues of composite numbers M = 2^p − 1 were computed with Python's integers: by
+//! `pow(3, M - 1, M)` for PRP, and by the Lucas–Lehmer sequence.
 
 use std::fs;
 use std::path::Path;

@@ -18,8 +18,8 @@ pub(crate) fn run(args: &TuneArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// A warning, printed at most once, that results cannot be stored. The results are printed in any
-/// case.
+/// The warning that results cannot be stored. It is printed at most once. The results are printed
+/// in any case.
 pub(crate) struct Unstored {
     /// The name of the results to be stored, such as `times` or `prices`.
     what: &'static str,
