@@ -1,5 +1,5 @@
 //! A chart of times against sizes, as SVG. Both axes are logarithmic. Each engine or operation has
-//! a line with markers; floors are dashed lines.
+//! a line with markers. Floors, which are lower bounds on a time, are dashed lines.
 //!
 //! The chart has no background, and all colours have medium lightness, so that the chart is
 //! readable on white and on black.
@@ -12,13 +12,15 @@ const HEIGHT: f64 = 540.0;
 /// right of the frame.
 const FRAME: [f64; 4] = [76.0, 690.0, 52.0, 476.0];
 const GREY: &str = "#808080";
-/// The colours of lines: blue, orange, green, violet, red, teal, olive, pink.
+/// The colours of engines, in the order in which the engines are added: blue, orange, green,
+/// violet, red, teal, olive, pink. A ninth engine has the first colour again.
 const COLOURS: [&str; 8] =
     ["#3d85d6", "#d9731a", "#2e9e6b", "#9a63d1", "#d64545", "#2a9da8", "#8f8a24", "#d0609f"];
-/// The distance between lines of the legend, in pixels. It is reduced if the chart is not high
-/// enough for all lines.
+/// The distance between entries of the legend, in pixels. It is reduced if the frame is not high
+/// enough for all entries.
 const LEGEND: f64 = 24.0;
-/// The dash patterns of an engine's first and second dashed line.
+/// The SVG dash patterns of an engine's first and second dashed line. Further lines repeat these
+/// patterns.
 const DASHES: [&str; 2] = ["9 5", "2 4"];
 
 /// The labels of a chart.
@@ -26,10 +28,9 @@ const DASHES: [&str; 2] = ["9 5", "2 4"];
 pub struct Labels {
     /// The title, which names the measured quantity. The name of the device or CPU is appended.
     pub title: &'static str,
-    /// The labels of the axes: first of the axis of sizes, then of the axis of times.
+    /// The label of the axis of sizes, then the label of the axis of times.
     pub axes: [&'static str; 2],
-    /// A function that formats the text of a marker from the name of the line, the size and the
-    /// time.
+    /// A function that formats the tooltip of a marker from the line's name, the size and the time.
     pub marker: fn(&str, f64, f64) -> String,
 }
 
@@ -68,7 +69,8 @@ impl Chart {
         self.add(engine, name, true, (size, time));
     }
 
-    /// Adds a point to a line. A point is ignored if one of its coordinates has no logarithm.
+    /// Adds a point to a line. A point is ignored unless its size and its time are finite and above
+    /// 0.
     fn add(&mut self, engine: &str, name: &str, dashed: bool, point: (f64, f64)) {
         let has_log = |x: f64| x.is_finite() && x > 0.0;
         if !has_log(point.0) || !has_log(point.1) {
@@ -109,7 +111,8 @@ impl Chart {
     }
 }
 
-/// A logarithmic axis: a range of values, and the positions in pixels of its two ends.
+/// A logarithmic axis: its least and largest value, and the positions of these two values in
+/// pixels.
 struct Axis {
     from: f64,
     to: f64,
@@ -117,12 +120,12 @@ struct Axis {
 }
 
 impl Axis {
-    /// Creates an axis that covers all values, with a margin at each end. The axis has at least two
-    /// ticks.
+    /// Creates an axis that covers all values, with a margin at each end. Without values, the axis
+    /// goes from 1 to 10. The axis has at least two ticks.
     fn new(values: impl Iterator<Item = f64>, pixels: (f64, f64)) -> Self {
         const ROOM: f64 = 1.3;
-        /// The least ratio of the ends of an axis. It is the square of 5/2, the largest ratio of
-        /// adjacent ticks, so that every axis contains two ticks.
+        /// The least ratio of the largest value of an axis to its least value. It is (5/2)².
+        /// Adjacent ticks have a ratio of at most 5/2, so every axis contains two ticks.
         const LEAST_SPAN: f64 = 6.25;
         let (least, most) =
             values.fold((f64::INFINITY, 0.0f64), |(least, most), x| (least.min(x), most.max(x)));
@@ -136,8 +139,8 @@ impl Axis {
         begin + (end - begin) * (x / self.from).ln() / (self.to / self.from).ln()
     }
 
-    /// Returns the values of the ticks: 1, 2 and 5 times the powers of 10, or only the powers if
-    /// the axis spans more than four of them.
+    /// Returns the values of the ticks: 1, 2 and 5 times the powers of 10. If the largest value of
+    /// the axis is more than 10^4 times the least, returns only powers of 10.
     fn ticks(&self) -> Vec<f64> {
         let wide = self.to / self.from > 1e4;
         let steps: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -149,7 +152,8 @@ impl Axis {
     }
 }
 
-/// Formats a number as `500`, `20K` or `5M`, with K = 1,000 and M = 1,000,000.
+/// Formats the value of a tick, such as `0.05`, `500`, `20K`, `5M` or `1G`. Numbers of 10,000 or
+/// more are in units of K = 10^3, M = 10^6 or G = 10^9.
 fn short(x: f64) -> String {
     match x {
         x if x >= 1e9 => format!("{:.0}G", x / 1e9),
@@ -165,7 +169,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Writes an SVG text element at a position; `style` consists of further attributes.
+/// Writes an SVG text element at a position. `style` contains further attributes of the element.
 fn text(f: &mut impl Write, (x, y): (f64, f64), style: &str, text: &str) -> fmt::Result {
     writeln!(f, "<text x=\"{x:.1}\" y=\"{y:.1}\" {style}>{}</text>", escaped(text))
 }
@@ -248,7 +252,7 @@ mod tests {
         chart
     }
 
-    /// Returns all SVG elements with a given tag name.
+    /// Returns all elements of a document that have the SVG tag name `name`.
     fn all<'a>(svg: &'a Document<'a>, name: &str) -> Vec<roxmltree::Node<'a, 'a>> {
         svg.descendants()
             .filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", name)))

@@ -1,4 +1,5 @@
 //! The rate at which the Collatz conjecture is verified, and the rate at which delays are computed.
+//! The delay of a number is the number of steps from it to 1.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use crate::BenchError;
 /// bound.
 const END: u128 = 1 << 127;
 
-/// The duration of a timing of delays.
+/// The time for which delays are computed to measure their rate.
 const DELAYS: Duration = Duration::from_secs(2);
 
 /// The parameters of a benchmark of Collatz verification.
@@ -35,8 +36,8 @@ pub struct Request {
     pub sizes: Sizes,
     /// The numbers in residue classes are below 2^`below_bits`. The value is from 20 to 84.
     pub below_bits: u32,
-    /// The number of residue classes to verify, which are drawn at random; 0 for none. The sieve
-    /// excludes most of these classes at once.
+    /// The number of residue classes to verify; 0 for none. The classes are drawn at random. The
+    /// sieve excludes most classes at once.
     pub classes: u32,
     /// log2 of the count of numbers in a class. `None` selects a count with which all classes
     /// together take a few seconds.
@@ -61,12 +62,13 @@ pub enum RequestError {
         /// The method that uses this table.
         method: Method,
     },
-    /// The classes have more low bits than the table method supports.
+    /// The classes fix more low bits of their numbers than the table method supports.
     #[error(
         "the method table supports classes of at most {MOST_SIEVE_BITS} low bits, but these have {low_bits}"
     )]
     LowBits {
-        /// The number of low bits of the classes.
+        /// The number of low bits that a class fixes: `below_bits` minus the log2 of the count of
+        /// numbers in a class.
         low_bits: u32,
         /// The least [`Request::class_bits`] that the method supports with the requested
         /// `below_bits`.
@@ -154,9 +156,9 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The method, and log2 of the counts of numbers in a class (`class`) and in an interval
-/// (`interval`). With these counts, the verification of all classes together takes a few seconds,
-/// and the verification of the interval also takes a few seconds.
+/// The method, and log2 of the default counts of numbers in a class (`class`) and in an interval
+/// (`interval`). With these counts, all classes together take a few seconds to verify, and so does
+/// an interval.
 struct Units {
     method: Option<Method>,
     class: u32,
@@ -196,8 +198,10 @@ enum Set {
     Interval { from: u128 },
 }
 
-/// Returns a region of few numbers, whose verification makes `verifier` prepare everything that the
-/// verification of `region` needs.
+/// Returns a region for a first, untimed verification. This verification makes `verifier` compile
+/// all kernels and compute all look-ahead vectors that it needs for `region`. An interval of at
+/// most 2^44 numbers is returned unchanged. Every other region is replaced by a region of at most
+/// 2^32 numbers.
 fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError> {
     match region {
         // Every number of the residue class of all ones is walked. Few numbers are walked on the
@@ -217,9 +221,9 @@ fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError
     }
 }
 
-/// Times the verification of regions. Returns `None` if `watch` requested a stop. Before the
-/// timing, a region of few numbers is verified, so that kernels are compiled and vectors are
-/// computed.
+/// Times the verification of regions. Returns `None` if `watch` requested a stop, or if there are
+/// no regions. Before the timing, the region of [`first`] is verified, so that kernels are compiled
+/// and look-ahead vectors are computed.
 fn row(
     set: &Set,
     regions: &[Region],
@@ -324,8 +328,8 @@ pub struct Row {
     pub what: String,
     /// The name of the method.
     pub method: &'static str,
-    /// The parameters on which the checksum depends besides the method and its version, such as
-    /// `d=32`.
+    /// The parameters of the method on which the checksum depends, such as `d=32`. The checksum
+    /// also depends on the method and its version.
     pub parameters: String,
     /// The identifier of the device, such as `cuda:0`, or `cpu`.
     pub place: String,
@@ -341,12 +345,12 @@ pub struct Row {
     pub walked_share: f64,
     /// The count of numbers walked per second.
     pub walked_per_second: f64,
-    /// The preparation time in seconds, including compilation of kernels and computation of
-    /// vectors.
+    /// The preparation time in seconds, including the compilation of kernels and the computation of
+    /// look-ahead vectors.
     pub prepared_seconds: f64,
     /// The checksum over the walked numbers, in hexadecimal.
     pub checksum: String,
-    /// The numbers whose paths did not come below their starts within the limit of steps.
+    /// The numbers whose paths did not fall below their starts within the limit of steps.
     pub unresolved: Vec<String>,
 }
 

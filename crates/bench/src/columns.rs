@@ -19,8 +19,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Describes the device with the given information. If `info` is `None`, describes the CPU with
-    /// all threads of rayon's pool.
+    /// Describes the device with the given information. If `info` is `None`, describes the CPU; the
+    /// number of threads is then the size of rayon's pool.
     pub(crate) fn of(info: Option<&DeviceInfo>) -> Self {
         match info {
             Some(info) => Self {
@@ -39,7 +39,7 @@ impl Machine {
     }
 }
 
-/// The plan that a row about squarings measures.
+/// The plan whose squarings a row measures.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Planned {

@@ -23,12 +23,13 @@ pub struct Reached {
     pub multiprocessors: u32,
     /// The rate of products a·b mod 2^64 − 2^32 + 1 of operands in registers.
     pub products: Field,
-    /// The rates of transforms of points in registers. An operation is one point on one of the
-    /// log2(n) levels of a transform of n points.
+    /// The rates of transforms in registers modulo 2^64 − 2^32 + 1, one per number of points. An
+    /// operation is one point on one of the log2(n) levels of a transform of n points.
     pub transforms: Vec<Transform>,
     /// The rates of copies, one per size of the buffers.
     pub copies: Vec<Copy>,
-    /// The time from one kernel of a graph to the next, for empty kernels, in µs.
+    /// The mean time from the start of one kernel to the start of the next kernel in a graph, in
+    /// µs. The kernels do almost nothing.
     pub kernel_period_us: f64,
     /// The number of fused multiply-adds in FP64 per second.
     pub fp64_fma_per_second: f64,
@@ -65,7 +66,7 @@ pub struct Transform {
 pub struct Copy {
     /// The size of a buffer, in bytes.
     pub bytes: u64,
-    /// The rate if the results replace the elements that were read, in 10^9 bytes read and written
+    /// The rate if each result replaces the element that was read, in 10^9 bytes read and written
     /// per second.
     pub in_place_gb_per_second: f64,
     /// The rate of copies from one buffer to another and back, in 10^9 bytes read and written per

@@ -45,7 +45,8 @@ pub enum BenchError {
         /// The name of the table: `sieve`, `table` or `delays`.
         table: &'static str,
     },
-    /// The device leaves more numbers to the CPU than its list of these numbers can hold.
+    /// In a computation of delays, the device leaves more numbers to the CPU than its list of such
+    /// numbers can hold.
     #[error("too many numbers are left to the CPU")]
     LeftToCpu,
     /// The requested prime field does not exist.
@@ -71,10 +72,10 @@ pub enum BenchError {
         /// The underlying error.
         source: Box<BenchError>,
     },
-    /// A device or an operation on a batch computed a wrong result.
+    /// A device or an operation on a batch computed a wrong result, which the string describes.
     #[error("{0}")]
     Wrong(String),
-    /// A transform on the CPU has a wrong result.
+    /// A transform on the CPU has a wrong result, which the string describes.
     #[error("{0}")]
     WrongOnCpu(String),
     /// The host has too little memory for a vector.
@@ -142,7 +143,7 @@ pub enum BenchError {
         /// The name of the device, or `cpu`.
         place: String,
     },
-    /// A whole test takes less than [`SHORTEST`].
+    /// A whole test takes less than [`SHORTEST`], too little to measure the cost of its checks.
     #[error(
         "the test of M{exponent} takes {time:?} here, too little to tell what its checks cost: give an \
          exponent whose test takes {SHORTEST:?} or more"

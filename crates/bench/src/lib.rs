@@ -6,15 +6,16 @@
 //! * [`bigprime`]: transforms over big prime fields;
 //! * [`collatz`]: the rate of Collatz verification;
 //! * [`device`]: the rates that a device reaches for products, memory and kernels;
-//! * [`tune`]: the search for the fastest plan, method or table, which is stored for later runs;
+//! * [`tune`]: the search for the fastest plan, method or table size; the result is stored for
+//!   later runs;
 //! * [`stress`]: squarings whose results are all checked, to test whether hardware is reliable;
 //! * [`columns`]: the fields that several benchmarks have in common;
 //! * [`chart`]: charts of times against sizes, as SVG documents.
 //!
 //! Measurements are plain structs that implement `Serialize`. Their units are in the names of the
-//! fields or in the docs. A benchmark of several rows lists them first and measures one at a time,
-//! so that callers can show each row as soon as it is known. This crate prints nothing, and opens
-//! only files that its docs name.
+//! fields or in the docs. A benchmark of several rows first lists the rows, then measures one row
+//! at a time, so that a caller can show each row as soon as it is measured. This crate prints
+//! nothing, and opens only files that its docs name.
 
 pub mod batch;
 pub mod bigprime;

@@ -9,12 +9,12 @@ use warpint_selftest::stress::{self, Tally};
 
 use crate::exponents_for;
 
-/// The default exponents on a GPU, from a transform that fits in its caches to one that saturates
-/// its memory bus.
+/// The default exponents on a GPU. The transform of the first exponent fits in the caches of a GPU.
+/// The transform of the last exponent saturates the memory bus.
 const EXPONENTS: [u64; 4] = [6_972_593, 43_112_609, 82_589_933, 136_279_841];
 
-/// The default exponents on the CPU. They are so small that a lap takes a few seconds on the CPU. A
-/// residue is compared after each lap.
+/// The default exponents on the CPU. They are so small that a lap of [`stress::LAP`] squarings
+/// takes a few seconds. A residue is compared only at the end of a lap.
 const EXPONENTS_ON_CPU: [u64; 2] = [216_091, 1_257_787];
 
 /// The report of a stress test.
@@ -84,10 +84,10 @@ pub fn usual_exponents(request: &PlanRequest) -> Vec<Exponent> {
     exponents_for(request, &EXPONENTS_ON_CPU, &EXPONENTS)
 }
 
-/// Runs squarings by the plans in turns until `done` returns true. `done` is called after every
-/// block of squarings with the time since the start. The run also ends when an engine fails.
+/// Runs a stress test: laps of squarings by each plan in turn, until `done` returns true or an
+/// engine fails. `done` is called after every block of squarings, with the time since the start.
 /// Returns the report and, if an engine failed, its error. All plans must be for the same device,
-/// or for the CPU.
+/// or all for the CPU.
 pub fn run(
     plans: &[Plan],
     done: &dyn Fn(Duration) -> bool,

@@ -9,7 +9,8 @@ use super::Work;
 use super::operands::Operands;
 use crate::BenchError;
 
-/// The number of timed runs, each of which takes about a thousand divisions.
+/// The number of timed runs. It is small because a run takes about 0.6·n divisions of n-bit
+/// numbers.
 const RUNS: usize = 3;
 
 /// The number of steps after which the host tests whether all instances are done.
@@ -20,15 +21,15 @@ const STRIDE: usize = 8;
 ///
 /// The algorithm computes r_0 = a, r_1 = b, and r_(k+1) ≡ r_(k−1) mod r_k with 1 ≤ r_(k+1) ≤ r_k.
 /// An instance is done when r_k = gcd(a, b); its r_k then stays unchanged while other instances
-/// continue. The batches hold s_k = r_k − 1, so that a step is a sum and a remainder: s_(k+1) =
-/// s_(k−1) mod (s_k + 1). In a large batch of n-bit numbers, the slowest instance takes about 0.6·n
-/// steps.
+/// continue. The batches hold s_k = r_k − 1, so that a step consists of one addition and one
+/// remainder: s_(k+1) = s_(k−1) mod (s_k + 1). In a large batch of n-bit numbers, the slowest
+/// instance takes about 0.6·n steps.
 #[derive(Debug)]
 pub(super) struct Euclid {
     a: UintBatch,
     b: UintBatch,
     one: UintBatch,
-    /// The batches of s_(k−1), s_k and s_(k+1), where s_k is remainder k less 1.
+    /// The batches of s_(k−1), s_k and s_(k+1), where s_k = r_k − 1.
     rests: [UintBatch; 3],
     divisors: UintBatch,
     zero_divisors: Flags,

@@ -41,12 +41,13 @@ pub struct Request {
     /// The operations, in the order in which they are measured. Quotients are an exception: they
     /// are measured last, because they are compared with products.
     pub operations: Vec<Operation>,
-    /// The widths of operands. An empty list selects those powers of 2 from 64 to 262,144 bits that
-    /// the operation supports.
+    /// The widths of operands. An empty list selects the powers of 2 from 64 to 262,144 bits,
+    /// without widths that the operation does not support or that take too long. On the simulator,
+    /// it selects 64 and 512 bits.
     pub bits: Vec<Width>,
-    /// The count of numbers in a batch. `None` selects a count whose numbers fill 256 MiB on a GPU,
-    /// or 16 MiB on the CPU. The count is smaller for operations that compute much, and if memory
-    /// is short.
+    /// The count of numbers in a batch. `None` selects a count with which one operand fills 256 MiB
+    /// on a GPU, or 16 MiB on the CPU. The default count is smaller for operations that compute
+    /// much, and if memory is short.
     pub count: Option<usize>,
     /// The method of products on a device; `None` leaves the choice to the library.
     pub method: Option<Methods>,
@@ -310,8 +311,8 @@ impl Measured {
         Ok(Some(row.map_err(|e| e.in_row(product.to_string()))?.ns_per_operation))
     }
 
-    /// Draws a chart of times against widths: one line per operation, or, if `by_method` is true,
-    /// one per operation and method.
+    /// Draws a chart of times against widths: one line per operation, or one line per operation and
+    /// method if `by_method` is true. Floors are dashed lines.
     #[must_use]
     pub fn chart(&self, by_method: bool) -> Chart {
         let mut chart = Chart::new(&LABELS, &self.machine.name);

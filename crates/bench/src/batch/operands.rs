@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::Work;
 use crate::BenchError;
 
-/// The limbs of the two operands of every row. A row uses as many limbs as it needs from the
-/// beginning of each vector.
+/// The limbs of the two operands, which all rows share. A row uses as many limbs as it needs from
+/// the beginning of each vector.
 #[derive(Debug)]
 pub(super) struct Operands {
     seed: u32,
@@ -17,8 +17,8 @@ pub(super) struct Operands {
     pub(super) b: Vec<u32>,
 }
 
-/// The number of limbs that are drawn from one random stream. Consecutive stretches of this length
-/// have different streams, so that threads can draw them independently.
+/// The number of limbs that are drawn from one random stream. Each stretch of this length has its
+/// own stream, so that threads can draw the stretches independently.
 const STRETCH: usize = 1 << 16;
 
 impl Operands {
@@ -45,8 +45,8 @@ impl Operands {
         self.seed
     }
 
-    /// `operand` contains instances of `limbs` limbs each, one after the other. Returns the limbs
-    /// of instance i, or an empty slice if the operand is too short.
+    /// Returns the limbs of instance i of an operand, or an empty slice if the operand is too
+    /// short. Instances have `limbs` limbs each and are stored one after the other.
     pub(super) fn instance(operand: &[u32], i: usize, limbs: usize) -> &[u32] {
         operand.get(i * limbs..(i + 1) * limbs).unwrap_or(&[])
     }

@@ -131,8 +131,9 @@ impl Operation {
     }
 
     /// Returns the expected result, computed limb by limb. The remainder of a division or square
-    /// root follows the quotient or root. Operations of one operand use only a, and modular
-    /// operations use the modulus m.
+    /// root follows the quotient or root. Operations of one operand ignore b, and only modular
+    /// operations use the modulus m. If there is no result, because the divisor is 0 or no inverse
+    /// exists, all limbs are 0.
     pub(super) fn expected(self, a: &[u32], b: &[u32], m: &[u32]) -> Vec<u32> {
         let limbs = self.result_limbs(a.len());
         let mut operands = [joined(a), joined(b), joined(m)];

@@ -51,8 +51,8 @@ pub struct Row {
     pub floor_ns: f64,
     /// The ratio `floor_ns` / `ns_per_operation`; 1 is the best possible.
     pub share_of_floor: f64,
-    /// On a device: the time of the first run, which compiles or loads the kernel, by the host's
-    /// clock in seconds. `None` on the CPU.
+    /// On a device: the time of the first run by the host's clock, in seconds. The first run also
+    /// compiles or loads the kernel. `None` on the CPU.
     pub compile_s: Option<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! The rows to be measured in a benchmark of batches, and the count of numbers of each.
+//! The rows to be measured in a benchmark of batches, and the count of numbers in the batch of each
+//! row.
 
 use warpint_device::Device;
 use warpint_integer::gpu::Method;
@@ -126,9 +127,12 @@ fn widths(args: &Request, operation: Operation, defaults: &[usize]) -> Vec<usize
     args.bits.iter().map(|width| width.limbs()).collect()
 }
 
-/// Returns the methods with which an operation is measured at a width, one row each. `None` stands
-/// for the choice of the library. The list is empty if a default width is to be skipped because the
-/// device does not support it.
+/// Returns the methods with which an operation is measured at a width, one row each. `None` in the
+/// list leaves the choice to the library. The list is empty if no width was requested and the
+/// device or the requested method does not support this default width.
+///
+/// # Errors
+/// The width was requested, but the device or the requested method does not support it.
 fn methods(
     args: &Request,
     device: &Device,
@@ -165,9 +169,9 @@ fn methods(
 }
 
 /// Returns the count of numbers in a batch: the requested count, or by default the count that fills
-/// `fill` bytes. If the free memory, `room` bytes, is too short for the default, returns a smaller
-/// count and adds the batch to `fewer`. If the free memory is too short for a requested count,
-/// returns an error.
+/// `fill` bytes. If the free memory of `room` bytes is too small for the default count, returns a
+/// smaller count and adds the batch to `fewer`. If the free memory is too small for a requested
+/// count, returns an error. If `room` is `None`, as on the CPU, memory does not limit the count.
 fn count(
     args: &Request,
     limbs: usize,

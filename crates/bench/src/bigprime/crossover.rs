@@ -1,5 +1,5 @@
-//! The comparison of the big-prime method with the small-primes method: at which lengths of
-//! transforms each method is faster.
+//! The lengths of transforms at which the big-prime method is faster, and those at which the
+//! small-primes method is faster.
 
 use std::fmt;
 
@@ -29,8 +29,8 @@ pub struct Crossover {
     pub faster: Vec<Stretch>,
 }
 
-/// Returns the faster methods for each prime for which both methods were measured. The primes are
-/// in the order of the rows.
+/// Returns the faster method at each length, for each prime for which both methods were measured.
+/// The primes are in the order of the rows.
 pub(super) fn crossovers(rows: &[Row]) -> Vec<Crossover> {
     let mut all: Vec<Crossover> = vec![];
     let mut rows: Vec<(usize, &Row, f64)> = rows

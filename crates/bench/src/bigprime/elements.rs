@@ -1,5 +1,5 @@
-//! Elements for timing and checking transforms. Each element is computed from its index, so that
-//! vectors need not be stored for a comparison.
+//! Elements for timing and checking transforms. Each element is computed from a seed and its index,
+//! so that vectors need not be stored for a comparison.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -9,18 +9,19 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
 use warpint_transform::definition;
 
-/// The time limit, on all cores, for computing the outputs of a row that are compared with the
-/// definition.
+/// The time limit for computing outputs of a row by definition, on all cores. The outputs of the
+/// measured transform are compared with these outputs.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The time limit, on all cores, for computing a single output of a row for which [`PATIENCE`] does
-/// not suffice.
+/// The time limit for computing a single output by definition, on all cores, if [`PATIENCE`] does
+/// not suffice for one output.
 const MOST_PATIENCE: Duration = Duration::from_secs(4);
 /// The largest number of outputs of a row that are computed by definition.
 const OUTPUTS: usize = 3;
 
 /// A vector of elements of the field modulo r^k + 1, determined by a seed. An element has k digits
-/// in base r. Most elements have random digits. Of 64 elements, about one has all digits r − 1 and
-/// about one is r^k, values at which sums carry or wrap around.
+/// in base r. Most elements have random digits. On average, one of 64 elements has all digits equal
+/// to r − 1, and one is r^k, whose highest digit is r and whose other digits are 0. At these
+/// values, sums carry or wrap around.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Elements {
     seed: u64,
@@ -84,7 +85,8 @@ impl Elements {
         std::array::from_fn(|d| self.digit(j, d))
     }
 
-    /// Computes, by definition and on all cores, output i of the transform of this vector.
+    /// Computes output i of the transform of this vector x by definition, on all cores: the sum of
+    /// x_j·ω^(i·j) over all j. ω is [`Gfn::root_of_unity`] for the length of the vector.
     pub(super) fn output<const K: usize>(&self, field: &Gfn<K>, i: usize) -> [u64; K] {
         let n = self.len();
         let root = field.root_of_unity(self.log2).unwrap_or_else(|| field.one());
@@ -101,8 +103,9 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// Computes, by definition and on all cores, element l of the cyclic convolution of this vector
-    /// with another vector.
+    /// Computes element l of the cyclic convolution of this vector x with another vector y by
+    /// definition, on all cores: the sum of x_i·y_((l − i) mod N) over all i, where N is the number
+    /// of elements.
     pub(super) fn convolved<const K: usize>(
         &self,
         other: &Self,

@@ -3,9 +3,10 @@
 //!
 //! The big-prime method computes in the field itself, in which the powers of r are roots of unity.
 //! The small-primes method computes the same transform modulo many primes below 2^50; its outputs
-//! are equal bit for bit. The outputs of the two methods are compared with each other, some outputs
-//! are compared with the definition, and the result of the inverse transform is compared with the
-//! input.
+//! are equal to those of the big-prime method.
+//!
+//! The outputs of the two methods are compared with each other. Some outputs are compared with
+//! outputs computed by definition. The result of the inverse transform is compared with the input.
 
 mod crossover;
 mod elements;
@@ -183,8 +184,9 @@ impl Request {
         }
     }
 
-    /// Returns log2 of those default lengths of the device, or of the CPU, for which every field
-    /// has the roots of unity that the methods need.
+    /// Returns log2 of the default lengths of the device or the CPU. Omits lengths for which some
+    /// field lacks the roots of unity that the methods need. If no length is left, returns an
+    /// error.
     fn usual(&self, device: Option<&Device>, wanted: Wanted) -> Result<Vec<u32>, RequestError> {
         let (from, to) = match device {
             Some(device) if is_simulator(device) => (3, 4),
@@ -319,8 +321,9 @@ impl Measured {
         &self.rows[self.rows.len() - 1]
     }
 
-    /// Draws a chart against the length: the ratio of the times of the two methods if both were
-    /// measured, otherwise the times of one method.
+    /// Draws a chart against the number of elements. If both methods were measured, the chart shows
+    /// the time of the small-primes method divided by the time of the big-prime method. Otherwise
+    /// it shows the time per element of the measured method, in ns.
     #[must_use]
     pub fn chart(&self) -> Chart {
         let both = !self.crossovers.is_empty();

@@ -78,9 +78,9 @@ impl OnDevice {
         Ok(self.device.upload(&words)?)
     }
 
-    /// Times the transform of a plan and its inverse. Compares all outputs with `known`, or some
-    /// outputs with the definition if `known` is `None`. Compares the result of the inverse with
-    /// the input.
+    /// Times the forward and the inverse transform of a plan. `x` contains the elements in the
+    /// layout of devices. Compares all outputs with `known`, or some outputs with the definition if
+    /// `known` is `None`. Compares the result of the inverse with the input.
     fn there_and_back<const K: usize, P: Plan<Vectors = Buffer<u64>>>(
         &self,
         plan: &P,

@@ -1,4 +1,4 @@
-//! The results of measuring transforms over the field of one prime, of one length.
+//! The measurements of transforms of one length over the field of one prime.
 
 use std::fmt;
 use std::time::Duration;
@@ -49,11 +49,12 @@ pub struct Big {
     pub inverse: Times,
     /// The times of a cyclic convolution of two vectors of elements.
     pub convolution: Times,
-    /// The components of the time of the passes; `None` on the CPU.
+    /// The components and the floors of the time of the forward transform; `None` on the CPU.
     pub passes: Option<Passes>,
 }
 
-/// The components of the time of the passes of a transform on a device, and its floors.
+/// The components of the time of a forward transform on a device (butterflies and products by
+/// twiddle factors), and lower bounds on this time (floors).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Passes {
@@ -66,14 +67,16 @@ pub struct Passes {
     /// The share of the time of the transform that the products by twiddle factors take, from 0 to
     /// 1.
     pub twiddles_share: f64,
-    /// The number of bytes read and written in all passes, including the tables of twiddles.
+    /// The number of bytes read and written in all passes, including the tables of twiddle factors.
     pub bytes: u64,
     /// The time in which a copy reads and writes `bytes` bytes, in µs.
     pub memory_floor_us: f64,
-    /// The rate of a copy, in 10^9 bytes read and written per second.
+    /// The rate of a copy of about the size of the vector, in 10^9 bytes read and written per
+    /// second.
     pub copy_gb_per_second: f64,
     /// The number of products of two digits that the products by twiddle factors take. `None` for
-    /// primes of many digits, for which no digits are multiplied one by one.
+    /// primes of many digits, for which products of elements are computed by transforms of the
+    /// digits.
     pub digit_products: Option<u64>,
     /// The time for `digit_products` products at the rate of products mod 2^64 − 2^32 + 1, in µs.
     /// `None` if `digit_products` is `None`.
@@ -137,8 +140,8 @@ pub struct Small {
 }
 
 /// The measurements of a transform modulo the product of just enough small primes to represent an
-/// element. Chen et al. compare their method with this amount of work. The outputs of this
-/// transform differ from the outputs of the transform over the field.
+/// element. Chen et al. 2018 compare the big-prime method with a transform of this size. The
+/// outputs of this transform differ from the outputs of the transform over the field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Ring {

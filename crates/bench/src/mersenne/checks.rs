@@ -23,8 +23,8 @@ const DEFAULT_ON_CPU: u64 = 1_257_787;
 /// The least duration of a whole test whose checks can be measured. The start, the end and the
 /// noise of the clock dominate the time of a shorter test.
 pub const SHORTEST: Duration = Duration::from_secs(10);
-/// The number of squarings of a test that precedes the measurement and warms up the kernels of
-/// squarings, products and checks.
+/// The number of squarings of the warm-up test. It runs the kernels of squarings, products and
+/// checks before the measurement.
 const WARM_UP: u64 = 4_000;
 /// The duration of a lap of bare squarings. Several laps before and after the test show how much
 /// their times vary.
@@ -91,9 +91,10 @@ pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
     Err(BenchError::TooShort { exponent: p, time })
 }
 
-/// Measures the test of a plan until `checks` checks have passed or the test ends. Returns `None`
-/// if `asked` requested a stop. Checkpoints are saved in a new folder in `dir`, which is created if
-/// necessary; the folder is removed at the end. The measurement takes minutes.
+/// Measures a PRP test by a plan twice: without and with checkpoints. Each time, the test runs
+/// until `checks` checks have passed or the test ends. Returns `None` if `asked` requested a stop.
+/// Checkpoints are saved in a new folder in `dir`, which is created if necessary; the folder is
+/// removed at the end. The measurement takes minutes.
 ///
 /// # Errors
 /// The test failed, its folder could not be created, or the test was too short to be timed.

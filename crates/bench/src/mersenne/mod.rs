@@ -1,8 +1,9 @@
-//! Squarings modulo 2^p − 1 with each engine, compared with a floor: the shortest possible time.
+//! Squarings modulo 2^p − 1 with each engine, compared with a floor, which is a lower bound on
+//! their time.
 //!
 //! * [`on_cpu`]: squarings on the CPU, compared with a bare real FFT;
-//! * [`on_device`]: squarings on a device, compared with the times for their memory traffic and
-//!   arithmetic at rates that are measured first;
+//! * [`on_device`]: squarings on a device, compared with the times of their memory traffic and
+//!   their arithmetic at rates measured beforehand;
 //! * [`same_plan`]: squarings by complex numbers and by integers, in transforms with the same
 //!   factorisation;
 //! * [`checks`]: the cost of checks and checkpoints in a PRP test;

@@ -33,7 +33,9 @@ pub struct Row {
     /// The mean number of bits per word of the transform: the exponent divided by the transform
     /// length.
     pub bits_per_word: f64,
-    /// The margin of the plan: how far its expected rounding error is below its bound, in bits.
+    /// The margin of the plan, in bits: log2 of the ratio of the allowed rounding error to the
+    /// expected rounding error. For an exact engine, log2 of the ratio of the largest number that
+    /// the engine can represent to the largest number that can occur.
     pub margin_bits: f64,
     /// The time of a squaring, in µs: the least of four measurements.
     pub us_per_squaring: f64,

@@ -9,7 +9,7 @@ use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::{is_simulator, micros};
 
-/// The numbers of laps and of squarings by which plans are timed.
+/// The number of laps in which plans are timed, and the number of squarings of a lap.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Laps {
     /// The number of laps of each plan. The plans take turns, lap by lap.
@@ -84,7 +84,9 @@ pub struct Row {
     /// The mean number of bits per word of the transform: the exponent divided by the transform
     /// length.
     pub bits_per_word: f64,
-    /// The margin of the plan: how far its expected rounding error is below its bound, in bits.
+    /// The margin of the plan, in bits: log2 of the ratio of the allowed rounding error to the
+    /// expected rounding error. For an exact engine, log2 of the ratio of the largest number that
+    /// the engine can represent to the largest number that can occur.
     pub margin_bits: f64,
     /// The number of timed squarings.
     pub squarings: u64,
@@ -94,11 +96,11 @@ pub struct Row {
     pub us_fastest_lap: f64,
     /// The mean time of a squaring in the slowest lap, in µs.
     pub us_slowest_lap: f64,
-    /// The number of bytes that the two kernels of a squaring read and write. `None` if the engine
-    /// does not state its work.
+    /// The number of bytes that the two kernels of a squaring read and write together. `None` if
+    /// the engine does not state this number.
     pub traffic_bytes: Option<u64>,
     /// The size in bytes of the buffer of the copy whose rate is used for `traffic_floor_us`.
-    /// `None` if the engine does not state its work or no copy was measured.
+    /// `None` if the engine does not state its traffic or no copy was measured.
     pub traffic_at_copy_bytes: Option<u64>,
     /// The time of the memory traffic of a squaring at the rate of a copy of
     /// `traffic_at_copy_bytes` bytes, in µs. `None` if the traffic or the rate is not known.
@@ -131,7 +133,7 @@ pub struct Kernel {
     pub kernel: &'static str,
     /// The mean time of a launch, in µs.
     pub us: f64,
-    /// The kernel's share in the time of all kernels, from 0 to 1.
+    /// The kernel's share of the total time of all kernels, from 0 to 1.
     pub share: f64,
 }
 

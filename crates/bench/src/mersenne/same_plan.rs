@@ -24,7 +24,7 @@ fn default_points(id: DeviceId) -> Vec<usize> {
     logs.map(|log| 1 << log).collect()
 }
 
-/// All measurements of a benchmark of squarings, with complex numbers and with integers as points.
+/// All measurements of a benchmark of squarings by transforms of complex numbers and of integers.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
@@ -39,8 +39,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Creates a benchmark without rows. If the device has not been opened before, its name and
-    /// driver in the benchmark are empty.
+    /// Creates a benchmark without rows. If the device has not been opened before, the fields
+    /// `name` and `driver` are empty.
     #[must_use]
     pub fn new(id: DeviceId) -> Self {
         let device = id.to_string();
@@ -101,14 +101,13 @@ pub struct Side {
     pub us_fastest_lap: f64,
     /// The mean time of a squaring in the slowest lap, in µs.
     pub us_slowest_lap: f64,
-    /// The time of a squaring in ns, divided by the exponent p, which is the number of bits of 2^p
-    /// − 1.
+    /// The time of a squaring in ns divided by the exponent.
     pub ns_per_bit: f64,
 }
 
-/// Returns pairs of plans of fp64 and goldilocks with a common factorisation, for each number of
-/// points in `points`. If `points` is empty, the default numbers of points are used, except those
-/// for which the device has no common factorisation.
+/// Returns pairs of plans of fp64 and goldilocks with a common factorisation: at most [`MOST`]
+/// pairs for each number of points in `points`. If `points` is empty, the default numbers of points
+/// are used, except those for which the device has no common factorisation.
 ///
 /// # Errors
 /// There is no common factorisation for one of `points` ([`BenchError::NoCommonPlan`]), or the
@@ -131,8 +130,8 @@ pub fn common(
     Ok(found)
 }
 
-/// Returns pairs of plans with a common factorisation. The first plan of a pair is for n complex
-/// points, which are 2n words, and the second is for n integers.
+/// Returns at most [`MOST`] pairs of plans with a common factorisation. The first plan of a pair is
+/// for n complex points, which are 2n words, and the second is for n integers.
 fn common_plans(request: &PlanRequest, n: usize) -> Result<Vec<Alike>, PlanError> {
     let families = request.families()?.0;
     let of = |name| families.iter().copied().find(|family| family.name() == name);

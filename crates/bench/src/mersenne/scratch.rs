@@ -10,8 +10,8 @@ use crate::BenchError;
 /// A new folder `DIR/bench-<16 hexadecimal digits>`, which is removed when the value is dropped.
 pub(super) struct Scratch {
     path: PathBuf,
-    /// The directory that contains the folder, which is also removed if it is then empty. `None` if
-    /// the directory existed before; it is then not removed.
+    /// The directory that contains the folder, if the directory was created as well. It is removed
+    /// after the folder if it is then empty. `None` if the directory existed before.
     made: Option<PathBuf>,
 }
 

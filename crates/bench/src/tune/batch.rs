@@ -34,8 +34,8 @@ pub struct Tuned {
     pub stopped: bool,
     /// The measurements of this tuner, in the order in which they were made.
     pub rows: Vec<Row>,
-    /// The method that is chosen at each width, according to all measured and estimated times at
-    /// the end.
+    /// The method that is chosen at each width, by ranges of widths. The choice follows from all
+    /// measured and estimated times at the end of the tuning.
     pub ladder: Vec<Rung>,
 }
 
@@ -177,14 +177,16 @@ impl Tuner {
         })
     }
 
-    /// Returns the steps that are still to be measured, without the steps whose measurement failed.
+    /// Returns the steps (methods with a range of widths) that are still to be measured. Omits
+    /// steps whose measurement failed.
     fn left(&self, steps: &[Step]) -> Vec<Step> {
         let tried = |way: &Algorithm| self.rows.iter().any(|row| row.is_of(way));
         let wanted = self.prices.wanted(steps, self.most).into_iter();
         wanted.filter(|step| !tried(&step.way)).collect()
     }
 
-    /// Measures a step, stores its price and adds a row. A failure becomes a warning.
+    /// Measures a step, stores its price (the time per product) and adds a row. A failure becomes a
+    /// warning.
     fn time(&mut self, timer: &mut ProductTimer, step: &Step, info: &DeviceInfo) {
         let time = timer.time(step);
         if let Ok(ns) = time {

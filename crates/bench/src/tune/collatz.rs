@@ -186,8 +186,8 @@ impl<'a> Tuning<'a> {
         Ok(least.map(|time| (bits, time)))
     }
 
-    /// Prepares the computation with tables of a size. Also returns log2 of a count of numbers, at
-    /// which the search for a count that takes about [`GOAL`] begins.
+    /// Prepares the computation with tables of a size. Also returns log2 of a count of numbers. The
+    /// search for a count that takes about [`GOAL`] begins there.
     fn open(&self, size: Size) -> Result<(Work, u32), BenchError> {
         const FEWER: u32 = 10;
         let method = match (size, self.device) {
@@ -311,8 +311,8 @@ pub struct Report {
     pub name: String,
     /// Whether a stop was requested before every size was timed.
     pub stopped: bool,
-    /// Whether two sizes gave different results, or a number was unresolved. The machine is then
-    /// unreliable.
+    /// Whether two sizes gave different results, or a number was unresolved: its path did not fall
+    /// below its start within the limit of steps. The machine is then unreliable.
     #[serde(skip)]
     pub is_wrong: bool,
     /// One row per timed size, table by table.

@@ -1,4 +1,5 @@
-//! The search for the fastest plan, method or table, which later runs read from the store.
+//! The search for the fastest plan, method or table size. Later runs read the result from the
+//! store.
 
 pub mod batch;
 pub mod collatz;

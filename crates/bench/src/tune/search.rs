@@ -69,9 +69,9 @@ impl Found {
     }
 }
 
-/// Times plans, and returns the times. `lengths[i]` is a number that stands for the engine and
-/// length of plan i. Plans with the same number are in order, the most promising first. If `budget`
-/// is `None`, every plan is timed.
+/// Times plans, and returns the times. `lengths[i]` is a number that identifies the engine and
+/// length of plan i. Plans with the same number are in descending order of promise. If `budget` is
+/// `None`, every plan is timed.
 pub(super) fn search(
     lengths: &[usize],
     budget: Option<Duration>,

@@ -2,8 +2,7 @@
 
 use warpint_device::TuningError;
 
-/// Whether the results of tuning can be stored. The first answer comes from a test before anything
-/// is measured.
+/// Whether the results of tuning can be stored. This is first tested before anything is measured.
 ///
 /// When storing fails for the first time, nothing more is stored. The measurement goes on, and its
 /// results are still returned.
@@ -19,8 +18,7 @@ impl Storing {
         Self { failure: trial.err() }
     }
 
-    /// Returns the error because of which results are not stored. Returns `None` if results are
-    /// stored.
+    /// Returns the error that ended storage. Returns `None` if results are stored.
     #[must_use]
     pub fn failure(&self) -> Option<&TuningError> {
         self.failure.as_ref()
