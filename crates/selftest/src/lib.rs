@@ -44,7 +44,8 @@ use oracle::Limbs;
 use running::Running;
 use sample::Scale;
 
-/// The seed of [`run`]. It is fixed, so that a self-test does the same on every machine.
+/// The seed of [`run`]. It is fixed, so that a self-test uses the same random numbers on every
+/// machine.
 pub const SEED: u64 = 20_261_121;
 
 /// How much of the suites is run: some cases, or all.
@@ -108,8 +109,8 @@ pub struct Summary {
 /// Runs every case for each of the families. With [`Depth::Quick`], families on GPUs run only the
 /// quick cases. All cases of the families on the CPU take about ten seconds on two cores.
 ///
-/// With a filter, runs only the cases whose name `family::case` contains it. Each report is passed
-/// to `report` as soon as its case has ended.
+/// With a filter, runs only the cases whose name `family::case` contains the filter. Each report is
+/// passed to `report` as soon as its case has ended.
 pub fn run(
     families: &[&'static dyn EngineFamily],
     depth: Depth,
@@ -214,7 +215,8 @@ fn name(family: &dyn EngineFamily) -> String {
     }
 }
 
-/// Runs the case with this name for one family. [`engine_suite!`] calls it.
+/// Runs the case with the name `case` for one family. The tests that [`engine_suite!`] defines call
+/// this function.
 ///
 /// # Errors
 /// The case fails, or there is no case with this name. The error says why.

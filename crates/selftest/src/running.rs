@@ -36,8 +36,8 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The state of a run: its filter, the receiver of reports, and the numbers of cases that have
-/// passed and failed so far.
+/// The state of a run: the filter, the function that receives reports, and the numbers of cases
+/// that have passed and failed so far.
 pub(crate) struct Running<'a> {
     pub(crate) filter: Option<&'a str>,
     pub(crate) report: &'a mut dyn FnMut(&CaseReport),
@@ -54,8 +54,8 @@ impl Running<'_> {
         self.all(vec![Case::new(family.to_owned(), case, work)], 1);
     }
 
-    /// Runs cases, up to `at_once` at the same time. Passes on their reports in the order of the
-    /// cases.
+    /// Runs the cases that match the filter, up to `at_once` at the same time. Reports the results
+    /// in the order of the cases.
     pub(crate) fn all(&mut self, mut cases: Vec<Case<'_>>, at_once: usize) {
         cases.retain(|Case { family, case, .. }| {
             self.filter.is_none_or(|filter| format!("{family}::{case}").contains(filter))

@@ -22,15 +22,15 @@ pub fn random(seed: u64) -> Random {
 /// The amount of work that suits the place (CPU, simulator or GPU) where a family computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// The amount of work for the simulator, which is some hundred times slower than the CPU: a
-    /// quarter of the exponents, and no large ones.
+    /// The amount of work for the simulator: a quarter of the exponents, and no large exponents.
+    /// The simulator is some hundred times slower than the CPU.
     Small,
     /// The amount of work for the CPU.
     Whole,
     /// The amount of work for a GPU, which includes tests that take too long on a CPU.
     Large,
-    /// The amount of work for the quick cases of a GPU: few, small exponents, the same in all
-    /// cases, because kernels must be compiled for every length.
+    /// The amount of work for the quick cases of a GPU: a few small exponents, which are the same
+    /// in all cases, because kernels must be compiled for every length.
     Quick,
 }
 
@@ -66,8 +66,8 @@ impl Scale {
     }
 
     /// Returns the largest exponent at this scale: `p`, but at most 50,000 on the simulator and
-    /// 12,500 in quick cases. No case has a smaller bound than 12,500, so all quick cases draw the
-    /// same exponents.
+    /// 12,500 in quick cases. No quick case passes a smaller `p` than 12,500, so all quick cases
+    /// draw the same exponents.
     #[must_use]
     pub fn largest(self, p: u32) -> u32 {
         match self {
@@ -101,8 +101,8 @@ pub fn exponents(
     drawn
 }
 
-/// Draws exponents by [`exponents`] with these arguments, and returns for each of them the largest
-/// prime that does not exceed it. Omits primes that the family does not support.
+/// Draws exponents by [`exponents`] with the same arguments. Returns, for each drawn exponent, the
+/// largest prime that does not exceed this exponent. Omits primes that the family does not support.
 pub fn prime_exponents(
     family: &dyn EngineFamily,
     scale: Scale,
@@ -135,8 +135,8 @@ pub fn safe_lengths(family: &dyn EngineFamily, p: u32, from: usize, to: usize) -
     lengths
 }
 
-/// Returns the shortest transform length with enough margin for the exponent p. If there is none,
-/// the error is a message that says so.
+/// Returns the shortest transform length with enough margin for the exponent p. If there is no such
+/// length, returns an error message.
 pub fn shortest_length(family: &dyn EngineFamily, p: u32) -> Result<usize, String> {
     safe_lengths(family, p, 1, p as usize)
         .first()
@@ -197,8 +197,8 @@ fn boundary_bits(rng: &mut Random, p: u32, length: usize) -> Vec<u32> {
 
 /// Returns named residues modulo M_p whose balanced digits, in `length` words, are all at an end of
 /// their range. The signs of the digits are equal, alternating or random, so that the sums of a
-/// convolution, their cancellation or their signs are extreme. Returns none if there is only one
-/// word, or if words have more than 30 bits on average.
+/// convolution, their cancellation or their signs are extreme. Returns no residues if there is only
+/// one word, or if words have more than 30 bits on average.
 fn extreme_words(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue)> {
     const LARGEST_WORD: f64 = 30.0;
     if length == 1 || f64::from(p) / length as f64 > LARGEST_WORD {

@@ -1,4 +1,4 @@
-//! The suites that test no engine: kernels, batches, Collatz methods and transforms.
+//! The suites that do not test Mersenne engines: kernels, batches, Collatz methods and transforms.
 
 use warpint_device::Device;
 use warpint_integer::Executor;

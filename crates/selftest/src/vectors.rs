@@ -86,7 +86,7 @@ pub struct ProofLayout {
 pub struct KnownProof {
     /// The exponent p of M_p = 2^p − 1.
     pub p: u32,
-    /// The power of the proof: the number of its middles, which are residues.
+    /// The power of the proof: the number of middle residues in the file.
     pub power: u32,
     /// The known factors in the header of the file, in decimal digits.
     pub factors: Vec<String>,
@@ -100,7 +100,8 @@ pub struct KnownProof {
     pub md5: String,
     /// The SHA-256 of the file, in lower-case hexadecimal digits.
     pub sha256: String,
-    /// The whole file in lower-case hexadecimal digits. For larger files it is `None`.
+    /// The whole file in lower-case hexadecimal digits. `None` for larger files, whose content is
+    /// not included.
     pub hex: Option<String>,
 }
 

@@ -19,9 +19,9 @@ const MOST_PATIENCE: Duration = Duration::from_secs(4);
 const OUTPUTS: usize = 3;
 
 /// A vector of elements of the field modulo r^k + 1, determined by a seed. An element has k digits
-/// in base r. Most elements have random digits. On average, one of 64 elements has all digits equal
-/// to r − 1, and one is r^k, whose highest digit is r and whose other digits are 0. At these
-/// values, sums carry or wrap around.
+/// in base r. Most elements have random digits. On average, of 64 elements one has all digits equal
+/// to r − 1, and one is r^k, with the highest digit r and the other digits 0. At these values, sums
+/// carry or wrap around.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Elements {
     seed: u64,

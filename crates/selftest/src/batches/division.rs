@@ -107,8 +107,8 @@ pub(super) fn inverses(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(),
 }
 
 /// Checks each inverse x of a modulo b: a·x ≡ 1 mod b and x < b, or the flag says that a and b have
-/// a common factor. Checks the cofactors x and y: x·a + y·b = gcd(a, b) = g and |x| ≤ b/(2g), which
-/// determines x up to its sign.
+/// a common factor. Checks the cofactors x and y: x·a + y·b = gcd(a, b) = g and |x| ≤ b/(2g). If
+/// |x| = b/(2g), x must be positive.
 fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let count = a.count().max(b.count());
     let (inverse, none) = a.batch.mod_inv(&b.batch)?;
@@ -166,9 +166,9 @@ fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tests a^e mod m for odd, even and arbitrary moduli m made from b, and for exponents e of one
-/// limb and of two. For numbers of more than 1,024 limbs, for which the oracle is too slow,
-/// compares a device with the CPU instead.
+/// Tests a^e mod m for moduli m made from b: odd moduli, and moduli with up to three low bits
+/// cleared. The exponents e have one or two limbs. For numbers of more than 1,024 limbs, for which
+/// the oracle is too slow, compares a device with the CPU instead.
 pub(super) fn powers(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     const WIDEST: usize = 1024;
     let executor = a.batch.executor();
@@ -284,8 +284,8 @@ pub(super) fn roots(_: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Fail
 
 /// Divides `count` random numbers of `a_limbs` limbs by random numbers of `b_limbs` limbs, in
 /// `rounds` rounds. The executor itself checks the quotients q and remainders r: q·b + r = a and r
-/// < b. After each round, every dividend and divisor x of n bits becomes x·c + 1 mod 2^n, with a
-/// constant c.
+/// < b. After each round, every dividend and divisor x of n bits becomes x·c + 1 mod 2^n. The
+/// constant c depends only on n.
 pub(super) fn many(
     executor: &Executor,
     rng: &mut Random,

@@ -51,10 +51,11 @@ pub const CASES_OF_DEVICES: &[(&str, Run)] = &[("methods", methods), ("as_the_cp
 /// The sizes of the numbers that the cases try.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// The numbers of limbs of the numbers of two batches.
+    /// For each pair of batches: the number of limbs of a number in the first batch, and in the
+    /// second batch.
     pub widths: Vec<(usize, usize)>,
-    /// The largest total number of limbs of a batch with one of the `widths`. A batch has at least
-    /// three numbers, even if these have more limbs in all.
+    /// The largest total number of limbs of the wider batch of a pair. A batch has from 3 to 200
+    /// numbers; three numbers may exceed the total.
     pub limbs: usize,
     /// The numbers of limbs of factors that every method must multiply.
     pub methods: Vec<usize>,
@@ -67,7 +68,8 @@ pub struct Sizes {
     /// The largest number of limbs in the cases that raise numbers to powers.
     pub widest_power: usize,
     /// For each large batch of powers: the number of limbs of a modulus, and the number of powers.
-    /// There are enough powers for a block of a device to compute several sets of several powers.
+    /// On GPUs there are so many powers that a block computes several powers at a time, several
+    /// times in succession.
     pub powers: Vec<(usize, usize)>,
 }
 
@@ -103,8 +105,9 @@ impl Sizes {
         }
     }
 
-    /// Returns the sizes for GPUs, which add 10^8 quotients of numbers of 64 to 512 bits, and 10^5
-    /// quotients of 2^16 bits.
+    /// Returns the sizes for GPUs: [`Self::usual`] with more powers and with larger batches of
+    /// divisions, 10^8 quotients of numbers of 64 to 512 bits and 10^5 quotients of numbers of 2^16
+    /// bits.
     #[must_use]
     pub fn of_gpus() -> Self {
         let mut divisions: Vec<_> =
@@ -114,8 +117,8 @@ impl Sizes {
         Self { divisions, powers, ..Self::usual() }
     }
 
-    /// Returns the sizes of the quick cases on GPUs: few widths, for each of which kernels are
-    /// compiled.
+    /// Returns the sizes of the quick cases on GPUs. They have few widths, because kernels must be
+    /// compiled for each width.
     #[must_use]
     pub fn quick() -> Self {
         let widths = vec![(3, 3), (33, 33), (4, 66)];
@@ -125,8 +128,8 @@ impl Sizes {
         Self { widths, methods, large, divisions, powers: vec![(33, 2_000)], ..Self::usual() }
     }
 
-    /// Returns the sizes for the simulator, which takes a second to compile a kernel: one width for
-    /// each method.
+    /// Returns the sizes for the simulator: one width for each method, because a kernel takes a
+    /// second to compile.
     #[must_use]
     pub fn few() -> Self {
         let widths = vec![(3, 3), (33, 33), (320, 320), (4, 66)];
@@ -144,8 +147,8 @@ impl Sizes {
         }
     }
 
-    /// Returns the sizes for recordings that sanitizers replay: numbers of 3 limbs, which lie
-    /// within a warp, numbers of 600 limbs, which several warps share, and factors of 5 and of 34
+    /// Returns the sizes for recordings that sanitizers replay: numbers of 3 limbs, which one warp
+    /// processes, numbers of 600 limbs, which several warps share, and factors of 5 and of 34
     /// limbs.
     #[must_use]
     pub fn least() -> Self {
@@ -168,7 +171,7 @@ impl Sizes {
     }
 }
 
-/// A test of two batches; it may draw more numbers.
+/// A test of two batches. The random generator is for further numbers.
 type OfPair = fn(&mut Random, &Numbers, &Numbers) -> Result<(), Failure>;
 
 /// Runs a case at all widths, as many at a time as the machine has cores, so that kernels are

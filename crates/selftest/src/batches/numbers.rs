@@ -64,8 +64,8 @@ impl Numbers {
     }
 }
 
-/// Returns `count` numbers of `limbs` limbs. All bits of the first are 1. The others are numbers
-/// that are hard for carries ([`oracle::hard`]) and random numbers, in random order.
+/// Returns `count` numbers of `limbs` limbs. All bits of the first number are 1. The other numbers
+/// are hard for carries ([`oracle::hard`]) or random, in random order.
 pub(super) fn drawn(rng: &mut Random, limbs: usize, count: usize) -> Vec<Vec<u32>> {
     let mut rows = oracle::hard(rng, limbs);
     while rows.len() < count {

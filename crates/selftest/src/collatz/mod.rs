@@ -29,17 +29,18 @@ pub const CASES: &[(&str, Run)] = &[
 pub struct Sizes {
     /// log2 of the usual count of numbers in a region. Some regions are larger or smaller.
     pub bits: u32,
-    /// The number of steps by which vectors look ahead. With `None`, each case chooses the number.
+    /// The number of steps that the look-ahead vectors of the sieve cover. With `None`, each case
+    /// chooses the number.
     pub look: Option<u32>,
-    /// Two numbers of bits. The cases of the sieve try each as the size of a step of the walk; the
-    /// cases of the table method try each as the size of the tables. If the field `small` is true,
-    /// the case of delays uses the first number for its steps and the second for its table of
-    /// delays.
+    /// Two sizes in bits. The case `trees` tries each as the number of bits of a step of the sieve;
+    /// the cases `rules` and `given_up` use the first. The cases of the table method try each as
+    /// the number of bits by which tables are indexed. If `small` is true, the case of delays uses
+    /// the first for its steps and the second for its table of delays.
     pub steps: [u32; 2],
     /// Whether tables and ranges are small and blocks have few threads.
     pub small: bool,
-    /// The largest number of nodes that a buffer holds. With `None`, buffers take a share of the
-    /// device's memory.
+    /// The largest number of nodes of the sieve that a buffer holds. With `None`, buffers take a
+    /// share of the device's memory.
     pub nodes: Option<usize>,
 }
 
@@ -126,8 +127,8 @@ fn compare(shape: Shape, engine: GpuSieve, region: &Region) -> Result<(), String
     }
 }
 
-/// Tests that the walk on the device finds the same as the walk on the CPU, in every region and
-/// with steps of both sizes.
+/// Tests that the sieve on the device has the same results as the sieve on the CPU, in every region
+/// and with steps of both sizes.
 fn trees(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     for region in sizes.regions(seed)? {
         for step in sizes.steps {
@@ -140,8 +141,8 @@ fn trees(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     Ok(())
 }
 
-/// Tests that the walk on the device finds the same as the walk on the CPU if one rule or all rules
-/// are switched off.
+/// Tests that the sieve on the device has the same results as the sieve on the CPU if one rule or
+/// all rules are switched off.
 fn rules(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     let region = Region::interval(0, 1 << (sizes.bits - 2)).map_err(|e| e.to_string())?;
     let all = Rules::default();

@@ -30,8 +30,8 @@ pub(super) fn tables(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), St
     Ok(())
 }
 
-/// Compares walks in which numbers have so few words that some numbers overflow. The host finishes
-/// these numbers.
+/// Compares walks on the device with walks on the CPU if numbers have so few words that some
+/// numbers overflow. The host finishes the numbers that overflow.
 pub(super) fn overflows(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
     // In steps of 2^8 numbers, about 5 bits below the end of the words.
     for (words, from, bits) in [(1, 1 << 25, 22), (2, 1 << 57, 29), (3, 1 << 89, 29)] {

@@ -1,5 +1,5 @@
-//! Tests look-ahead vectors of the length used in large runs. Some words of the first vectors are
-//! compared with words computed from the rules.
+//! Tests the look-ahead vectors of the sieve, up to the length that large runs use. Some words of
+//! the first vectors are compared with words computed from the rules.
 
 use rand::RngExt;
 use warpint_collatz::Region;

@@ -14,8 +14,8 @@ pub fn ll_start(p: u32, start: LlStart) -> Option<Residue> {
     }
 }
 
-/// Returns s_n of the sequence s_(i+1) = s_i² − 2 mod M_p that starts with s_0, where M_p belongs
-/// to the engine. s_0 is stored with the given shift.
+/// Returns s_n of the sequence s_(i+1) = s_i² − 2 mod M_p that starts with s_0, where p is the
+/// exponent of the engine. The engine stores s_0 with the given shift.
 ///
 /// Uses register 0 and n squarings.
 pub fn ll_residue(
@@ -30,15 +30,15 @@ pub fn ll_residue(
     engine.read(0, shift.after_squarings(n, p))
 }
 
-/// Returns 3^(2^n) mod M_p, where M_p belongs to the engine. Uses register 0 and n squarings.
+/// Returns 3^(2^n) mod M_p, where p is the exponent of the engine. Uses register 0 and n squarings.
 pub fn power_residue(engine: &mut dyn Engine, n: u64) -> Result<Residue, EngineError> {
     engine.set(0, 3, Shift::ZERO)?;
     engine.square(0, n, Step::Square, Shift::ZERO)?;
     engine.read(0, Shift::ZERO)
 }
 
-/// Returns 3^(M_p − 1) = 3^(2^p)/9 mod M_p, the PRP residue of type 1. Returns `None` if 3 divides
-/// M_p. Uses register 0 and p squarings.
+/// Returns 3^(M_p − 1) = 3^(2^p)/9 mod M_p, the PRP residue of type 1, where p is the exponent of
+/// the engine. Returns `None` if 3 divides M_p. Uses register 0 and p squarings.
 pub fn prp_residue(engine: &mut dyn Engine) -> Result<Option<Residue>, EngineError> {
     let p = u64::from(engine.exponent());
     Ok(power_residue(engine, p)?.divided_by(9))

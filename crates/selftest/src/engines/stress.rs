@@ -50,7 +50,7 @@ pub enum News<'a> {
     Mismatch(String),
 }
 
-/// An engine under stress, and the expected res64 after a lap, if known.
+/// An engine under stress, and the expected low 64 bits of the residue after a lap, if known.
 struct Worker<'a> {
     plan: &'a Plan,
     engine: Box<dyn Engine>,
@@ -92,8 +92,8 @@ pub fn stress(
     Ok(tally)
 }
 
-/// Returns the res64 after a lap for the exponent p. Returns `None` if no other program has
-/// computed it.
+/// Returns the low 64 bits of the residue after a lap for the exponent p. Returns `None` if no
+/// other program has computed this residue.
 fn known(p: u32) -> Option<Residue64> {
     let known = vectors::interim_residues().ok()?.residues;
     let of_lap =

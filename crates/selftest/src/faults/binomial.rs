@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 /// coin lies below the interval with a probability of at most `tail`, and above it with the same
 /// probability.
 ///
-/// Sums the probabilities C(n, k)/2^n of k heads for k = 0, 1, 2, …, computed by their logarithms.
-/// Cost: O(n).
+/// Sums the probabilities C(n, k)/2^n of k heads for k = 0, 1, 2, …. The terms are computed from
+/// their logarithms. Cost: O(n).
 #[must_use]
 pub(super) fn interval(n: u64, tail: f64) -> RangeInclusive<u64> {
     // ln(C(n, 0)/2^n).

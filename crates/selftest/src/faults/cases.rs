@@ -187,8 +187,8 @@ fn a_launch_that_fails(bench: &Bench<'_>) -> Result<String, String> {
     Ok("reported, a new engine continued, both residues right".into())
 }
 
-/// Lets the device fail permanently. The test must end with an error, and must then resume from its
-/// checkpoint on a sound device.
+/// Lets the device fail permanently. The test must end with an error. A second run on a sound
+/// device must resume from the checkpoint and end with the right residue.
 fn a_device_that_is_lost(bench: &Bench<'_>) -> Result<String, String> {
     for kind in [TestKind::Prp, LL] {
         let folder = Folder::new()?;
@@ -217,8 +217,8 @@ fn a_device_that_is_lost(bench: &Bench<'_>) -> Result<String, String> {
     Ok("no answer, the checkpoint named; on a sound device both residues right".into())
 }
 
-/// Fills the disk. Existing files must stay unchanged, and checkpoints must be saved again when
-/// there is room.
+/// Fills the disk. Existing files must stay unchanged, and checkpoints must be saved again when the
+/// disk has room.
 fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
     let mut failures = 0;
     for kind in [TestKind::Prp, LL] {
@@ -263,9 +263,9 @@ fn a_full_disk(bench: &Bench<'_>) -> Result<String, String> {
     Ok(format!("{failures} failed saves reported, no checkpoint lost, both residues right"))
 }
 
-/// Returns options with a checkpoint every half millisecond, by a clock that runs 1,000 times too
-/// fast. A short test then saves many checkpoints, and has time for squarings between them on any
-/// disk.
+/// Returns options with a checkpoint every half second of a clock that runs 1,000 times too fast,
+/// that is, every half millisecond. A short test then saves many checkpoints, and has time for
+/// squarings between two checkpoints on any disk.
 fn hurried() -> RunOptions {
     RunOptions {
         checkpoint_interval: Duration::from_millis(500),
@@ -291,7 +291,7 @@ fn files(dir: &std::path::Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     read().map_err(|e| e.to_string())
 }
 
-/// Runs tests with a clock that jumps forwards and back by hours. They must end with the right
+/// Runs tests with a clock that jumps forwards and back by hours. The tests must end with the right
 /// residue and without errors.
 fn a_clock_that_jumps(bench: &Bench<'_>) -> Result<String, String> {
     let mut looks = 0;

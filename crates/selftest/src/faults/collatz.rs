@@ -1,5 +1,8 @@
 //! Faults of the Collatz sieve: engines that report wrong results, and devices whose memory fails.
 //! Every result must be right, or the verification must refuse it.
+//!
+//! A challenged node is a randomly chosen node of the sieve for which the engine must report a
+//! tally. The verification computes this tally again by other code ([`warpint_collatz::evidence`]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,8 +27,8 @@ struct Place<'a> {
 
 type Run = fn(&Place<'_>) -> Result<String, String>;
 
-/// The names and functions of the lies. A lie is a wrong result that an engine may report, on the
-/// CPU or on a device.
+/// The names and functions of the wrong results that an engine may report, on the CPU or on a
+/// device.
 const LIES: &[(&str, Lie)] = &[
     ("a_dead_engine", |_, _| Tally::default()),
     ("an_engine_that_returns_zeros", |tally, _| Tally { nodes: tally.nodes, ..Tally::default() }),
@@ -67,8 +70,9 @@ const OF_MEMORY: &[(&str, Run)] = &[
     ("counts_of_numbers_given_up", |place| strikes(place, Part::GivenUp, How::Flips)),
 ];
 
-/// Runs every case of faults of the Collatz sieve on a device (`collatz@cuda:0::…`) or, for `None`,
-/// on all cores of the CPU (`collatz@cpu::…`). `filter` and `report` are those of [`super::run`].
+/// Runs every case of faults of the Collatz sieve on a device (`collatz@cuda:0::…`), or on all
+/// cores of the CPU (`collatz@cpu::…`) if `device` is `None`. `filter` and `report` are those of
+/// [`super::run`].
 pub fn run_collatz(
     device: Option<&Device>,
     filter: Option<&str>,
@@ -103,8 +107,8 @@ pub fn run_collatz(
 }
 
 impl Place<'_> {
-    /// Returns an engine in which one of `every` nodes is challenged. On a device, `strike` (if
-    /// given) changes the memory of the engine.
+    /// Returns an engine in which about one of `every` nodes is challenged. On a device, `strike`
+    /// (if given) changes the memory of the engine.
     fn engine(&self, every: u64, strike: Option<Arc<dyn Strike>>) -> Box<dyn Backend> {
         let Some(device) = self.device else {
             return Box::new(CpuSieve::default().with_nodes_of_a_challenge(every));
@@ -133,11 +137,11 @@ impl Place<'_> {
     }
 }
 
-/// A function that returns a false tally, given the right tally and the challenged nodes.
+/// A function that makes a wrong tally from the right tally and the challenged nodes.
 type Lie = fn(Tally, &[u128]) -> Tally;
 
-/// An engine that computes right tallies, but reports the false tallies that a [`Lie`] makes of
-/// them.
+/// An engine that computes the right tallies, but reports the wrong tallies that a [`Lie`] makes
+/// from them.
 struct Liar(Box<dyn Backend>, Lie);
 
 impl Backend for Liar {
@@ -159,7 +163,7 @@ impl Backend for Liar {
     }
 }
 
-/// Tests that the verification refuses an engine with this lie.
+/// Tests that the verification refuses an engine that reports the results of `lie`.
 fn lies(place: &Place<'_>, lie: Lie) -> Result<String, String> {
     place.right(1, SEED)?;
     match place.verify(Liar(place.engine(1, None), lie), SEED) {
@@ -214,13 +218,12 @@ enum How {
     Zeros,
     /// One bit in the part of the memory flips.
     Flips,
-    /// All words of the part after some word become equal to that word. The index of that word
-    /// depends on the fault.
+    /// All words after a certain word become equal to this word. [`Faulty::word`] determines its
+    /// index.
     Stuck,
 }
 
-/// A fault in the memory of a device: the part of the memory, the kind of fault, and the word and
-/// bit.
+/// A fault in the memory of a device.
 #[derive(Debug)]
 struct Faulty {
     part: Part,

@@ -1,9 +1,9 @@
 //! Flips single bits at random moments of a Mersenne test. Each flip must be found or have no
 //! effect.
 //!
-//! A flip is drawn from the seed and its own number, so that any flip can be repeated alone. Its
-//! test starts from a verified state before the flip; this state is drawn too. The part of the test
-//! before this state is not repeated, because no check depends on it.
+//! A flip is drawn from the seed and the number of the flip, so that any flip can be repeated
+//! alone. The test of a flip starts from a random verified state before the flip. The part of the
+//! test before this state is not repeated, because no check depends on this part.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -27,8 +27,9 @@ use crate::sample::{self, Random};
 /// The number of verified states from which tests are started.
 const STARTS: u64 = 8;
 
-/// The largest probability with which [`Campaign::judge`] rejects a sound program because too few
-/// flips were found. The probability of a rejection because of too many flips is equally small.
+/// An upper bound on the probability that [`Campaign::judge`] rejects a sound program because too
+/// few flips were found. It is also an upper bound on the probability of a rejection because too
+/// many were found.
 const TAIL: f64 = 0.000_5;
 
 /// The part of a test's state in which the bits of a campaign flip.
@@ -38,7 +39,7 @@ pub enum Target {
     Residue,
     /// The Gerbicz product D.
     Product,
-    /// The registers that only the checks of a test use.
+    /// A register that only the checks of a test use.
     Check,
     /// A saved state: the checkpoint from which a test resumes, or the state in memory to which it
     /// returns after an error.
@@ -151,8 +152,8 @@ impl Campaign {
     /// its test has ended, so the order of the flips varies.
     ///
     /// First runs a test without a flip from each of up to 8 verified states; [`Tally::sound`]
-    /// counts these tests. They cost about as much as six complete tests. After that, each flip of
-    /// a residue costs about as much as one and a half complete tests.
+    /// counts these tests. These tests take about as long as six complete tests. After that, each
+    /// flip of a residue takes about as long as one and a half complete tests.
     ///
     /// # Errors
     /// A test without a flip failed, or the campaign is impossible. A test with a flip that fails
@@ -232,8 +233,8 @@ impl Campaign {
     }
 
     /// Returns the interval in which the number of flips that Jacobi checks find must lie. A Jacobi
-    /// check finds a flip with probability 1/2. With a sound program, the number lies outside the
-    /// interval with a probability of at most 0.1 %.
+    /// check finds a flip with probability 1/2. With a sound program, the number of found flips
+    /// lies outside the interval with a probability of at most 0.1 %.
     #[must_use]
     pub fn by_chance(&self) -> RangeInclusive<u64> {
         binomial::interval(self.count, TAIL)

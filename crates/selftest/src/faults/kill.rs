@@ -15,7 +15,7 @@ use crate::sample::{Random, Scale};
 
 /// The exponent of a Mersenne prime whose test takes some seconds with integer transforms on the
 /// CPU. `P_BY_FP64` is the corresponding exponent for floating-point transforms on the CPU, and
-/// `P_ON_GPU` the one for a GPU.
+/// `P_ON_GPU` is the corresponding exponent for a GPU.
 const P_BY_INTEGERS: u32 = 44_497;
 const P_BY_FP64: u32 = 86_243;
 const P_ON_GPU: u32 = 216_091;
@@ -27,14 +27,14 @@ const KILLS: u64 = 4;
 const PATIENCE: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(2);
 
-/// Returns whether there is a program to kill, and whether its test with the family of the bench is
-/// neither too short nor too long.
+/// Returns whether there is a program to kill, the exponent of the bench is large enough, and the
+/// family does not compute on the simulator.
 pub(super) fn suits(bench: &Bench<'_>) -> bool {
     bench.program.is_some() && bench.is_long() && bench.scale != Scale::Small
 }
 
-/// Kills and resumes a PRP test and a Lucas–Lehmer test of a Mersenne prime. Each must end with the
-/// right residue, and write exactly one line of results.
+/// Kills and resumes a PRP test and a Lucas–Lehmer test of a Mersenne prime. Each test must end
+/// with the right residue, and write exactly one line of results.
 pub(super) fn kills(bench: &Bench<'_>, rng: &mut Random) -> Result<String, String> {
     let program = bench.program.ok_or("there is no program to kill")?;
     let mut killed = 0;
@@ -128,8 +128,8 @@ impl Victim<'_> {
             .map_err(|e| format!("cannot start {}: {e}", self.program.display()))
     }
 
-    /// Returns whether the process is still running. If it has run for more than [`PATIENCE`] since
-    /// `begun`, kills it and returns an error.
+    /// Returns whether the process is still running. If the process has run for more than
+    /// [`PATIENCE`] since `begun`, kills the process and returns an error.
     fn is_running(&self, child: &mut Child, begun: Instant) -> Result<bool, String> {
         let ended = child.try_wait().map_err(|e| e.to_string())?.is_some();
         if !ended && begun.elapsed() > PATIENCE {

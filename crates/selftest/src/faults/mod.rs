@@ -1,10 +1,12 @@
-//! Deliberate faults, as they occur on unreliable machines. Every fault must be noticed, and a test
-//! must end with the right residue or with an error.
+//! Deliberate faults, as they occur on unreliable machines. Every fault that affects a result must
+//! be noticed, and a test must end with the right residue or with an error.
 //!
 //! [`run`], [`run_on_cpu`] and [`run_on_device`] are the suites of `warpint selftest --faults`;
-//! [`Campaign`] runs thousands of tests with a flipped bit. The [`wrappers`] that make the faults
-//! are available within this module, and to tests with the feature `wrappers`. The program is built
-//! without that feature, so that its tests of Mersenne numbers cannot contain a fault.
+//! [`Campaign`] runs thousands of tests, in each of which one bit flips.
+//!
+//! The [`wrappers`] that make the faults are available only in this module, and to tests with the
+//! feature `wrappers`. The program is built without this feature, so that its tests of Mersenne
+//! numbers cannot contain a fault.
 
 mod batch;
 mod binomial;
@@ -34,7 +36,7 @@ pub use collatz::run_collatz;
 pub use flips::{Campaign, Fate, Flip, Place, Tally, Target};
 pub use on_device::{Sizes, run_on_cpu, run_on_device};
 
-/// The result of one case: a fault made with one family or suite.
+/// The result of one case, which makes faults in one family or suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultReport {
     /// The name of the family or suite: `fp64`, `goldilocks@cuda:0`, `batch@cuda:0`.
@@ -53,10 +55,10 @@ struct Bench<'a> {
     family: &'static dyn EngineFamily,
     scale: Scale,
     /// An exponent p with known residues, for which M_p is composite. The final residues are
-    /// therefore not 0 and 1.
+    /// therefore neither 0 nor 1.
     exponent: Exponent,
-    /// The path of the `warpint` program, which a case runs and kills. If it is `None`, no process
-    /// is killed.
+    /// The path of the `warpint` program, which the case `kills` runs and kills. With `None`, this
+    /// case is left out.
     program: Option<&'a Path>,
 }
 
@@ -67,10 +69,10 @@ const EXPONENTS_ON_SIMULATOR: [u64; 2] = [1_277, 4_441];
 /// Runs every case with each of the families, whose engines use one thread. For the families on the
 /// CPU this takes about a minute on two cores.
 ///
-/// With a filter, runs only the cases whose name `family::fault` contains it. `program` is started
-/// as `program prp P …` and killed. If `program` is `None`, no process is killed. Each report is
-/// passed to `report` as soon as its case has ended. A family that supports no exponent with known
-/// residues is left out.
+/// With a filter, runs only the cases whose name `family::fault` contains the filter. `program` is
+/// started as `program prp P …` or `program ll P …`, and killed. If `program` is `None`, no process
+/// is killed. Each report is passed to `report` as soon as its case has ended. A family that
+/// supports no exponent with known residues is left out.
 pub fn run(
     families: &[&'static dyn EngineFamily],
     program: Option<&Path>,
@@ -116,7 +118,7 @@ impl<'a> Bench<'a> {
         self.exponent.get() > 64
     }
 
-    /// Returns the number of faults to make: n, but at most 3 on the simulator.
+    /// Returns the number of faults to make: n, or at most 3 on the simulator.
     fn count(&self, n: u64) -> u64 {
         if self.scale == Scale::Small { n.min(3) } else { n }
     }

@@ -11,16 +11,16 @@ use super::{FaultReport, batch, transform};
 use crate::Summary;
 use crate::sample::Random;
 
-/// A kind of work on devices: operations on batches, or transforms. The checks of the work must
+/// A kind of work on devices: operations on batches, or transforms. The checks of this work must
 /// notice faults.
 pub(super) struct Suite {
     pub(super) name: &'static str,
     /// A function that makes faults in each operation or transform, and returns how many faults
-    /// were noticed and how many were harmless. It makes faulty devices from the given sound
-    /// device.
+    /// were noticed and how many were harmless. The function wraps the given sound device into
+    /// faulty devices.
     pub(super) fates: fn(&Device, &Sizes, Faults) -> Result<Fates, String>,
-    /// Whether a device that stops working must be noticed, at whichever launch it stops. If false,
-    /// this fault may be harmless, because the launch may belong to the check.
+    /// Whether a device that stops working at any launch must be noticed. If false, this fault may
+    /// be harmless, because the launch may belong to the check.
     pub(super) death_is_noticed: bool,
 }
 
@@ -42,7 +42,7 @@ impl Extent {
 /// The faults to make during each operation or transform.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Faults {
-    /// The number of repetitions of the work. One fault is made in each.
+    /// The number of repetitions of the work. One fault is made in each repetition.
     count: u64,
     /// A function that draws one fault within the launches and downloads of the work.
     draw: fn(&mut Random, Extent) -> DeviceFault,
@@ -116,7 +116,7 @@ pub(super) type CpuCase = (&'static str, fn() -> Result<String, String>);
 /// The amount of work in each case of faults of devices.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// The number of numbers in a batch, and the number of 32-bit limbs of each.
+    /// The count of numbers in a batch, and the number of 32-bit limbs of a number.
     pub batch: (usize, usize),
     /// The number of flips during each operation and during each transform.
     pub flips: u64,
@@ -125,8 +125,8 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Returns the sizes for a device: small ones for the simulator, and for a GPU sizes that take
-    /// some seconds.
+    /// Returns the sizes for a device. Sizes for the simulator are small; sizes for a GPU take some
+    /// seconds.
     #[must_use]
     pub fn of(device: &Device) -> Self {
         let is_simulator = device.info().compute_capability == (0, 0);

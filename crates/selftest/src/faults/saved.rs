@@ -1,6 +1,6 @@
-//! Flips bits of the state that a PRP test has saved: in a checkpoint between two sittings (runs of
-//! the test), in memory while the state is being saved, and in memory when the test returns to the
-//! state.
+//! Flips bits of the state that a PRP test has saved. The bits flip in a checkpoint between two
+//! sittings (runs of the test), in memory while the state is being saved, or in memory when the
+//! test returns to the state.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use super::wrappers::{
 };
 use crate::sample::Random;
 
-/// The factor by which the clock of a test runs too fast. A short test is then divided into more
-/// strides.
+/// The factor by which the clock of a test runs too fast. A short test then reads the clock, and
+/// can be stopped, after fewer squarings.
 const HURRY: u32 = 100;
 /// An interval between checkpoints that is longer than any test. Only requested checkpoints are
 /// then saved.
@@ -76,8 +76,8 @@ fn with_states<T>(
     work(&mut store)
 }
 
-/// Damages the newest checkpoint between two sittings. The test must rename it and resume from the
-/// preceding checkpoint.
+/// Damages the newest checkpoint between two sittings. The test must rename this checkpoint and
+/// resume from the preceding checkpoint.
 fn on_disk(
     campaign: &Campaign,
     prepared: &Prepared,
@@ -103,8 +103,8 @@ fn on_disk(
     })
 }
 
-/// Stops the test, and changes its state in memory before the state is written. Either the state no
-/// longer matches its seal and nothing is written, or the next check finds the error.
+/// Stops the test, and changes its state in memory before the state is written. Either the verified
+/// residue no longer matches its SHA-256 and nothing is written, or the next check finds the error.
 fn at_a_save(
     campaign: &Campaign,
     prepared: &Prepared,

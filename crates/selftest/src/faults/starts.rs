@@ -8,9 +8,9 @@ use super::sitting::{Folder, Run, store};
 use super::wrappers::Faulty;
 use crate::vectors;
 
-/// A state of a test from which it can be started again.
+/// A state of a test from which the test can be started again.
 pub(super) struct Start {
-    /// The saved state from which the test continues. `None` stands for the beginning of the test.
+    /// The saved state from which the test continues. `None` for the beginning of the test.
     pub(super) state: Option<State>,
     /// For each register, the number of its changes from this state to the end of the test.
     pub(super) changes: [u64; registers::COUNT],
@@ -30,11 +30,13 @@ pub(super) struct Prepared {
     pub(super) right: Residue,
 }
 
-/// Runs a test in `count` sittings of equal length, each of which leaves a verified state. Then
-/// runs the test again from each of these states to the end.
+/// Runs a test in `count` sittings (runs) of equal length. Each sitting except the last leaves a
+/// verified state. Then runs the test again to its end from the beginning and from each of these
+/// states.
 ///
-/// # Errors A check failed, or a final residue differs from the known answer or from the residue of
-/// another run. This means that the family is not sound or that a check raises false alarms.
+/// # Errors
+/// A check failed, or a final residue differs from the known answer or from the residue of another
+/// run. This means that the family is not sound or that a check raises false alarms.
 pub(super) fn prepare(
     family: &'static dyn EngineFamily,
     kind: TestKind,

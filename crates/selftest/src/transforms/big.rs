@@ -29,8 +29,8 @@ pub struct Sizes {
     /// For each batch of transforms: the index of the prime in [`PRIMES`], log2 of the number of
     /// elements, and the number of transforms. All outputs are compared with the CPU's.
     pub whole: Vec<(usize, u32, usize)>,
-    /// For each long transform, some outputs of which are compared with the CPU's: the index of the
-    /// prime in [`PRIMES`], and log2 of the number of elements.
+    /// For each long transform: the index of the prime in [`PRIMES`], and log2 of the number of
+    /// elements. Some outputs are compared with the CPU's.
     pub long: Vec<(usize, u32)>,
     /// For each transform over (2^60 + 2^36)^8 + 1, a prime that is not in [`PRIMES`]: log2 of the
     /// number of elements.

@@ -1,6 +1,6 @@
-//! Tests transforms on a device that compute modulo many primes below 2^50. Also tests the
-//! convolutions and transforms in fields Z/pZ, p = r^k + 1, that are built on these transforms. The
-//! results are compared with the definition.
+//! Tests transforms modulo many primes below 2^50 on a device. Also tests the convolutions and
+//! transforms in fields Z/pZ, p = r^k + 1, which use these transforms. The results are compared
+//! with the definition.
 
 use rand::RngExt;
 use warpint_arith::field::Field;

@@ -5,8 +5,8 @@ use warpint_mersenne::engine::places::families_on;
 use warpint_mersenne::{EngineFamily, for_every_family};
 use warpint_selftest::{Depth, engine_suite, run};
 
-/// Returns a family on a newly opened simulator. Each test uses its own, because a simulator runs
-/// one kernel at a time.
+/// Returns a family on a newly opened simulator. Each test opens its own simulator, because a
+/// simulator runs one kernel at a time.
 fn alone<F: EngineFamily + 'static>(new: fn(Device) -> F) -> &'static dyn EngineFamily {
     Box::leak(Box::new(new(Device::simulator().unwrap())))
 }

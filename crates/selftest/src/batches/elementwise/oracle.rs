@@ -8,7 +8,7 @@ use rand::RngExt;
 use crate::sample::Random;
 
 /// Returns numbers of `limbs` limbs that are hard for carries and comparisons: long runs of bits 0
-/// or 1 that end at the border of a limb.
+/// or 1 that end at or near the border of a limb.
 pub(crate) fn hard(rng: &mut Random, limbs: usize) -> Vec<Vec<u32>> {
     let run = |from: usize, below: u32, at: u32, above: u32| {
         let limb = |j: usize| match j.cmp(&from) {
@@ -55,7 +55,7 @@ pub(crate) fn negative(a: &[u32], limbs: usize) -> Vec<u32> {
     (0..limbs).map(limb).collect()
 }
 
-/// Returns ⌊a·2^by⌋ mod 2^(32·limbs), where `by` may be negative. Computes it bit by bit.
+/// Returns ⌊a·2^by⌋ mod 2^(32·limbs), computed bit by bit. `by` may be negative.
 pub(crate) fn shifted(a: &[u32], by: i128, limbs: usize) -> Vec<u32> {
     let bit = |k: i128| match usize::try_from(k) {
         Ok(k) => limb(a, k / 32) >> (k % 32) & 1,

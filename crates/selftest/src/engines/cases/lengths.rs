@@ -69,7 +69,7 @@ fn products_at(
 
 /// Tests that `margin` and `build` return `Unusable` for invalid lengths: the length 0, lengths of
 /// more words than M_p has bits, and the two neighbours of the shortest length with enough margin,
-/// unless the family has them.
+/// unless the family supports these neighbours.
 pub fn refused_lengths(
     family: &'static dyn EngineFamily,
     seed: u64,

@@ -36,8 +36,8 @@ pub struct Case {
 crate::for_every_case!(case_table);
 
 /// Calls `work` for the two smallest exponents of a family and for random exponents up to
-/// `largest`. The number of random exponents is derived from `count` and the scale. Each call gets
-/// an engine of the shortest length with enough margin, paired with the oracle.
+/// `largest`. The number of random exponents is [`Scale::count`] of `count`. Each call gets an
+/// engine of the shortest length with enough margin, paired with the oracle.
 fn with_twins(
     family: &dyn EngineFamily,
     seed: u64,

@@ -7,8 +7,8 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Scale};
 use crate::twin::{Trouble, Twin};
 
-/// Tests every operation on every residue of [`sample::patterns`], at the shortest length with
-/// enough margin.
+/// Tests squarings, products, sums and differences of every residue of [`sample::patterns`], at the
+/// shortest length with enough margin.
 ///
 /// If the margin of the length is statistical, the engine may report round-off for a pattern. The
 /// pattern must then succeed at twice the length. A wrong value is never allowed.
@@ -36,8 +36,8 @@ pub fn carry_patterns(
     })
 }
 
-/// Tests squarings of each kind on the residue x, the products x·x and x·(x + 1)·(x − 1), and sums.
-/// `name` names x in messages.
+/// Tests squarings of each kind on the residue x, the sum x + 1, the difference x − 1, and the
+/// products (x + 1)·(x − 1) and x·(x + 1)·(x − 1). `name` names x in messages.
 pub(super) fn every_operation(
     twin: &mut Twin,
     name: &str,

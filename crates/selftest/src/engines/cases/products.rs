@@ -7,8 +7,8 @@ use crate::oracle::Limbs;
 use crate::sample::{self, Random, Scale};
 use crate::twin::{REGISTERS, Trouble, Twin};
 
-/// An operation of an engine with two source registers. After the engine, its arguments are the
-/// numbers of the destination register and of the two source registers.
+/// An operation of an engine with two source registers. The arguments are the engine, the number of
+/// the destination register, and the numbers of the two source registers.
 type Operation = fn(&mut dyn Engine, usize, usize, usize) -> Result<(), EngineError>;
 
 const OPERATIONS: [(&str, Operation); 3] = [

@@ -1,5 +1,6 @@
-//! Tests Lucas–Lehmer and PRP residues: on the bare engine against the oracle and known answers,
-//! and by the whole test that the program runs.
+//! Tests Lucas–Lehmer and PRP residues. Residues that the engine computes alone are compared with
+//! the oracle and with known answers. The results of the whole test that the program runs are also
+//! compared with known answers.
 
 use rand::RngExt;
 use warpint_mersenne::{
@@ -61,9 +62,10 @@ pub fn prp_residues(
     Ok(())
 }
 
-/// Tests the LL and PRP residues of M_p on the bare engine, for the primes p < 2,000 that the
-/// family supports, for 4,423 and for 4,441. Of the primes below 2,000, the simulator tests every
-/// 8th, and the quick cases test none. The expected values were computed with GMP.
+/// Tests the LL and PRP residues of M_p on the engine alone, without the checks of a test, for the
+/// primes p < 2,000 that the family supports, for 4,423 and for 4,441. Of the primes below 2,000,
+/// the simulator tests every 8th, and the quick cases test none. The expected values were computed
+/// with GMP.
 pub fn known_residues(
     family: &'static dyn EngineFamily,
     _seed: u64,
@@ -93,9 +95,9 @@ pub fn known_residues(
     Ok(())
 }
 
-/// Tests the exponents of [`known_residues`] with [`primality::run`], which the program uses,
-/// including its checks. The res64 must equal the one computed with GMP. The verdict must be prime
-/// (probable prime in a PRP test) for Mersenne primes, and composite otherwise.
+/// Tests the exponents of [`known_residues`] with [`primality::run`], the test that the program
+/// runs, including its checks. The res64 must equal the one computed with GMP. The verdict must be
+/// prime (probable prime in a PRP test) for Mersenne primes, and composite otherwise.
 pub fn whole_tests(
     family: &'static dyn EngineFamily,
     _seed: u64,

@@ -1,4 +1,4 @@
-//! Compares an engine with one thread and one with two.
+//! Compares an engine with one thread with an engine with two threads.
 
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Residue, Shift, Step};
 

@@ -12,7 +12,7 @@ pub enum Part {
     Residue,
     /// The Gerbicz product D.
     Product,
-    /// The last verified residue, which is protected by a seal.
+    /// The last verified residue, which is stored with its SHA-256.
     Verified,
 }
 

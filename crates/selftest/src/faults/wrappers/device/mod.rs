@@ -23,8 +23,8 @@ pub enum DeviceFault {
         /// The number of the first download that contains zeros.
         from: u64,
     },
-    /// Counters are stuck: every download of at most `bytes` bytes contains the same bytes as the
-    /// first download of the same size from the same address.
+    /// Every download of at most `bytes` bytes contains the same bytes as the first download of
+    /// this size from this address, as if counters on the device were stuck.
     Stuck {
         /// The size of the largest counter, in bytes.
         bytes: usize,
@@ -142,8 +142,8 @@ impl FaultyBackend {
         self.strikes.fetch_add(times, Ordering::Relaxed);
     }
 
-    /// Counts launches, each given by the pointers among its arguments. Executes them by calling
-    /// `make` unless the device is dead.
+    /// Counts launches, each of which is given by the pointers among its arguments. Calls `make`,
+    /// which executes the launches, unless the device is dead.
     fn count(
         &self,
         launches: &[Vec<u64>],

@@ -40,20 +40,20 @@ pub enum Fault {
         /// The index of the bit, taken modulo the exponent p.
         bit: u32,
     },
-    /// After `after` products, one bit of every product is flipped. The index of the bit varies.
+    /// After `after` products, one bit of every product flips. The index of the bit varies.
     Unreliable {
-        /// The number of products before the first one with the fault.
+        /// The number of right products before the first product with the fault.
         after: u64,
     },
     /// After `after` products, the result of every product is 0.
     Dead {
-        /// The number of products before the first one with the fault.
+        /// The number of right products before the first product with the fault.
         after: u64,
     },
     /// After `after` products, the engine reports too much round-off if its length is less than
     /// `enough`.
     RoundOff {
-        /// The number of products before the first one with the fault.
+        /// The number of right products before the first product with the fault.
         after: u64,
         /// The shortest transform length at which no round-off is reported.
         enough: usize,
@@ -204,8 +204,8 @@ struct FaultyEngine {
 }
 
 impl FaultyEngine {
-    /// Returns n if the fault affects the n-th of the following products in register `reg`, but
-    /// none before it. Returns `None` if the fault affects no further product.
+    /// Returns n if the n-th product from now on, in register `reg`, is the next product that the
+    /// fault affects. Returns `None` if the fault affects no further product.
     ///
     /// The caller computes these n products in one call, so that the registers of a device are not
     /// transferred to the host at every squaring.
