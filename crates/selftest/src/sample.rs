@@ -1,4 +1,5 @@
-//! Draws exponents, lengths, residues and patterns for tests of engines from a seed.
+//! Draws exponents, residues, patterns and shifts for tests of engines from a seed, and selects
+//! transform lengths. M_p denotes 2^p − 1.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -79,8 +80,8 @@ impl Scale {
 }
 
 /// Returns the two smallest exponents of a family and `count` random exponents up to `largest`,
-/// whose logarithms are uniformly distributed. They are ascending, without duplicates. `scale` may
-/// reduce `count` and `largest`.
+/// whose logarithms are uniformly distributed. The result is ascending, without duplicates. `scale`
+/// may reduce `count` and `largest`.
 ///
 /// Not all exponents are prime. Engines do not need primes, and if p is a multiple of 64 or of the
 /// length, word boundaries are at unusual positions.
@@ -180,7 +181,8 @@ pub fn patterns(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue
 }
 
 /// Returns the indices of bits at, just below and just above the borders of some words and limbs,
-/// for the exponent p and a transform of `length` words. Ascending, without duplicates.
+/// for the exponent p and a transform of `length` words. The indices are ascending, without
+/// duplicates.
 fn boundary_bits(rng: &mut Random, p: u32, length: usize) -> Vec<u32> {
     let mut bits = vec![1, p / 2, p - 1, 63 % p, 64 % p];
     if length > 1 {
@@ -220,17 +222,17 @@ fn extreme_words(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residu
     ]
 }
 
-/// Returns the residue 2^k mod M_p for k < p, where M_p = 2^p − 1.
+/// Returns the residue 2^k mod M_p for k < p.
 fn power_of_two(p: u32, k: u32) -> Residue {
     Residue::from_u64(p, 1).rotated_left(k)
 }
 
-/// Returns the residue −v mod M_p, where M_p = 2^p − 1.
+/// Returns the residue −v mod M_p.
 fn minus(p: u32, v: u64) -> Residue {
     difference(p, &Residue::from_u64(p, 0), v)
 }
 
-/// Returns the residue x − v mod M_p, where M_p = 2^p − 1.
+/// Returns the residue x − v mod M_p.
 fn difference(p: u32, x: &Residue, v: u64) -> Residue {
     let v = Residue::from_u64(p, v);
     Residue::from_limbs(p, &limbs::sub_mod(x.limbs(), v.limbs(), p))

@@ -78,8 +78,9 @@ pub fn run_kernels(
     one_by_one(of_kernels(device, widths), filter, report)
 }
 
-/// Runs the cases of [`batches`] on an executor: `batch::sums` and so on for the CPU,
-/// `batch@cuda:0::sums` and so on for a device. `filter` and `report` are those of [`run`](crate::run).
+/// Runs the cases of [`batches`] on an executor: `batch::sums` and so on for the CPU, or
+/// `batch@cuda:0::sums` and so on for a device. `filter` and `report` are those of
+/// [`run`](crate::run).
 pub fn run_batches(
     executor: &Executor,
     sizes: &batches::Sizes,

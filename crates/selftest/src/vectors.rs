@@ -60,7 +60,7 @@ pub struct InterimResidue {
     pub res64: String,
 }
 
-/// The sequence that a Mersenne test iterates.
+/// The sequence that a test of M_p = 2^p − 1 iterates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sequence {
@@ -90,7 +90,7 @@ pub struct KnownProof {
     pub power: u32,
     /// The known factors in the header of the file, in decimal digits.
     pub factors: Vec<String>,
-    /// Whether M_p divided by these factors is a probable prime to base 3.
+    /// Whether M_p divided by the known factors is a probable prime to base 3.
     pub prime: bool,
     /// The low 64 bits of 3^(M_p − 1) mod M_p, as 16 upper-case hexadecimal digits.
     pub res64: String,
@@ -106,7 +106,7 @@ pub struct KnownProof {
 }
 
 impl KnownProof {
-    /// Returns the bytes of the file. Returns `None` if its content is not included.
+    /// Returns the bytes of the file. Returns `None` if the content of the file is not included.
     #[must_use]
     pub fn file(&self) -> Option<Vec<u8>> {
         let digits = self.hex.as_ref()?;

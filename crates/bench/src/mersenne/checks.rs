@@ -1,7 +1,8 @@
 //! The cost of checks and checkpoints in a PRP test.
 //!
 //! The time per squaring of the test, with and without checkpoints, is compared with the time of
-//! bare squarings, which are measured before and after the test.
+//! bare squarings, that is, squarings without checks. Bare squarings are measured before and after
+//! the test.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -72,9 +73,8 @@ pub fn usual_exponent(request: &PlanRequest) -> Result<Exponent, ExponentError> 
     Exponent::new(if request.is_on_cpu() { DEFAULT_ON_CPU } else { DEFAULT })
 }
 
-/// Checks, before minutes are spent on a measurement, that the test of a plan is long enough to
-/// show the cost of its checks: it must take [`SHORTEST`] or more. The time of the test is
-/// estimated from the time of some squarings.
+/// Checks that the test of a plan takes [`SHORTEST`] or more, so that the cost of its checks can be
+/// measured. The time of the test is estimated from the time of some squarings.
 ///
 /// # Errors
 /// The test is too short ([`BenchError::TooShort`]), or the engine failed.

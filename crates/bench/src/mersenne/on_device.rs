@@ -1,4 +1,5 @@
-//! Squarings on a device, compared with the least time that its memory and arithmetic need.
+//! Squarings on a device, compared with the least time that their memory traffic and their
+//! arithmetic need.
 
 use serde::Serialize;
 use warpint_device::{Device, DeviceError, DeviceInfo, Effort, Rates, rates};

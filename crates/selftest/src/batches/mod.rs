@@ -147,9 +147,9 @@ impl Sizes {
         }
     }
 
-    /// Returns the sizes for recordings that sanitizers replay: numbers of 3 limbs, which one warp
-    /// processes, numbers of 600 limbs, which several warps share, and factors of 5 and of 34
-    /// limbs.
+    /// Returns the sizes for runs of the simulator that are recorded and replayed under sanitizers:
+    /// numbers of 3 limbs, which one warp processes, numbers of 600 limbs, which several warps
+    /// share, and factors of 5 and of 34 limbs.
     #[must_use]
     pub fn least() -> Self {
         let widths = vec![(3, 3), (600, 600)];
@@ -171,7 +171,7 @@ impl Sizes {
     }
 }
 
-/// A test of two batches. The random generator is for further numbers.
+/// A test of two batches. The test may draw further numbers from the random generator.
 type OfPair = fn(&mut Random, &Numbers, &Numbers) -> Result<(), Failure>;
 
 /// Runs a case at all widths, as many at a time as the machine has cores, so that kernels are

@@ -57,7 +57,8 @@ impl Numbers {
         self.rows.len()
     }
 
-    /// Returns the limbs of number i. If the batch has a single number, returns it for every i.
+    /// Returns the limbs of number i. If the batch has a single number, returns the limbs of this
+    /// number for every i.
     pub(super) fn row(&self, i: usize) -> &[u32] {
         let i = if self.rows.len() == 1 { 0 } else { i };
         self.rows.get(i).map_or(&[], Vec::as_slice)

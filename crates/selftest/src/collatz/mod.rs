@@ -52,7 +52,7 @@ impl Sizes {
     }
 
     /// Returns the sizes of the quick cases on GPUs, with work that takes a second on the CPU.
-    /// Buffers are small, because cases run side by side.
+    /// Buffers are small, because several cases run at the same time.
     #[must_use]
     pub fn quick() -> Self {
         Self { bits: 26, nodes: Some(1 << 16), ..Self::of_gpus() }
@@ -64,7 +64,7 @@ impl Sizes {
         Self { bits: 20, look: Some(12), steps: [8, 9], small: true, nodes: Some(1 << 10) }
     }
 
-    /// Returns the sizes for recordings that sanitizers replay.
+    /// Returns the sizes for runs of the simulator that are recorded and replayed under sanitizers.
     #[must_use]
     pub fn least() -> Self {
         Self { bits: 16 + 3, look: Some(10), ..Self::few() }

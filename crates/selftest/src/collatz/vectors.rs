@@ -1,5 +1,5 @@
 //! Tests the look-ahead vectors of the sieve, up to the length that large runs use. Some words of
-//! the first vectors are compared with words computed from the rules.
+//! the first vectors are compared with words computed from the rules of the sieve.
 
 use rand::RngExt;
 use warpint_collatz::Region;

@@ -1,4 +1,5 @@
 //! Compares two engines with different arithmetic, for exponents at which the oracle is too slow.
+//! M_p denotes 2^p − 1.
 
 use warpint_mersenne::{BuildOptions, EngineFamily, Residue, Shift, Step};
 
@@ -29,7 +30,7 @@ pub fn sizes(scale: Scale) -> &'static [(u32, u64)] {
 
 /// Tests that two families agree. Each family squares the same random residue modulo M_p
 /// `squarings` times with the LL step x² − 2, then again from the start with x², and again with
-/// 3·x². The two families use different shifts. Their final residues must be equal.
+/// 3·x². The two families use different shifts. The final residues must be equal.
 ///
 /// Each engine uses two threads and its family's shortest length with enough margin.
 pub fn agree(

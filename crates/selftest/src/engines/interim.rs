@@ -1,5 +1,5 @@
-//! Compares intermediate residues of large tests with those that another program computed, for
-//! GPUs.
+//! Compares intermediate residues of large tests on GPUs with residues that another program
+//! computed.
 
 use warpint_mersenne::{BuildOptions, EngineFamily, LlStart, Shift};
 

@@ -1,4 +1,5 @@
-//! The oracle: a slow, obvious engine with which every other engine is compared.
+//! The oracle: a slow, obvious engine with which every other engine is compared. M_p denotes 2^p −
+//! 1.
 
 use std::ops::RangeInclusive;
 

@@ -1,5 +1,5 @@
-//! Computes the sequences of Lucas–Lehmer and PRP tests directly on an engine. It uses no checks
-//! and no checkpoints, which could hide errors of the engine.
+//! Computes the sequences of Lucas–Lehmer and PRP tests directly on an engine. The functions use no
+//! checks and no checkpoints, which could hide errors of the engine. M_p denotes 2^p − 1.
 
 use warpint_mersenne::{Engine, EngineError, LlStart, Residue, Shift, Step};
 

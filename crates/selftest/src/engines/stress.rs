@@ -1,10 +1,11 @@
 //! Squarings for a stress test of hardware. Every squaring is covered by a check.
 //!
-//! A lap is a sequence x_(n+1) = x_n² mod M_p of [`LAP`] squarings, starting with x_0 = 3. It
-//! consists of blocks of B = [`BLOCK`] squarings. Let D_t be the product of x_(iB) for i = 0 … t.
-//! When the lap ends or is interrupted after block t, D_t = 3·D_(t−1)^(2^B) must hold (Gerbicz). A
-//! wrong squaring in the lap violates this equation. After a complete lap, x must also equal the
-//! value computed by another program or, if none is known, the value of the first lap.
+//! A lap is a sequence x_(n+1) = x_n² mod M_p of [`LAP`] squarings, starting with x_0 = 3, where
+//! M_p = 2^p − 1. It consists of blocks of B = [`BLOCK`] squarings. Let D_t be the product of
+//! x_(iB) for i = 0 … t. When the lap ends or is interrupted after block t, D_t = 3·D_(t−1)^(2^B)
+//! must hold (Gerbicz). A wrong squaring in the lap violates this equation. After a complete lap, x
+//! must also equal the value computed by another program or, if none is known, the value of the
+//! first lap.
 
 use warpint_mersenne::{Engine, EngineError, Plan, Shift, Step};
 

@@ -1,5 +1,5 @@
-//! Deliberate faults, as they occur on unreliable machines. Every fault that affects a result must
-//! be noticed, and a test must end with the right residue or with an error.
+//! Deliberate faults, as they occur on unreliable machines. M_p denotes 2^p − 1. Every fault that
+//! affects a result must be noticed, and a test must end with the right residue or with an error.
 //!
 //! [`run`], [`run_on_cpu`] and [`run_on_device`] are the suites of `warpint selftest --faults`;
 //! [`Campaign`] runs thousands of tests, in each of which one bit flips.

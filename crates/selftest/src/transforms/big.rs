@@ -72,7 +72,8 @@ impl Sizes {
         Self { whole: whole.into_iter().chain(wide).collect(), long: vec![(0, 9)], own: vec![5] }
     }
 
-    /// Returns the smallest sizes, for recordings that are replayed under sanitizers.
+    /// Returns the smallest sizes, for runs of the simulator that are recorded and replayed under
+    /// sanitizers.
     #[must_use]
     pub fn least() -> Self {
         let whole = vec![(0, 5, 2), (2, 5, 1), (4, 2, 1), (6, 1, 1)];

@@ -53,8 +53,8 @@ struct Sizes {
 }
 
 /// The batches for the fields that are tested at many lengths. Their transforms take one to three
-/// passes, their tiles contain columns of one or of several transforms, and some batches end within
-/// a tile.
+/// passes. A tile, which is the part of the data that a block processes, contains columns of one or
+/// of several transforms. Some batches end within a tile.
 const LONG: Sizes = Sizes {
     gpu: &[
         (0, 1),

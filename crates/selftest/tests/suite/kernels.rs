@@ -1,7 +1,7 @@
-//! The kernels on the simulator, one function or operation at a time. The simulator runs threads in
-//! order at seed 0, and in a random order at a random seed. Short suites run in both orders.
-//! Batches and transforms run in a random order only: batches in order are a slow test, and the
-//! tests of `warpint-transform` run the kernels of transforms in order.
+//! Tests the kernels on the simulator, one function or operation at a time. The simulator runs
+//! threads in order with the seed 0, and in a random order with a random seed. Short suites run in
+//! both orders. Batches and transforms run in a random order only: batches in order are a slow
+//! test, and the tests of `warpint-transform` run the kernels of transforms in order.
 
 use warpint_device::Device;
 use warpint_integer::Executor;

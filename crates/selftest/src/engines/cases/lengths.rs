@@ -1,4 +1,5 @@
-//! Tests transform lengths that are longer or shorter than the one that a plan would choose.
+//! Tests transform lengths that are longer or shorter than the length that a plan would choose. M_p
+//! denotes 2^p − 1.
 
 use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
 

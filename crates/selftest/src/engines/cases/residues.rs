@@ -1,6 +1,6 @@
 //! Tests Lucas–Lehmer and PRP residues. Residues that the engine computes alone are compared with
 //! the oracle and with known answers. The results of the whole test that the program runs are also
-//! compared with known answers.
+//! compared with known answers. M_p denotes 2^p − 1.
 
 use rand::RngExt;
 use warpint_mersenne::{
@@ -39,8 +39,8 @@ pub fn ll_residues(
     Ok(())
 }
 
-/// Tests 3^(2^k) for random k, and 3^(M_p − 1), modulo M_p. The primes p are random; one of these
-/// primes is large.
+/// Tests 3^(2^k) for random k, and 3^(M_p − 1), modulo M_p. The primes p are random. Most of them
+/// are at most 3,000; a few are at most 6,250.
 pub fn prp_residues(
     family: &'static dyn EngineFamily,
     seed: u64,

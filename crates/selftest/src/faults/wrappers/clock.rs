@@ -41,8 +41,8 @@ impl Clock for JumpingClock {
     }
 }
 
-/// A clock that runs too fast by the factor `times`. A short test then has as many strides and
-/// checkpoints as a long one.
+/// A clock that runs too fast by the factor `times`. A short test then reads the clock and saves
+/// checkpoints after fewer squarings.
 #[derive(Debug)]
 pub struct HurriedClock {
     begun: Instant,
