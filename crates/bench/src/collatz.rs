@@ -39,13 +39,13 @@ pub struct Request {
     /// The number of residue classes to verify; 0 for none. The classes are drawn at random. The
     /// sieve excludes most classes at once.
     pub classes: u32,
-    /// log2 of the count of numbers in a class. `None` selects a count with which all classes
-    /// together take a few seconds.
+    /// log2 of the count of numbers in a class. `None` selects a count with which the verification
+    /// of all classes together takes a few seconds.
     pub class_bits: Option<u32>,
     /// The seed from which the residue classes are drawn.
     pub seed: u64,
-    /// log2 of the count of numbers in an interval. `None` selects a count that takes a few
-    /// seconds; 0 means that no interval is verified.
+    /// log2 of the count of numbers in the interval. `None` selects a count whose verification
+    /// takes a few seconds; 0 means that no interval is verified.
     pub interval_bits: Option<u32>,
     /// The start of the interval, which is rounded down to a multiple of the interval's length.
     pub from: u128,

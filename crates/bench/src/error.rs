@@ -157,7 +157,7 @@ pub enum BenchError {
     /// A test ended before any of its squarings could be timed.
     #[error("the test was too short to be timed")]
     NotTimed,
-    /// The thread that times a test failed.
+    /// The thread that measures the time of a test failed.
     #[error("the clock of the benchmark failed")]
     Clock,
     /// The directory for the folder of a benchmark could not be created.

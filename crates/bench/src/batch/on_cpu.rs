@@ -126,8 +126,8 @@ impl Place for OnCpu {
     }
 
     /// Copies `bytes`/2 bytes from one array to another with all threads, several times. Returns
-    /// the rate of the fastest copy, in bytes read and written per second, because other load on
-    /// the machine may slow some of the copies.
+    /// the rate of the fastest copy, in bytes read and written per second. The other copies may
+    /// have been slowed by other load on the machine.
     fn copy_rate(&mut self, bytes: u64) -> f64 {
         const STRETCH: usize = 1 << 15;
         const COPIES: usize = 10;

@@ -59,13 +59,13 @@ impl Elements {
         self.digit(at % self.len(), at >> self.log2)
     }
 
-    /// Returns the whole vector in the layout of devices, all lowest digits first. Returns `None`
-    /// if memory is too short.
+    /// Returns the whole vector in the layout of devices: the lowest digits of all elements, then
+    /// the next digits, and so on. Returns `None` if memory is too short.
     pub(super) fn words(&self) -> Option<Vec<u64>> {
         self.part(0..self.digits << self.log2)
     }
 
-    /// Returns a range of words of the vector in the layout of devices, all lowest digits first.
+    /// Returns a range of words of the vector in the layout of devices, as for [`Self::words`].
     /// Returns `None` if memory is too short.
     pub(super) fn part(&self, words: Range<usize>) -> Option<Vec<u64>> {
         const STRETCH: usize = 1 << 14;

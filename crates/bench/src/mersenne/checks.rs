@@ -24,7 +24,7 @@ const DEFAULT_ON_CPU: u64 = 1_257_787;
 /// The least duration of a whole test whose checks can be measured. The start, the end and the
 /// noise of the clock dominate the time of a shorter test.
 pub const SHORTEST: Duration = Duration::from_secs(10);
-/// The number of squarings of the warm-up test. It runs the kernels of squarings, products and
+/// The number of squarings of the warm-up test, which runs the kernels of squarings, products and
 /// checks before the measurement.
 const WARM_UP: u64 = 4_000;
 /// The duration of a lap of bare squarings. Several laps before and after the test show how much
@@ -53,9 +53,9 @@ pub struct Measured {
     /// The time per squaring of a test that saves checkpoints, including its share of checks, in
     /// µs.
     pub saved_us: f64,
-    /// The number of checks that passed.
+    /// The number of checks that passed in the test with checkpoints.
     pub checks: usize,
-    /// The number of checkpoints that were saved.
+    /// The number of checkpoints that the test with checkpoints saved.
     pub checkpoints: usize,
     /// The amounts by which `checked_us` and `saved_us` exceed the mean time of bare squarings, in
     /// percent of that mean. The second value is `None` if no checkpoint was saved.

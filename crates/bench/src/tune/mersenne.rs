@@ -89,7 +89,8 @@ pub struct Row {
 pub struct Timed {
     /// One row per timed plan, in the order in which the plans were given.
     pub rows: Vec<Row>,
-    /// Whether the budget was spent, or a stop was requested, before every plan was timed.
+    /// Whether the budget was spent, or a stop was requested, before all first and second timings
+    /// of plans were done.
     pub ended_early: bool,
 }
 

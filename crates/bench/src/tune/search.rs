@@ -5,8 +5,8 @@
 //! 2. With a budget, no further variants of a length are timed if its best time is at least
 //!    [`SLOW`] times the best time of all lengths. This phase ends when the share [`SEARCH`] of the
 //!    budget is spent.
-//! 3. Variants whose time is at most [`NEAR`] times the fastest of their length are timed again,
-//!    for longer, the fastest first, until the budget is spent.
+//! 3. In the remaining lengths, variants whose time is at most [`NEAR`] times the fastest time of
+//!    their length are timed again, for longer, the fastest first, until the budget is spent.
 //!
 //! The order depends only on the plans, their times and these rules. The elapsed time only decides
 //! when the search ends. At least one plan is timed, however small the budget is.
@@ -51,7 +51,8 @@ pub(super) struct Found {
     /// For each plan, the least time of a squaring, or the error; `None` for a plan that was not
     /// timed.
     pub(super) times: Vec<Option<Result<Duration, String>>>,
-    /// Whether the budget was spent, or a stop was requested, before every plan was timed.
+    /// Whether the budget was spent, or a stop was requested, before all first and second timings
+    /// were done.
     pub(super) ended_early: bool,
 }
 
