@@ -51,8 +51,8 @@ pub const SEED: u64 = 20_261_121;
 /// How much of the suites is run: some cases, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// On a GPU, some cases of every suite, for which few kernels must be compiled. On the CPU, all
-    /// cases.
+    /// On a GPU, some cases of every suite, chosen so that few kernels must be compiled. On the
+    /// CPU, all cases.
     Quick,
     /// All cases of every suite.
     Thorough,
@@ -122,9 +122,10 @@ pub fn run(
 
 /// Does the same as [`run`] with another seed, which gives other exponents and residues.
 ///
-/// In addition to the [`cases`], compares every family except the CPU's `fp64` with a family of the
-/// other arithmetic (integers or floating point) on the CPU, at large exponents
-/// ([`agreement::sizes`]). Also compares the families on GPUs with the residues of [`interim`].
+/// After the [`cases`], compares families with each other at large exponents
+/// ([`agreement::sizes`]): every family except `fp64` on the CPU with a family on the CPU that has
+/// the other arithmetic, integers or floating point. Also compares the families on GPUs with the
+/// residues of [`interim`].
 pub fn run_seeded(
     families: &[&'static dyn EngineFamily],
     depth: Depth,

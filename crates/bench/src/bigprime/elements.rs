@@ -86,7 +86,8 @@ impl Elements {
     }
 
     /// Computes output i of the transform of this vector x by definition, on all cores: the sum of
-    /// x_j·ω^(i·j) over all j. ω is [`Gfn::root_of_unity`] for the length of the vector.
+    /// x_j·ω^(i·j) over all j. ω is the value of `root_of_unity` of the field for the length of the
+    /// vector.
     pub(super) fn output<const K: usize>(&self, field: &Gfn<K>, i: usize) -> [u64; K] {
         let n = self.len();
         let root = field.root_of_unity(self.log2).unwrap_or_else(|| field.one());

@@ -47,8 +47,8 @@ pub struct Row {
     pub operation: &'static str,
     /// The name of the method.
     pub method: String,
-    /// The number of limbs of a factor of the products that single threads compute, or the number
-    /// of points of a transform.
+    /// For a method by transforms, the number of points of a transform. For other methods, the
+    /// number of limbs of a factor of the products that a single thread computes.
     pub size: usize,
     /// The width in bits of the factors that were multiplied: the largest width at which the method
     /// uses this size.

@@ -20,7 +20,7 @@ use crate::{BenchError, exponents_for, micros};
 /// lengths of the largest tests that are common today.
 const EXPONENTS: [u64; 6] = [216_091, 1_257_787, 6_972_593, 20_996_011, 43_112_609, 82_589_933];
 
-/// The default exponents without a GPU. The measurement of the largest takes seconds.
+/// The default exponents without a GPU. The measurement of the largest exponent takes seconds.
 const EXPONENTS_ON_CPU: [u64; 3] = [216_091, 1_257_787, 6_972_593];
 
 /// All measurements of a tuning of squarings.

@@ -1,8 +1,8 @@
 //! Batches on an executor, compared with slow, obvious implementations. The cases cover every
-//! operation of [`warpint_integer::UintBatch`]: with carries that run through all limbs, with
-//! operands of equal and of different widths, with a single number that is combined with a whole
-//! batch, and with results that replace an operand or form a new batch. A device is also compared
-//! with the CPU bit by bit.
+//! operation of [`warpint_integer::UintBatch`]. Some operands make carries run through all limbs.
+//! The two operands have equal or different widths, and one of them may be a single number for the
+//! whole batch. Results replace an operand or form a new batch. A device is also compared with the
+//! CPU bit by bit.
 
 mod bits;
 mod division;
@@ -174,8 +174,8 @@ impl Sizes {
 /// A test of two batches. The test may draw further numbers from the random generator.
 type OfPair = fn(&mut Random, &Numbers, &Numbers) -> Result<(), Failure>;
 
-/// Runs a case at all widths, as many at a time as the machine has cores, so that kernels are
-/// compiled in parallel.
+/// Runs a case at all widths. As many widths as the machine has cores run at the same time, so that
+/// kernels are compiled in parallel.
 fn for_all(executor: &Executor, seed: u64, sizes: &Sizes, case: OfPair) -> Result<(), String> {
     sizes.widths.par_iter().try_for_each(|&(x, y)| {
         let mut rng = random(seed + (x << 20 | y) as u64);

@@ -13,7 +13,7 @@ pub(super) enum Failure {
     /// An operation returned an error.
     #[error(transparent)]
     Refused(#[from] IntegerError),
-    /// A result is wrong. The text says which.
+    /// A result is wrong. The text says which result.
     #[error("{0}")]
     Wrong(String),
 }

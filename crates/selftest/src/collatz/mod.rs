@@ -24,7 +24,7 @@ pub const CASES: &[(&str, Run)] = &[
     ("overflows", tables::overflows),
 ];
 
-/// How many numbers the cases try, and with which parameters.
+/// The counts of numbers that the cases try, and the parameters of the methods.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
     /// log2 of the usual count of numbers in a region. Some regions are larger or smaller.

@@ -36,7 +36,7 @@ pub fn source() -> Source {
         .headers(common::HEADERS)
 }
 
-/// 2^53: all integers up to this value are exact in `f64`.
+/// 2^53. All integers of at most this absolute value are exact in `f64`.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
 /// 2^52, the largest absolute value that `mul_by` of `f50.cuh` may multiply by a precomputed

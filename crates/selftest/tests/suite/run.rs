@@ -1,4 +1,4 @@
-//! Tests a run of the suites as in the program: its reports, and the effect of a filter.
+//! Tests the reports of a run of the suites, as the program starts it, and the effect of a filter.
 
 use warpint_mersenne::engine::places::families_on_cpu;
 use warpint_selftest::{CaseReport, Depth, Summary, cases::CASES, run, run_seeded};

@@ -1,4 +1,5 @@
-//! Runs every case of the engines on the simulator, which runs the source text of the kernels.
+//! Runs every case of the engines on the simulator, which runs the source code of the kernels on
+//! the CPU.
 
 use warpint_device::{Device, DeviceId};
 use warpint_mersenne::engine::places::families_on;
