@@ -123,9 +123,9 @@ pub fn run(
 /// Does the same as [`run`] with another seed, which gives other exponents and residues.
 ///
 /// After the [`cases`], compares families with each other at large exponents
-/// ([`agreement::sizes`]): every family except `fp64` on the CPU with a family on the CPU that has
-/// the other arithmetic, integers or floating point. Also compares the families on GPUs with the
-/// residues of [`interim`].
+/// ([`agreement::sizes`]). Every family except the CPU's `fp64` is compared with a family on the
+/// CPU that has the other arithmetic (integers or floating point). Also compares the families on
+/// GPUs with the residues of [`interim`].
 pub fn run_seeded(
     families: &[&'static dyn EngineFamily],
     depth: Depth,

@@ -105,9 +105,9 @@ impl Sizes {
         }
     }
 
-    /// Returns the sizes for GPUs: [`Self::usual`] with more powers and with larger batches of
-    /// divisions, 10^8 quotients of numbers of 64 to 512 bits and 10^5 quotients of numbers of 2^16
-    /// bits.
+    /// Returns the sizes for GPUs. They are [`Self::usual`] with more powers and with larger
+    /// batches of divisions: 10^8 quotients of numbers of 64 to 512 bits, and 10^5 quotients of
+    /// numbers of 2^16 bits.
     #[must_use]
     pub fn of_gpus() -> Self {
         let mut divisions: Vec<_> =

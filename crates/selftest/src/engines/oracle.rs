@@ -1,5 +1,5 @@
-//! The oracle: a slow, obvious engine with which every other engine is compared. M_p denotes 2^p −
-//! 1.
+//! The oracle: a slow, obvious engine with which every other engine is compared. It computes modulo
+//! M_p = 2^p − 1.
 
 use std::ops::RangeInclusive;
 

@@ -218,8 +218,8 @@ enum How {
     Zeros,
     /// One bit in the part of the memory flips.
     Flips,
-    /// All words after a certain word become equal to this word. [`Faulty::word`] determines its
-    /// index.
+    /// All words after a certain word become equal to this word. [`Faulty::word`] determines the
+    /// index of this word.
     Stuck,
 }
 

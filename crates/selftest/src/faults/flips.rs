@@ -53,7 +53,7 @@ pub struct Campaign {
     pub family: &'static dyn EngineFamily,
     /// The kind of the tests. For Lucas–Lehmer tests, the target must be [`Target::Residue`].
     pub kind: TestKind,
-    /// The exponent p of the Mersenne number M_p that is tested.
+    /// The exponent p of the Mersenne number 2^p − 1 that is tested.
     pub exponent: Exponent,
     /// The part of a test's state in which the bits of a campaign flip.
     pub target: Target,

@@ -1,5 +1,5 @@
-//! Deliberate faults, as they occur on unreliable machines. M_p denotes 2^p − 1. Every fault that
-//! affects a result must be noticed, and a test must end with the right residue or with an error.
+//! Deliberate faults, as they occur on unreliable machines. Every fault that affects a result must
+//! be noticed, and a test must end with the right residue or with an error.
 //!
 //! [`run`], [`run_on_cpu`] and [`run_on_device`] are the suites of `warpint selftest --faults`;
 //! [`Campaign`] runs thousands of tests, in each of which one bit flips.
@@ -54,8 +54,8 @@ pub struct FaultReport {
 struct Bench<'a> {
     family: &'static dyn EngineFamily,
     scale: Scale,
-    /// An exponent p with known residues, for which M_p is composite. The final residues are
-    /// therefore neither 0 nor 1.
+    /// An exponent p with known residues, for which M_p = 2^p − 1 is composite. The final residues
+    /// are therefore neither 0 nor 1.
     exponent: Exponent,
     /// The path of the `warpint` program, which the case `kills` runs and kills. With `None`, this
     /// case is left out.

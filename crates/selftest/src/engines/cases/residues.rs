@@ -39,8 +39,8 @@ pub fn ll_residues(
     Ok(())
 }
 
-/// Tests 3^(2^k) for random k, and 3^(M_p − 1), modulo M_p. The primes p are random. Most of them
-/// are at most 3,000; a few are at most 6,250.
+/// Tests 3^(2^k) for random k, and 3^(M_p − 1), modulo M_p. The primes p are random. Most are at
+/// most 3,000, and all are at most 6,250.
 pub fn prp_residues(
     family: &'static dyn EngineFamily,
     seed: u64,
