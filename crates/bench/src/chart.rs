@@ -58,19 +58,19 @@ impl Chart {
     }
 
     /// Adds a point with a marker to the line of an engine or operation. A point is ignored unless
-    /// its size and its time are finite and above 0.
+    /// its size and its time are finite and positive.
     pub fn mark(&mut self, engine: &str, size: f64, time: f64) {
         self.add(engine, engine, false, (size, time));
     }
 
     /// Adds a point to the dashed line `name`, which has the colour of `engine`. A point is ignored
-    /// unless its size and its time are finite and above 0.
+    /// unless its size and its time are finite and positive.
     pub fn dash(&mut self, engine: &str, name: &str, size: f64, time: f64) {
         self.add(engine, name, true, (size, time));
     }
 
-    /// Adds a point to a line. A point is ignored unless its size and its time are finite and above
-    /// 0.
+    /// Adds a point to a line. A point is ignored unless its size and its time are finite and
+    /// positive.
     fn add(&mut self, engine: &str, name: &str, dashed: bool, point: (f64, f64)) {
         let has_log = |x: f64| x.is_finite() && x > 0.0;
         if !has_log(point.0) || !has_log(point.1) {

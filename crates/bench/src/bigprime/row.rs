@@ -64,8 +64,7 @@ pub struct Passes {
     pub butterflies_us: f64,
     /// The time that the products by twiddle factors add, in µs.
     pub twiddles_us: f64,
-    /// The share of the time of the transform that the products by twiddle factors take, from 0 to
-    /// 1.
+    /// The ratio of `twiddles_us` to the time of the whole transform, from 0 to 1.
     pub twiddles_share: f64,
     /// The number of bytes read and written in all passes, including the tables of twiddle factors.
     pub bytes: u64,
