@@ -14,7 +14,7 @@ impl Sample {
         self.0 ^ self.0 >> 29
     }
 
-    /// Returns a limb that often causes long carries: all zeros, all ones, one bit, or a random
+    /// Returns a limb that often causes long carries: 0, 2^64 − 1, a power of two, or a random
     /// limb.
     pub(crate) fn limb(&mut self) -> u64 {
         let word = self.word();

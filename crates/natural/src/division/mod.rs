@@ -1,14 +1,15 @@
-//! Division. The method depends on the size:
+//! Division. The method depends on the lengths of the divisor and of the quotient:
 //!
-//! * Divisors of one limb: one product with the reciprocal for each limb of the dividend
+//! * Divisors of one limb: each limb of the quotient is computed with the reciprocal of the divisor
 //!   (`reciprocal`).
-//! * Schoolbook method: algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). Each
-//!   limb of the quotient is estimated with the reciprocal of the two top limbs of the divisor. The
-//!   estimate is rarely too large, and by at most 1.
-//! * Recursive division (Burnikel and Ziegler 1998, *Fast Recursive Division*). A block of k limbs of
-//!   the quotient is estimated from the k top limbs of the divisor, and corrected by one product with
-//!   the other limbs of the divisor. The estimate is too large by at most 2. The division is in
-//!   place.
+//! * Short divisors or short quotients: the schoolbook method, algorithm D (Knuth 1997, *The Art of
+//!   Computer Programming* 2, §4.3.1). Each limb of the quotient is estimated with the reciprocal
+//!   of the two top limbs of the divisor. The estimate is rarely too large, and never by more
+//!   than 1.
+//! * Long divisors and long quotients: recursive division (Burnikel and Ziegler 1998, *Fast
+//!   Recursive Division*). A block of k limbs of the quotient is estimated by a division by the k
+//!   top limbs of the divisor. The product of the estimate and the other limbs of the divisor gives
+//!   the correction. The estimate is too large by at most 2. The remainder replaces the dividend.
 
 mod reciprocal;
 
@@ -23,9 +24,9 @@ pub use reciprocal::OneLimb;
 use reciprocal::TwoLimbs;
 
 /// The smallest number of 64-bit limbs of the divisor for which recursive division is faster than
-/// the schoolbook method. Quotients of fewer than half this number of limbs are computed by the
-/// schoolbook method. Measured by `cargo test --release -p warpint-natural division_crossover --
-/// --ignored --nocapture` on an AMD EPYC with AVX2.
+/// the schoolbook method. If the quotient has fewer than half as many limbs, the schoolbook method
+/// is used. Measured by `cargo test --release -p warpint-natural division_crossover -- --ignored
+/// --nocapture` on an AMD EPYC with AVX2.
 const RECURSIVE_FROM: usize = 48;
 
 /// A divisor d, shifted so that its top bit is set, with the reciprocal of its top limbs.
@@ -38,9 +39,9 @@ struct Divisor {
     top: Top,
 }
 
-/// The reciprocal with which each limb of a quotient is estimated. For a divisor of one limb, it is
-/// the reciprocal of the divisor. For a longer divisor, it is the reciprocal of the number formed
-/// by the two top limbs.
+/// The reciprocal with which each limb of a quotient is estimated. For a shifted divisor of one
+/// limb, it is the reciprocal of the shifted divisor. For a longer one, it is the reciprocal of the
+/// number formed by the two top limbs. The divisor 0 has no reciprocal.
 #[derive(Debug, Default, Clone, Copy)]
 enum Top {
     #[default]
@@ -89,13 +90,15 @@ impl Divider {
     }
 
     /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. If d = 0, both q and r
-    /// become zero. r must be at least as long as d. If q is as long as a, it is always long
-    /// enough. A shorter q is also allowed: if a and d have n and m limbs without leading zero
-    /// limbs, and n ≥ m, then q needs only n − m + 1 limbs.
+    /// become zero.
     ///
-    /// For a quotient of l limbs and a divisor of m limbs, the cost is O(l·m) limb products. For
-    /// long numbers it is O(M(k)·log k) for each block of k ≤ m limbs of the quotient, where M(k)
-    /// is the cost of a product of k limbs.
+    /// Let a have n limbs and d have m limbs, without leading zero limbs. r must have at least m
+    /// limbs. If n ≥ m, q must have at least n − m + 1 limbs. If n < m, q may have any length.
+    /// Limbs above the results are set to 0.
+    ///
+    /// The cost is O(l·m) limb products for a quotient of l limbs. For long numbers, the quotient
+    /// is computed in blocks of at most m limbs. Each block costs O(M(m)·log m), where M(m) is the
+    /// cost of a product of two numbers of m limbs.
     #[inline]
     pub fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64]) {
         let Self { divisor, dividend, blocks } = self;
@@ -103,8 +106,8 @@ impl Divider {
     }
 }
 
-/// Computes [`Divider::div_rem`]. The arguments are the fields of a [`Divider`], the outputs q and
-/// r, and the dividend a.
+/// Implements [`Divider::div_rem`]. The arguments are the fields of a [`Divider`], the outputs q
+/// and r, and the dividend a.
 #[inline(always)]
 fn divide(
     divisor: &Divisor,
@@ -169,8 +172,8 @@ pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64
     (q, r)
 }
 
-/// Computes q ← ⌊a/x⌋, where q is as long as a, and returns a mod x, for a divisor x of one limb.
-/// `d` contains x·2^shift, whose top bit is set, and its reciprocal.
+/// Computes q ← ⌊a/x⌋ and returns a mod x, for a divisor x of one limb. q must be as long as a. `d`
+/// contains x·2^shift and its reciprocal. The top bit of x·2^shift must be set.
 #[inline]
 fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     let Some(&top) = a.last() else { return 0 };
@@ -182,8 +185,7 @@ fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     rest >> shift
 }
 
-/// A method of multiplication for recursive division, which multiplies parts of the quotient by
-/// parts of the divisor.
+/// The method by which recursive division multiplies parts of the quotient by parts of the divisor.
 trait ProductsTo {
     /// Computes out ← a·b, where `out` has exactly `a.len() + b.len()` limbs.
     fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]);
@@ -201,7 +203,8 @@ impl ProductsTo for &dyn Multiplier {
     }
 }
 
-/// Divides in place. Products are computed by `P`; the memory for a product is reused.
+/// Divides in place, by the schoolbook method or recursively. `products` computes the products.
+/// `product` is the memory for a product, and is reused.
 #[derive(Debug, Default)]
 struct Blocks<P> {
     product: Vec<u64>,
@@ -213,7 +216,8 @@ impl<P: ProductsTo> Blocks<P> {
     /// limbs. Returns true if ⌊u/d⌋ is q + 2^(64·k), and false if it is q. The lowest m limbs of u
     /// become u mod d; the k limbs above are undefined.
     ///
-    /// Requires that the top bit of d is set, and u < 2^(64·k + 1)·d.
+    /// `top` contains the two top limbs of d and their reciprocal. Requires that the top bit of d
+    /// is set, and u < 2^(64·k + 1)·d.
     fn divide(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
         let (k, m) = (q.len(), d.len());
         if 2 * k < RECURSIVE_FROM || m < RECURSIVE_FROM {
@@ -226,8 +230,8 @@ impl<P: ProductsTo> Blocks<P> {
         }
     }
 
-    /// Computes [`Self::divide`] in several divisions, each of which yields at most `piece` limbs
-    /// of the quotient, the highest limbs first.
+    /// Computes [`Self::divide`] by several divisions. Each division yields at most `piece` limbs
+    /// of the quotient. The first one yields the highest limbs.
     fn pieces(
         &mut self,
         q: &mut [u64],
@@ -250,7 +254,8 @@ impl<P: ProductsTo> Blocks<P> {
 
     /// Computes [`Self::divide`] for a quotient of k limbs and a divisor of m > k limbs. The
     /// quotient is estimated from the k top limbs of d. The product of the estimate and the other
-    /// limbs of d is then subtracted from u.
+    /// limbs of d is then subtracted from u. While the difference is negative, the quotient is
+    /// decreased by 1, and d is added to the difference.
     fn by_top(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
         let (k, m) = (q.len(), d.len());
         let (low, high) = d.split_at(m - k);
@@ -351,8 +356,8 @@ mod tests {
         }
     }
 
-    /// Tests digits whose estimates are too large by one, because all bits of the limbs that the
-    /// estimate ignores are ones.
+    /// Tests limbs of quotients whose estimates are too large by one. The estimate uses only the
+    /// two top limbs of the divisor. All bits of the other limbs are ones.
     #[test]
     fn guesses_that_are_too_large() {
         let mut divider = Divider::default();
@@ -376,8 +381,8 @@ mod tests {
         }
     }
 
-    /// Compares recursive division with the schoolbook method. The lengths of some quotients are
-    /// not a multiple of the length of the pieces.
+    /// Compares recursive division with the schoolbook method. Some quotients cannot be divided
+    /// into blocks of equal length.
     #[test]
     fn long_divisions() {
         let mut divider = Divider::default();

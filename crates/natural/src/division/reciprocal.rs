@@ -1,8 +1,9 @@
 //! Quotients of one limb, computed by multiplication with a reciprocal of the divisor (Möller and
 //! Granlund 2011, *Improved division by invariant integers*, IEEE Trans. Computers 60). In this
-//! module B = 2^64.
+//! module, B = 2^64.
 
-/// A divisor d of one limb with its top bit set, and its reciprocal v = ⌊(B² − 1)/d⌋ − B, B = 2^64.
+/// A divisor d of one limb with its top bit set, and its reciprocal v = ⌊(B² − 1)/d⌋ − B, where
+/// B = 2^64.
 #[derive(Debug, Clone, Copy)]
 pub struct OneLimb {
     d: u64,
@@ -42,7 +43,8 @@ impl OneLimb {
     }
 }
 
-/// A divisor d = d1·B + d0 with its top bit set, and its reciprocal v = ⌊(B³ − 1)/d⌋ − B, B = 2^64.
+/// A divisor d = d1·B + d0 with its top bit set, and its reciprocal v = ⌊(B³ − 1)/d⌋ − B, where
+/// B = 2^64.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TwoLimbs {
     d: u128,

@@ -1,14 +1,16 @@
 //! The greatest common divisor of two numbers, optionally with a cofactor.
 //!
 //! A step replaces the numbers a and b by a' and b' with (a; b) = M·(a'; b'), where M is a matrix
-//! of non-negative integers with determinant 1. Let T be the product of all M, so that (A; B) =
-//! T·(a; b) for the initial numbers A and B. Then a = t11·A − t01·B and b = t00·B − t10·A. So the
-//! second row of T contains the cofactors of A. These cofactors are at most B, because B = t10·a +
-//! t11·b. The cofactor of B follows by a division at the end.
+//! of non-negative integers with determinant 1. Let T = (t00 t01; t10 t11) be the product of all M,
+//! so that (A; B) = T·(a; b) for the initial numbers A and B. Then a = t11·A − t01·B and
+//! b = t00·B − t10·A. So the second row of T contains the cofactors of A, apart from the sign. Its
+//! entries are at most B, because B = t10·a + t11·b. The cofactor of B is not computed. The caller
+//! can obtain it by a division: it is (g − x·A)/B, where g is the greatest common divisor and x the
+//! cofactor of A.
 //!
-//! Most steps are derived from leading parts of 128 bits (`lehmer`), and for long numbers from
-//! half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too little for such
-//! a step, the step is a division.
+//! Most steps are derived from the leading 128 bits of both numbers (`lehmer`), or, for long
+//! numbers, from half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too
+//! little for these methods, the step is a division.
 
 use std::cmp::Ordering;
 
@@ -18,13 +20,13 @@ use crate::division::Divider;
 use crate::limbs::{add_assign, at_least, compare, trim, trimmed};
 use crate::product::{FastProducts, Multiplier, Products};
 
-/// The smallest numbers of 64-bit limbs of the longer number for which half-gcds are faster than
-/// steps by leading parts: the first entry for a gcd alone, the second entry for a gcd with a
+/// The smallest number of 64-bit limbs of the longer number for which half-gcds are faster than
+/// steps by leading parts. The first entry is for a gcd alone, the second entry for a gcd with a
 /// cofactor. Measured by `cargo test --release -p warpint-natural gcd_crossover -- --ignored
 /// --nocapture` on an AMD EPYC with AVX2.
 const HALF_GCD_FROM: [usize; 2] = [1600, 900];
 
-/// The context of half-gcds whose products run on the caller's thread, without cancellation.
+/// The context of half-gcds that run on the caller's thread and cannot be cancelled.
 const HERE: Context = Context { multiplier: &FastProducts, cancel: &|| false };
 
 /// Returns gcd(a, b) without leading zero limbs; gcd(a, 0) = a. Returns `None` if `cancel` returns
@@ -67,7 +69,7 @@ enum Step {
     Small(Small),
     /// A step by a half-gcd, given by its matrix. It has already been applied to the numbers.
     Half([[Vec<u64>; 2]; 2]),
-    /// A division of the larger number by the smaller one.
+    /// A division of the larger number by the smaller one. It has not yet been executed.
     Division,
     /// No step is possible, because one number is 0 or both are equal.
     Done,
@@ -80,9 +82,9 @@ impl Default for Euclid {
 }
 
 impl Euclid {
-    /// Creates working memory. `half_gcd_from` contains the smallest numbers of limbs for which
-    /// half-gcds are used: the first entry for a gcd alone, the second entry for a gcd with a
-    /// cofactor.
+    /// Creates working memory. Half-gcds are used if the longer number has at least
+    /// `half_gcd_from[0]` limbs for a gcd alone, or at least `half_gcd_from[1]` limbs for a gcd
+    /// with a cofactor.
     fn new(half_gcd_from: [usize; 2]) -> Self {
         Self {
             half_gcd_from,
@@ -119,8 +121,8 @@ impl Euclid {
     }
 
     /// Returns g = gcd(a, b), |x|, and whether x is negative, where x is the integer of least
-    /// absolute value with x·a ≡ g mod b. If x and −x both satisfy this, the positive one is
-    /// returned. For b = 0, x is 1; for a = b = 0, x is 0. g and |x| have no leading zero limbs.
+    /// absolute value with x·a ≡ g mod b. If both x and −x satisfy the congruence, x is positive.
+    /// For b = 0, x is 1; for a = b = 0, x is 0. g and |x| have no leading zero limbs.
     pub fn gcd_with_cofactor(&mut self, a: &[u64], b: &[u64]) -> (&[u64], &[u64], bool) {
         self.start(a, b);
         let mut t = std::mem::take(&mut self.cofactors);
@@ -152,8 +154,8 @@ impl Euclid {
         self.a.len().max(self.b.len())
     }
 
-    /// Executes one step; returns false if no step is possible, because one number is 0 or both are
-    /// equal.
+    /// Executes one step, and updates `cofactors` if it is given. Returns false if no step is
+    /// possible, because one number is 0 or both are equal.
     fn advance(
         &mut self,
         cofactors: Option<&mut Cofactors>,
@@ -212,7 +214,8 @@ impl Euclid {
         })
     }
 
-    /// Replaces the larger number by its remainder modulo the smaller one, which must not be 0.
+    /// Replaces the larger number by its remainder modulo the smaller one. The smaller number must
+    /// not be 0. Updates `cofactors` unless the remainder is 0.
     fn divide(&mut self, cofactors: Option<&mut Cofactors>) {
         let Self { a, b, quotient, remainder, divider, .. } = self;
         let of_a = compare(a, b) == Ordering::Greater;
@@ -229,9 +232,9 @@ impl Euclid {
     }
 }
 
-/// The cofactors of the first of the two initial numbers A and B: the second row (t10, t11) of the
-/// matrix T with (A; B) = T·(a; b), where a and b are the current numbers. Both entries have the
-/// same number of limbs.
+/// The second row (t10, t11) of the matrix T with (A; B) = T·(a; b), where A and B are the initial
+/// numbers, and a and b are the current numbers. t11 and −t10 are the cofactors of A: a ≡ t11·A and
+/// b ≡ −t10·A mod B. Both entries have the same number of limbs.
 #[derive(Debug, Default)]
 struct Cofactors {
     t10: Vec<u64>,

@@ -1,23 +1,25 @@
 //! Half-gcd: half of Euclid's algorithm for the cost of a few products.
 //!
-//! For a, b of at most n limbs and s = ⌊n/2⌋ + 1, the *half-gcd* is the pair a', b' that remains
-//! after subtractions of the smaller from the larger number, as long as both stay at or above
-//! 2^(64s); at the end |a' − b'| < 2^(64s). With (a; b) = M·(a'; b'), M is a product of matrices (1
-//! q; 0 1) and (1 0; q 1). This path is unique, so its quotients are those that the Jacobi symbol
-//! requires.
+//! Let a and b have at most n limbs, and let s = ⌊n/2⌋ + 1. The smaller number is subtracted from
+//! the larger one repeatedly, as long as both stay at or above 2^(64s). The resulting pair a', b'
+//! is the *half-gcd* of a and b. It satisfies |a' − b'| < 2^(64s). With (a; b) = M·(a'; b'), M is a
+//! product of matrices (1 q; 0 1) and (1 0; q 1). The sequence of subtractions is unique, so the
+//! quotients q are those that the Jacobi symbol requires.
 //!
-//! *No step has to be undone* (Möller 2008, §3 and §5). Let M be the matrix of the half-gcd of the
-//! top N limbs A, B of a = 2^(64p)·A + a0, b = 2^(64p)·B + b0, and S = ⌊N/2⌋ + 1. An entry m of M
-//! satisfies m·2^(64S) ≤ max(A, B) < 2^(64N), hence m < 2^(64(N−S)), and N − S ≤ S − 1. So
-//! M^(−1)·(a; b), which differs from 2^(64p)·(A'; B') by less than 2^(64p)·m, stays above
-//! 2^(64(p+S−1)). The same subtractions are therefore correct for a and b if p + S − 1 ≥ s.
+//! *No step has to be undone* (Möller 2008, *On Schönhage's algorithm and subquadratic integer gcd
+//! computation*, §3 and §5). Let a = 2^(64p)·A + a0 and b = 2^(64p)·B + b0 with a0, b0 < 2^(64p). A
+//! and B have at most N limbs. Let S = ⌊N/2⌋ + 1, let A', B' be the half-gcd of A and B, and let M
+//! be its matrix. The largest entry m of M satisfies m·2^(64S) ≤ max(A, B) < 2^(64N). So
+//! m < 2^(64(N−S)), and N − S ≤ S − 1. Both components of M^(−1)·(a; b) differ from those of
+//! 2^(64p)·(A'; B') by less than 2^(64p)·m. As A' and B' are at least 2^(64S), both components stay
+//! above 2^(64(p+S−1)). The same subtractions are therefore correct for a and b if p + S − 1 ≥ s.
 //!
 //! The recursion (ibid., §5):
 //! 1. Remove a quarter of the limbs by the half-gcd of the top half, p = ⌊n/2⌋.
-//! 2. Execute single steps, at least one, until ⌊3n/4⌋ + 1 limbs are left.
-//! 3. Remove another quarter by the half-gcd of the top n' − p of the remaining n' limbs, where
-//!    p = 2s − n' + 1. In this half-gcd S = n' − s, so that p + S − 1 = s.
-//! 4. Execute a few single steps.
+//! 2. Execute steps by leading parts (`pair`) until at most ⌊3n/4⌋ + 1 limbs remain.
+//! 3. Let n' be the number of remaining limbs. Remove another quarter by the half-gcd of the top
+//!    n' − p limbs, where p = 2s − n' + 1. In this half-gcd S = n' − s, so p + S − 1 = s.
+//! 4. Execute steps by leading parts until no step is possible.
 
 use super::matrix::Matrix;
 use super::pair::Pair;
@@ -25,11 +27,11 @@ use super::symbol::Symbol;
 use crate::limbs::trim;
 use crate::product::Multiplier;
 
-/// The smallest number of limbs of the longer number for which the recursion is faster than
-/// Lehmer's steps alone.
+/// The smallest number of limbs of the longer number for which the recursion is faster than steps
+/// by leading parts alone (Lehmer 1938).
 const RECURSIVE_FROM: usize = 300;
 
-/// The error that the caller cancelled the computation.
+/// The error for a computation that the caller has cancelled.
 pub(super) struct Cancelled;
 
 /// The parameters that all half-gcds of one computation share: the method of multiplication, and
@@ -41,7 +43,7 @@ pub(super) struct Context<'a> {
 
 /// Replaces the pair (a; b) by its half-gcd (a'; b'), the pair after the first half of the steps of
 /// Euclid's algorithm. Returns the matrix M with (a; b) = M·(a'; b'), or `None` if no step is
-/// possible. Updates `symbol` by every quotient.
+/// possible. Updates `symbol` with every quotient.
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs.
 pub(super) fn half_gcd(
@@ -79,7 +81,7 @@ pub(super) fn half_gcd(
 }
 
 /// Replaces the pair (a; b) by (a'; b') = M^(−1)·(a; b), where M is the matrix of the half-gcd of
-/// ⌊a/2^(64p)⌋ and ⌊b/2^(64p)⌋. Returns M, or `None` if no step is possible. Updates `symbol` by
+/// ⌊a/2^(64p)⌋ and ⌊b/2^(64p)⌋. Returns M, or `None` if no step is possible. Updates `symbol` with
 /// every quotient.
 pub(super) fn reduce_by_top(
     pair: &mut Pair,
@@ -107,9 +109,9 @@ fn some_unless_identity(m: Matrix) -> Option<Matrix> {
 /// non-negative integers and its determinant is 1. Returns `None` if no step is possible. In this
 /// case, a and b lose their leading zero limbs, but do not change in value.
 ///
-/// If the longer number has n limbs, a' and b' have about n − (n − p)/2 limbs. The cost is O(M(n −
-/// p)·log n), where M(n) is the cost of a product of n limbs, and some products of n by n − p
-/// limbs.
+/// If the longer number has n limbs, a' and b' have about n − (n − p)/2 limbs. The half-gcd costs
+/// O(M(n − p)·log n), where M(k) is the cost of a product of k limbs. To apply its matrix to the
+/// lowest p limbs of a and b costs four more products, of p limbs by about (n − p)/2 limbs.
 // Called in short loops for short numbers.
 #[inline(never)]
 pub(super) fn reduce_top(

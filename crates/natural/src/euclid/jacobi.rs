@@ -15,7 +15,7 @@ const HALF_GCD_FROM: usize = 600;
 ///
 /// The method is Euclid's algorithm by half-gcds (see the source of `half_gcd`). Each quotient
 /// updates the sign of the symbol. The cost is O(M(n)·log n) for n limbs, where M(n) is the cost of
-/// a product of n limbs by `multiplier`. The memory is about 10·n limbs, and the memory of the
+/// a product of n limbs by `multiplier`. The memory is about 10·n limbs, plus the memory of the
 /// multiplier.
 ///
 /// # Panics
@@ -38,7 +38,7 @@ pub fn jacobi(
 }
 
 /// Returns gcd(a, b) for positive a and b. The smaller number is subtracted from the larger one
-/// until both are equal. Updates `symbol` by every subtraction.
+/// until both are equal. Updates `symbol` with every quotient.
 fn euclid(
     a: &[u64],
     b: &[u64],
@@ -67,7 +67,7 @@ fn euclid(
 }
 
 /// Returns gcd(a, b) for positive a and b of up to 128 bits. Multiples of the smaller number are
-/// subtracted from the larger one until both are equal. Updates `symbol` by every quotient.
+/// subtracted from the larger one until both are equal. Updates `symbol` with every quotient.
 fn gcd_128(mut a: u128, mut b: u128, symbol: &mut Symbol) -> u128 {
     loop {
         // A quotient by b < 2^64 may be longer than a word: only its low bits matter.

@@ -1,11 +1,11 @@
-//! Combines many steps of Euclid's algorithm, found from the leading 128 bits of both numbers
-//! (Lehmer 1938), into one matrix whose entries are single limbs.
+//! Combines many steps of Euclid's algorithm into one matrix whose entries are single limbs. The
+//! steps are found from the leading 128 bits of both numbers (Lehmer 1938).
 //!
 //! A step subtracts a multiple of the smaller number from the larger one. Steps are valid for the
 //! whole numbers as long as neither leading part falls below a bound (Möller 2008, *On Schönhage's
-//! algorithm and subquadratic integer gcd computation*, Math. Comp. 77, §3). This criterion is
-//! simpler than the conditions of Collins 1980 and Jebelean 1995 on cofactors of both signs, and no
-//! step has to be undone.
+//! algorithm and subquadratic integer gcd computation*, Math. Comp. 77, §3). No step has to be
+//! undone. This criterion is simpler than the conditions of Collins 1980 and Jebelean 1995, which
+//! concern cofactors of both signs.
 
 /// A matrix M by rows, with non-negative entries below 2^63 and determinant 1. It describes steps
 /// from a pair (a; b) to (a'; b') with (a; b) = M·(a'; b').
@@ -35,9 +35,13 @@ impl Quotients for () {
 /// if no step is possible.
 ///
 /// A and B stay at or above a floor. The floor is 2^65 for leading parts, and the least integer
-/// above max(A, B)/2^63 for whole numbers. An entry m of M satisfies m·floor ≤ max(A, B), so m <
-/// 2^63. For leading parts, a = 2^k·A + a0 and b = 2^k·B + b0, M^(−1)·(a; b) differs from 2^k·(A';
-/// B') by less than 2^k·m, and A', B' ≥ 2^65: both numbers stay positive.
+/// above max(A, B)/2^63 for whole numbers. Every entry m of M satisfies m·floor ≤ max(A, B), so
+/// m < 2^63.
+///
+/// Let A and B be the leading parts of x = 2^k·A + x0 and y = 2^k·B + y0 with x0, y0 < 2^k. Let A'
+/// and B' be the leading parts after the steps, which are at least 2^65. Both components of
+/// M^(−1)·(x; y) differ from those of 2^k·(A'; B') by less than 2^k·2^63. So both numbers stay
+/// positive.
 pub(super) fn steps(
     mut a: u128,
     mut b: u128,
@@ -69,9 +73,9 @@ pub(super) fn steps(
     moved.then_some(m)
 }
 
-/// Returns a q ≥ 1 with x − q·y ≥ `floor`, and the difference x − q·y. q is not always the largest
-/// number with this property, because a smaller q can be cheaper to compute. Returns `None` if
-/// there is no such q. Requires x ≥ y ≥ `floor`.
+/// Returns a number q ≥ 1 with x − q·y ≥ `floor`, and the difference x − q·y. q is not always the
+/// largest number with this property, because a smaller one can be cheaper to compute. Returns
+/// `None` if there is no such q. Requires x ≥ y ≥ `floor`.
 #[inline(always)]
 fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
     let difference = x - y;

@@ -1,11 +1,11 @@
-//! Products of the matrices of the steps of Euclid's algorithm.
+//! The matrix of a sequence of steps of Euclid's algorithm.
 
 use super::lehmer::{Small, apply_right};
 use crate::limbs::{add_assign, trimmed};
 use crate::product::{Matrix2, Multiplier};
 
-/// A product of matrices (1 q; 0 1) and (1 0; q 1), q ≥ 1. Its entries are non-negative integers
-/// and its determinant is 1. All four entries have the same number of limbs.
+/// A product of matrices (1 q; 0 1) and (1 0; q 1) with q ≥ 1. Its entries are non-negative
+/// integers and its determinant is 1. All four entries have the same number of limbs.
 pub(super) struct Matrix {
     entries: [[Vec<u64>; 2]; 2],
 }
@@ -19,8 +19,9 @@ impl Matrix {
         self.entries
     }
 
-    /// Returns whether the matrix is the identity. Only the entries off the diagonal are compared
-    /// with 0, which suffices because they never decrease.
+    /// Returns whether the matrix is the identity. Only the two off-diagonal entries are compared
+    /// with 0. This suffices, because the first step makes one of them positive, and they never
+    /// decrease.
     pub(super) fn is_identity(&self) -> bool {
         trimmed(&self.entries[0][1]).is_empty() && trimmed(&self.entries[1][0]).is_empty()
     }

@@ -1,4 +1,4 @@
-//! The two numbers of Euclid's algorithm, and single steps on them.
+//! The two numbers of Euclid's algorithm, and steps that reduce them.
 
 use super::lehmer::{Quotients, apply_inverse, steps};
 use super::matrix::Matrix;
@@ -39,11 +39,12 @@ impl Pair {
         self.b = joined(&high.b, p, &low_b);
     }
 
-    /// Executes some steps of Euclid's algorithm: many subtractions of the smaller number from the
-    /// larger one, after which both are still at or above 2^(64s). Returns false, without changes,
-    /// if even one subtraction would leave a number below 2^(64s).
+    /// Executes some steps of Euclid's algorithm: subtracts the smaller number from the larger one
+    /// many times. Both numbers stay at or above 2^(64s). Returns false, without changes, if even
+    /// one subtraction would leave a number below 2^(64s).
     ///
-    /// If `m` is given, it is multiplied from the right by the matrix of the steps.
+    /// Updates `symbol` with every quotient. If `m` is given, it is multiplied from the right by
+    /// the matrix of the steps.
     pub(super) fn step(
         &mut self,
         s: usize,
@@ -76,8 +77,8 @@ impl Pair {
     /// finds steps that keep a and b at or above 2^(64s). Both a and b must have more than s limbs.
     /// Returns `None` if both have only one limb.
     ///
-    /// Let n be the number of limbs of the larger number. If n = s + 1, the bits are those of its
-    /// top two limbs. If n > s + 1, they begin with its highest bit that is 1.
+    /// Let n be the number of limbs of the larger number. If n = s + 1, the positions are those of
+    /// its top two limbs. If n > s + 1, the highest position is that of its highest 1 bit.
     ///
     /// Let k be the position of the lowest of the 128 bits. The steps found keep both numbers above
     /// 2^(k+64). This is at least 2^(64s): for n = s + 1, k is 64(n−2), and for n > s + 1, k is at
@@ -99,9 +100,9 @@ impl Pair {
         Some((bits(&self.a), bits(&self.b)))
     }
 
-    /// Executes one division: subtracts q·y from x, where x is the larger and y the smaller number,
-    /// with the largest q ≥ 1 for which x − q·y is at least 2^(64s). Returns false, without
-    /// changes, if there is no such q.
+    /// Executes one division: subtracts q·y from x, where x is the larger and y the smaller number.
+    /// q is the largest number for which x − q·y is at least 2^(64s). Returns false, without
+    /// changes, if q is 0. Updates `symbol` and `m` as [`Self::step`] does.
     fn divide(
         &mut self,
         s: usize,

@@ -64,8 +64,8 @@ fn neighbours_of_fibonacci_have_quotients_of_one() {
     }
 }
 
-/// Generates numbers of 1 to `most` limbs. Among random limbs there are 0, 1 and 2^64 − 1, which
-/// cause long carries.
+/// Generates numbers of 1 to `most` limbs. Some limbs are 0, 1 or 2^64 − 1, which cause long
+/// carries. The others are random.
 fn number(most: usize) -> impl Strategy<Value = Vec<u64>> {
     let limb = prop_oneof![4 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX), 1 => Just(1)];
     proptest::collection::vec(limb, 1..=most)
