@@ -7,7 +7,7 @@ use super::{add_assign, compare, shift_left_to, shift_right_assign, trim, trimme
 /// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs.
 ///
 /// The method is algorithm D (Knuth 1997, *The Art of Computer Programming* 2, §4.3.1). The cost is
-/// (l − m)·m limb products, where a has l limbs and b has m limbs.
+/// (l − m + 1)·m limb products, where a has l limbs and b has m limbs.
 ///
 /// # Panics
 /// Panics if `b` is zero.
@@ -39,7 +39,7 @@ pub fn div_rem(a: &[u64], b: &[u64]) -> (Vec<u64>, Vec<u64>) {
 }
 
 /// Returns the quotient limb ⌊rem/b⌋, and computes rem ← rem mod b. `rem` must be below 2^64·b and
-/// have one limb more than b.
+/// have one limb more than b. The top bit of b must be set.
 fn next_digit(rem: &mut [u64], b: &[u64]) -> u64 {
     let m = b.len();
     let (top, second) = (b[m - 1], if m > 1 { b[m - 2] } else { 0 });

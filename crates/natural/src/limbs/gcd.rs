@@ -16,8 +16,9 @@ pub fn gcd(a: &[u64], b: &[u64]) -> Vec<u64> {
     a
 }
 
-/// Returns the inverse of a modulo m without leading zero limbs: the x with a·x ≡ 1 mod m and 0 ≤ x
-/// < m. Returns `None` if m = 0 or gcd(a, m) > 1, because no inverse exists. For m = 1, x is 0.
+/// Returns the inverse of a modulo m without leading zero limbs: the number x with a·x ≡ 1 mod m
+/// and 0 ≤ x < m. Returns `None` if m = 0 or gcd(a, m) > 1, because no inverse exists. For m = 1, x
+/// is 0.
 ///
 /// The method is Euclid's algorithm with the cofactors of a (Knuth 1997, *The Art of Computer
 /// Programming* 2, §4.5.2, algorithm X). The cofactors are reduced mod m so that none is negative.

@@ -12,7 +12,7 @@ pub(crate) fn shift_left_to(to: &mut [u64], from: &[u64], bits: u32) {
     to[top] = below >> 1 >> (63 - bits);
 }
 
-/// Computes a ← ⌊a/2^bits⌋, 0 ≤ bits < 64.
+/// Computes a ← ⌊a/2^bits⌋ for 0 ≤ bits < 64.
 pub(crate) fn shift_right_assign(a: &mut [u64], bits: u32) {
     let mut above = 0;
     for limb in a.iter_mut().rev() {
@@ -46,8 +46,8 @@ pub fn copy_to(to: &mut [u64], from: &[u64]) {
     top.fill(0);
 }
 
-/// Returns the first `len` limbs of the vector `limbs`, which is extended if it is shorter. The
-/// contents of the limbs are unspecified.
+/// Returns the first `len` limbs of the vector `limbs`. A shorter vector is extended. The contents
+/// of the limbs are unspecified.
 pub(crate) fn at_least(limbs: &mut Vec<u64>, len: usize) -> &mut [u64] {
     if limbs.len() < len {
         limbs.resize(len, 0);

@@ -105,8 +105,8 @@ pub fn sub_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     canonical(difference, p)
 }
 
-/// Returns a·b mod M_p, where M_p = 2^p − 1, by schoolbook multiplication. The tests of every
-/// engine compare their results with this function.
+/// Returns a·b mod M_p, where M_p = 2^p − 1, by schoolbook multiplication. It is the reference for
+/// the tests of all faster implementations.
 #[must_use]
 pub fn mul_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     reduce(&mul(a, b), p)

@@ -1,4 +1,4 @@
-//! Powers modulo a number m = 2^k·n, n odd.
+//! Powers modulo a number m = 2^k·n with odd n.
 //!
 //! Let x be the power modulo m. Its residue u modulo n is computed in Montgomery form, and its
 //! residue v modulo 2^k from the low parts of products. Garner's formula (Garner 1959) combines the
@@ -57,8 +57,8 @@ impl PowMod {
         self.is_zero
     }
 
-    /// Computes x ← a^e mod m, where m is the stored modulus; for m = 0, x becomes 0. x must be as
-    /// long as m; limbs above the result are set to 0.
+    /// Computes x ← a^e mod m, where m is the stored modulus and a^0 = 1. For m = 0, x becomes 0. x
+    /// must be as long as m. Limbs above the result are set to 0.
     pub fn pow(&mut self, x: &mut [u64], a: &[u64], e: &[u64]) {
         if self.is_zero {
             x.fill(0);

@@ -7,9 +7,10 @@ use crate::limbs::{add_assign, at_least, compare, sub_assign, trimmed};
 use crate::product::Products;
 use crate::product::schoolbook::add_row;
 
-/// The smallest number of limbs for which a reduction by two half products is faster than a
-/// reduction limb by limb. Measured by `cargo test --release -p warpint-natural reduction_crossover
-/// -- --ignored --nocapture` on an AMD EPYC with AVX2.
+/// The smallest number of limbs for which a reduction by half products is faster than a reduction
+/// limb by limb. The half products are the low half of one product and the high half of another.
+/// Measured by `cargo test --release -p warpint-natural reduction_crossover -- --ignored
+/// --nocapture` on an AMD EPYC with AVX2.
 const PRODUCTS_FROM: usize = 184;
 
 /// The ring of integers modulo an odd number m of l limbs, with working memory. In this type, R =
@@ -24,7 +25,8 @@ pub(super) struct Montgomery {
     square_of_r: Vec<u64>,
     /// The inverse m^(−1) modulo 2^64, or modulo R = 2^(64·l) if reductions use half products.
     inverse: Vec<u64>,
-    /// The product that is to be reduced, and one limb above it.
+    /// The product of 2l limbs that is to be reduced. [`Montgomery::set`] also uses this memory,
+    /// for R² of 2l + 1 limbs.
     wide: Vec<u64>,
     half: Vec<u64>,
     divider: Divider,

@@ -3,7 +3,7 @@
 
 use crate::limbs::trimmed;
 
-/// A ring with elements that all have the same number of limbs.
+/// A ring whose elements all have the same number of limbs.
 pub(super) trait Residues {
     /// Returns the number of limbs of an element.
     fn limbs(&self) -> usize;
@@ -18,9 +18,9 @@ pub(super) trait Residues {
 /// Computes x ← x^e for e > 0. `table` is working memory for the odd powers of x; its contents are
 /// overwritten.
 ///
-/// The method squares once for each bit of e except the highest. With windows of w bits, it needs
-/// 2^(w−1) products for the odd powers, and about one product for each w + 1 bits of e. The width w
-/// is chosen to minimise the number of products.
+/// The method squares about once for each bit of e. With windows of w bits, it also needs 2^(w−1)
+/// products for the odd powers, and about one product for each w + 1 bits of e. The width w is
+/// chosen to minimise the number of products.
 pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &mut Vec<u64>) {
     let e = trimmed(e);
     let Some(top) = e.last() else { return };

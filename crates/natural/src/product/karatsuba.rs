@@ -1,7 +1,7 @@
 //! Karatsuba's method (Karatsuba and Ofman 1962): three products of halves instead of four.
 //!
-//! With a = a0 + a1·X, b = b0 + b1·X and X = 2^(64·h), a·b is
-//! a0·b0 + (a0·b0 + a1·b1 − (a0 − a1)(b0 − b1))·X + a1·b1·X². No memory is allocated.
+//! Let a = a0 + a1·X and b = b0 + b1·X, where X = 2^(64·h) and a0 and b0 have h limbs. Then
+//! a·b = a0·b0 + (a0·b0 + a1·b1 − (a0 − a1)(b0 − b1))·X + a1·b1·X². No memory is allocated.
 
 use std::cmp::Ordering;
 
@@ -12,9 +12,10 @@ use crate::limbs::{add_assign, compare, sub_assign};
 /// limbs.
 ///
 /// Factors of equal length m need s(m) = 2h + s(h) limbs, where h = ⌈m/2⌉. The number s(m) is at
-/// most 2m + 128. For unequal lengths, the longer factor is cut into pieces of the shorter length,
-/// and the rest is multiplied in the same way. Each level of this recursion needs twice the shorter
-/// length. Any two levels halve the length, so 8m limbs are enough for all levels.
+/// most 2m + 128. For unequal lengths, the longer factor is cut into pieces of the shorter length.
+/// The last piece may be shorter; its product is computed in the same way. Each level of this
+/// recursion needs twice its shorter length. Two levels at least halve this length, so 8m limbs are
+/// enough for all levels.
 pub(super) fn mul_scratch(m: usize) -> usize {
     10 * m + 128
 }
@@ -25,7 +26,8 @@ pub(super) fn square_scratch(n: usize) -> usize {
 }
 
 /// Computes out ← a·b, where `out` has `a.len() + b.len()` limbs. If a factor has fewer than `from`
-/// limbs, the schoolbook method is used. `from` must be at least 4.
+/// limbs, the schoolbook method is used. `from` must be at least 4. The length of `scratch` must be
+/// at least [`mul_scratch`] of the shorter length.
 pub(super) fn mul(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: usize) {
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     if b.len() < from {
@@ -58,7 +60,8 @@ fn balanced(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: us
 }
 
 /// Computes out ← a², where `out` has 2·`a.len()` limbs. Numbers of fewer than `from` limbs are
-/// squared by the schoolbook method. `from` must be at least 4.
+/// squared by the schoolbook method. `from` must be at least 4. The length of `scratch` must be at
+/// least [`square_scratch`] of `a.len()`.
 pub(super) fn square(out: &mut [u64], a: &[u64], scratch: &mut [u64], from: usize) {
     if a.len() < from {
         return schoolbook::square(out, a);

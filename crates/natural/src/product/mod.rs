@@ -126,8 +126,8 @@ impl Products {
         }
     }
 
-    /// Sets `out` to the limbs `from` to `from + out.len()` − 1 of a product. The function
-    /// `product` computes the whole product in `limbs` limbs.
+    /// Sets `out` to the limbs of a product from limb `from` on. The function `product` computes
+    /// the whole product in `limbs` limbs.
     fn cut(
         &mut self,
         out: &mut [u64],
@@ -183,9 +183,9 @@ mod tests {
         }
     }
 
-    /// Compares squares by every method with the schoolbook method. A high half is computed without
-    /// the lowest columns. For some of the numbers, these columns carry, or nearly carry, into the
-    /// result.
+    /// Compares squares by every method with the schoolbook method. The high part of a short square
+    /// is computed without the lowest columns of limb products (see `schoolbook`). For some of the
+    /// numbers, these columns carry, or nearly carry, into the result.
     #[test]
     fn all_squares_agree() {
         let mut products = Products::default();

@@ -1,4 +1,4 @@
-//! The interface to products for algorithms that work with any method of multiplication.
+//! The interface through which algorithms use any method of multiplication.
 
 use super::Products;
 use crate::limbs::{add_assign, mul, sub_assign};
@@ -34,8 +34,9 @@ pub trait Multiplier {
         [[entry(), entry()], [entry(), entry()]]
     }
 
-    /// Returns adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0), where m_ij is entry j of row i of m.
-    /// Both results are in two's complement; the top bit of the top limb is the sign.
+    /// Returns adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0), where m_ij is entry j of row i of m,
+    /// both counted from 0. Both results are in two's complement; the top bit of the top limb is
+    /// the sign.
     fn mul_adjugate(&self, m: Matrix2, x: [&[u64]; 2]) -> [Vec<u64>; 2] {
         let pairs = [[m[1][1], x[0]], [m[0][1], x[1]], [m[0][0], x[1]], [m[1][0], x[0]]];
         let mut products = self.products(&pairs).into_iter();

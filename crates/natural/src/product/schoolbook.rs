@@ -2,14 +2,16 @@
 //!
 //! # High parts
 //!
-//! With B = 2^64, a·b is Σ c_k·B^k, c_k = Σ a_i·b_(k−i), each a sum of at most m ≤ 2^32 products,
-//! where m is the number of limbs of the shorter factor. ⌊a·b/B^f⌋ is computed from the columns k ≥
-//! K = f − 2 alone, about half of all. The columns left out amount to 0 ≤ Σ_(k<K) c_k·B^k ≤ m·(B −
-//! 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
+//! Let B = 2^64. Then a·b = Σ c_k·B^k, where *column* k is the sum c_k = Σ a_i·b_(k−i). It has at
+//! most m products, where m ≤ 2^32 is the number of limbs of the shorter factor. Only the columns
+//! k ≥ K = f − 2 are used to compute ⌊a·b/B^f⌋. For the high half of a product, they are about half
+//! of all columns. The sum of the omitted columns is Σ_(k<K)
+//! c_k·B^k ≤ m·(B − 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
 //!
-//! Let s be the sum of the columns used, in units of B^K, and g = s mod B², its two lowest limbs.
-//! If g + m·B < B², the columns left out carry nothing into limb 2, and ⌊s/B²⌋ is the result.
-//! Otherwise, once in 2^64/m random products, the whole product is computed.
+//! Let s be the sum of the columns used, in units of B^K. Let g = s mod B² be its two lowest limbs.
+//! If g + m·B < B², the omitted columns carry nothing into limb 2 of s, and ⌊s/B²⌋ is the result.
+//! Otherwise the whole product is computed. For random factors, the probability of this is about
+//! m/2^64.
 
 /// Computes x ← x + a·y mod 2^(64·n), where x and a have n limbs. Returns the limb carried out.
 #[inline]
@@ -24,7 +26,7 @@ pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     carry
 }
 
-/// Computes product ← a·b. Two limbs of b are multiplied by a at a time: two carry chains run in
+/// Computes product ← a·b. a is multiplied by two limbs of b at a time. So two carry chains run in
 /// parallel, and each limb of the product is read and written half as often. The initial contents
 /// of `product` are ignored.
 ///
@@ -66,8 +68,8 @@ pub(super) fn mul(product: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// Computes out ← a², where `out` has 2·`a.len()` limbs. Every product of two different limbs is
-/// computed once, then doubled.
+/// Computes out ← a², where `out` has 2·`a.len()` limbs. The product of two limbs at different
+/// positions is computed once, then doubled.
 pub(super) fn square(out: &mut [u64], a: &[u64]) {
     out.fill(0);
     for (i, &y) in a.iter().enumerate() {
@@ -127,8 +129,8 @@ pub(super) fn mul_low(out: &mut [u64], a: &[u64], b: &[u64]) {
 }
 
 /// Computes out ← ⌊a·b/2^(64·from)⌋, where `out` has `a.len() + b.len() − from` limbs, and returns
-/// `true`. If a carry from the columns that are not computed could change the result, returns
-/// `false` without changing `out`.
+/// `true`. Returns `false`, without changing `out`, if `from` < 2, or if a carry from the omitted
+/// columns could change the result.
 pub(super) fn mul_high(
     out: &mut [u64],
     a: &[u64],
@@ -150,8 +152,8 @@ pub(super) fn mul_high(
 }
 
 /// Computes out ← ⌊a²/2^(64·from)⌋, where `out` has 2·`a.len()` − `from` limbs, and returns `true`.
-/// If a carry from the columns that are not computed could change the result, returns `false`
-/// without changing `out`.
+/// Returns `false`, without changing `out`, if `from` < 2, or if a carry from the omitted columns
+/// could change the result.
 pub(super) fn square_high(out: &mut [u64], a: &[u64], from: usize, columns: &mut Vec<u64>) -> bool {
     // Doubling starts at an even column, so one lower if necessary.
     let Some(lowest) = from.checked_sub(2).map(|k| k & !1) else { return false };
@@ -167,9 +169,9 @@ pub(super) fn square_high(out: &mut [u64], a: &[u64], from: usize, columns: &mut
     take_high(out, &columns[from - 2 - lowest..], a.len())
 }
 
-/// Computes out ← ⌊columns/2^128⌋ and returns `true`. Columns below `columns` were left out; their
-/// sum is less than m·2^64 in units of the lowest limb of `columns`. If a carry from this sum could
-/// change the result, returns `false` without changing `out`.
+/// Computes out ← ⌊columns/2^128⌋ and returns `true`. The columns below the lowest limb of
+/// `columns` were omitted. Their sum is less than m·2^64, in units of this limb. If a carry from
+/// this sum could change the result, returns `false` without changing `out`.
 fn take_high(out: &mut [u64], columns: &[u64], m: usize) -> bool {
     let (guards, high) = columns.split_at(2);
     let certain = guards[1].checked_add(m as u64).is_some();

@@ -1,15 +1,15 @@
 //! Conversion to and from decimal digits by halves: x = high·10^(19·2^k) + low.
 //!
-//! Short numbers are divided or multiplied by 10^19, one group of 19 digits at a time, at a cost of
-//! O(n²) for n limbs. A longer number is split at a power 10^(19·2^k), for the largest k for which
-//! the number has more than 19·2^k digits. The cost is O(M(n)·log² n) to write and O(M(n)·log n) to
-//! read, where M(n) is the cost of a product of n limbs.
+//! Short numbers are divided or multiplied by 10^19, one group of 19 digits at a time. The cost is
+//! O(n²) for n limbs. A longer number is split as above, with the largest k for which it has more
+//! than 19·2^k digits. The cost is O(M(n)·log² n) to write and O(M(n)·log n) to read, where M(n) is
+//! the cost of a product of n limbs.
 
 use crate::division::{OneLimb, div_rem_by};
 use crate::limbs::{add_assign, trim, trimmed};
 use crate::product::{FastProducts, Multiplier};
 
-/// The number of decimal digits of a group, 19. It is the largest exponent for which a power of ten
+/// The number of decimal digits in a group, 19. It is the largest exponent for which a power of ten
 /// fits in a limb of 64 bits.
 const GROUP: usize = 19;
 /// The number 10^19, the base in which a group of 19 decimal digits is one digit. It is above 2^63.
@@ -18,7 +18,7 @@ const TEN_19: u64 = 10_000_000_000_000_000_000;
 /// split it. Shorter numbers are divided by 10^19 repeatedly.
 const WRITE_LEVEL: usize = 6;
 /// The least k for which the conversion of digits to a number splits off the lowest 19·2^k digits,
-/// and multiplies the number of the other digits by 10^(19·2^k).
+/// and multiplies the value of the other digits by 10^(19·2^k).
 const READ_LEVEL: usize = 5;
 /// The least k for which the two parts of a number that is split at 10^(19·2^k) are processed in
 /// parallel.
@@ -46,10 +46,11 @@ impl Powers {
 }
 
 /// Parses ASCII digits `0` to `9`, the highest first, and returns the number, which may have
-/// leading zero limbs. Long numbers are split into parts, which are processed in parallel in
-/// rayon's current pool.
+/// leading zero limbs. Other characters must not occur; this is not checked. Long numbers are split
+/// into parts, which are processed in parallel in rayon's current pool.
 ///
-/// If `powers` was computed for numbers of fewer digits, the result is the same, but takes longer.
+/// If `powers` was computed for numbers of fewer digits, the result is the same, but the conversion
+/// takes longer.
 #[must_use]
 pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
     read_halves(digits, powers)
@@ -57,7 +58,9 @@ pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
 
 /// Formats a number as decimal digits, the highest first, without leading zeros. The number zero
 /// becomes `0`. Long numbers are split into parts, which are processed in parallel in rayon's
-/// current pool. If `powers` was computed for numbers of fewer digits, the result is the same, but
+/// current pool.
+///
+/// If `powers` was computed for numbers of fewer digits, the result is the same, but the conversion
 /// takes longer.
 #[must_use]
 pub fn format(number: &[u64], powers: &Powers) -> String {

@@ -3,7 +3,7 @@
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Parses hexadecimal ASCII digits, lower-case or upper-case, the highest first. Iterates over the
-/// number's words of 32 bits, the lowest first.
+/// number's words of 32 bits, the lowest first. Other characters count as 0.
 pub fn words(digits: &[u8]) -> impl Iterator<Item = u32> {
     let digit = |&c: &u8| char::from(c).to_digit(16).unwrap_or(0);
     digits
@@ -30,7 +30,7 @@ pub fn of_words(words: impl DoubleEndedIterator<Item = u32>) -> String {
 }
 
 /// Parses hexadecimal ASCII digits, lower-case or upper-case, the highest first. Returns the
-/// number, which may have leading zero limbs.
+/// number, which may have leading zero limbs. Other characters count as 0.
 #[must_use]
 pub fn parse(digits: &[u8]) -> Vec<u64> {
     let mut limbs = vec![0; digits.len().div_ceil(16)];

@@ -1,9 +1,10 @@
-//! Square roots by halves (`square_root`), and roots of any degree by Newton's iteration.
+//! Square roots by recursion (`square_root`), and roots of any degree by Newton's iteration.
 //!
-//! Let f(x) = ⌊((k − 1)·x + ⌊a/x^(k−1)⌋)/k⌋. By the inequality of the arithmetic and the geometric
-//! mean, f(x) ≥ ⌊a^(1/k)⌋ for every x > 0, and f(x) < x for x > ⌊a^(1/k)⌋. So a first step from any
-//! x, followed by steps as long as x decreases, ends at the root. From an estimate of about 24 bits
-//! each step doubles the number of correct bits.
+//! The root ⌊a^(1/k)⌋ is computed by steps x ← f(x) with f(x) = ⌊((k − 1)·x + ⌊a/x^(k−1)⌋)/k⌋. By
+//! the inequality of the arithmetic and the geometric mean, f(x) ≥ ⌊a^(1/k)⌋ for every x > 0, and
+//! f(x) < x for x > ⌊a^(1/k)⌋. So a first step from any x, followed by steps as long as x
+//! decreases, ends at the root. The initial estimate has about 24 correct bits, and each step
+//! doubles their number.
 
 mod square_root;
 
@@ -56,7 +57,7 @@ impl Root {
         }
     }
 
-    /// Sets `self.x` to an estimate of a^(1/k), which is not 0.
+    /// Sets `self.x` to a positive estimate of a^(1/k), for a > 0.
     fn estimate(&mut self, a: &[u64], k: u64) {
         let below = a.iter().rev().nth(1).map_or(0.0, |&limb| limb as f64);
         let leading = a.last().map_or(0.0, |&limb| limb as f64) + below * 0.5f64.powi(64);
@@ -99,7 +100,7 @@ impl Root {
     }
 
     /// Computes `self.power` ← x^e for e > 0, where x is `self.x`. Cost: one square for each bit of
-    /// e, and one product for each bit that is set.
+    /// e except the highest, and one product for each of these bits that is set.
     fn raise(&mut self, e: u64) {
         let Self { x, power, product, products, .. } = self;
         power.clear();

@@ -1,9 +1,10 @@
 //! Square roots with remainder (Zimmermann 1999, *Karatsuba Square Root*).
 //!
-//! Let b = 2^(64·l) and a = a'·b² + a1·b + a0, where the top two bits of a are not both 0. Given a'
-//! = s'² + r', divide r'·b + a1 = 2s'·q + u. Then (s'·b + q)² = a − (u·b + a0 − q²), and the root
-//! is s'·b + q, or one less if u·b + a0 < q². Only if r' = 2s' can q be b: then a is just below
-//! ((s' + 1)·b)², and the root is s'·b + b − 1.
+//! Let b = 2^(64·l) and a = a'·b² + a1·b + a0 with a0, a1 < b. The top two bits of a must not both
+//! be 0. The recursion yields a' = s'² + r', and a division yields r'·b + a1 = 2s'·q + u. Then
+//! (s'·b + q)² = a − (u·b + a0 − q²). The root is s'·b + q, or s'·b + q − 1 if u·b + a0 < q². q can
+//! be b only if r' = 2s'. In this case, a is just below ((s' + 1)·b)², and the root is
+//! s'·b + b − 1.
 
 use crate::division::Divider;
 use crate::limbs::{
@@ -71,8 +72,8 @@ struct Parts {
 
 impl Parts {
     /// Computes s ← ⌊√a⌋, where s has k ≥ 1 limbs and a has 2k limbs. The top two bits of a must
-    /// not both be 0. The lowest k limbs of a become (a − s²) mod 2^(64·k). Returns true if a − s²
-    /// ≥ 2^(64·k).
+    /// not both be 0. The lowest k limbs of a become (a − s²) mod 2^(64·k); the other limbs are
+    /// undefined afterwards. Returns true if a − s² ≥ 2^(64·k).
     fn sqrt_rem(&mut self, s: &mut [u64], a: &mut [u64]) -> bool {
         let k = s.len();
         if let ([s], [low, high]) = (&mut *s, &mut *a) {

@@ -1,4 +1,4 @@
-//! The choice of the digits of a convolution, and the propagation of carries after it.
+//! The choice of the digit size for a convolution, and the propagation of carries after it.
 
 use warpint_arith::goldilocks::Q;
 
@@ -43,7 +43,7 @@ impl Cut {
     }
 
     /// Returns Σ z_j·2^(b·j) mod 2^(64·limbs), in `limbs` limbs, where b is the number of bits of a
-    /// digit. The coefficients z_j are given by their residues from 0 to q − 1.
+    /// digit. Each coefficient z_j is given by its residue mod q, from 0 to q − 1.
     pub(super) fn carried(&self, coefficients: &[u64], limbs: usize) -> Vec<u64> {
         let mask = (1i128 << self.bits) - 1;
         let mut out = Vec::with_capacity(limbs);

@@ -1,10 +1,10 @@
 //! Products and sums of products of any length by exact convolutions, on several threads.
 //!
-//! Both factors are split into digits of b bits, which are the coefficients of two polynomials. b
-//! is small enough that every coefficient of the product of the polynomials is determined by its
-//! residue mod q = 2^64 − 2^32 + 1. The polynomials are multiplied by transforms over the field of
-//! q elements (Schönhage and Strassen 1971; for this field, Hérault 2025, §2). A transform has 2^k,
-//! 3·2^k or 5·2^k points, at least the number of digits of the product. There is no rounding.
+//! Both factors are split into digits of b bits, which are the coefficients of two polynomials. Let
+//! q = 2^64 − 2^32 + 1. b is so small that each coefficient of the product polynomial is determined
+//! by its residue mod q. The polynomials are multiplied by transforms over the field of q elements
+//! (Schönhage and Strassen 1971; for this field, Hérault 2025, §2). A transform has 2^k, 3·2^k or
+//! 5·2^k points, at least the number of digits of the product. There is no rounding.
 
 mod coefficients;
 
@@ -21,9 +21,9 @@ use warpint_transform::cpu::goldilocks::{Cyclic, Digits, Pool, Pools, Term, cycl
 /// Karatsuba's method.
 const TRANSFORM_FROM: usize = 192;
 
-/// The smallest number of limbs of the shorter factor for which the sums of products in a product
-/// of matrices are computed faster by transforms than by Karatsuba's method. It is smaller than
-/// [`TRANSFORM_FROM`] because the sums share the transforms of their factors.
+/// The smallest number of limbs of the shorter factor for which a product of matrices is computed
+/// faster by transforms than by Karatsuba's method. It is smaller than [`TRANSFORM_FROM`] because
+/// the sums of products share the transforms of their factors.
 const SHARED_TRANSFORM_FROM: usize = 80;
 
 /// The smallest number of points of a transform for which the operands of one call are distributed
@@ -48,7 +48,7 @@ const MOST_POINTS: usize = 1 << 26;
 /// [`FastProducts`] also computes all products of fewer than 2^10 limbs, and products of at most
 /// 2^16 limbs if a call has at least one product for each thread. A product by 50-bit primes takes
 /// 0.3 to 0.6 of the time of a product by this multiplier's own transforms (the last column of the
-/// test `crossovers`). Sharing the transforms of a sum saves less.
+/// test `crossovers`). For sums of products, shared transforms save less than this.
 ///
 /// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
 /// bits). Each transform takes 24·n bytes. For every transform length used, tables of 48·n bytes
@@ -124,8 +124,8 @@ impl TransformMultiplier {
     }
 
     /// Returns N sums Σ ± x·y of products of operands. Returns `None` if the factors are too long
-    /// for a transform. Each sum is in two's complement, and has `left` + `right` limbs. If any of
-    /// the sums has several terms, every sum has one limb more.
+    /// for a transform. Each sum has `left` + `right` limbs. If any of the sums has several terms,
+    /// every sum has one limb more, and is in two's complement.
     ///
     /// `left` is the number of limbs of the longest left factor x of a term, and `right` is the
     /// number of limbs of the longest right factor y.

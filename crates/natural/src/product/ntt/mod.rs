@@ -2,11 +2,12 @@
 //!
 //! # The product as a product of polynomials
 //!
-//! With digits of 64 bits, a·b is the value at x = 2^64 of the product c of two polynomials. c has
-//! `a.len() + b.len() − 1` coefficients 0 ≤ c_k ≤ m·(2^64 − 1)², where m is the number of limbs of
-//! the shorter factor. Transforms ([`warpint_transform::cpu::f50`]) compute c modulo each of three
-//! primes of [`warpint_arith::f50`]. For m ≤ 2^16, c_k < 2^128·m < p1·p2·p3, which is above 2^149,
-//! so the three residues determine c_k (`recombine`).
+//! The limbs of a and b are the coefficients of two polynomials. a·b is the value of the product c
+//! of these polynomials at x = 2^64. c has `a.len() + b.len() − 1` coefficients
+//! 0 ≤ c_k ≤ m·(2^64 − 1)², where m is the number of limbs of the shorter factor. Transforms
+//! ([`warpint_transform::cpu::f50`]) compute c modulo each of three primes of
+//! [`warpint_arith::f50`]. The product of the primes is above 2^149. For m ≤ 2^16,
+//! c_k < 2^128·m ≤ 2^144. So the three residues determine c_k (`recombine`).
 //!
 //! The transforms have N points, where N is a power of two M, or 3·M/2. The cost is O(N·log N). The
 //! memory is 40·N bytes, and 144·M bytes of tables for each M. The whole program shares the tables.
@@ -24,15 +25,15 @@ use warpint_transform::cpu::f50::{Prime, Scratch, Shape};
 pub(super) const MAX_LIMBS: usize = 1 << MAX_LOG2;
 const MAX_LOG2: u32 = 16;
 
-/// The data that all products of one transform length share: three primes with their roots of
-/// unity, and the constants of the recombination.
+/// The data that all products with transforms of M or 3·M/2 points share: three primes with their
+/// roots of unity, and the constants with which residues are combined. M is a power of two.
 struct Tables {
     primes: [Prime; 3],
     garner: Garner,
 }
 
-/// Returns the tables for transforms of M = 2^log2 or 3·M/2 points. Returns `None` if `log2` is
-/// above 16. The tables are computed at the first call for each M.
+/// Returns the tables for transforms of M or 3·M/2 points, where M = 2^log2. Returns `None` if
+/// `log2` is above 16. The tables are computed at the first call for each M.
 fn tables(log2: u32) -> Option<&'static Tables> {
     static TABLES: [OnceLock<Option<Tables>>; MAX_LOG2 as usize + 1] =
         [const { OnceLock::new() }; MAX_LOG2 as usize + 1];

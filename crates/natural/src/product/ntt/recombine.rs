@@ -1,8 +1,8 @@
 //! Converts residues modulo three primes to digits of 64 bits.
 //!
-//! c = v1 + p1·(v2 + p2·v3) with 0 ≤ v_i < p_i: v1 = c mod p1, v2 = (c − v1)/p1 mod p2, v3 = ((c −
-//! v1)/p1 − v2)/p2 mod p3 (Garner 1959). Carries are propagated afterwards: c < 2^150, and a carry
-//! is below (2^150 + 2^87)/2^64 < 2^87.
+//! A coefficient is c = v1 + p1·(v2 + p2·v3) with 0 ≤ v_i < p_i. Here v1 = c mod p1,
+//! v2 = (c − v1)/p1 mod p2 and v3 = ((c − v1)/p1 − v2)/p2 mod p3 (Garner 1959). Carries are
+//! propagated afterwards. As c < 2^150, a carry is below (2^150 + 2^87)/2^64 < 2^87.
 
 use multiversion::multiversion;
 use warpint_arith::f50::{F50, Factor};
@@ -26,8 +26,8 @@ impl Garner {
     }
 
     /// Computes out ← Σ c_k·2^(64·k). Each coefficient c_k is given by its residues modulo the
-    /// three primes p. A residue is from 0 to p − 1. If there are more coefficients than limbs of
-    /// `out`, the additional coefficients must be zero.
+    /// three primes. A residue modulo p is from 0 to p − 1. If there are more coefficients than
+    /// limbs of `out`, the additional coefficients must be zero.
     pub(super) fn digits(&self, residues: [&[f64]; 3], out: &mut [u64]) {
         let [p1, p2, _] = self.fields.map(|f| f.modulus());
         let mut carry = 0u128;
