@@ -5,8 +5,8 @@
 //! Let B = 2^64. Then a·b = Σ c_k·B^k, where *column* k is the sum c_k = Σ a_i·b_(k−i). It has at
 //! most m products, where m ≤ 2^32 is the number of limbs of the shorter factor. Only the columns
 //! k ≥ K = f − 2 are used to compute ⌊a·b/B^f⌋. For the high half of a product, they are about half
-//! of all columns. The sum of the omitted columns is Σ_(k<K)
-//! c_k·B^k ≤ m·(B − 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
+//! of all columns. The sum of the omitted columns is at most
+//! m·(B − 1)²·(B^K − 1)/(B − 1) < m·B·B^K.
 //!
 //! Let s be the sum of the columns used, in units of B^K. Let g = s mod B² be its two lowest limbs.
 //! If g + m·B < B², the omitted columns carry nothing into limb 2 of s, and ⌊s/B²⌋ is the result.
