@@ -1,4 +1,4 @@
-//! The cases that compare every engine with GMP.
+//! Test cases that compare engines with GMP. The argument of each case is an engine family.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -9,14 +9,14 @@ use warpint_selftest::{sample, sequence};
 
 use crate::gmp::{self, Ring};
 
-/// The largest random exponent.
+/// The largest exponent p that is chosen at random.
 const LARGEST: u32 = 40_000;
 
 /// The result of a case. An error contains everything needed to reproduce the failure.
 type CaseResult = Result<(), String>;
 
-/// Tests up to 23 repetitions of the steps x², x² − 2 and m·x² on random residues x with random
-/// shifts.
+/// Tests 0 to 23 repetitions of one of the steps x², x² − 2 and m·x² on random residues x with
+/// random shifts. The factor m is random, from 1 to 2^16.
 pub fn squares(family: &'static dyn EngineFamily) -> CaseResult {
     let step = prop_oneof![
         Just(Step::Square),
@@ -65,9 +65,9 @@ pub fn products(family: &'static dyn EngineFamily) -> CaseResult {
 /// the destination register, and the numbers of the two source registers.
 type Operation = fn(&mut dyn Engine, usize, usize, usize) -> Result<(), EngineError>;
 
-/// Tests every kind of step at a random shift on residues in whose squares carries run far. An
-/// engine with a statistical margin may report round-off for such a residue, but must never give a
-/// wrong value.
+/// Tests every kind of step, at a random shift, on residues whose squares have long carries. An
+/// engine whose round-off margin is statistical may report round-off for such residues, but must
+/// never give a wrong value.
 pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
     drawn(32, &(exponent(family), any::<u64>()), |(p, seed)| {
         let mut rng = sample::random(seed);
@@ -91,8 +91,8 @@ pub fn carry_patterns(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// Tests squarings of a random residue at transform lengths with enough margin. Let n be the
-/// shortest of these lengths. The test covers all of these lengths up to 7/6·n. For each of the
+/// Tests squarings of a random residue at transform lengths with enough round-off margin. Let n be
+/// the shortest of these lengths. The test covers all of these lengths up to 7/6·n. For each of the
 /// bounds 2·n, 4·n and 8·n, the test also covers the shortest length with enough margin that is not
 /// below the bound.
 pub fn forced_lengths(family: &'static dyn EngineFamily) -> CaseResult {
@@ -206,8 +206,8 @@ fn build(
     family.build(p, length, BuildOptions::new(registers, 1)).map_err(text)
 }
 
-/// Runs `case` on `cases` random inputs. If it fails, the inputs are shrunk, and the error contains
-/// them.
+/// Runs `case` on `cases` random inputs, which the strategy `inputs` generates. If the case fails
+/// for an input, the input is shrunk, and the error contains the shrunk input.
 fn drawn<S: Strategy>(cases: u32, inputs: &S, case: impl Fn(S::Value) -> CaseResult) -> CaseResult {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new(config)

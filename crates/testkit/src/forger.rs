@@ -1,18 +1,19 @@
-//! Forges proofs with GMP. The last residue of a forged proof is the right one times an element of
-//! small order. The middles of the proof are chosen so that its equation holds with the hashes that
-//! result from these middles.
+//! Forges proofs of PRP tests with GMP. A proof consists of the last residue of the test and of
+//! several other residues, its middles. The last residue of a forged proof is the right one times
+//! an element of small order. The middles are chosen so that the equation of the proof holds
+//! nevertheless.
 //!
 //! A proof for M_p claims that B = A^(2^s) mod M_p, at first with A = 3 and s = p. Each middle
-//! reduces the claim to a claim B' = A'^(2^s') with s' = ⌈s/2⌉ and new values A' and B'. If in fact
-//! B = A^(2^s)·ε^c, where ε has order e, then for any m the middle A^(2^s')·ε^m leads to values
-//! with B' = A'^(2^s')·ε^c', where
+//! reduces the claim to a claim B' = A'^(2^s') with s' = ⌈s/2⌉ and new values A' and B'. Suppose
+//! that in fact B = A^(2^s)·ε^c, where ε has order e. Then for any m, the middle A^(2^s')·ε^m leads
+//! to values with B' = A'^(2^s')·ε^c', where
 //!
 //! c' = f·c + m·(h − 2^s') mod e, with f = 2 for odd s and f = 1 for even s.
 //!
-//! Here h is a hash that depends on the middle. Every m is therefore an attempt that succeeds, with
-//! c' = 0, with probability 1/e; after a success the claim is true. Source: Boneh, Bünz, Fisch, *A
-//! survey of two verifiable delay functions* (2018), where soundness requires that no such ε
-//! exists.
+//! Here h is a hash that depends on the middle. So every m is an attempt to obtain c' = 0, which
+//! succeeds with probability 1/e. After a success, the reduced claim is true. Source: Boneh, Bünz,
+//! Fisch, *A survey of two verifiable delay functions* (2018). There, soundness requires that no
+//! such ε is known.
 
 use rug::Integer;
 use sha3::{Digest, Sha3_256};
@@ -69,7 +70,7 @@ impl SmallOrder {
 /// A forged proof, and the effort of the forgery.
 #[derive(Debug)]
 pub struct Forgery {
-    /// The proof. Its equation holds, although its last residue is wrong unless the element is 1.
+    /// The proof. Its equation holds. Its last residue is wrong, unless the element is 1.
     pub proof: Proof,
     /// The number of middles that were hashed to find the proof.
     pub hashes: u64,
@@ -167,8 +168,8 @@ impl Chain {
         Self(Sha3_256::digest(last.to_le_bytes()).into())
     }
 
-    /// Adds a middle to the chain, and returns the exponent h for it: the first 64 bits of the new
-    /// hash.
+    /// Adds a middle to the chain, and returns the exponent h for it: the first 8 bytes of the new
+    /// hash, little-endian.
     fn absorb(&mut self, middle: &Residue) -> u64 {
         self.0 =
             Sha3_256::new_with_prefix(self.0).chain_update(middle.to_le_bytes()).finalize().into();

@@ -1,4 +1,4 @@
-//! Arithmetic modulo M_p by GMP, which computes the expected results of engines.
+//! Arithmetic modulo M_p = 2^p − 1 with GMP. Its results are the expected results of engines.
 
 use rug::Integer;
 use rug::integer::Order;
@@ -10,7 +10,7 @@ pub fn mersenne(p: u32) -> Integer {
     (Integer::from(1) << p) - 1
 }
 
-/// Returns the canonical integer of a residue.
+/// Returns a residue modulo M_p as an integer from 0 to M_p − 1.
 #[must_use]
 pub fn integer(x: &Residue) -> Integer {
     Integer::from_digits(x.limbs(), Order::Lsf)
@@ -47,8 +47,9 @@ impl Ring {
         if x == self.modulus { Integer::new() } else { x }
     }
 
-    /// Applies `step` n times to a residue r that is stored in shifted form, as x = r·2^shift mod
-    /// M_p. Returns the result in shifted form. The shift doubles at every step.
+    /// Applies `step` n times to a residue r that is stored in shifted form, as
+    /// x = r·2^shift mod M_p. Returns the result in shifted form. The shift doubles modulo p at
+    /// every step.
     #[must_use]
     pub fn square(&self, mut x: Integer, n: u64, step: Step, shift: Shift) -> Integer {
         let mut s = shift;
@@ -69,7 +70,8 @@ impl Ring {
         x
     }
 
-    /// Returns s_n of the Lucas–Lehmer sequence modulo M_p with the given start.
+    /// Returns s_n of the Lucas–Lehmer sequence modulo M_p with the given start. Panics if
+    /// s_0 = 2/3 and p is even, because 3 then has no inverse.
     #[must_use]
     pub fn ll_residue(&self, start: LlStart, n: u64) -> Residue {
         let s_0 = match start {
@@ -91,7 +93,7 @@ impl Ring {
     }
 
     /// Returns 3^(M_p − 1) mod M_p, computed as 3^(2^p)/9. This costs a third less than
-    /// [`Self::fermat_residue`].
+    /// [`Self::fermat_residue`]. Panics if p is even, because 9 then has no inverse.
     #[must_use]
     pub fn prp_residue(&self) -> Residue {
         let three = Integer::from(3).modulo(&self.modulus);
@@ -102,7 +104,7 @@ impl Ring {
     /// Returns d^(−1) mod M_p.
     ///
     /// # Panics
-    /// If d has no inverse modulo M_p.
+    /// Panics if d has no inverse modulo M_p.
     fn inverse(&self, d: u32) -> Integer {
         let inverse = Integer::from(d).invert(&self.modulus);
         assert!(inverse.is_ok(), "{d} has no inverse mod M{}", self.p);

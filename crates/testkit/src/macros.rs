@@ -1,7 +1,7 @@
 //! A macro that generates tests from the cases that compare an engine with GMP.
 
-/// Defines a module with one `#[test]` for every case of [`crate::cases`], for the given `&'static
-/// dyn EngineFamily`.
+/// Defines a module with one `#[test]` for every case of [`crate::cases`]. The arguments are the
+/// name of the module, and the engine family as a `&'static dyn EngineFamily`. Example:
 ///
 /// `gmp_engine_suite!(word, &warpint_mersenne::engine::word::Word);`
 #[macro_export]

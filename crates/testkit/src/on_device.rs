@@ -1,13 +1,13 @@
-//! A family on the CPU that claims to be on a device.
+//! An engine family that computes on the CPU, but claims to be on a device.
 
 use std::ops::RangeInclusive;
 
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 
-/// A family that computes by an inner family, but reports another place.
+/// An engine family that uses the engines of an inner family, but reports another place.
 #[derive(Clone, Copy)]
 pub struct OnDevice {
-    /// The inner family, which computes.
+    /// The inner family, whose engines compute.
     pub inner: &'static dyn EngineFamily,
     /// The name of the place that the family reports, such as `cuda:0`.
     pub place: &'static str,

@@ -27,8 +27,9 @@ pub fn run_to(
     (outcome, events)
 }
 
-/// Runs one sitting of a test: from the newest checkpoint in the store, if any, to the end or until
-/// a stop is requested. Returns how the sitting ended, and its events.
+/// Runs one sitting of a test. It begins at the newest checkpoint in `store`, if there is one. It
+/// ends at the end of the test, or when `stop` requests a stop. `iterations` is as in [`run_to`].
+/// Returns how the sitting ended, and its events.
 pub fn sitting(
     plan: Plan,
     kind: TestKind,
@@ -40,8 +41,8 @@ pub fn sitting(
     sitting_of(&spec, plan, store, stop, &RunOptions::default())
 }
 
-/// Runs one sitting of the test `spec` with the given options. Returns how the sitting ended, and
-/// its events.
+/// Runs one [`sitting`] of the test `spec` with the given options. Returns how the sitting ended,
+/// and its events.
 pub fn sitting_of(
     spec: &TestSpec,
     plan: Plan,
@@ -70,15 +71,16 @@ pub fn run_of(
     (outcome, events)
 }
 
-/// Returns the plan of a family for the exponent p and one thread. The error is the message of the
-/// error that occurred.
+/// Returns a plan for a test of M_p with an engine of the given family and one thread. The error is
+/// the text of the error that occurred.
 pub fn plan(family: &'static dyn EngineFamily, p: u64) -> Result<Plan, String> {
     let exponent = Exponent::new(p).map_err(|e| e.to_string())?;
     Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())
 }
 
-/// Returns whether M_p is prime, by a Lucas–Lehmer test with s_0 = 4 and one thread. For p < 64 the
-/// family `word` is used. Returns an error if a check failed during the test.
+/// Returns whether M_p is prime, by a Lucas–Lehmer test with s_0 = 4 and one thread. For p < 64,
+/// the family `word` is used. Returns an error if the test cannot be run, or if a check failed
+/// during the test.
 pub fn is_mersenne_prime(family: &'static dyn EngineFamily, p: u64) -> Result<bool, String> {
     let family = if p < 64 { &engine::word::Word } else { family };
     let (outcome, _) = run(plan(family, p)?, TestKind::Ll(LlStart::Four));

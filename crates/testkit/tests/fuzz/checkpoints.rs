@@ -59,8 +59,8 @@ fn sound() -> Vec<Vec<u8>> {
     states().iter().map(State::to_bytes).collect()
 }
 
-/// Replaces the checksum at the end of a checkpoint by the right one, so that the content is
-/// examined.
+/// Replaces the checksum at the end of a checkpoint by the right one, so that decoding does not
+/// stop at the checksum.
 fn sealed_anew(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len().saturating_sub(32));
     let checksum = Sha256::digest(&bytes);
@@ -68,8 +68,9 @@ fn sealed_anew(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Decodes bytes as a checkpoint of a PRP and of an LL test. Checks the memory used, and that every
-/// accepted state is valid and is encoded and decoded without a change.
+/// Decodes bytes as a checkpoint of a PRP test, and as a checkpoint of an LL test. Checks the
+/// memory used. Checks that every accepted state is valid, and that it does not change if it is
+/// encoded and decoded.
 fn read(bytes: &[u8]) -> Result<(), TestCaseError> {
     for kind in [TestKind::Prp, LL] {
         let (found, most) = most_used(|| State::from_bytes(bytes, kind, P));

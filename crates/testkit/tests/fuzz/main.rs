@@ -1,9 +1,10 @@
-//! Malformed input in every file that the program reads and in every number that a user gives. The
-//! program must not panic, use much more memory than the file has bytes, or change another file.
+//! Tests malformed input in every file that the program reads, and in every number that a user
+//! enters. The program must not panic, use much more memory than the file has bytes, or change
+//! another file.
 //!
 //! Each test runs 10,000 cases; `PROPTEST_CASES` sets another number. Tests that write files in
 //! every case run a tenth of this number. Tests whose cases wait for the disk several times run a
-//! hundredth.
+//! hundredth of it.
 #![cfg(test)]
 
 mod checkpoints;
@@ -23,13 +24,14 @@ fn cases() -> ProptestConfig {
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// Returns the configuration for a tenth of the cases, for tests that write files in every case.
+/// Returns the configuration for a tenth of the number of [`cases`], for tests that write files in
+/// every case.
 fn cases_on_disk() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(10))
 }
 
-/// Returns the configuration for a hundredth of the cases, for tests whose cases wait for the disk
-/// several times.
+/// Returns the configuration for a hundredth of the number of [`cases`], for tests whose cases wait
+/// for the disk several times.
 fn cases_synced() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(100))
 }

@@ -7,8 +7,8 @@ use std::cell::Cell;
 struct Counting;
 
 thread_local! {
-    /// The number of bytes that this thread has allocated and not freed, and the maximum of this
-    /// number.
+    /// The number of bytes that this thread has allocated and not freed since the last call of
+    /// [`most_used`], and the maximum of this number.
     static USED: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 

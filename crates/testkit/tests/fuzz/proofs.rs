@@ -1,4 +1,4 @@
-//! Malformed proof files, residues from which a proof is built, and start residues of
+//! Malformed proof files, malformed files of residues for a proof, and malformed start residues of
 //! certifications.
 
 use std::fs;
@@ -19,7 +19,8 @@ fn x(k: u64) -> Residue {
     Residue::from_limbs(P, &[k.wrapping_mul(0x9e37_79b9_7f4a_7c15), k % 8])
 }
 
-/// Returns valid proof files as this program writes them, for M67 and for its cofactor.
+/// Returns proof files in the form in which this program writes them, for M67 and for its cofactor.
+/// Their residues are arbitrary.
 fn sound() -> Vec<Vec<u8>> {
     let file = |factors: &[&str], power: u64| {
         let residues = (0..=power).map(|k| x(k + 1).to_le_bytes()).collect();

@@ -19,7 +19,7 @@ fn prp() -> ResultLine {
     ResultLine::prp(4_441, Status::Composite, "2E99406CF50FC7F1".into(), res2048, 240, 1)
 }
 
-/// Returns results files with lines of this program and of others.
+/// Returns results files with lines of this program and of other programs.
 fn sound() -> Vec<Vec<u8>> {
     let text = |line: &ResultLine| format!("{}\n", serde_json::to_string(line).unwrap());
     let (ll, prp) = (text(&line()), text(&prp()));

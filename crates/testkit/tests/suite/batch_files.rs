@@ -13,7 +13,8 @@ use rug::integer::Order;
 const PAIRS: usize = 1_000_000;
 const BITS: u32 = 2048;
 
-/// Returns the path of the program, in the parent of the folder of this test's executable.
+/// Returns the path of the program `warpint`. It is in the parent of the folder that contains this
+/// test's executable.
 fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("warpint");
@@ -21,8 +22,8 @@ fn program() -> PathBuf {
     program
 }
 
-/// Writes a file of random numbers, one per line, where some numbers are short. The numbers are
-/// drawn by SplitMix64 (Steele, Lea and Flood 2014).
+/// Writes a file of random decimal numbers, one per line. One number in 1,000 is shorter than the
+/// others. The random generator is SplitMix64 (Steele, Lea and Flood 2014).
 fn write_numbers(path: &Path, seed: u64) {
     let mut state = seed;
     let mut limb = || {

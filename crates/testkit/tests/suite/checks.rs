@@ -281,8 +281,8 @@ fn a_residue_that_cannot_be_kept_is_told_and_the_test_goes_on() {
     assert_eq!(events.iter().filter(lost).count(), 1);
 }
 
-/// Let N be the cofactor of M_p by a known factor. Tests the verdict on N against 3^(N−1) mod N,
-/// computed with GMP.
+/// Tests the verdict on the cofactor N = M_p/q for a known factor q of M_p. The expected verdict is
+/// derived from 3^(N−1) mod N, computed with GMP.
 #[test]
 fn what_known_factors_leave_is_judged_as_gmp_does() {
     use rug::Integer;

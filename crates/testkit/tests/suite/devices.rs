@@ -24,7 +24,8 @@ fn failed() -> DeviceError {
     DeviceError::Failed { what: "launch".into(), message: "the GPU is lost".into() }
 }
 
-/// Returns a family whose device fails `times` times, the first time after `after` products.
+/// Returns a family whose device fails `times` times with `error`, the first time after `after`
+/// products.
 fn failing(
     inner: &'static dyn EngineFamily,
     after: u64,

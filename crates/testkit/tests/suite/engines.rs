@@ -8,7 +8,7 @@ macro_rules! suites {
 }
 warpint_mersenne::for_every_family!(cpu => suites);
 
-/// Compares the oracle of the self-test with GMP.
+/// Compares [`Limbs`], the reference family of the self-test, with GMP.
 mod limbs {
     use super::*;
     use warpint_testkit::cases;

@@ -1,4 +1,4 @@
-//! Compares arithmetic in the fields of primes r^k + 1 with GMP.
+//! Compares arithmetic in the fields modulo primes p = r^k + 1 with GMP.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,7 +10,7 @@ use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn, PRIMES};
 use warpint_arith::with_field;
 
-/// Returns the prime p = r^k + 1 of a form.
+/// Returns p = r^k + 1 for a form with radix r and k digits. p may be composite.
 fn modulus(form: Form) -> Integer {
     let (high, low) = (Integer::from(1) << form.w(), Integer::from(1) << form.u());
     let r = if form.is_sum() { high + low } else { high - low };

@@ -20,8 +20,8 @@ fn digits(x: &Integer) -> Vec<u64> {
     x.to_digits(Order::Lsf)
 }
 
-/// A generator of numbers of given sizes with runs of bits 0 and 1, by SplitMix64. The field is the
-/// state of SplitMix64, initially the seed.
+/// A generator of numbers of given lengths, some with long runs of equal bits. The random generator
+/// is SplitMix64. The field is its state, initially the seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -56,7 +56,7 @@ impl Numbers {
 }
 
 /// Compares gcd(a, b) and the Jacobi symbols (a | b) and (b | a) with GMP. A symbol is compared
-/// only if its lower argument is odd. The functions under test multiply with the given multiplier.
+/// only if its lower argument is odd. The functions under test use the given multiplier.
 #[track_caller]
 fn check(a: &Integer, b: &Integer, multiplier: &dyn Multiplier) {
     let go_on = || false;

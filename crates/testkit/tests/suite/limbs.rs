@@ -1,4 +1,5 @@
-//! Compares the functions on limbs, and the residues that use these functions, with GMP.
+//! Compares the functions of [`limbs`], and the type [`Residue`], which uses these functions, with
+//! GMP.
 
 use std::cmp::Ordering;
 
@@ -15,8 +16,8 @@ fn integer(x: &[u64]) -> Integer {
     Integer::from_digits(x, Order::Lsf)
 }
 
-/// Returns a strategy for limbs, random or special: 0, 1, 2^63 and 2^64 − 1, which give long
-/// carries.
+/// Returns a strategy for limbs that are random, or are one of 0, 1, 2^63 and 2^64 − 1, which cause
+/// long carries.
 fn limb() -> impl Strategy<Value = u64> {
     prop_oneof![any::<u64>(), Just(0), Just(u64::MAX), Just(1), Just(1 << 63)]
 }

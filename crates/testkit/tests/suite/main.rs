@@ -1,5 +1,5 @@
-//! Comparisons with GMP and with published results of other programs. They are a single binary,
-//! which is linked once and whose tests share the cores.
+//! Comparisons with GMP and with published results of other programs. All tests are in a single
+//! binary. So they are linked once and share the cores.
 #![cfg(test)]
 
 mod batch_files;

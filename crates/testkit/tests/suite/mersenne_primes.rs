@@ -13,7 +13,8 @@ fn known(from: u32, to: u32) -> Result<Vec<u32>, String> {
     Ok(exponents)
 }
 
-/// Returns the smallest and the largest exponent, at most `to`, that a family supports.
+/// Returns the smallest exponent that a family supports, and the largest supported exponent that is
+/// at most `to`.
 fn exponents(family: &dyn EngineFamily, to: u32) -> (u32, u32) {
     let all = family.exponent_range();
     (*all.start(), to.min(*all.end()))

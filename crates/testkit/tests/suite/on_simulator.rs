@@ -1,6 +1,7 @@
-//! Compares the engines of devices, run on the simulator, with GMP: shapes of every kind at short
-//! lengths, and residues whose carries run through all words. Threads run in a random order;
-//! `warpint_selftest` runs these kernels with threads in the order of their indices.
+//! Compares the device engines with GMP. Their kernels run on the simulator. The tests cover shapes
+//! of every kind at short lengths, and residues whose carries run through all words. A shape is one
+//! of several ways to divide a transform among the threads of a device. Threads run in a random
+//! order. `warpint_selftest` runs these kernels with threads in the order of their indices.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +21,8 @@ fn fp64() -> Fp64On {
     Fp64On::new(Device::shuffled_simulator().unwrap())
 }
 
-/// Returns two exponents: about the smallest and about the largest that suit a length. They give
-/// the fewest and the most bits per word.
+/// Returns two exponents with enough round-off margin at the given transform length: about the
+/// smallest and about the largest. They give the fewest and the most bits per word.
 fn exponents(family: &dyn EngineFamily, length: usize) -> [u32; 2] {
     let sound = |p: u32| family.margin(p, length).is_ok_and(|margin| margin.bits >= 0.0);
     let n = length as u32;
@@ -30,12 +31,13 @@ fn exponents(family: &dyn EngineFamily, length: usize) -> [u32; 2] {
     [all[0], all[all.len() - 1]]
 }
 
-/// The largest number of words with which an engine must compute with any digits. With more words,
-/// an engine with a statistical margin may report round-off for digits that are far from random.
+/// The largest number of words at which an engine must accept every residue. At more words, an
+/// engine whose round-off margin is statistical may report round-off for residues that are far from
+/// random.
 const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// Returns whether a product was computed. If `may_refuse`, returns false for too much round-off.
-/// Panics for every other error.
+/// Returns true if a product was computed. Returns false if the engine reported too much round-off
+/// and `may_refuse` is true. Panics for every other error; `what` is part of the message.
 fn made(result: Result<(), EngineError>, may_refuse: bool, what: &str) -> bool {
     match result {
         Err(EngineError::RoundOff { .. }) if may_refuse => false,
@@ -46,9 +48,9 @@ fn made(result: Result<(), EngineError>, may_refuse: bool, what: &str) -> bool {
     }
 }
 
-/// Tests squares and products of residues that are hard for carries. The residues are a random
-/// residue, the fourth of [`sample::patterns`], and every `every`-th of these patterns, beginning
-/// with the first. Each residue is squared with one of `steps`, which are used in turn.
+/// Tests squares and products of a random residue and of residues with long carries. The latter are
+/// those of [`sample::patterns`] whose index is 3 or a multiple of `every`. The residue with index
+/// i is squared by the step with index i modulo the number of `steps`.
 fn compare(family: &dyn EngineFamily, engine: &mut dyn Engine, every: usize, steps: &[Step]) {
     let (p, length) = (engine.exponent(), engine.length());
     let ring = Ring::new(p);
@@ -87,8 +89,7 @@ fn compare(family: &dyn EngineFamily, engine: &mut dyn Engine, every: usize, ste
 const STEPS: [Step; 4] =
     [Step::SquareMinusTwo, Step::Square, Step::SquareTimes(3), Step::SquareTimes(65_521)];
 
-/// Tests the default shape of a length with two exponents: about the smallest and about the largest
-/// that suit the length.
+/// Tests the default shape of a length with the two [`exponents`] for this length.
 fn default_shape(family: &dyn EngineFamily, length: usize) {
     for p in exponents(family, length) {
         let mut engine = family.build(p, length, BuildOptions::new(3, 1)).unwrap();
@@ -123,8 +124,9 @@ default_shapes! {
 type Features = fn(&str) -> Vec<String>;
 
 /// Returns the features of a shape of `goldilocks`. For example, `16x64 2.2.4/1.8.8 4x2 1 80` has
-/// the outer radices 2 and 1, the last radices 4 and 8, tiles of 4 columns and of 2 rows, and 1
-/// turn.
+/// the outer radices 2 (columns) and 1 (rows), the last radices 4 and 8, tiles of 4 columns and of
+/// 2 rows, and 1 turn. The number of turns is the number of groups of points that a thread
+/// transforms one after the other.
 fn goldilocks_features(shape: &str) -> Vec<String> {
     let words: Vec<&str> = shape.split(' ').collect();
     let [_, lines, tile, turns, ..] = words[..] else { panic!("{shape}") };
@@ -170,8 +172,8 @@ fn fp64_features(shape: &str) -> Vec<String> {
 /// A shape: the length in words, the index of the variant, and the name of the shape.
 type Chosen = (usize, usize, String);
 
-/// Chooses a small number of shapes, greedily, that together have every feature that occurs among
-/// the shapes of these lengths.
+/// Chooses a small number of shapes by a greedy algorithm. Together they have every feature that
+/// occurs among the shapes of the given lengths.
 fn cover(family: &dyn EngineFamily, lengths: &[usize], features: Features) -> Vec<Chosen> {
     let shapes = |&length: &usize| {
         let names = family.profiled().unwrap().variants(length).into_iter().enumerate();
@@ -198,12 +200,12 @@ fn cover(family: &dyn EngineFamily, lengths: &[usize], features: Features) -> Ve
     }
 }
 
-/// Returns the features that occur among these shapes.
+/// Returns all features of the given shapes.
 fn shown(chosen: &[Chosen], features: Features) -> BTreeSet<String> {
     chosen.iter().flat_map(|(_, _, name)| features(name)).collect()
 }
 
-/// Tests shapes with about the largest exponents that suit their lengths.
+/// Tests each shape with about the largest exponent that has enough round-off margin at its length.
 fn compare_shapes(family: &dyn EngineFamily, chosen: Vec<Chosen>, steps: &[Step]) {
     for (length, variant, name) in chosen {
         let [_, p] = exponents(family, length);

@@ -1,4 +1,5 @@
-//! Compares prime fields with Montgomery multiplication, and transforms over them, with GMP.
+//! Compares arithmetic in prime fields, and transforms over these fields, with GMP. The fields use
+//! Montgomery multiplication.
 
 use proptest::prelude::*;
 use rug::Integer;
@@ -18,7 +19,7 @@ fn integer(words: &[u64]) -> Integer {
     Integer::from_digits(words, Order::Lsf)
 }
 
-/// A random generator, SplitMix64 (Steele, Lea and Flood 2014), with its state.
+/// The random generator SplitMix64 (Steele, Lea and Flood 2014). The field is its state.
 struct Draw(u64);
 
 impl Draw {
@@ -107,8 +108,8 @@ impl<const L: usize> Pair<L> {
         }
     }
 
-    /// Tests some outputs of a transform of 2^log2 elements by Horner's rule with GMP, and the
-    /// inverse transform.
+    /// Compares some outputs of a transform of 2^log2 elements with values computed by Horner's
+    /// rule with GMP. Tests that the inverse transform restores the input.
     fn check_transform(&self, log2: u32, random: &mut Draw) {
         let plan = Transform::new(self.field, log2).unwrap();
         let draw = |random: &mut Draw| random.below(&self.modulus);
@@ -173,8 +174,8 @@ fn fields_with_all_high_bits_set() {
     of::<32>(2);
 }
 
-/// Tests a field of the largest size. GMP does not test that its modulus is prime, which would take
-/// long.
+/// Tests a field of the largest size. Does not test that its modulus is prime, because this would
+/// take long.
 #[test]
 fn a_field_of_4096_bits() {
     let pair = Pair::new(PrimeField::new(full::<64>().unwrap()).unwrap());

@@ -1,5 +1,6 @@
-//! Tests Mersenne tests on engines that fail deliberately. Such a test must end with the right
-//! residue and report the failures, or end with an error. It must never give a wrong result.
+//! Tests Mersenne tests on engines that fail deliberately. Each Mersenne test must either end with
+//! the right residue and report the failures, or end with an error. It must never give a wrong
+//! result.
 
 use warpint_mersenne::engine::{families_for, fp64::Fp64};
 use warpint_mersenne::{Check, Event, LlStart, TestError, TestKind};

@@ -55,8 +55,8 @@ fn every_start_of_lucas_lehmer_ends_as_with_gmp() {
     }
 }
 
-/// Returns the res64 of a test of M_p after n iterations, computed by a family on the CPU with all
-/// threads.
+/// Returns the res64 (low 64 bits, in hexadecimal) of a test of M_p after n iterations, computed on
+/// the CPU by an engine of the given family with all threads.
 fn reached(family: &'static str, p: u32, kind: TestKind, n: u64) -> Result<String, String> {
     let device = DeviceChoice::Cpu;
     let request = PlanRequest { engine: Some(family), device, ..PlanRequest::default() };

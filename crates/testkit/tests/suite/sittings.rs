@@ -1,5 +1,6 @@
-//! Tests small Mersenne tests in several sittings and on faulty engines. They are so small that a
-//! fault can be made at every product.
+//! Tests Mersenne tests of small exponents in several sittings, and on faulty engines. A sitting
+//! ends at a stop or at the end of the test. The exponents are so small that a fault can be
+//! injected into every product.
 
 use std::path::Path;
 use std::time::Duration;

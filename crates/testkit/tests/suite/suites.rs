@@ -1,4 +1,4 @@
-//! Tests that a wrong engine does not pass the suites.
+//! Tests that the test cases for engines fail for faulty engines.
 
 use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_selftest::{cases::CASES, oracle::Limbs, run_case};

@@ -1,5 +1,5 @@
-//! Tests what the Jacobi check at the end of a Lucas–Lehmer test does with wrong checkpoints whose
-//! checksums are right.
+//! Tests the Jacobi check at the end of a Lucas–Lehmer test that started from wrong checkpoints.
+//! The checksums of these checkpoints are right.
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,11 +25,11 @@ type Planted = (u64, Right, bool);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Right {
     Yes,
-    /// The residue s is wrong: s − 2 has the wrong Jacobi symbol, and so does every later term of
-    /// the sequence.
+    /// The residue s is wrong. s − 2 has the wrong Jacobi symbol, and t − 2 has the wrong one for
+    /// every later term t of the sequence.
     No,
-    /// The residue s is wrong: s − 2 has the right Jacobi symbol, but every later term of the
-    /// sequence has the wrong one.
+    /// The residue s is wrong. s − 2 has the right Jacobi symbol, but t − 2 has the wrong one for
+    /// every later term t of the sequence.
     NotForLong,
 }
 
@@ -70,8 +70,8 @@ fn plant(root: &Path, planted: &[Planted]) -> CheckpointStore {
 }
 
 /// Runs the test from the given checkpoints. Returns its outcome, the iterations to which the test
-/// went back after failed Jacobi checks, and the names of the renamed files. If `doubled`, a second
-/// engine verifies the test.
+/// went back after failed Jacobi checks, and the new names of the checkpoints that the test renamed
+/// as bad. If `doubled` is true, a second engine verifies the test.
 fn run(planted: &[Planted], doubled: bool) -> (Outcome, Vec<u64>, Vec<String>) {
     let root = tempfile::tempdir().unwrap();
     let mut store = plant(root.path(), planted);

@@ -32,7 +32,7 @@ pub(crate) fn two_widths(executor: &Executor, a: usize, b: usize) {
 }
 
 /// Tests sums, products and squares with each number of [`patterns::rows`] in one pair only. This
-/// suits widths at which GMP is slow too.
+/// is for widths at which all pairs would take too long, even with GMP.
 pub(crate) fn a_few(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((100_000 * a + b) as u64);
     let (mut x, y) = (patterns::rows(a, &mut rng), patterns::rows(b, &mut rng).concat());
@@ -44,8 +44,8 @@ pub(crate) fn a_few(executor: &Executor, a: usize, b: usize) {
     squares(&a);
 }
 
-/// Tests the product of two random numbers of `limbs` limbs, and the product of two such numbers
-/// whose bits are all 1. Also tests squares of these numbers.
+/// Tests the product of two random numbers of `limbs` limbs, and the product of two numbers whose
+/// bits are all 1. Also tests the squares of the second factors.
 pub(crate) fn products_once(executor: &Executor, limbs: usize) {
     let rows = patterns::rows(limbs, &mut rng(7));
     let ones = vec![u32::MAX; limbs];

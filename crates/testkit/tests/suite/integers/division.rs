@@ -47,8 +47,8 @@ pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
 }
 
 /// Returns divisors of up to `limbs` limbs whose reciprocals are hard to round. With B = 2^32 and
-/// several k < `limbs`, the divisors are ⌊B^k/c⌋ and ⌊B^k/c⌋ + 1 for small c, B^k plus or minus
-/// small numbers, and 2^31·B^k.
+/// several numbers k < `limbs`, the divisors are ⌊B^k/c⌋ and ⌊B^k/c⌋ + 1 for small c, B^k plus or
+/// minus small numbers, and 2^31·B^k.
 fn corners(limbs: usize) -> Vec<Vec<u32>> {
     let mut found = vec![];
     for k in [limbs - 1, limbs / 2, limbs / 4 * 2] {
@@ -69,7 +69,8 @@ fn corners(limbs: usize) -> Vec<Vec<u32>> {
 }
 
 /// Returns, for each pair (a, d), a number near a multiple of d: ⌊a/d⌋·d + s, where s is in turn
-/// −1, 1, d − 1 and 0. If this number does not fit, or if d = 0, another number takes its place.
+/// −1, 1, d − 1 and 0. If this number is negative or longer than a, ⌊a/d⌋·d takes its place. If
+/// d = 0, a takes its place.
 fn neighbours(executor: &Executor, a: &Numbers, d: &Numbers) -> Numbers {
     let limbs = a.batch.width().limbs();
     let near = a.gmp.iter().zip(&d.gmp).enumerate().map(|(i, (a, d))| {

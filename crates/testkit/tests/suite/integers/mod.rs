@@ -12,7 +12,7 @@ mod simulator;
 
 use warpint_integer::Executor;
 
-/// Tests sums and products at every width up to 4,096 bits, with numbers in which carries run far.
+/// Tests sums and products at every width up to 4,096 bits, with numbers that cause long carries.
 #[test]
 fn every_width_to_4096() {
     let executor = Executor::cpu();
@@ -85,7 +85,7 @@ fn long_division() {
     }
 }
 
-/// Tests divisions with a single divisor for all numbers, or a single dividend.
+/// Tests divisions of all numbers by a single divisor, and of a single dividend by all numbers.
 #[test]
 fn division_with_broadcast() {
     let executor = Executor::cpu_with_threads(2).unwrap();
@@ -120,7 +120,7 @@ fn long_gcd() {
     gcd::chosen(&executor, 8192);
 }
 
-/// Tests greatest common divisors and inverses with a single first or second number for all.
+/// Tests greatest common divisors and inverses of pairs that share the first or the second number.
 #[test]
 fn gcd_with_broadcast() {
     let executor = Executor::cpu_with_threads(2).unwrap();

@@ -1,4 +1,5 @@
-//! Compares prepared moduli, with reduction by division and by reciprocals, with GMP.
+//! Compares arithmetic modulo a prepared [`Modulus`] with GMP. Numbers are reduced by division and
+//! by reciprocals.
 
 use proptest::prelude::RngExt;
 use rug::Integer;
@@ -166,9 +167,9 @@ fn prepared(
     Modulus::by(reduction, m).unwrap()
 }
 
-/// Returns numbers of at most `bits` bits at which reduction modulo m by reciprocals may fail. They
-/// are multiples q·m and these multiples plus and minus 1. The factor q is 1 to 4, m − 1, m, a
-/// random number, B^n − 1, B^n or B^n + 1, where B = 2^32 and m has n limbs.
+/// Returns numbers of at most `bits` bits that are hard to reduce modulo m by reciprocals. They are
+/// multiples q·m, and these multiples plus and minus 1. The factor q is 1 to 4, m − 1, m, a random
+/// number, B^n − 1, B^n or B^n + 1, where B = 2^32 and m has n limbs.
 fn near_multiples(
     m: &Integer,
     bits: u32,

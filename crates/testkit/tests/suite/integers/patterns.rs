@@ -45,7 +45,7 @@ pub(crate) fn rows(limbs: usize, rng: &mut TestRng) -> Vec<Vec<u32>> {
 }
 
 /// Returns `count` numbers in rows of `limbs` limbs. The lengths of the numbers are random, up to
-/// `most` limbs. About half of the numbers may contain long runs of bits 0 and 1.
+/// `most` limbs. About half of the numbers may contain long runs of equal bits.
 pub(crate) fn drawn(limbs: usize, most: usize, count: usize, rng: &mut TestRng) -> Vec<u32> {
     let mut rows = vec![0; limbs * count];
     for row in rows.chunks_exact_mut(limbs) {
@@ -65,7 +65,8 @@ pub(crate) fn drawn(limbs: usize, most: usize, count: usize, rng: &mut TestRng) 
     rows
 }
 
-/// Returns two arrays of rows such that each row of `a` is paired with each row of `b`.
+/// Returns two arrays of concatenated rows. Row i of the first array and row i of the second array
+/// are a pair. Every pair of a row of `a` and a row of `b` occurs once.
 pub(crate) fn pairs(a: &[Vec<u32>], b: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>) {
     let (mut x, mut y) = (vec![], vec![]);
     for a in a {

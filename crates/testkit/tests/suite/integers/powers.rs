@@ -58,8 +58,9 @@ pub(crate) fn roots(executor: &Executor, limbs: usize) {
     }
 }
 
-/// Tests `count` powers and products with bases of `a` limbs, exponents of `e` limbs and moduli of
-/// `m` limbs. The moduli are arbitrary, odd, or multiples of powers of two.
+/// Tests powers x^y mod z and products x·y mod z for x of `a` limbs, y of `e` limbs and z of `m`
+/// limbs. Tests `count` arbitrary moduli z, `count` odd ones, and `count` multiples of powers of
+/// two.
 pub(crate) fn modular(executor: &Executor, [a, e, m]: [usize; 3], count: usize) {
     let mut rng = rng((4000 * a + 60 * e + m) as u64);
     let base = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));

@@ -39,7 +39,8 @@ fn unequal_widths_on_the_simulator() {
     }
 }
 
-/// Tests products long enough for transforms, and sums long enough for several segments.
+/// Tests products that are long enough for transforms, and sums that are long enough for several
+/// segments of limbs.
 #[test]
 fn wide_on_the_simulator() {
     let executor = simulator();
@@ -91,7 +92,7 @@ fn more_division_on_the_simulator() {
 }
 
 /// Tests divisions by divisors that are too long for the registers of a warp. The quotient is
-/// computed in blocks of limbs, by guesses from divisions of upper halves.
+/// computed in blocks of limbs. Each block is estimated by a division of the upper halves.
 #[test]
 fn long_division_on_the_simulator() {
     let executor = simulator();

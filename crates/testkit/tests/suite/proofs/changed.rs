@@ -97,8 +97,8 @@ fn a_sign_that_hides_a_prime_is_refused() {
     assert!(matches!(result, Err(ProofError::Wrong { repeated: true, .. })), "{result:?}");
 }
 
-/// Takes some minutes. Run it by `cargo test --release -p warpint-testkit --test suite proofs:: --
-/// --ignored`.
+/// Tests that a large proof with a wrong byte is refused, for one byte in 2,500. Takes some
+/// minutes. Run it by `cargo test --release -p warpint-testkit --test suite proofs:: -- --ignored`.
 #[test]
 #[ignore = "some minutes"]
 fn a_large_proof_with_any_of_many_bytes_changed_is_refused() {

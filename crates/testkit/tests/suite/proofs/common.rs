@@ -11,8 +11,8 @@ pub(crate) fn fp64(p: u32) -> Plan {
     plan(&Fp64, u64::from(p)).unwrap()
 }
 
-/// Does the squarings of a PRP test. Saves the residues that are required for a proof of the given
-/// power, in `folder`. Returns the last residue.
+/// Computes the squarings of a PRP test. Saves the residues that are required for a proof with
+/// `power` middles in `folder`. Returns the last residue.
 pub(crate) fn keep_residues(plan: Plan, power: u32, folder: &ResidueFolder) -> Residue {
     let p = plan.exponent().get();
     let mut engine = plan.build(1).unwrap();

@@ -16,7 +16,7 @@ use super::common::{fp64, verified};
 /// The exponent of the Mersenne prime that the tests use.
 const PRIME: u32 = 9_689;
 
-/// Returns a forged proof. Asserts, with GMP, that its equation holds.
+/// Returns the proof that [`forge`] creates. Asserts, with GMP, that its equation holds.
 fn forged(p: u32, power: u32, with: &SmallOrder) -> Forgery {
     let forgery = forge(p, power, with).unwrap();
     assert!(equation_holds(&forgery.proof), "M{p}");
@@ -27,7 +27,8 @@ fn found(proof: &Proof) -> Result<Verdict, Refusal> {
     verified(fp64(proof.exponent().get()), proof).finding
 }
 
-/// Returns the prime divisors of M_p below 2^20. M_p may have others.
+/// Returns the prime divisors of M_p below 2^20, except M_p itself. M_p may have larger prime
+/// divisors.
 fn small_factors(p: u32) -> Vec<u64> {
     let m = mersenne(p);
     let prime = |q: &u64| warpint_arith::primes::is_prime(*q);
