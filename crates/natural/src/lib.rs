@@ -4,7 +4,7 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`limbs`] | sums, operations modulo 2^p − 1, and slow, obvious products, quotients, gcds, roots and powers for tests |
+//! | [`limbs`] | sums; operations modulo 2^p − 1; slow, obvious products, quotients, gcds, roots and powers for tests |
 //! | [`product`] | products and squares: schoolbook, Karatsuba, number-theoretic transforms |
 //! | [`division`] | quotients and remainders |
 //! | [`euclid`] | the greatest common divisor, cofactors and the Jacobi symbol |

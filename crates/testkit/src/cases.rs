@@ -125,8 +125,8 @@ pub fn lucas_lehmer_of_small_primes(family: &'static dyn EngineFamily) -> CaseRe
     Ok(())
 }
 
-/// Tests the Lucas–Lehmer residue s_(p−2), from s_0 = 10 and from s_0 = 2/3, for every prime p ≤
-/// 700 that the family supports.
+/// Tests the Lucas–Lehmer residue s_(p−2), from s_0 = 10 and from s_0 = 2/3, for every prime
+/// p ≤ 700 that the family supports.
 pub fn lucas_lehmer_starts(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 700) {
         lucas_lehmer(family, p, LlStart::Ten)?;

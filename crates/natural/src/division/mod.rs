@@ -24,9 +24,9 @@ pub use reciprocal::OneLimb;
 use reciprocal::TwoLimbs;
 
 /// The smallest number of 64-bit limbs of the divisor for which recursive division is faster than
-/// the schoolbook method. If the quotient has fewer than half as many limbs, the schoolbook method
-/// is used. Measured by `cargo test --release -p warpint-natural division_crossover -- --ignored
-/// --nocapture` on an AMD EPYC with AVX2.
+/// the schoolbook method. The schoolbook method is also used for quotients of fewer than half this
+/// number of limbs. Measured by `cargo test --release -p warpint-natural division_crossover --
+/// --ignored --nocapture` on an AMD EPYC with AVX2.
 const RECURSIVE_FROM: usize = 48;
 
 /// A divisor d, shifted so that its top bit is set, with the reciprocal of its top limbs.
@@ -92,8 +92,8 @@ impl Divider {
     /// Computes q ← ⌊a/d⌋ and r ← a mod d, where d is the stored divisor. If d = 0, both q and r
     /// become zero.
     ///
-    /// Let a have n limbs and d have m limbs, without leading zero limbs. r must have at least m
-    /// limbs. If n ≥ m, q must have at least n − m + 1 limbs. If n < m, q may have any length.
+    /// Let a have n limbs and d have m limbs, not counting leading zero limbs. r must have at least
+    /// m limbs. If n ≥ m, q must have at least n − m + 1 limbs. If n < m, q may have any length.
     /// Limbs above the results are set to 0.
     ///
     /// The cost is O(l·m) limb products for a quotient of l limbs. For long numbers, the quotient

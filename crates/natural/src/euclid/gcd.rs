@@ -1,5 +1,6 @@
 //! The greatest common divisor of two numbers, optionally with a cofactor.
 //!
+//! In this module, (a; b) is a column vector, and (p q; r s) is the matrix with rows p, q and r, s.
 //! A step replaces the numbers a and b by a' and b' with (a; b) = M·(a'; b'), where M is a matrix
 //! of non-negative integers with determinant 1. Let T = (t00 t01; t10 t11) be the product of all M,
 //! so that (A; B) = T·(a; b) for the initial numbers A and B. Then a = t11·A − t01·B and
@@ -122,7 +123,7 @@ impl Euclid {
 
     /// Returns g = gcd(a, b), |x|, and whether x is negative, where x is the integer of least
     /// absolute value with x·a ≡ g mod b. If both x and −x satisfy the congruence, x is positive.
-    /// For b = 0, x is 1; for a = b = 0, x is 0. g and |x| have no leading zero limbs.
+    /// If b = 0 and a > 0, x is 1. If a = b = 0, x is 0. g and |x| have no leading zero limbs.
     pub fn gcd_with_cofactor(&mut self, a: &[u64], b: &[u64]) -> (&[u64], &[u64], bool) {
         self.start(a, b);
         let mut t = std::mem::take(&mut self.cofactors);
@@ -283,9 +284,9 @@ impl Cofactors {
         self.level();
     }
 
-    /// Updates T for a division with the quotient q ≠ 0. If `of_a` is true, the step was a ← a −
-    /// q·b, and T becomes T·(1 q; 0 1). Otherwise the step was b ← b − q·a, and T becomes T·(1 0; q
-    /// 1).
+    /// Updates T for a division with the quotient q ≠ 0. If `of_a` is true, the step was
+    /// a ← a − q·b, and T becomes T·(1 q; 0 1). Otherwise the step was b ← b − q·a, and T becomes
+    /// T·(1 0; q 1).
     fn times_quotient(&mut self, q: &[u64], of_a: bool) {
         let Self { t10, t11, product, products } = self;
         let (from, to) = if of_a { (t10, t11) } else { (t11, t10) };
@@ -305,8 +306,8 @@ impl Cofactors {
     }
 }
 
-/// Returns the 128 bits of x from bit 64·n − shift − 1 down to bit 64·n − shift − 128. Requires n ≥
-/// 2 and shift < 64.
+/// Returns the 128 bits of x from bit 64·n − shift − 1 down to bit 64·n − shift − 128. Requires
+/// n ≥ 2 and shift < 64.
 fn leading(x: &[u64], n: usize, shift: u32) -> u128 {
     let limb = |i: usize| u128::from(x.get(i).copied().unwrap_or(0));
     let below = if n > 2 { limb(n - 3) } else { 0 };

@@ -8,7 +8,7 @@
 //! concern cofactors of both signs.
 
 /// A matrix M by rows, with non-negative entries below 2^63 and determinant 1. It describes steps
-/// from a pair (a; b) to (a'; b') with (a; b) = M·(a'; b').
+/// from a pair (a; b) to (a'; b') with (a; b) = M·(a'; b'), where pairs are column vectors.
 pub(super) type Small = [[u64; 2]; 2];
 
 /// A receiver of the quotients of Euclid's algorithm, in the order of the steps.

@@ -1,4 +1,5 @@
-//! The matrix of a sequence of steps of Euclid's algorithm.
+//! The matrix of a sequence of steps of Euclid's algorithm. In this module, (p q; r s) is the
+//! matrix with rows p, q and r, s.
 
 use super::lehmer::{Small, apply_right};
 use crate::limbs::{add_assign, trimmed};
@@ -48,8 +49,8 @@ impl Matrix {
         self.level();
     }
 
-    /// Updates this matrix M for a division with the quotient q. If `of_a` is true, the step was a
-    /// ← a − q·b, and M becomes M·(1 q; 0 1). Otherwise the step was b ← b − q·a, and M becomes
+    /// Updates this matrix M for a division with the quotient q. If `of_a` is true, the step was
+    /// a ← a − q·b, and M becomes M·(1 q; 0 1). Otherwise the step was b ← b − q·a, and M becomes
     /// M·(1 0; q 1).
     pub(super) fn times_quotient(&mut self, q: &[u64], of_a: bool, multiplier: &dyn Multiplier) {
         for [x, y] in &mut self.entries {

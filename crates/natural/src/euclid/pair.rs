@@ -1,4 +1,5 @@
-//! The two numbers of Euclid's algorithm, and steps that reduce them.
+//! The two numbers a and b of Euclid's algorithm, written as a column vector (a; b), and steps that
+//! reduce them.
 
 use super::lehmer::{Quotients, apply_inverse, steps};
 use super::matrix::Matrix;

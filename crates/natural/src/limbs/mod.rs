@@ -1,5 +1,5 @@
-//! Slow, obvious algorithms on natural numbers. A number is a little-endian slice of `u64` limbs, x
-//! = Σ x_i·2^(64·i).
+//! Slow, obvious algorithms on natural numbers. A number is a little-endian slice of `u64` limbs,
+//! x = Σ x_i·2^(64·i).
 //!
 //! Tests compare the fast algorithms of this crate, and the algorithms on devices, with the
 //! products, quotients, greatest common divisors, roots and powers of this module. Sums,

@@ -26,7 +26,7 @@ pub fn root(a: &[u64], k: u32) -> Vec<u64> {
     root
 }
 
-/// Returns ⌊√a⌋ without leading zero limbs. Unlike [`root`] it is suitable for long numbers. The
+/// Returns ⌊√a⌋ without leading zero limbs. Unlike [`root`], it is suitable for long numbers. The
 /// method is Newton's iteration x ← ⌊(x + ⌊a/x⌋)/2⌋. It starts from a power of two above the root,
 /// and stops when x no longer decreases. Cost O(n²·log n) limb products for n limbs.
 #[must_use]

@@ -1,5 +1,5 @@
 //! Residues modulo an odd number m of l limbs in Montgomery form (Montgomery 1985, *Modular
-//! multiplication without trial division*): x is represented by x·R mod m, R = 2^(64·l).
+//! multiplication without trial division*): x is represented by x·R mod m, where R = 2^(64·l).
 
 use super::window::Residues;
 use crate::division::Divider;
@@ -13,8 +13,8 @@ use crate::product::schoolbook::add_row;
 /// --nocapture` on an AMD EPYC with AVX2.
 const PRODUCTS_FROM: usize = 184;
 
-/// The ring of integers modulo an odd number m of l limbs, with working memory. In this type, R =
-/// 2^(64·l).
+/// The ring of integers modulo an odd number m of l limbs, with working memory. In this type,
+/// R = 2^(64·l).
 #[derive(Debug)]
 pub(super) struct Montgomery {
     /// The smallest number of limbs of the modulus for which reductions use half products.

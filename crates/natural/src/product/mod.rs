@@ -126,8 +126,8 @@ impl Products {
         }
     }
 
-    /// Sets `out` to the limbs of a product from limb `from` on. The function `product` computes
-    /// the whole product in `limbs` limbs.
+    /// Sets `out` to `out.len()` limbs of a product, beginning with limb `from`. The function
+    /// `product` computes the whole product in `limbs` limbs.
     fn cut(
         &mut self,
         out: &mut [u64],

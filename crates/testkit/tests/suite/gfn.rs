@@ -22,8 +22,8 @@ fn integer(form: Form, digits: &[u64]) -> Integer {
     digits.iter().rev().fold(Integer::new(), |x, &digit| x * form.radix() + digit)
 }
 
-/// Returns the digits in base r of an integer x with 0 ≤ x < p. The highest digit may be r, for x =
-/// p − 1.
+/// Returns the digits in base r of an integer x with 0 ≤ x < p. The highest digit may be r, for
+/// x = p − 1.
 fn digits<const K: usize>(form: Form, mut x: Integer) -> [u64; K] {
     let mut all = [0; K];
     for digit in &mut all[..K - 1] {
