@@ -1,23 +1,24 @@
 //! A lemma that says when the low bits of a number alone prove that its path falls below its start.
 //!
 //! Let T(n) = n/2 for even n and (3n + 1)/2 for odd n, and let f be the number of odd steps among
-//! the first k steps of T from n. For low < 2^k, T^k(low + a·2^k) = T^k(low) + a·3^f. The
-//! *coefficient* of n after k steps is 3^f/2^k; the low k bits of n determine it.
+//! the first k steps of T from n. For n = low + a·2^k with low < 2^k, f depends on low alone, and
+//! T^k(n) = T^k(low) + a·3^f. The *coefficient* of n after k steps is 3^f/2^k; the low k bits of n
+//! determine it.
 //!
 //! **Lemma.** Let n ≥ 2^20, and let k ≤ 256 be the first number of steps after which 3^f < 2^k.
 //! Then T^k(n) < n.
 //!
 //! *Proof.* Let f_j be the number of odd steps among the first j. For j < k the coefficient
 //! 3^(f_j)/2^j is at least 1, and a value is never below the coefficient times n: T^j(n) ≥
-//! n·3^(f_j)/2^j ≥ n. An odd step takes x to (3x + 1)/2 = 3x/2·(1 + 1/(3x)), and with x ≥ n that is
-//! at most 3x/2·(1 + 1/(3n)). An even step takes x to x/2. Hence
+//! n·3^(f_j)/2^j ≥ n. An odd step takes x to (3x + 1)/2 = 3x/2·(1 + 1/(3x)). For x ≥ n this is at
+//! most 3x/2·(1 + 1/(3n)). An even step takes x to x/2. Hence
 //!
 //! T^k(n) ≤ n · 3^f/2^k · (1 + 1/(3n))^f.
 //!
-//! The two factors after n grow with f, and the last one decreases with n. So it suffices that
-//! their product is below 1 for n = 2^20 and the largest f with 3^f < 2^k, that is, (3n + 1)^f·3^f
-//! < 2^k·(3n)^f, for each k ≤ 256. These are finitely many inequalities between integers; a test in
-//! this file evaluates each of them. ∎
+//! Both 3^f/2^k and (1 + 1/(3n))^f grow with f, and the second factor decreases with n. So for each
+//! k it suffices that their product is below 1 for n = 2^20 and the largest f with 3^f < 2^k. This
+//! is the inequality (3n + 1)^f·3^f < 2^k·(3n)^f between integers. A test in this file evaluates it
+//! for each k ≤ 256. ∎
 //!
 //! The lemma is false without its bound on n: for n = 1 and k = 2, f = 1 and 3 < 4, but T²(1) = 1.
 //! It does not hold for later k either, only for the first one: 25 falls below itself at k = 2, but

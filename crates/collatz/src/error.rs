@@ -32,11 +32,11 @@ pub enum CollatzError {
         "the sieve does not support {level} low bits and {top_bits} bits above them: use smaller units or classes, or another method"
     )]
     TooLarge {
-        /// The last level of the sieve's tree, which is the number of low bits of a number that the
-        /// tree determines: each level determines one bit.
+        /// The last level of the sieve's tree. Each level determines one more low bit of a number,
+        /// so the tree determines `level` low bits.
         level: u32,
-        /// The number of bits of the high parts of the numbers: the high part of n is
-        /// ⌊n/2^`level`⌋, and all high parts are below 2^`top_bits`.
+        /// The number of bits of the high parts ⌊n/2^`level`⌋ of the numbers n. All high parts are
+        /// below 2^`top_bits`.
         top_bits: u32,
     },
     /// The residue class fixes more low bits than the sieve of the table method uses to select
@@ -122,7 +122,7 @@ impl CollatzError {
 pub struct Refutation {
     /// The name of the CPU or device that computed the result: `cpu`, `cuda:0`.
     pub place: String,
-    /// A description of the numbers that the result is about.
+    /// A description of the numbers to which the result belongs.
     pub region: String,
     /// The name of the quantity that is wrong.
     pub what: String,

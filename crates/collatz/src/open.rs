@@ -20,7 +20,7 @@ pub enum Places {
     Auto,
     /// The CPU.
     Cpu,
-    /// All devices of this list, each with a verifier of its own.
+    /// All devices of this list, each with a verifier of its own. An empty list means the CPU.
     Devices(Vec<DeviceId>),
 }
 
@@ -42,7 +42,7 @@ pub enum OpenError {
     NoMethod {
         /// The method that was named; `None` if any method was acceptable.
         method: Option<Method>,
-        /// The words of the message for the thing that no method supports: `the CPU`, `GPUs` or
+        /// The part of the error message that names what no method supports: `the CPU`, `GPUs` or
         /// `such units`.
         place: &'static str,
     },
@@ -82,7 +82,8 @@ struct Way<F> {
 type OnGpu = fn(&Device, &Sizes) -> Made;
 type OnCpu = fn(&Sizes) -> Made;
 
-/// Returns a sieve with an engine and the given sizes.
+/// Returns a verifier that runs the sieve on `engine` with the given sizes. The sieve chooses a
+/// size that is `None`.
 fn sieve(engine: impl Backend + 'static, sizes: &Sizes) -> Box<dyn Verifier> {
     let look = sizes.look.map(|look| look.min(engine.most_looking()));
     let step = sizes.step.unwrap_or_default();
@@ -192,8 +193,8 @@ fn with_stored(asked: Sizes, method: Method, device: Option<&Device>, tuned: &Tu
 }
 
 /// Opens the fastest method that supports all given regions, with tuned sizes. If `method` is
-/// given, only that method is tried. `regions` returns the regions, which may depend on the opened
-/// verifiers.
+/// given, only that method is tried. `regions` receives the opened verifiers of a method, and
+/// returns the regions. The regions may depend on the verifiers and their size of units.
 ///
 /// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
 /// added to `tuned`.

@@ -50,7 +50,7 @@ impl Region {
         }
     }
 
-    /// Returns the count of the region's numbers.
+    /// Returns the count of numbers in the region.
     #[must_use]
     pub fn numbers(&self) -> u128 {
         match *self {

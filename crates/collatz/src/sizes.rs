@@ -59,7 +59,7 @@ impl Tunable {
 /// Sizes of tables and kernels. The method itself chooses a size that is `None`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sizes {
-    /// The number of steps that the look-ahead vectors of the sieve cover.
+    /// The number of steps that the look-ahead vectors of the sieve cover: see [`Looking`].
     pub look: Option<Looking>,
     /// The number of bits that a step of the sieve's walk processes.
     pub step: Option<Step>,
@@ -116,8 +116,8 @@ impl From<Size> for Sizes {
     }
 }
 
-/// Formats a shape as `d=14,t=15,threads=1024,blocks=1`. `,global` follows `t` if the table of
-/// delays is not in shared memory.
+/// Formats a shape as `d=14,t=15,threads=1024,blocks=1`. If the table of delays is in global
+/// memory, `,global` follows the value of `t`.
 impl Display for DelayShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { step_bits, small_bits, small_shared, threads, blocks, .. } = self;

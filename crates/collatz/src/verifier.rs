@@ -63,15 +63,16 @@ impl Highest {
     }
 }
 
-/// The result of the verification of a region. Each number of the region, except those in
-/// `unresolved`, reaches a smaller number, or a number on the path of a smaller number. So if all
-/// smaller numbers reach 1, the numbers of the region do too.
+/// The result of the verification of a region. Each number n > 1 of the region that is not in
+/// `unresolved` reaches a number below n, or a number on the path of a number below n. So suppose
+/// that `unresolved` is empty, and that every positive number outside the region that is below the
+/// region's largest number reaches 1. Then every positive number of the region reaches 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verified {
     /// The count of numbers in the region.
     pub numbers: u128,
-    /// The count of numbers whose paths were followed one by one. The method's sieves excluded all
-    /// other numbers.
+    /// The count of numbers that were walked: their paths were followed one by one. The method
+    /// excluded all other numbers without following their paths.
     pub walked: u64,
     /// A sum over the followed paths. It depends only on the region, the method, its version and
     /// its parameters.
@@ -104,11 +105,12 @@ pub trait Verifier: Send {
     /// Returns the method that this verifier uses.
     fn method(&self) -> Method;
 
-    /// Returns the version of the method, which is incremented when its checksum changes.
+    /// Returns the version of the method. It is incremented when the definition of the method's
+    /// checksum changes.
     fn version(&self) -> u32;
 
-    /// Returns the parameters on which the checksum depends besides the method and its version, as
-    /// text without spaces, such as `s=auto,d=12,words=auto`.
+    /// Returns the parameters of the method on which its checksum depends, as text without spaces,
+    /// such as `s=auto,d=12,words=auto`.
     fn parameters(&self) -> String;
 
     /// Returns the name of the CPU or device that computes: `cpu`, `cuda:0`.

@@ -1,5 +1,5 @@
 //! Exact walks: the path of one number, step by step. Tests compare all methods with exact walks,
-//! and methods use them for numbers that outgrow their words.
+//! and methods use them for numbers whose paths exceed the methods' fixed-size integers.
 
 use num_bigint::BigUint;
 
@@ -23,7 +23,7 @@ pub struct Descent {
     pub steps: u64,
     /// The number of steps (3n + 1)/2 on the way to the first value below the start.
     pub odd_steps: u64,
-    /// The largest number on the path under n/2 and 3n + 1, the start included.
+    /// The largest number on this part of the path under n/2 and 3n + 1, the start included.
     pub highest: BigUint,
 }
 

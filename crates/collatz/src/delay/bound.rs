@@ -4,8 +4,8 @@ use num_bigint::BigUint;
 
 use super::{DelayTable, StepTable};
 
-/// The bounds that prove that a number is *cold*: its path does not rise above the record, by lemma
-/// 2 of the module [`delay`](super).
+/// The bounds that define *cold* numbers. A number is cold if these bounds prove, by lemma 2 of the
+/// module [`delay`](super), that its path does not rise above the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// Every table step of a cold number (see [`Bound`]) begins at a value below this limit.

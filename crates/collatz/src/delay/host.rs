@@ -13,14 +13,14 @@ use super::{
 use crate::CollatzError;
 use crate::walk::step;
 
-/// Delays on the CPU, computed with tables, in integers of 64 or 128 bits, or of any size where
-/// these overflow.
+/// The computation of delays on the CPU, with tables. Steps are computed in integers of 64 or 128
+/// bits. Where 128 bits do not suffice, integers of any size are used.
 #[derive(Debug, Clone)]
 pub struct Host {
     steps: StepTable,
     small: DelayTable,
-    /// Numbers of at most this many bits are stepped in 64 bits. Larger numbers of at most `wide`
-    /// bits are stepped in 128 bits.
+    /// A table step from a value of at most this many bits is computed in 64 bits. A step from a
+    /// larger value of at most `wide` bits is computed in 128 bits.
     narrow: u32,
     wide: u32,
     /// The groups of residues, computed when a long range first needs them.
@@ -56,8 +56,9 @@ impl Host {
         Self { steps, small, narrow: 64 - growth, wide: 128 - growth, groups: Arc::default() }
     }
 
-    /// Lowers the limits of the integers, for tests: numbers of more than `narrow` bits are not
-    /// stepped in 64 bits, and numbers of more than `wide` bits are not stepped in 128 bits.
+    /// Lowers the limits of the integers, for tests: table steps from values of more than `narrow`
+    /// bits are not computed in 64 bits, and steps from values of more than `wide` bits are not
+    /// computed in 128 bits.
     #[must_use]
     pub fn with_words(self, narrow: u32, wide: u32) -> Self {
         Self { narrow: narrow.min(self.narrow), wide: wide.min(self.wide), ..self }

@@ -1,4 +1,5 @@
-//! Delays: how many steps n/2 and 3n + 1, each counted, lead from n to 1.
+//! Delays. The delay of n is the number of steps from n to 1, where n/2 and 3n + 1 count as one
+//! step each.
 //!
 //! Method: Honda (2017), §4.3.2, Algorithm 6. Let T(n) = n/2 for even n and (3n + 1)/2 for odd n. A
 //! table step performs d steps of T: with h = ⌊n/2^d⌋ and the low d bits l of n, it replaces n by
@@ -20,11 +21,12 @@
 //! 2·T(m), and n < 2·(n + 1).
 //!
 //! **Path records.** Let R be the record so far. A number n is *cold* if three conditions hold:
-//! 2·(3/2)^k·(n + 1) ≤ R for its k common steps; 2·(3/2)^d·(v + 1) ≤ R for each number v ≥ 2^t at
-//! which a table step begins; and no number below 2^t rises above R. By lemma 2 the path of a cold
-//! number stays at or below R, so it is no record. The other numbers are *candidates*; their maxima
-//! are computed exactly. For n near 2^b, a share of about 2·(3/2)^d·2^b/√R of the numbers are
-//! candidates. R is about 4^b, so this is a few in billions.
+//! 2·(3/2)^k·(n + 1) ≤ R, where k is the number of first steps that n shares with other numbers;
+//! 2·(3/2)^d·(v + 1) ≤ R for each value v ≥ 2^t at which a table step begins; and no path of a
+//! number below 2^t rises above R. By lemma 2 the path of a cold number stays at or below R, so it
+//! is no record. The other numbers are *candidates*; their maxima are computed exactly. Among the
+//! numbers near 2^b, the share of candidates is at most about 2·(3/2)^d·2^b/R. R is about 4^b, so
+//! the share is about 10^−10 for d = 12 and b = 40.
 
 mod bound;
 mod groups;
@@ -136,10 +138,10 @@ fn check_numbers(from: u128, numbers: u64) -> Result<(), CollatzError> {
 /// Returns the path of a number; its values may have any size.
 ///
 /// # Errors
-/// The path does not end within some millions of steps.
+/// The path does not reach 1 within some millions of steps.
 pub(crate) fn exact(n: u128) -> Result<Path, CollatzError> {
-    /// A watch that stops the computation after 1,000 polls. There are some thousand steps between
-    /// two polls.
+    /// A watch that stops the computation after 1,000 polls. There are 4,096 steps of T between two
+    /// polls.
     struct Patience(std::sync::atomic::AtomicU32);
     impl Watch for Patience {
         fn is_stopped(&self) -> bool {
@@ -151,6 +153,9 @@ pub(crate) fn exact(n: u128) -> Result<Path, CollatzError> {
 }
 
 /// Returns the delay of a number; values on its path may have any size.
+///
+/// # Errors
+/// The path does not reach 1 within some millions of steps.
 pub(crate) fn exact_delay(n: u128) -> Result<u32, CollatzError> {
     u32::try_from(exact(n)?.delay()).map_err(|_| CollatzError::NoEnd { n })
 }

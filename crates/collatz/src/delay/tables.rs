@@ -13,9 +13,10 @@ pub(crate) const POWERS: [u32; 21] = {
     powers
 };
 
-/// The table of steps of d bits, with a word J·2^24 + C for each low = 0 … 2^d − 1. Let T(n) be n/2
-/// for even n and (3n + 1)/2 for odd n. C = T^d(low) < 3^d. The d steps of T, f of which are odd,
-/// are J = d + f steps n/2 and 3n + 1. For every h, T^d(low + h·2^d) = C + h·3^(J − d).
+/// The table of steps of d bits. Let T(n) be n/2 for even n and (3n + 1)/2 for odd n. The table has
+/// a word J·2^24 + C for each low = 0 … 2^d − 1. Here C = T^d(low), which is below 3^d. If f of the
+/// d steps of T are odd, they are J = d + f steps n/2 and 3n + 1. For every h, T^d(low + h·2^d) =
+/// C + h·3^(J − d).
 #[derive(Debug, Clone)]
 pub struct StepTable {
     bits: u32,

@@ -6,10 +6,11 @@ use super::{Evidence, Items, MOST_CHALLENGES, NODES, NUMBERS, Plan, Share, VERSI
 use crate::CollatzError;
 use crate::runs::Unit;
 
-/// The least number of nodes that are recomputed to bound the totals of a unit of the sieve.
+/// The least number of random nodes by which the totals of a unit are checked, if its method is the
+/// sieve.
 const LEAST_NODES: u64 = 512;
-/// The least count of numbers that are recomputed to bound the totals of a unit of the plain or the
-/// table method.
+/// The least count of random numbers by which the totals of a unit are checked, if its method is
+/// the plain or the table method.
 const LEAST_NUMBERS: u64 = 1 << 14;
 
 /// The number of standard errors in the tolerance of an estimated total. The tolerance is the
@@ -19,9 +20,8 @@ const ERRORS: f64 = 10.0;
 /// The part of the mean in the tolerance of a total is 1/`PARTS`: see [`ERRORS`].
 const PARTS: f64 = 50.0;
 
-/// A total of a unit: its name, its value in the unit, the part of the value that comes from
-/// numbers that belong to no item, and the function that reads this total from an item's
-/// contribution.
+/// A total of a unit, in four parts: its name; its value in the unit; the contribution of the
+/// numbers that belong to no item; and a function that reads the total from an item's [`Share`].
 type Pair = (&'static str, u64, u64, fn(&Share) -> u64);
 
 const WALKED: &str = "count of numbers walked";
@@ -30,7 +30,7 @@ const CHECKSUM: &str = "checksum";
 /// A contradiction between a unit and its evidence.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
-    /// The evidence was written by a later program.
+    /// The evidence was written by a later version of this program.
     #[error("its evidence is of version {version}, which this program does not know")]
     Version {
         /// The version of the evidence.
@@ -115,9 +115,11 @@ impl Evidence {
     /// sample: at least 512 random nodes of the sieve, or 16,384 random numbers of another method,
     /// including the challenged ones. A total may differ from its estimate by ten standard errors
     /// plus 2 %. It must be exact if the sample contains all items. The count of numbers walked of
-    /// the plain and the table method must always be exact. The cost for the sieve is 0.1 to 0.2 s
-    /// of one core, spread over all cores, and up to 1 s in classes whose paths rise for long. For
-    /// other methods it is about 10 ms, plus 20 ms if the region has numbers below 2^20.
+    /// the plain and the table method must always be exact.
+    ///
+    /// For the sieve, the check takes 0.1 to 0.2 s of computing time, spread over all cores. It
+    /// takes up to 1 s for classes whose paths rise for many steps, and 20 ms more for a region
+    /// with numbers below 2^20. For other methods it takes about 10 ms.
     ///
     /// # Errors
     /// The first contradiction found, or an error of the host.
@@ -147,8 +149,8 @@ impl Evidence {
     }
 }
 
-/// Checks a unit that has no evidence: its method and parameters, whether the method supports the
-/// region, and its totals, within the bounds of [`Evidence::check`].
+/// Checks a unit that has no evidence. This program must know the method and its parameters, the
+/// method must support the region, and the totals must be within the bounds of [`Evidence::check`].
 ///
 /// # Errors
 /// The first contradiction found, or an error of the host.

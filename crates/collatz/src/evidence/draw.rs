@@ -35,7 +35,7 @@ impl Draw {
     }
 
     /// Returns draw j: (2^64·x_2j + x_(2j+1)) mod n, where n > 0 and x is the stream of words. For
-    /// n ≤ 2^110 the probabilities of any two values differ by at most a factor 1 ± 2^−18.
+    /// n ≤ 2^110 the ratio of the probabilities of any two values is at most 1 + 2^−18.
     pub(crate) fn below(self, j: u64, n: u128) -> u128 {
         (self.word(2 * j) << 64 | self.word(j.wrapping_mul(2).wrapping_add(1))) % n
     }

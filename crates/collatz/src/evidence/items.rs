@@ -115,8 +115,8 @@ impl SieveItems {
         Ok(Self::of(&pieces(region, shape, most)?, walker, None))
     }
 
-    /// Returns the items of a region that is divided into `pieces`. Uses the counts in `known` for
-    /// trees with the same last level and rules.
+    /// Returns the items of a region that is divided into `pieces`. `known` has the counts of an
+    /// earlier tree. They are reused for trees with the same last level and rules.
     pub(crate) fn of(pieces: &[Piece], walker: &Walker, known: Option<Arc<Counts>>) -> Self {
         let mut items = Self { trees: vec![], plain: vec![], walker: walker.clone() };
         let mut known = known;

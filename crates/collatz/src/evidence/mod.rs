@@ -11,8 +11,8 @@
 //!   below the child with bit 0 precede the nodes below the child with bit 1;
 //! * table: the numbers that it walks (see [`crate::table`]). The parts of the region are in
 //!   ascending order. In blocks the numbers of one mandatory residue are consecutive and ascend. A
-//!   residue has two children with one more bit. The residues below the child whose last step was
-//!   even precede the residues below the other child;
+//!   residue has one or two children with one more bit. The residues below the child whose last
+//!   step was even precede the residues below the other child;
 //! * plain: the numbers of the region, ascending.
 //!
 //! N follows from the region and the parameters by a recurrence; no number needs to be walked.
@@ -24,26 +24,28 @@
 //! [`crate::runs::sample`]. For q = N it is item j.
 //!
 //! The seed is drawn from the operating system's randomness when work on a region begins. Only the
-//! host knows it. A device learns of an item only after it has answered for that item's part of the
-//! work. Before that, the host asks the device only for the positions of nodes in its lists of the
-//! levels above. If the list of long numbers is too short for some nodes, they are walked again in
-//! halves, and the device learns of the items of the second half before it walks that half.
+//! host knows it. A device learns of an item only after it has processed the item and stored the
+//! results. Earlier, it learns only some low bits of a challenged node: the host asks for the
+//! position of the node above it in the device's list of an earlier level. There is one exception.
+//! The device lists the numbers that no rule excludes. If this list is too short for a range of
+//! nodes, the range is walked again in two halves. The device then learns of the challenged nodes
+//! in the second half before it walks this half.
 //!
 //! q is about N divided by a number of items that depends on the method and the device. It is at
 //! most [`MOST_CHALLENGES`], and at least min([`MOST_CHALLENGES`], ⌊N/M⌋) with M = [`NODES`] for
 //! the sieve and M = [`NUMBERS`] for other methods. For small regions q is 0 or 1 at random, so
-//! that the share of challenged items over many regions is the same.
+//! that over many small regions the same share of items is challenged as in large regions.
 //!
 //! # Required answers
 //!
 //! * The number of items. A sieve reports the number of nodes of every level; each must equal the
 //!   number by the recurrence.
 //! * For each challenge, a tally that was fixed before the challenge was known: the tally of the
-//!   node, or of up to 32 consecutive nodes that include it. The host determines the numbers to
-//!   walk by the rules, one by one, walks them step by step, and compares count and sum. For nodes
-//!   of the sieve, this recomputation is called the *slow rules*: the rules of the sieve are
-//!   applied to each number, step by step, without look-ahead vectors and the table of residues
-//!   modulo 9.
+//!   item, or of a group of consecutive items that includes it (on a device, up to 32 nodes of the
+//!   sieve). The host determines which numbers of the group have to be walked, walks them step by
+//!   step, and compares their count and sum with the tally. For nodes of the sieve, this
+//!   recomputation is called the *slow rules*: the rules of the sieve are applied to each number,
+//!   step by step, without look-ahead vectors and the table of residues modulo 9.
 //! * The sums of all tallies, which must equal the totals of the region.
 //!
 //! # Detection probability
@@ -76,8 +78,8 @@ pub(crate) use items::{Items, SieveItems};
 
 use crate::{CollatzError, decimal};
 
-/// The version of the evidence's definition. It is incremented when items, draw or sums change
-/// their meaning.
+/// The version of the evidence's definition. It is incremented when the definition of the items,
+/// the draw or the sums changes.
 const VERSION: u32 = 1;
 
 /// The largest number of challenges of a region.

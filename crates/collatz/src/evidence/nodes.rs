@@ -5,9 +5,9 @@
 //! A rule *kills* a number if it shows that the number need not be walked further. For a stage of
 //! the walk (one step by the table of steps), let m be the least number of odd steps that a number
 //! can have at the start of the stage without being killed earlier. The *kill* of a residue is the
-//! largest v from 0 to 15 with the following property in every stage: if a value at the start of
-//! the stage is in the residue, and fewer than m + v odd steps precede it, then a rule kills the
-//! number.
+//! largest v from 0 to 15 with the following property in every stage. Suppose that a number's value
+//! at the start of the stage is congruent to the residue, and that fewer than m + v odd steps
+//! precede this value. Then a rule kills the number in this stage.
 
 use std::ops::Range;
 
@@ -220,8 +220,8 @@ impl<'a> SlowNodes<'a> {
 }
 
 /// Returns true if no rule kills a number in its next steps. `limits` has one element for each of
-/// these steps. Before them, the path of the number has the value x after `odd` odd steps. The
-/// pattern of the earlier steps is not used.
+/// these steps. x is the value before these steps, and `odd` is the number of odd steps that
+/// precede x. The pattern of the steps before x is not used.
 fn lives(mut x: u128, mut odd: u32, limits: &[Limits]) -> bool {
     let mut pattern = Pattern::UNKNOWN;
     for limits in limits {

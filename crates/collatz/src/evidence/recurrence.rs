@@ -4,13 +4,13 @@
 //! step are path and path + 3^odd, and 3^odd is odd. Which of the two children the rules keep
 //! depends only on the level, the number of odd steps and the pattern (see
 //! [`Node::child`](crate::sieve::Node)). Let N_k(f, p) be the number of nodes of the last level K
-//! below a node of level k with f odd steps and pattern p. Let odd(p) and even(p) be the patterns
-//! after one more step. Then
+//! below a node of level k with f odd steps and pattern p. Let odd(p) be the pattern that follows p
+//! at an odd step, and even(p) the pattern that follows p at an even step. Then
 //!
 //! N_K(f, p) = 1, N_k(f, p) = N_(k+1)(f + 1, odd(p)) + N_(k+1)(f, even(p)),
 //!
 //! where the second term is 0 if a rule kills the numbers at the even step. A table for all levels
-//! costs about 9·K² additions, 50 µs.
+//! costs about 2·K² additions and takes about 50 µs.
 
 use crate::descent::min_odd;
 use crate::sieve::{Limits, Node, Pattern, Rules, Tree};

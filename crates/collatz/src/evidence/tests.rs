@@ -1,4 +1,5 @@
-//! The items of evidence add up to the results of the methods, and forged evidence is refused.
+//! Tests that the items of evidence add up to the results of the methods, and that forged evidence
+//! is refused.
 
 use super::nodes::SlowNodes;
 use super::*;
@@ -269,7 +270,7 @@ fn cost() {
     }
 }
 
-/// The totals of many samples are within the bounds of the check, by a wide margin.
+/// Tests that the totals of many samples are within the bounds of the check, by a wide margin.
 #[test]
 #[ignore = "a measurement: how far sampled means are from the true ones"]
 fn margins() {

@@ -2,23 +2,25 @@
 //! halves of these limbs apply the steps to the whole number.
 //!
 //! **Images.** For low < 2^k, T^k(low + a·2^k) = T^k(low) + a·3^f, where f counts the odd steps
-//! among the first k steps of low (Lagarias 1985, §2.3). The *image* of low is the pair T^k(low),
-//! 3^f. An image of k = 64·(p + q) bits is computed from two shorter ones. With low = l + h·2^(64p)
-//! and the image (u, 3^d) of l, y = u + h·3^d is T^(64p)(low). With y = m + g·2^(64q) and the image
-//! (v, 3^e) of m, the image of low is (v + g·3^e, 3^(d + e)). Blocks of a few limbs are computed by
-//! passes of up to 64 steps. If a product costs M(k), an image costs O(M(k)·log k).
+//! among the first k steps of low (Lagarias 1985, §2.3). The *image* of low is the pair (T^k(low),
+//! 3^f). An image of k = 64·(p + q) bits is computed from two shorter ones. With low = l +
+//! h·2^(64p) and the image (u, 3^d) of l, y = u + h·3^d is T^(64p)(low). With y = m + g·2^(64q) and
+//! the image (v, 3^e) of m, the image of low is (v + g·3^e, 3^(d + e)). Blocks of a few limbs are
+//! computed by passes of up to 64 steps. If a product of numbers of k bits costs M(k), an image of
+//! k bits costs O(M(k)·log k).
 //!
 //! **Order.** The blocks are processed in the order of the path. A [`Trace`] follows the path with
 //! e_i = f_i·log2(3) − i, where f_i counts the odd steps among the first i steps of T:
 //!
-//! T^i(n) = n·2^(e_i)·Π(1 + 1/(3x)), the product over the odd x among n, …, T^(i−1)(n).
+//! T^i(n) = n·2^(e_i)·Π(1 + 1/(3x)), where x runs over the odd numbers among n, …, T^(i−1)(n).
 //!
 //! **Lemma (e decides).** If all x are at least 2^127 and f_i ≤ 2^34, the product is below 1 +
-//! 2^-93. For different i and j, e_i and e_j differ by more than 2^-36, since |q·log2(3) − p| does
-//! for 0 < q ≤ 2^34 and all p. (A test checks the convergents of log2(3), which are the best
-//! approximations.) So T^i(n) > T^j(n) exactly if e_i > e_j. Likewise, T^i(n) < n exactly if e_i <
-//! 0, and 2·T^i(n) > n for f_i > 0 exactly if e_i > −1. Sums of ⌊2^88·log2(3)⌋ are within
-//! 2^34·2^-88 of e, and therefore in the same order.
+//! 2^-93. For different i and j, e_i and e_j differ by more than 2^-36, since |q·log2(3) − p| >
+//! 2^-36 for 0 < q ≤ 2^34 and all integers p. (A test checks the convergents of log2(3), which are
+//! the best approximations.) So T^i(n) > T^j(n) exactly if e_i > e_j. Likewise, T^i(n) < n exactly
+//! if e_i < 0, and 2·T^i(n) > n for f_i > 0 exactly if e_i > −1. The code computes e_i with
+//! ⌊2^88·log2(3)⌋/2^88 in place of log2(3). The error is below 2^34·2^-88, so the order of the e_i
+//! remains the same.
 //!
 //! So the maximum and the glide are found by their positions on the path, and only one value is
 //! computed.

@@ -9,10 +9,11 @@
 //! only 3^f < 2^64.
 //!
 //! **Lemma (the highest of a pass).** c_i < b_i by induction: c_0 = low < 2^j = b_0; an even step
-//! halves both; an odd one gives c' = (3c + 1)/2, b' = 3b/2, and c ≤ b − 1 implies 3c + 1 ≤ 3b − 2.
-//! Different i have different b_i, by their powers of two or of three. If a > every c_i, then b_i >
-//! b_k implies T^i(n) − T^k(n) ≥ a − c_k > 0. So the i of the largest b_i has the highest value of
-//! the pass. Only that value is computed, and only if a·b_i can exceed the maximum so far.
+//! halves both; an odd step gives c' = (3c + 1)/2 and b' = 3b/2, and c ≤ b − 1 implies 3c + 1 ≤ 3b
+//! − 2. For different i the b_i are different, because they have different powers of 2 or of 3.
+//! Suppose that a exceeds every c_i. Then b_i > b_k implies T^i(n) − T^k(n) ≥ a − c_k > 0. So the
+//! highest value of the pass is T^i(n) for the i with the largest b_i. Only this value is computed,
+//! and only if it can exceed the maximum so far.
 //!
 //! Numbers of 2^13 bits and more take thousands of steps at once, with products of long numbers:
 //! see `path/blocks.rs`.
@@ -128,8 +129,9 @@ pub fn plain_path(n: &BigUint) -> Option<Path> {
     })
 }
 
-/// The smallest number of limbs for which a number is processed by passes of several steps. With
-/// four limbs or more, ⌊n/2^64⌋ ≥ 2^128, which the lemma in the module's documentation requires.
+/// The smallest number of limbs for which a number is processed by passes of several steps. A
+/// number n of four limbs or more has ⌊n/2^64⌋ ≥ 2^128, so that the lemma in the module's
+/// documentation applies.
 const SHORT: usize = 4;
 
 /// The smallest number of limbs for which blocks are faster than passes.
@@ -152,8 +154,8 @@ struct Walk<'a> {
 
 /// The next steps of T from a number, as determined by its low 64 bits.
 struct Outlook {
-    /// The number of steps of T. It is the requested number, which is at most 64. It is less if
-    /// 3^odd would otherwise reach 2^64.
+    /// The number of steps of T, at most 64: the requested number, or less if 3^odd would otherwise
+    /// reach 2^64.
     steps: u32,
     odd: u32,
     /// The power 3^odd, where the exponent is the field `odd`.
@@ -203,8 +205,9 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Performs the steps that the lower half of the number's limbs determines, again and again
-    /// while the number has at least `long` limbs. Returns `None` if the watch stopped the work.
+    /// Performs the steps that the lower half of the number's limbs determines. Repeats this while
+    /// the number has at least `long` limbs and the lemma of `path/blocks.rs` applies. Returns
+    /// `None` if the watch stopped the work.
     fn blocks(&mut self, blocks: &Blocks, long: usize, told: &mut Told) -> Option<()> {
         let mut trace = Trace::default();
         // The number before the block with the top, and the steps up to it.

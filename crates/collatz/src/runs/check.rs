@@ -96,9 +96,9 @@ impl Unit {
         Ok(())
     }
 
-    /// Checks the highest value. The sieve sees paths only after some steps, so a value that it
-    /// reports need not be the highest value of the path, but must be on the path. Other methods
-    /// report the highest value of the path.
+    /// Checks the highest value. Methods other than the sieve report the highest value of the path.
+    /// The sieve does not examine the first steps of a path. So the value that it reports must be
+    /// on the path, but need not be the highest.
     fn check_highest(&self) -> Result<(), Flaw> {
         let Some(highest) = &self.highest else { return Ok(()) };
         let (value, start) = (highest.value.clone(), highest.start);
@@ -119,7 +119,7 @@ impl Unit {
 }
 
 /// The number of steps of T after which the search on a path ends if the path has not reached 1
-/// before. Known numbers take fewer than 3,000 steps.
+/// before. The paths that are known to be longest take fewer than 3,000 steps.
 const MOST_STEPS: u32 = 200_000;
 
 /// Returns whether a value is on a path under n/2 and 3n + 1. A path that reaches 1 is taken to

@@ -19,13 +19,14 @@
 //!   is claimed for it.
 //! * [A, B) with A > 2: every n in it reaches 1 if every n below A does, whether that was verified
 //!   here or elsewhere.
-//! * A unit alone is a statement given all smaller numbers, including the smaller numbers of its
-//!   range. For a residue class, whose numbers are spread over the range, the smaller numbers
-//!   belong to all other classes: only a complete set of classes proves a claim.
-//! * The path of an unresolved number did not fall below its start within a limit of steps, which
-//!   no known path comes near. The number may be a counter-example. It is reported, stored in its
-//!   unit's file, and reported again by every later run and merge. The claims above are then proven
-//!   only for the paths that do not join its path.
+//! * A unit alone proves only a conditional statement: its numbers reach 1 if all smaller numbers
+//!   do, including the smaller numbers of its range. The numbers of a residue class are spread over
+//!   the range, and the smaller numbers belong to all other classes. So only a complete set of
+//!   classes proves a claim.
+//! * The path of an unresolved number did not fall below its start within a limit of steps. No
+//!   known path comes near this limit. The number may be a counter-example. It is reported, stored
+//!   in its unit's file, and reported again by every later run and merge. The claims above are then
+//!   proven only for the paths that do not join its path.
 
 mod check;
 mod folder;

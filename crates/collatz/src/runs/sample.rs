@@ -1,9 +1,9 @@
 //! A checksum that is independent of methods and sieves.
 //!
-//! From a region of c numbers, n_0 < n_1 < …, 2^20 numbers are drawn with repetition, or all are
-//! taken once if c ≤ 2^20. The checksum is the sum, over these numbers, of the odd steps until the
-//! path is below its start for the first time (0 for even numbers and for 0 and 1). Any other
-//! program can compute it:
+//! Let the region have c numbers, n_0 < n_1 < …. If c ≤ 2^20, the sample has all of them once.
+//! Otherwise it has 2^20 numbers, drawn with replacement. The checksum is the sum of the numbers of
+//! odd steps of the sample's numbers, each until its path is below its start for the first time (0
+//! for even numbers and for 1). Any other program can compute it:
 //!
 //! * mix(z), one step of SplitMix64 (Steele, Lea, Flood 2014), modulo 2^64:
 //!   z += 0x9e3779b97f4a7c15; z = (z ^ z >> 30)·0xbf58476d1ce4e5b9;
@@ -40,7 +40,7 @@ const LIMIT: u64 = 100_000;
 /// The result of the sample of a region.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sample {
-    /// The count of walked numbers.
+    /// The count of numbers of the sample, including unresolved numbers.
     pub numbers: u64,
     /// The sum of the odd steps of all numbers of the sample, each until its path is below its
     /// start.

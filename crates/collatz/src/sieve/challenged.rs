@@ -36,9 +36,10 @@ impl Challenged {
         Self { place, region, items, plan, nodes, begun: 0, found: Share::default() }
     }
 
-    /// Calls `walk`, by which an engine walks the next tree, with the low bits of the challenged
-    /// nodes. Meanwhile recomputes these nodes, then compares the results with the engine's
-    /// answers. Returns the totals of the tree. Returns `None` if the walk was stopped.
+    /// Walks the next tree. For this, calls `walk` with the low bits of the challenged nodes;
+    /// `walk` makes an engine walk the tree. Meanwhile, other threads recompute these nodes. Then
+    /// compares the results with the engine's answers. Returns the totals of the tree. Returns
+    /// `None` if the walk was stopped.
     ///
     /// # Errors
     /// The walk fails, or its totals or answers are wrong.

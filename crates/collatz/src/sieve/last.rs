@@ -1,12 +1,12 @@
 //! Tables and constants for the 10 bits of a number above the bits that a node of the last level
-//! fixes. The 1,024 numbers of such a node differ in these bits, and the tables serve to determine
-//! which of them survive the rules.
+//! fixes. The 1,024 numbers of such a node differ in these bits. The tables serve to find the
+//! numbers that survive the rules.
 
 use super::tree::Tree;
 use crate::descent::min_odd;
 
-/// The number of bits that are not grown one by one: the bits of a number above those that a node
-/// of the last level fixes.
+/// The number of bits of a number above the bits that a node of the last level fixes. The tree has
+/// no levels for these bits.
 pub(crate) const LAST: u32 = 10;
 
 /// The residues modulo 9 that a rule excludes: each of their numbers is on the path of a smaller

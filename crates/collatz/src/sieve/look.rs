@@ -46,8 +46,8 @@ impl Looking {
 
 /// Look-ahead vectors of 2^s bits each, one after the other, where s is the number of steps that
 /// they cover. Vector c is for nodes of the tree's last level K with `least` + c odd steps. Its bit
-/// i says whether numbers n with T^K(n) ≡ 3^(`least` + c)·i mod 2^s survive the rules in the s
-/// steps after level K.
+/// i is 1 if the numbers n with T^K(n) ≡ 3^(`least` + c)·i mod 2^s survive the rules in the s steps
+/// after level K.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Vectors {
     pub words: Vec<u32>,

@@ -79,8 +79,8 @@ impl Step {
 pub struct Tally {
     /// The number of nodes at the last level of the tree.
     pub nodes: u128,
-    /// The count of numbers walked. These are the numbers that the rules excluded neither when they
-    /// were applied to nodes nor by look-ahead vectors.
+    /// The count of numbers walked. These are the numbers of the nodes of the last level that
+    /// neither a look-ahead vector nor the rule of residues modulo 9 excludes.
     pub walked: u64,
     /// The sum, modulo 2^64, of the odd steps of all walked numbers. The odd steps of a number are
     /// counted until its walk ends.
@@ -124,8 +124,8 @@ pub struct Task<'a> {
     /// tally must have the contribution of each of these nodes. A device must not receive the low
     /// bits before it has walked the numbers of the node.
     pub challenges: &'a [u128],
-    /// The highest value known from other trees. If the highest value of this tree does not exceed
-    /// it, the tally need not contain the highest value of this tree.
+    /// The highest value known from other trees. The tally need not contain the highest value of
+    /// this tree unless that value exceeds the known one.
     pub highest: Option<&'a BigUint>,
 }
 
@@ -191,9 +191,9 @@ pub struct Sieve<B> {
     pub kept: Kept,
 }
 
-/// Counts for the last tree: for each level, number of odd steps and pattern of a node, the number
-/// of nodes of the last level below this node. Trees with the same last level and rules share these
-/// counts.
+/// The counts of the last tree: the number of nodes of the last level below a node. It depends only
+/// on the level of the node, its number of odd steps and its pattern. Trees with the same last
+/// level and rules share these counts.
 #[derive(Debug, Clone, Default)]
 pub struct Kept(Option<Arc<Counts>>);
 

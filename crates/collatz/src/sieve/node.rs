@@ -20,10 +20,10 @@ impl Node {
     /// The root of the tree, at level k = 0, which contains all numbers.
     pub(crate) const ROOT: Self = Self { low: 0, path: 0, odd: 0, pattern: Pattern::UNKNOWN };
 
-    /// Returns a child of this node. The node is at level k, and the child contains those of its
-    /// numbers whose bit k is `bit`. Returns `None` if a rule says that none of the child's numbers
-    /// needs to be walked. `power` is 3^odd, and `limits` are the limits of the step from level k
-    /// to level k + 1.
+    /// Returns a child of this node. This node is at level k. The child contains the numbers of
+    /// this node whose bit k is `bit`. Returns `None` if a rule says that none of the child's
+    /// numbers needs to be walked. `power` is 3^odd, and `limits` are the limits of the step from
+    /// level k to level k + 1.
     pub(crate) fn child(&self, k: u32, bit: u32, power: u128, limits: &Limits) -> Option<Self> {
         let low = self.low | u128::from(bit) << k;
         let path = if bit == 1 { self.path + power } else { self.path };

@@ -69,8 +69,8 @@ impl Limits {
 /// The value of [`Pattern::evens`] before the first known odd step.
 const NONE: u32 = 2;
 
-/// The part of the history of a number's steps that the rules need in order to recognise their
-/// patterns.
+/// A summary of the steps of a number so far. It suffices to recognise the patterns of steps to
+/// which the rules of runs and of preimages apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pattern {
     /// The state of the rule of runs: 1 within a run of odd steps to which the rule applies, 2

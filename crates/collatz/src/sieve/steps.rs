@@ -24,10 +24,10 @@ pub(crate) const RISES: [u128; 16] = {
 /// T^step(r) in bits 10 and above, the number of odd steps from r to T^step(r) in bits 2 to 5, and
 /// the *kill* v of r in bits 6 to 9.
 ///
-/// Let m be the least number of odd steps that a surviving number has at the start of a stage. If a
-/// number has fewer than m + v odd steps when its value is congruent to r modulo 2^step, a rule
-/// applies at one of the next `step` steps. This is true for every stage. So the number need not be
-/// walked further.
+/// The kill has the following meaning in every stage. Let m be the least number of odd steps that a
+/// surviving number has at the start of the stage. If the value of a number at the start of the
+/// stage is congruent to r modulo 2^step, and fewer than m + v odd steps precede this value, then a
+/// rule excludes the number in this stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Steps {
     /// The number of bits of a step, log2 of the number of words.
@@ -74,9 +74,10 @@ impl Steps {
 }
 
 /// Returns the kill of a residue: the largest v from 0 to 15 for which the following is true in
-/// every stage. If a number has fewer than m + v odd steps when its value is congruent to the
-/// residue, a rule excludes it. `limits` has the limits of the steps of each stage. `least` has m
-/// for each stage, the least number of odd steps at its start.
+/// every stage. If the value of a number at the start of the stage is congruent to the residue, and
+/// fewer than m + v odd steps precede this value, then a rule excludes the number in this stage.
+/// `limits` has the limits of the steps of each stage. `least` has m for each stage: the least
+/// number of odd steps at its start.
 pub(crate) fn kill(residue: u128, limits: &[Vec<Limits>], least: &[u32]) -> u32 {
     let kills = limits
         .iter()

@@ -13,8 +13,8 @@ use crate::descent::min_odd;
 pub struct Tree {
     pub(crate) root: Node,
     pub(crate) root_level: u32,
-    /// The last level: the number of low bits that are grown one by one. All values of the next 10
-    /// bits are processed at once.
+    /// The last level of the tree: the number of low bits that a node of this level fixes. All
+    /// values of the next 10 bits are processed together.
     pub(crate) level: u32,
     /// The number H·2^10, where [H·2^m, (H + 1)·2^m) is the interval of the tree and m =
     /// `level` + 10.

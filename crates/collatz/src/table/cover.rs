@@ -5,8 +5,7 @@ use num_bigint::BigUint;
 use super::residues::{LEAST_SIEVE_BITS, MOST_SIEVE_BITS, Residue};
 use crate::{CollatzError, Region, descent};
 
-/// The number of bits by which the blocks at the ends of an interval are smaller than the blocks
-/// within it.
+/// The blocks at the ends of an interval have this many bits fewer than the blocks within it.
 const FEWER: u32 = 8;
 
 /// The bound of small numbers. For numbers below 2^40, at most two words per number are used, so
@@ -15,8 +14,8 @@ const SMALL: u128 = 1 << 40;
 const SMALL_WORDS: u32 = 2;
 const SMALL_SIEVE: u32 = 30;
 
-/// The number of bits by which a path may rise above the largest number of a region without
-/// overflowing its words. Paths rarely rise by more.
+/// The number of bits by which a path may rise above the largest number of its region without
+/// overflow, if the number of words is derived from the region. Paths rarely rise by more.
 const RISE: u32 = 22;
 
 /// Returns the largest number of bits of a number that is stored in `words` words of 32 bits. It is
@@ -60,7 +59,7 @@ impl Class {
 pub(crate) enum Part {
     /// The numbers n of the class with from ≤ n < to, which are walked one by one.
     Plain { from: u128, to: u128 },
-    /// Several blocks; all their numbers are at least 2^20.
+    /// One or more blocks; all their numbers are at least 2^20.
     Blocks(Blocks),
 }
 

@@ -15,31 +15,33 @@
 //!
 //! * Numbers below 2^20 are walked one by one.
 //! * The ends of an interval that are not whole blocks are processed in blocks of s − 8, s − 16, …
-//!   bits, and what then remains one by one.
+//!   bits. The numbers outside these blocks are walked one by one.
 //! * Residues are grown from residues of fewer bits, which gives T^s(r) and f at no extra cost. No
 //!   list of all 2^s residues exists.
 //! * Numbers below 2^40 use at most two words, and a sieve of at most 30 bits.
-//! * If a value is 2^(32·words − 2) or more, the number *overflows*: its path is followed exactly,
-//!   by a [`Walker`].
+//! * If the result of a table step is 2^(32·words − 2) or more, the number *overflows*: its path is
+//!   followed exactly, by a [`Walker`].
 //!
 //! **Verified.** Each number of the region falls below its start. So all of them reach 1 if all
 //! smaller numbers do. No other assumption is made.
 //!
-//! **Checksum.** The work is counted: for each number of a block that is walked, the number of its
-//! table steps, up to and including the step that ends below the start or overflows. For each
-//! number that is walked one by one, the number of its steps of T. The checksum is the sum of these
-//! counts. It depends on d, s and words, or on the region if these follow from its size. It is the
-//! same on CPUs and devices.
+//! **Checksum.** The checksum is a sum of numbers of steps. A walked number of a block contributes
+//! the number of its table steps, up to and including the step that ends below the start or
+//! overflows. A number that is walked one by one contributes the number of its steps of T. The
+//! checksum depends on the region, on d, on s and on the number of words. By default, s and the
+//! number of words follow from the region. CPUs and devices compute the same checksum.
 //!
 //! **Highest.** The values between the ends of table steps are not seen. But if all step ends of a
 //! path are below 2^w with w = 32·words − 2, all its values are below 2^(w + d/2). To see this, let
 //! x be the value j steps after the start of a table step. Then x ≤ 2^w·(3/2)^j, since T(x) + 1 ≤
-//! 3/2·(x + 1); and x ≤ 2^w·2^(d − j), since T(x) ≥ x/2 up to the end. For j = d/log2(3) both
-//! bounds are 2^(w + 0.37·d) or slightly less.
+//! 3/2·(x + 1); and x ≤ 2^w·2^(d − j), since T(x) ≥ x/2 up to the end. The first bound grows with j
+//! and the second one decreases. They are equal for j = d/log2(3), where both are below
+//! 2^(w + 0.37·d). So x is always below 2^(w + 0.37·d).
 //!
-//! Paths that overflow are walked exactly. So if the highest value of T on them is 2^(w + d/2) or
-//! more, it is the highest of all paths. Only then it is reported, as 3x + 1, which is twice that
-//! value. Without blocks all paths are exact.
+//! A result 3x + 1 on such a path is 2·T(x), below 2^(w + 0.37·d + 1). For d ≥ 7 this is at most
+//! 2^(w + ⌈d/2⌉). Paths that overflow are walked exactly. If the highest value on them is at least
+//! 2^(w + ⌈d/2⌉), it is therefore the highest value of all paths. A lower value is not reported,
+//! unless the region has no blocks: then all paths are walked exactly.
 
 mod challenged;
 mod cover;
@@ -78,14 +80,15 @@ pub const MOST_WORDS: u32 = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
     /// The number s of bits of the sieve, 8 to 37. The default is ⌊log2(L)⌋ − 10 within these
-    /// bounds, where L is the length of the interval. For a class, L is the bound of its numbers,
+    /// bounds, where L is the length of the interval. For a class of numbers below 2^b, L is 2^b,
     /// and the default is at least the number of low bits that the class fixes.
     pub sieve_bits: Option<u32>,
     /// The number d of bits of the tables: 2 to 15 on CPUs, 8 to 15 on devices. The default is 12
     /// on CPUs, and 14 on devices with enough shared memory.
     pub table_bits: Option<u32>,
-    /// The number of 32-bit words in which a number is stored, 1 to 4. The default has room for 22
-    /// bits more than the largest number, and is at least 2. Numbers below 2^40 use at most 2.
+    /// The number of 32-bit words in which a number is stored, 1 to 4. By default, the words have
+    /// room for 22 bits more than the largest number of the region, and there are 2 to 4 words.
+    /// Numbers below 2^40 use at most 2 words.
     pub words: Option<u32>,
     /// The walker that follows numbers exactly if they overflow their words or take too many table
     /// steps.

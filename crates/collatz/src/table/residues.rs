@@ -9,9 +9,10 @@ pub const LEAST_SIEVE_BITS: u32 = 8;
 /// The largest number of bits of the sieve, which selects residues modulo 2^bits.
 pub const MOST_SIEVE_BITS: u32 = 37;
 
-/// A *mandatory* residue `low` modulo 2^k: the coefficient 3^f/2^j is above 1 for each j from 1 to
-/// k, where f counts the odd steps among the first j steps of T from `low`. T(n) is n/2 for even n
-/// and (3n + 1)/2 for odd n. For each h, T^k(low + h·2^k) = value + h·3^odd.
+/// A *mandatory* residue `low` modulo 2^k. Let T(n) be n/2 for even n and (3n + 1)/2 for odd n, and
+/// let f count the odd steps among the first j steps of T from `low`. The residue is mandatory if
+/// the coefficient 3^f/2^j is above 1 for each j from 1 to k. For each h, T^k(low + h·2^k) =
+/// value + h·3^odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Residue {
     /// The residue r, below 2^k, where k is its number of bits.
@@ -81,9 +82,10 @@ impl Residue {
     }
 }
 
-/// Returns a list of counts of mandatory residues (see [`Residue`]). Entry f is for any mandatory
-/// residue modulo 2^from with f odd steps: the number of mandatory residues modulo 2^to that are
-/// congruent to it modulo 2^from. This number depends on f alone. Costs (to − from)·to additions.
+/// Returns counts of mandatory residues (see [`Residue`]), indexed by a number f of odd steps. Let
+/// r be a mandatory residue modulo 2^from with f odd steps. Entry f is the number of mandatory
+/// residues modulo 2^to that are congruent to r modulo 2^from. It is the same for all such r. Costs
+/// (to − from)·to additions.
 #[must_use]
 pub fn descendants(from: u32, to: u32) -> Vec<u64> {
     // After one more step the odd steps are f or f + 1, the former only if they suffice.

@@ -15,7 +15,7 @@ impl TableMethod {
     /// `first`. Returns the sum of their table steps. Numbers that need more than `words` words, or
     /// too many steps, are added to `over`.
     ///
-    /// The value T^bits of each number must fit in `words` words.
+    /// For each number n, the value T^bits(n) must be below 2^w, where w is [`width`] of `words`.
     pub(super) fn walk(
         &self,
         residue: Residue,

@@ -35,7 +35,7 @@ const TOO_LONG: u16 = u16::MAX;
 /// The largest count of numbers that a lane processes at a time. These numbers belong to one
 /// residue.
 const EACH: u32 = 256;
-/// Groups of residues are used only if each residue has at least this count of numbers.
+/// Groups of residues are used only if each residue has at least this count of numbers in a launch.
 const WORTH_GROUPS: u64 = 8;
 /// The largest count of numbers whose delays one launch writes.
 const WRITTEN: usize = 1 << 26;

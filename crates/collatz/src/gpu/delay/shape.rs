@@ -14,8 +14,8 @@ pub struct DelayShape {
     pub small_bits: u32,
     /// Whether the table of delays is in shared memory; otherwise it is in global memory.
     pub small_shared: bool,
-    /// The number of table steps after which the kernel tests whether the path has reached the
-    /// table of delays.
+    /// The number of table steps, from 1 to 8, after which the kernel tests whether the path has
+    /// reached the table of delays.
     pub unroll: u32,
     /// The number of threads per block, a multiple of 32.
     pub threads: u32,
@@ -66,7 +66,8 @@ impl DelayShape {
         4 * 32 * (self.step_bits + 1) + (4u32 << self.step_bits) + small
     }
 
-    /// Returns this shape with each size replaced by the nearest valid one.
+    /// Returns this shape with `step_bits`, `small_bits` and `unroll` replaced by the nearest valid
+    /// values.
     pub(super) fn possible(self) -> Self {
         let step_bits = self.step_bits.clamp(2, *StepTable::BITS.end());
         let small_bits = self.small_bits.clamp(step_bits, *DelayTable::BITS.end());
@@ -76,9 +77,9 @@ impl DelayShape {
     /// Returns the number g of bits by which a table step may lengthen a number: the smallest g
     /// with 3^d < 2^(d + g), where d is `step_bits`.
     ///
-    /// In words of w ≥ 64 bits, a step from v < 2^(w − g) is exact. Its result is less than
+    /// In integers of w ≥ 64 bits, a step from v < 2^(w − g) is exact. Its result is less than
     /// (v/2^d + 1)·3^d ≤ 2^w·3^d/2^(d + g) + 3^d. Since 3^d ≤ 2^(d + g) − 1,
-    /// 2^w·(1 − 3^d/2^(d + g)) ≥ 2^(w − d − g) > 3^d.
+    /// 2^w·(1 − 3^d/2^(d + g)) ≥ 2^(w − d − g) > 3^d. So the result is below 2^w.
     pub(super) fn growth(&self) -> u32 {
         POWERS[self.step_bits as usize].ilog2() + 1 - self.step_bits
     }

@@ -108,7 +108,7 @@ pub(super) struct Judge<'a> {
 
 type Verdict = Result<Vec<Answer>, CollatzError>;
 
-/// The results of the checks of answers, in the order in which the answers were submitted.
+/// The results of the checks of answers so far, in the order in which the answers were submitted.
 #[derive(Debug, Default)]
 pub(super) struct Verdicts {
     list: Mutex<BTreeMap<usize, Verdict>>,
@@ -175,9 +175,10 @@ impl<'a> Examiner<'a> {
         Self { kernels, judge }
     }
 
-    /// Searches a list of nodes of level `level` for the nodes above the challenged nodes. For each
-    /// challenged node of the last level, given by its low bits, returns the index of the node
-    /// above it in the list. The index is `None` if the list does not have this node.
+    /// Searches the nodes with indices in `range` of a list of nodes of level `level` for the nodes
+    /// above the challenged nodes. For each challenged node of the last level, given by its low
+    /// bits, returns the index of the node above it in the list. The index is `None` if the list
+    /// does not have this node.
     pub(super) fn find(
         &self,
         asked: &mut Asked,
@@ -201,8 +202,8 @@ impl<'a> Examiner<'a> {
         Ok(challenged.iter().map(|low| places.get(&key(low)).copied()).collect())
     }
 
-    /// Starts a search of a list of nodes. The keys are the low bits of the nodes to find; they
-    /// ascend, and there are at most [`KEYS`].
+    /// Starts a search of the nodes with indices in `range` of a list. The keys are the low bits of
+    /// the nodes to find; they ascend, and there are at most [`KEYS`].
     fn look_for(
         &self,
         asked: &mut Asked,
@@ -294,8 +295,8 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    /// Returns the device's results for the nodes found by the last search, for a range of indices
-    /// of its keys. Each result has room for `room` long numbers.
+    /// Returns the device's results for nodes found by the last search: those whose keys have
+    /// indices in `keys`. Each result has room for `room` long numbers.
     fn take(
         &self,
         asked: &mut Asked,

@@ -1,5 +1,5 @@
-//! Processing of a chunk of nodes. A chunk is grown over several levels; at the last level, the
-//! numbers of its nodes are walked.
+//! Processing of a chunk: a range of nodes of one level. A chunk is grown over several levels. At
+//! the last level, the numbers of its nodes are walked.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,9 +40,9 @@ pub(super) struct TreeMemory {
     /// number of used places of the list of long numbers.
     counters: Buffer<u32>,
     /// Two sums over the walks: the count of numbers walked, and the odd steps of numbers that a
-    /// rule excluded. Then four sums over the tallies: again the count of numbers walked and these
-    /// odd steps, then the count of long numbers, and the number of tallies with the mark of the
-    /// launch.
+    /// rule excluded. Then four sums over the tallies: the count of numbers walked, the odd steps
+    /// of excluded numbers, the count of long numbers, and the number of tallies with the mark of
+    /// the launch. The first two must equal the sums over the walks.
     sums: Buffer<u64>,
     /// The results for long numbers, in the layout of [`Memory::Long`].
     long: Buffer<u64>,

@@ -386,8 +386,8 @@ impl Kernels {
         unsafe { self.long.launch(shape, &args) }
     }
 
-    /// Returns the numbers of blocks and threads for a scan of a list of `entries` entries, several
-    /// per thread.
+    /// Returns the numbers of blocks and threads for a scan of a list of `entries` entries. In long
+    /// lists, a thread scans several entries.
     fn scan(&self, entries: usize) -> Launch {
         let blocks = entries.div_ceil(self.blocks.grow as usize).max(1) as u64;
         let most = u64::from(OF_A_MULTIPROCESSOR * self.multiprocessors);

@@ -38,7 +38,7 @@ pub struct GpuSieve {
     nodes: usize,
     /// The number of steps of the walk after which the device leaves a number to the host.
     most_steps: u32,
-    /// The number of nodes for which one challenge is drawn.
+    /// The number of nodes per challenge.
     every: u64,
     strike: Option<Arc<dyn Strike>>,
     kernels: Option<Kernels>,
@@ -57,7 +57,8 @@ struct Vectors {
 /// Memory that successive trees reuse.
 #[derive(Debug)]
 struct Space {
-    /// Two buffers for the nodes of intermediate levels, when a chunk is grown over several levels.
+    /// Two buffers for the nodes of intermediate levels, when a range of nodes is grown over
+    /// several levels.
     scratch: [Buffer<NodeWords>; 2],
     last: LastMemory,
     asked: Asked,
@@ -90,8 +91,9 @@ impl Space {
     }
 }
 
-/// The number of levels by which a chunk of nodes can be grown without exceeding a buffer. A chunk
-/// begins with at most 2^−10 of the nodes for which the buffer has room.
+/// The number of levels by which a chunk (a range of nodes of one level) can be grown without
+/// exceeding a buffer. A chunk begins with at most 2^−10 of the nodes for which the buffer has
+/// room.
 const LEVELS_OF_A_CHUNK: u32 = 10;
 /// Memory is reserved for this count of long numbers per node of the last level. The average count
 /// is about six.

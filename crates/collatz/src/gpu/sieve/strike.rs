@@ -15,8 +15,8 @@ pub enum Memory<'a> {
     Counters(&'a mut Buffer<u32>),
     /// The nodes of the last level, before their numbers are walked, and the number of nodes.
     Nodes(&'a mut Buffer<[u32; 8]>, usize),
-    /// The tallies, one for every 32 nodes, after the walks of the nodes' numbers. Then the number
-    /// of tallies.
+    /// The tallies, one for every 32 nodes, after the numbers of the nodes were walked, and the
+    /// number of tallies.
     Tallies(&'a mut Buffer<[u32; 4]>, usize),
     /// The sums of a launch: first the two sums over its walks, then the four sums over its
     /// tallies.

@@ -4,7 +4,7 @@
 //! steps of each item. After a launch the host searches the device's list of residues for a
 //! challenged residue, and walks all numbers of the item that contains the challenged value h. On
 //! the device, a challenge costs a scan of the list, 16 bytes per entry, and three small launches
-//! or copies, about 40 µs. On the host, it costs the walks of at most 2^12 numbers, as a rule.
+//! or copies, about 40 µs. On the host, it usually costs the walks of at most 2^12 numbers.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -58,8 +58,8 @@ impl Examiner {
         })
     }
 
-    /// Returns the numbers of blocks and threads for a scan of a list of `entries` entries, several
-    /// per thread.
+    /// Returns the numbers of blocks and threads for a scan of a list of `entries` entries. In long
+    /// lists, a thread scans several entries.
     fn scan(&self, entries: u64) -> Launch {
         let most = u64::from(8 * self.device.info().multiprocessors.max(1));
         let blocks = entries.div_ceil(GROW_THREADS.into()).clamp(1, most);

@@ -16,7 +16,7 @@ use crate::{CollatzError, Verified, Watch};
 /// percent only.
 const ITEM: u64 = 1 << 12;
 
-/// The intended number of items per thread. A launch with too few numbers has fewer.
+/// The intended number of items per thread. In a launch with few numbers, a thread has fewer items.
 const ITEMS: u64 = 16;
 
 /// The least and the greatest duration that a launch should have.
@@ -36,8 +36,9 @@ struct Answer {
 }
 
 impl DeviceTable {
-    /// Walks the numbers of a list of residues, in several launches, and returns the result.
-    /// Returns `None` if the watch stopped the work.
+    /// Walks the numbers of a list of `count` residues, in several launches, and returns the
+    /// result. Returns `None` if the watch stopped the work. `numbers` is the count of numbers that
+    /// is reported to the watch in all. `asked` has the challenged numbers of the list.
     pub(super) fn walk_list(
         &mut self,
         (list, count): (List<'_>, u64),

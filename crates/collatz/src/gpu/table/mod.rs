@@ -82,8 +82,9 @@ impl<'a> List<'a> {
 }
 
 /// The table method on a device. It gives the same results as [`TableMethod`] with the same
-/// options. The CPU processes the numbers below 2^20, interval ends of fewer than 2^28 numbers, and
-/// numbers that overflow their words. If the walker has a trap, the CPU processes everything.
+/// options. The CPU processes the numbers below 2^20, the parts of a region that have fewer numbers
+/// than [`TableLimits::numbers`] (by default 2^28), and numbers that overflow their words. If the
+/// walker has a trap, the CPU processes everything.
 #[derive(Debug)]
 pub struct DeviceTable {
     device: Device,
@@ -241,8 +242,9 @@ impl DeviceTable {
     }
 
     /// Returns how many successive nodes, beginning with index `first`, can be grown together to
-    /// residues of `bits` bits without exceeding one list. The result is at least 1. Also returns
-    /// the number of the resulting residues. No level in between has more residues.
+    /// residues of `bits` bits such that one list has room for all of them. The result is at
+    /// least 1. Also returns the number of the resulting residues. No level in between has more
+    /// residues.
     fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
         let counts = descendants(nodes.bits, bits);
         let (mut some, mut count) = (0, 0);
@@ -360,8 +362,8 @@ impl Verifier for DeviceTable {
     }
 }
 
-/// Packs a residue r modulo 2^s into two words. The first word has r in its low 40 bits and the
-/// number of odd steps above; the second word is T^s(r).
+/// Packs a residue r modulo 2^s into two words. The first word has r in its low 40 bits, and the
+/// number of odd steps of r in the higher bits. The second word is T^s(r).
 fn pack(residue: Residue) -> [u64; 2] {
     [residue.low | u64::from(residue.odd) << ODD_SHIFT, residue.value]
 }

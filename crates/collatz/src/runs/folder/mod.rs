@@ -33,7 +33,7 @@ pub enum FolderError {
         /// The path that was given.
         path: PathBuf,
     },
-    /// The directory cannot be created or listed.
+    /// The directory does not exist, or it cannot be created or listed.
     #[error("cannot use the directory {}: {source}", path.display())]
     Directory {
         /// The path of the directory.
@@ -63,7 +63,7 @@ pub enum FolderError {
         /// The path of the lock.
         path: PathBuf,
     },
-    /// A file was written by a later program, and this program must not change it.
+    /// A file was written by a later version of the program, and this program must not change it.
     #[error("{}: {source}: left as it is; use the newer program or another directory", path.display())]
     Later {
         /// The path of the file.

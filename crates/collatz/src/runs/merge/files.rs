@@ -37,8 +37,8 @@ enum Read {
 type HasEvidence = bool;
 
 impl Files {
-    /// Returns the paths of all files `….json` in the directories. A file with several names is
-    /// listed once.
+    /// Returns the paths of all files in the directories whose names end in `.json`. A file with
+    /// several names is listed once.
     ///
     /// # Errors
     /// A directory cannot be listed.

@@ -2,10 +2,11 @@
 //!
 //! Units of one layout, that is, of one range and unit size, have no common numbers. Where units of
 //! two layouts overlap, a *place* is a minimal set of units of the two layouts such that no unit of
-//! the set overlaps a unit outside the set. If, at a place, the units of one layout contain the
-//! same numbers as the units of the other, and no total depends on the layout, then the totals of
-//! the two layouts must have the same sums. Only the totals of the plain method do not depend on
-//! the layout: the other methods use trees and blocks whose sizes depend on the size of the unit.
+//! the set overlaps a unit outside the set. Suppose that, at a place, the units of one layout
+//! contain the same numbers as the units of the other. If the totals of units do not depend on the
+//! layout, their sums over the units of the two layouts must then be equal. Only the totals of the
+//! plain method do not depend on the layout: the other methods use trees and blocks whose sizes
+//! depend on the size of the unit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

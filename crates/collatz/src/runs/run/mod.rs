@@ -66,11 +66,13 @@ enum End {
 impl Run<'_> {
     /// Verifies the units that are not done until none is left, and returns the outcome. Each
     /// verifier runs in a thread of its own. The run waits for units that other processes are
-    /// verifying, and verifies them itself if these processes die. Reads the other files in the
-    /// directory, which may contain unresolved numbers. A unit whose device fails or returns a
-    /// wrong result stays undone, and that device gets no more units; other devices continue. If a
-    /// file cannot be written or the directory cannot be used, the run ends early. Finished units
-    /// are kept in any case, and running again does the rest.
+    /// verifying, and verifies them itself if these processes die. At the end, the run reads the
+    /// other unit files in the directory, because they may list unresolved numbers.
+    ///
+    /// A unit whose device fails or returns a wrong result stays undone, and that device gets no
+    /// more units; other devices continue. If a file cannot be written or the directory cannot be
+    /// used, the run ends early. Finished units are kept in any case, and running again does the
+    /// rest.
     ///
     /// # Errors
     /// The directory cannot be listed.
@@ -261,8 +263,8 @@ impl Shared<'_> {
         self.tell(Event::Before(unit.into()));
     }
 
-    /// Reads the files in the directory that the run did not write, for the summary of all units.
-    /// Returns the number of units of the range with a sound file.
+    /// Reads the unit files in the directory that were not reported yet, and adds them to the
+    /// outcome. Returns the number of units of the range with a sound file.
     fn others(&self) -> Result<u64, FolderError> {
         let Run { layout, folder, .. } = self.run;
         let finished = locked(&self.finished);

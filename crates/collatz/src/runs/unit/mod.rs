@@ -138,7 +138,8 @@ pub enum UnitError {
     /// The text was changed after it was written.
     #[error("its checksum does not match: it is damaged")]
     Damaged,
-    /// A later program wrote the unit, and its version or method is unknown to this program.
+    /// A later version of the program wrote the unit. Its format version, method or sample version
+    /// is unknown to this program.
     #[error("it was made by {program}, and this program does not know its {what}")]
     Later {
         /// The name and version of the program that wrote the unit.
@@ -270,11 +271,11 @@ impl Unit {
         Ok(unit)
     }
 
-    /// Converts a unit of format version 1, whose highest value is a highest value m of T, to a
-    /// highest value under n/2 and 3n + 1. If m is not the start, then the step to m is an even
-    /// step from 2m, or an odd step whose 3n + 1 is 2m. If m is the largest value of a region under
-    /// T, 2m is the largest under n/2 and 3n + 1. If m is the start itself, no number of the region
-    /// except 1 takes an odd step.
+    /// Converts a unit of format version 1. Its highest value m is the highest under T, and is
+    /// converted to the highest value under n/2 and 3n + 1. If m is not the start, then the step to
+    /// m is an even step from 2m, or an odd step whose 3n + 1 is 2m. So 2m is the highest value
+    /// under n/2 and 3n + 1. If m is the start itself, no number of the region except 1 takes an
+    /// odd step, and m remains the highest value.
     fn convert_version_1(&mut self) {
         self.format_version = FORMAT_VERSION;
         if let Some(highest) = self.highest.as_mut()
@@ -390,9 +391,8 @@ impl Unit {
 }
 
 /// Returns whether a region has an odd number other than 1. Only the first four numbers of the
-/// region are inspected: they include an odd number other than 1 if the region has any. The sample
-/// of an interval of more than 2^20 numbers contains odd numbers too, because it consists of a
-/// million random numbers.
+/// region are inspected: they include an odd number other than 1 if the region has any. In this
+/// case the sample has odd numbers too: it has all numbers of the region, or 2^20 random ones.
 fn has_odd(region: &Region) -> bool {
     (0..4).filter_map(|index| region.nth(index)).any(|n| n > 1 && n % 2 == 1)
 }
