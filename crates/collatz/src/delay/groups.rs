@@ -3,12 +3,13 @@
 use super::tables::steps;
 
 /// The residues modulo 2^k in groups: all residues `low` of a group have the same value c =
-/// T^k(low) and the same number f of odd steps among the first k. A step of T is n/2 or (3n + 1)/2.
+/// T^k(low) and the same number f of odd steps among the first k. T(n) is n/2 for even n and (3n +
+/// 1)/2 for odd n.
 ///
 /// **Lemma.** For low and low' of a group and every a, T^k(low + a·2^k) = c + a·3^f = T^k(low' +
 /// a·2^k), after k + f steps n/2 and 3n + 1 in both cases. If both numbers are at least 2^k,
-/// neither path passes 1 within these steps. Then the two numbers have the same delay, and the same
-/// path from the common value T^k on.
+/// neither path passes 1 within these steps. Then the two numbers have the same delay, and from the
+/// value c + a·3^f on they have the same path.
 ///
 /// Of the 2^20 residues for k = 20, 246,912 are the smallest of their group.
 #[derive(Debug, Clone)]

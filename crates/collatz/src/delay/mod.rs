@@ -7,8 +7,8 @@
 //! n/2 and 3n + 1 in all. Once n is below 2^t, a table has the remaining delay.
 //!
 //! In addition, numbers with the same low k bits share the first k steps of T: T^k(low + a·2^k) =
-//! T^k(low) + a·3^f, where f counts the odd steps. So one addition leads from each number to the
-//! next. (Honda, §4.4.2, shares these steps by a broadcast.)
+//! T^k(low) + a·3^f, where f counts the odd steps. So one addition leads from T^k of one of these
+//! numbers to T^k of the next. (Honda, §4.4.2, shares these steps by a broadcast.)
 //!
 //! **Lemma 1 (no step passes 1).** T(n) ≥ n/2, so T^i(n) ≥ n/2^i: for n ≥ 2^d none of the first d −
 //! 1 results is 1. So the number of steps from n to 1 is the sum of two numbers: the steps n/2 and
@@ -90,8 +90,8 @@ pub trait Delays: Send {
     /// Returns the name of the CPU or device that computes: `cpu`, `cuda:0`.
     fn place(&self) -> String;
 
-    /// Returns the count of numbers that suits one call, so that the call takes a fraction of a
-    /// second.
+    /// Returns a suitable count of numbers for one call of [`Delays::survey`]. Such a call takes a
+    /// fraction of a second.
     fn chunk(&self) -> u64;
 
     /// Summarises the delays of the numbers n with `from` ≤ n < `from` + `numbers`. `record` is the

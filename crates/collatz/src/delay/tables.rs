@@ -24,8 +24,8 @@ pub struct StepTable {
 }
 
 impl StepTable {
-    /// The valid numbers d of bits of a step: the results T^d(low), which are below 3^15 < 2^24,
-    /// must fit in 24 bits.
+    /// The valid numbers of bits of a step. For at most 15 bits, the results C are below 3^15 <
+    /// 2^24, so that they fit in 24 bits of a word.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=15;
 
     /// Computes the table for steps of `bits` bits, or of the nearest valid number of bits.

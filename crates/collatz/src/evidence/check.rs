@@ -1,4 +1,7 @@
-//! Checks of a unit's evidence, and of its totals by a random sample of its items.
+//! Checks of the evidence and the totals of a unit. The totals are checked by a random sample of
+//! the unit's items.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,6 @@
 //! The items of a region for a method, as [`crate::evidence`] defines them.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use std::sync::Arc;
 

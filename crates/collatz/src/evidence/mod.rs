@@ -19,9 +19,9 @@
 //!
 //! # Draw
 //!
-//! Challenge j = 0 … q − 1 is item (2^64·x_2j + x_(2j+1)) mod N, where x is the stream of
-//! SplitMix64 from the seed: x_j = mix(seed + j·0x9e3779b97f4a7c15) with mix of
-//! [`crate::runs::sample`]. For q = N it is item j.
+//! Challenge j, for j = 0 … q − 1, is item (2^64·x_2j + x_(2j+1)) mod N, where x is the stream of
+//! SplitMix64 from the seed: x_j = mix(seed + j·0x9e3779b97f4a7c15), with the function mix of
+//! [`crate::runs::sample`]. If q = N, challenge j is item j.
 //!
 //! The seed is drawn from the operating system's randomness when work on a region begins. Only the
 //! host knows it. A device learns of an item only after it has processed the item and stored the
@@ -39,7 +39,7 @@
 //! # Required answers
 //!
 //! * The number of items. A sieve reports the number of nodes of every level; each must equal the
-//!   number by the recurrence.
+//!   number that the recurrence gives.
 //! * For each challenge, a tally that was fixed before the challenge was known: the tally of the
 //!   item, or of a group of consecutive items that includes it (on a device, up to 32 nodes of the
 //!   sieve). The host determines which numbers of the group have to be walked, walks them step by
@@ -51,9 +51,9 @@
 //! # Detection probability
 //!
 //! Suppose that a fault omits or miscomputes a share s of the items, independently of the draw. The
-//! fault passes with probability at most (1 − s)^q: with q = 1,024, 3.4·10^−5 for s = 1 % and 36 %
-//! for s = 0.1 %. If tallies cover 32 nodes and the wrong nodes are spread at random, the
-//! probability is (1 − s)^(32·q): 6·10^−15 for s = 0.1 %. Nodes missing from a list are always
+//! fault remains undetected with probability at most (1 − s)^q: with q = 1,024, 3.4·10^−5 for s = 1
+//! % and 36 % for s = 0.1 %. If tallies cover 32 nodes and the wrong nodes are spread at random,
+//! the probability is (1 − s)^(32·q): 6·10^−15 for s = 0.1 %. Nodes missing from a list are always
 //! detected, by the counts. A single wrong item among 10^10 is almost never detected by the
 //! challenges; only a second run finds it.
 //!
@@ -111,7 +111,7 @@ impl Share {
 }
 
 /// The challenges of a region and the sums over the challenged items, with everything that is
-/// needed to repeat them. The documentation of the module defines items and challenges.
+/// needed to repeat the challenges. The documentation of the module defines items and challenges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Evidence {

@@ -2,6 +2,8 @@
 //! applied to each number, step by step. Look-ahead vectors and the table of residues modulo 9 are
 //! not used. Of the table of steps only the kills may be used.
 //!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
+//!
 //! A rule *kills* a number if it shows that the number need not be walked further. For a stage of
 //! the walk (one step by the table of steps), let m be the least number of odd steps that a number
 //! can have at the start of the stage without being killed earlier. The *kill* of a residue is the
@@ -98,8 +100,8 @@ impl<'a> SlowNodes<'a> {
         Self { steps: Some(steps), ..self }
     }
 
-    /// Returns the node of the last level whose numbers have the low bits `low`, by single steps of
-    /// the rules. Returns `None` if a rule kills these numbers or `low` does not belong to the
+    /// Returns the node of the last level whose numbers have the low bits `low`, computed by single
+    /// steps of T. Returns `None` if a rule kills these numbers or `low` does not belong to the
     /// tree.
     pub(crate) fn node(&self, low: u128) -> Option<Node> {
         let Tree { root, root_level, level, rules, .. } = *self.tree;

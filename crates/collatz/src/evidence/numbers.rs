@@ -1,4 +1,6 @@
 //! Counts the steps of numbers that are walked one by one.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use super::nodes::Value;
 use crate::walk::Walker;

@@ -1,4 +1,6 @@
 //! The numbers that the table method walks: their count, their order, and the table steps of each.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use super::Share;
 use super::nodes::Value;

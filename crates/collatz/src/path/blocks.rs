@@ -1,6 +1,8 @@
 //! Thousands of steps at once: the low limbs of a number determine its next steps, and products of
 //! halves of these limbs apply the steps to the whole number.
 //!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
+//!
 //! **Images.** For low < 2^k, T^k(low + a·2^k) = T^k(low) + a·3^f, where f counts the odd steps
 //! among the first k steps of low (Lagarias 1985, §2.3). The *image* of low is the pair (T^k(low),
 //! 3^f). An image of k = 64·(p + q) bits is computed from two shorter ones. With low = l +
@@ -9,8 +11,9 @@
 //! computed by passes of up to 64 steps. If a product of numbers of k bits costs M(k), an image of
 //! k bits costs O(M(k)·log k).
 //!
-//! **Order.** The blocks are processed in the order of the path. A [`Trace`] follows the path with
-//! e_i = f_i·log2(3) − i, where f_i counts the odd steps among the first i steps of T:
+//! **Order.** The blocks are processed in the order of the path. A [`Trace`] follows the path by
+//! the exponents e_i = f_i·log2(3) − i, where f_i counts the odd steps among the first i steps of
+//! T:
 //!
 //! T^i(n) = n·2^(e_i)·Π(1 + 1/(3x)), where x runs over the odd numbers among n, …, T^(i−1)(n).
 //!
@@ -22,8 +25,9 @@
 //! ⌊2^88·log2(3)⌋/2^88 in place of log2(3). The error is below 2^34·2^-88, so the order of the e_i
 //! remains the same.
 //!
-//! So the maximum and the glide are found by their positions on the path, and only one value is
-//! computed.
+//! The *glide* is the number of steps n/2 and 3n + 1 until the path is below its start for the
+//! first time. The exponents give the glide and the position of the maximum. Only the value at this
+//! position is computed.
 
 use warpint_natural::limbs::{add_assign, mul_small_assign, trim, trimmed};
 use warpint_natural::product::Multiplier;

@@ -1,7 +1,8 @@
 //! The exact path of one number of any size, from the number to 1.
 //!
 //! Steps are n/2 and 3n + 1 here, each counted, as in the published lists: 27 takes 111 steps and
-//! rises to 9,232. A step of T is an even step alone, or an odd step and the even step after it.
+//! rises to 9,232. T(n) is n/2 for even n and (3n + 1)/2 for odd n. So a step of T is an even step
+//! alone, or an odd step and the even step after it.
 //!
 //! **Many steps at once.** For n = low + a·2^j with low < 2^j, T^i(n) = c_i + a·b_i for i ≤ j. Here
 //! c_i = T^i(low), b_i = 2^(j−i)·3^(f_i), and f_i counts the odd steps among the first i (Lagarias

@@ -1,4 +1,6 @@
 //! Checks of the result in a unit's file, by computations on the host.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use num_bigint::BigUint;
 
@@ -27,12 +29,12 @@ pub enum Flaw {
         /// The number that is missing from the list.
         number: u128,
     },
-    /// A number is listed as unresolved, but comes below its start.
+    /// A number is listed as unresolved, but its path falls below its start.
     #[error("{number} is listed as unresolved, but comes below its start after {steps} steps of T")]
     Resolved {
         /// The number that is listed.
         number: u128,
-        /// The number of steps of T until it is below its start.
+        /// The number of steps of T until the path is below its start.
         steps: u64,
     },
     /// The highest value contradicts the path of its start.

@@ -13,7 +13,8 @@
 //! # The meaning of "verified"
 //!
 //! A method shows for each number of a region that its path falls below its start, or that a
-//! smaller number has the same path from some point on. By induction over n, starting with 1:
+//! smaller number has the same path from some point on. By induction over n, starting with 1, this
+//! proves the following:
 //!
 //! * [0, X): every n with 1 ≤ n < X reaches 1. This requires *all* units; 0 is counted, but nothing
 //!   is claimed for it.

@@ -1,5 +1,7 @@
 //! A checksum that is independent of methods and sieves.
 //!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
+//!
 //! Let the region have c numbers, n_0 < n_1 < …. If c ≤ 2^20, the sample has all of them once.
 //! Otherwise it has 2^20 numbers, drawn with replacement. The checksum is the sum of the numbers of
 //! odd steps of the sample's numbers, each until its path is below its start for the first time (0
@@ -45,8 +47,8 @@ pub struct Sample {
     /// The sum of the odd steps of all numbers of the sample, each until its path is below its
     /// start.
     pub odd_steps: u64,
-    /// The numbers that did not come below their starts within the limit of steps: ascending, each
-    /// once. They do not contribute to the sum.
+    /// The numbers whose paths did not fall below their starts within the limit of steps:
+    /// ascending, each once. They do not contribute to the sum.
     pub unresolved: Vec<u128>,
 }
 

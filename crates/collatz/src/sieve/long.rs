@@ -1,5 +1,7 @@
 //! Long numbers: numbers that no rule excludes within the stages of the walk. They are walked
 //! exactly.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,8 +25,8 @@ pub(crate) struct Long<'a> {
 /// The result of the exact walk of a long number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
-    /// The number of odd steps of the walk. The walk begins at the start and ends with its first
-    /// step whose result is below the start.
+    /// The number of odd steps of T from the start of the path to the end of the walk. The walk
+    /// ends with the first of its steps (of several bits each) whose result is below the start.
     pub odd: u64,
     /// Whether the value before or after some step of the walk was at least a given threshold.
     pub tall: bool,
@@ -32,8 +34,8 @@ pub(crate) struct End {
 
 impl Long<'_> {
     /// Continues the walk of n until a step of the walk ends below n. The walk has reached the
-    /// value x with `odd` odd steps. `tall` is the threshold for [`End::tall`]. Returns the result.
-    /// Returns `None` if the walker's limit of steps is reached first.
+    /// value x after `odd` odd steps of T. `tall` is the threshold for [`End::tall`]. Returns the
+    /// result. Returns `None` if the walker's limit of steps is reached first.
     pub(crate) fn end(&self, n: u128, x: u128, odd: u32, tall: u128) -> Option<End> {
         if self.walker.trap.is_some() {
             self.walker.descend(n)?;

@@ -1,5 +1,7 @@
 //! Look-ahead vectors: tables of the residues whose numbers survive the rules in the first steps
 //! after the last level of a tree.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use rayon::prelude::*;
 
@@ -24,7 +26,7 @@ impl Looking {
         (10..=32).contains(&steps).then_some(Self(steps))
     }
 
-    /// Returns the number of steps at which look-ahead vectors pay off for a tree of 2^`bits`
+    /// Returns the number of steps that look-ahead vectors should cover for a tree of 2^`bits`
     /// numbers.
     #[must_use]
     pub fn for_numbers(bits: u32) -> Self {

@@ -140,8 +140,8 @@ impl<'a> Task<'a> {
 
 /// An engine that walks the trees of the sieve, on the CPU or on a device.
 pub trait Backend: Send {
-    /// Walks all numbers of a tree that its rules do not exclude, and returns their totals. Returns
-    /// `None` if the watch stopped the work.
+    /// Walks the numbers of a tree that the tree's rules do not exclude, and returns their totals.
+    /// Returns `None` if the watch stopped the work.
     ///
     /// # Errors
     /// The device fails or lacks memory, or its results contradict the host's.
@@ -182,8 +182,8 @@ pub struct Sieve<B> {
     pub backend: B,
     /// The parameters of the sieve.
     pub shape: Shape,
-    /// The walker of numbers outside the trees, and of challenges. The engine must have an equal
-    /// walker.
+    /// The walker for the numbers outside the trees, and for the check of challenges. The engine
+    /// must have an equal walker.
     pub walker: Walker,
     /// The seed from which challenges are drawn. `None` means a new random seed for each region.
     pub seed: Option<u64>,

@@ -37,7 +37,7 @@ impl Node {
     }
 
     /// Returns the node in the format of the kernels: three words of `low`, a word with `odd` and
-    /// the pattern, and four words of `path`.
+    /// the pattern, and four words of `path`. The lowest word of a number is first.
     pub(crate) fn words(&self) -> [u32; 8] {
         let small = self.odd | self.pattern.run << 8 | self.pattern.evens << 10;
         let word = |x: u128, i: u32| (x >> (32 * i)) as u32;

@@ -1,5 +1,7 @@
 //! Division of a region into trees, and into other parts that have too few or too small numbers for
 //! a tree.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use super::last::LAST;
 use super::node::Node;

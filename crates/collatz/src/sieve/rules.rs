@@ -1,5 +1,7 @@
 //! The rules by which a number need not be walked. Each rule, except the rule of residues modulo 9,
 //! sets limits: it excludes numbers with fewer odd steps than a limit.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use std::fmt;
 

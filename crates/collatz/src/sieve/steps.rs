@@ -1,4 +1,6 @@
 //! The walk of numbers by the lowest 96 bits of their values.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use super::rules::{Limits, threshold};
 use super::tree::Tree;

@@ -1,4 +1,6 @@
 //! Tests of the sieve against its slow, obvious version.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use super::*;
 use crate::Unwatched;

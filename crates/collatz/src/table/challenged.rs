@@ -1,4 +1,6 @@
 //! The challenges of a region, grouped by its parts.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use super::{Blocks, Cover, Residue, TableMethod};
 use crate::evidence::asked::Asked;

@@ -1,4 +1,6 @@
 //! Division of a region into whole blocks, to which the sieve applies, and irregular ends.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use num_bigint::BigUint;
 
@@ -95,7 +97,12 @@ pub(crate) struct Cover {
 
 impl Cover {
     /// Divides a region into parts. `bits` is the number of bits of the sieve, and `words` is the
-    /// number of 32-bit words per number. If one of them is `None`, it is derived from the region.
+    /// number of 32-bit words per number. If `bits` or `words` is `None`, it is derived from the
+    /// region.
+    ///
+    /// # Errors
+    /// [`CollatzError::LowBits`] if the region is a class that fixes more low bits than the sieve
+    /// has.
     pub(crate) fn new(
         region: &Region,
         bits: Option<u32>,

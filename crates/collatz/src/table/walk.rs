@@ -1,4 +1,6 @@
 //! The walk of numbers by tables, on one core.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use super::{Residue, TableMethod, width};
 

@@ -4,8 +4,8 @@ use warpint_device::{Source, common};
 
 use crate::delay::{DelayTable, POWERS, StepTable};
 
-/// The constants with which the kernel `delay.cu` is compiled and launched, for numbers of any
-/// size.
+/// The constants with which the kernel `delay.cu` is compiled and launched, except those that
+/// depend on the size of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DelayShape {
     /// The number d of bits of a table step, from 2 to 15.
@@ -48,7 +48,7 @@ impl DelayShape {
     }
 
     /// Returns the shapes worth measuring on devices with `shared_memory` bytes of shared memory
-    /// per block, [`Self::for_memory`] first.
+    /// per block. The result of [`Self::for_memory`] is the first.
     #[must_use]
     pub fn candidates(shared_memory: u32) -> Vec<Self> {
         let first = Self::for_memory(shared_memory);

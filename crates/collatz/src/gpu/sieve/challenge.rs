@@ -2,7 +2,7 @@
 //!
 //! After a device has walked the numbers of a list of nodes of the last level, the host searches
 //! that list for a challenged node. It reads back the 32 nodes of the same tally, one of which is
-//! the challenged node. All 32 must be true nodes of the tree. The host walks their numbers step by
+//! the challenged node. All 32 must be nodes of the tree. The host walks their numbers step by
 //! step, without the look-ahead vectors and the table of residues modulo 9. The tally of these 32
 //! nodes, and the number of odd steps of each of their long numbers, must be the same as on the
 //! device.

@@ -394,8 +394,9 @@ impl Kernels {
         Launch::linear(blocks.min(most) as u32, self.blocks.grow)
     }
 
-    /// Adds the first `count` tallies to four sums. The last sum counts the tallies with the mark
-    /// `mark`.
+    /// Adds the first `count` tallies to four sums: the count of numbers walked, the odd steps of
+    /// numbers that a rule excluded, the count of long numbers, and the number of tallies with the
+    /// mark `mark`.
     ///
     /// # Panics
     /// If there are fewer than `count` tallies, or fewer than four sums.

@@ -116,7 +116,12 @@ impl Examiner {
     }
 
     /// Recomputes the items of a launch that contain challenged numbers, and compares the results
-    /// with the device's. Removes the challenged numbers of these items from `asked`.
+    /// with the device's. Removes the challenged numbers of these items from `asked`. A wrong sum
+    /// of steps is recorded in `challenged`.
+    ///
+    /// # Errors
+    /// The device fails, the list contains a residue twice, or the device did not leave a number to
+    /// the host that it had to leave.
     pub(super) fn examine(
         &self,
         challenged: &Challenged,

@@ -1,4 +1,6 @@
 //! The kernels of the table method, and the tables that they read.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 use warpint_device::{
     Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, assert_room, common,

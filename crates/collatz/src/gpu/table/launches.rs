@@ -12,8 +12,8 @@ use crate::table::{Blocks, Challenged};
 use crate::{CollatzError, Verified, Watch};
 
 /// The largest count of numbers per item. The numbers of an item are r + h·2^s for one residue r
-/// and consecutive values h. The times that lanes need for items of this size differ by a few
-/// percent only.
+/// modulo 2^s and consecutive values h. The times that lanes need for items of this size differ by
+/// a few percent only.
 const ITEM: u64 = 1 << 12;
 
 /// The intended number of items per thread. In a launch with few numbers, a thread has fewer items.
@@ -119,7 +119,7 @@ impl DeviceTable {
         }
     }
 
-    /// Adapts the size of the next launch, after a launch with `numbers` numbers had the duration
+    /// Adapts the size of the next launch. The last launch had `numbers` numbers and took the time
     /// `took`.
     fn adapt(&mut self, took: Duration, numbers: u64) {
         if took > LAUNCH[1] {
@@ -129,9 +129,10 @@ impl DeviceTable {
         }
     }
 
-    /// Launches the walk of the residues in a range of a list, for a range of values h, by a kernel
-    /// for numbers of `words` 32-bit words. Returns the number of values h per item, and the number
-    /// of items per residue. Does not wait for the kernel.
+    /// Launches a kernel that walks the numbers of some residues. The kernel is compiled for
+    /// numbers of `words` 32-bit words. `range` has the indices of the residues in the list. The
+    /// values h are the `highs` values that begin with `high`. Returns the number of values h per
+    /// item, and the number of items per residue. Does not wait for the kernel.
     ///
     /// # Panics
     /// If the list does not contain the residues, or the tallies do not fit.

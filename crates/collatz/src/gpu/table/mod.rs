@@ -1,5 +1,7 @@
 //! The table method on a device: the planning of launches, and the completion of numbers that the
 //! device leaves to the host.
+//!
+//! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 
 mod challenge;
 mod kernels;
@@ -241,10 +243,10 @@ impl DeviceTable {
         Ok(Some(verified))
     }
 
-    /// Returns how many successive nodes, beginning with index `first`, can be grown together to
-    /// residues of `bits` bits such that one list has room for all of them. The result is at
-    /// least 1. Also returns the number of the resulting residues. No level in between has more
-    /// residues.
+    /// Returns how many successive residues of `nodes`, beginning with index `first`, can be grown
+    /// together to residues of `bits` bits such that one list has room for all of them. The result
+    /// is at least 1. Also returns the number of the resulting residues. No level in between has
+    /// more residues.
     fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
         let counts = descendants(nodes.bits, bits);
         let (mut some, mut count) = (0, 0);
@@ -258,9 +260,9 @@ impl DeviceTable {
         (some, count)
     }
 
-    /// Grows nodes of `from` bits to residues of `to` bits: the `some` nodes of `packed` that begin
-    /// with index `first`. Returns the list of the residues. Returns an error if the list does not
-    /// have `expected` residues.
+    /// Grows residues of `from` bits to residues of `to` bits: the `some` residues of `packed` that
+    /// begin with index `first`. Returns the list of the grown residues. Returns an error unless
+    /// the list has `expected` residues.
     fn grown<'a>(
         &mut self,
         packed: &'a Buffer<u64>,

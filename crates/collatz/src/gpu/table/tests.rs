@@ -205,8 +205,8 @@ fn speed() {
     }
 }
 
-/// Tests that faults in the device's tables are detected. One fault sets the constants T^d(l) of
-/// all entries to 0; another one sets all powers of 3 to 1.
+/// Tests that faults in the device's tables are detected. One fault sets the constants C of all
+/// entries of the table (see [`crate::table`]) to 0. Another fault sets all powers of 3 to 1.
 #[test]
 fn faults_of_the_devices_tables_are_refused() {
     let region = interval(1 << 40, 1 << 14);

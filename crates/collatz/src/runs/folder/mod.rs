@@ -3,7 +3,7 @@
 //! A file is written next to its final place, flushed to disk, and then moved there. A sound file
 //! is never replaced. A file that is not sound is renamed to `….bad`. The only files removed are
 //! unfinished files and locks of killed processes, which are recognised by the form of their names.
-//! So at every moment, power cuts included, a file holds a whole unit. Symbolic links are not
+//! So a file holds a whole unit at every moment, even after a power cut. Symbolic links are not
 //! followed. If the directory disappears, the next unit creates it again.
 
 #[cfg(test)]
@@ -198,7 +198,8 @@ impl Folder {
         Ok(Unit::from_text(&text))
     }
 
-    /// Returns the content of the file of a unit.
+    /// Returns the content of the file of a unit. Returns an error if the file cannot be read or
+    /// was written by a later version of the program.
     pub(crate) fn find(&self, layout: &Layout, unit: u64) -> Result<Found, FolderError> {
         let path = self.place(layout, unit);
         match Self::read(&path) {

@@ -83,7 +83,7 @@ pub struct Merged {
     pub missing: Vec<Missing>,
     /// The highest value in the sound files; `None` if no file contains one.
     pub highest: Option<Highest>,
-    /// The numbers that did not come below their starts: ascending, each once.
+    /// The unresolved numbers, whose paths did not fall below their starts: ascending, each once.
     pub unresolved: Vec<u128>,
     /// The number of sound files by method, version and parameters.
     pub methods: BTreeMap<(String, u32, String), u64>,

@@ -71,7 +71,7 @@ impl Run<'_> {
     ///
     /// A unit whose device fails or returns a wrong result stays undone, and that device gets no
     /// more units; other devices continue. If a file cannot be written or the directory cannot be
-    /// used, the run ends early. Finished units are kept in any case, and running again does the
+    /// used, the run ends early. Finished units are kept in any case, and a later run verifies the
     /// rest.
     ///
     /// # Errors

@@ -80,8 +80,8 @@ impl Selection {
     /// from 0. A part consists of consecutive units. The sizes of two parts differ by at most one,
     /// and some parts are empty if there are fewer units than parts.
     ///
-    /// If the units are residue classes, all parts take about the same time: consecutive classes
-    /// differ in their low bits, and a sieve excludes most numbers by these bits at once.
+    /// If the units are residue classes, all parts take about the same time: most classes are
+    /// excluded by a sieve as a whole, and the other classes are spread evenly over the parts.
     ///
     /// # Errors
     /// [`SelectionError`] if `index` ≥ `parts`.

@@ -30,16 +30,16 @@ pub enum Event {
         /// A description of the error in the file.
         reason: String,
     },
-    /// A unit has numbers that did not come below their starts: possible counter-examples. They are
-    /// reported before their unit is written, and again when a later run reads the unit.
+    /// A unit has unresolved numbers, whose paths did not fall below their starts: possible
+    /// counter-examples. They are reported before their unit is written, and again when a later run
+    /// reads the unit.
     Unresolved {
         /// The unit's number.
         unit: u64,
         /// The unresolved numbers, ascending.
         numbers: Vec<u128>,
     },
-    /// Another file in the directory, which the run did not write, has numbers that did not come
-    /// below their starts.
+    /// Another file in the directory, which the run did not write, has unresolved numbers.
     UnresolvedFile {
         /// The path of the file.
         path: PathBuf,
@@ -104,7 +104,7 @@ impl Outcome {
         if self.seconds > 0.0 { self.numbers as f64 / self.seconds } else { 0.0 }
     }
 
-    /// Returns whether all selected units are verified and every number came below its start.
+    /// Returns whether all selected units are verified and no number is unresolved.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.done + self.before == self.selected && self.unresolved.is_empty()

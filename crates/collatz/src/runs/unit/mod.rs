@@ -70,7 +70,8 @@ pub struct Unit {
     /// The sum of the odd steps of the sample's numbers, each until its path is below its start.
     #[serde(with = "decimal")]
     pub sample_odd_steps: u64,
-    /// The numbers that did not come below their starts within the limit of steps, ascending.
+    /// The numbers whose paths did not fall below their starts within the limit of steps,
+    /// ascending.
     #[serde(with = "decimal::list")]
     pub unresolved: Vec<u128>,
     /// The evidence of the work; units of format version 1 have none.
@@ -271,11 +272,11 @@ impl Unit {
         Ok(unit)
     }
 
-    /// Converts a unit of format version 1. Its highest value m is the highest under T, and is
-    /// converted to the highest value under n/2 and 3n + 1. If m is not the start, then the step to
-    /// m is an even step from 2m, or an odd step whose 3n + 1 is 2m. So 2m is the highest value
-    /// under n/2 and 3n + 1. If m is the start itself, no number of the region except 1 takes an
-    /// odd step, and m remains the highest value.
+    /// Converts a unit of format version 1. Its highest value m is the highest under T(n) = n/2 for
+    /// even n and (3n + 1)/2 for odd n. It is converted to the highest value under n/2 and 3n + 1.
+    /// If m is not the start, then the step to m is an even step from 2m, or an odd step whose 3n +
+    /// 1 is 2m. So 2m is the highest value under n/2 and 3n + 1. If m is the start itself, no
+    /// number of the region except 1 takes an odd step, and m remains the highest value.
     fn convert_version_1(&mut self) {
         self.format_version = FORMAT_VERSION;
         if let Some(highest) = self.highest.as_mut()
