@@ -1,4 +1,5 @@
-//! All numbers below 2^24 by the plain loop, against every method: convergence, delays and maxima.
+//! Tests of every method against a plain loop, for all numbers below 2^24: convergence, delays and
+//! maxima.
 
 use warpint_collatz::delay::{Delays, Host};
 use warpint_collatz::sieve::{CpuSieve, Sieve};

@@ -53,7 +53,7 @@ impl Looking {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Vectors {
     pub words: Vec<u32>,
-    /// The number of odd steps of the nodes that vector 0 is for.
+    /// The number of odd steps of the nodes to which vector 0 belongs.
     pub least: u32,
     /// The number of vectors.
     pub count: u32,

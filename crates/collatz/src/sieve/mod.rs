@@ -150,7 +150,7 @@ pub trait Backend: Send {
     /// Returns the largest number of steps that the engine's look-ahead vectors can cover.
     fn most_looking(&self) -> Looking;
 
-    /// Returns the number of nodes per challenge at which challenges cost little time.
+    /// Returns a number of nodes per challenge for which the challenges cost little time.
     fn nodes_of_a_challenge(&self) -> u64;
 
     /// Returns the name of the CPU or device on which the engine runs: `cpu`, `cuda:0`.

@@ -12,7 +12,7 @@ pub(crate) struct Node {
     pub path: u128,
     /// The number of odd steps among the steps of T from `low` to `path`.
     pub odd: u32,
-    /// The state of the most recent steps, from which the rules recognise their patterns.
+    /// A summary of the steps so far, which suffices for the rules: see [`Pattern`].
     pub pattern: Pattern,
 }
 

@@ -55,11 +55,11 @@ impl Steps {
         Self { step, words: (0..1 << step).map(word).collect(), least }
     }
 
-    /// Walks a number from x, the value that it reached with `odd` odd steps; only the low 96 bits
-    /// of x are used. Returns the number of odd steps before the stage in which a rule excludes the
-    /// number. Returns `None` for a long number, which no rule excludes in any stage. Stages that
-    /// lie within the first `look` steps exclude nothing, because the look-ahead vectors cover
-    /// these steps.
+    /// Walks a number from the value x, which it reached after `odd` odd steps. Only the low 96
+    /// bits of x are used. Returns the number of odd steps before the stage in which a rule
+    /// excludes the number. Returns `None` for a long number, which no rule excludes in any stage.
+    /// Stages that lie within the first `look` steps exclude nothing, because the look-ahead
+    /// vectors cover these steps.
     pub(crate) fn walk(&self, mut x: u128, mut odd: u32, look: u32) -> Option<u32> {
         let mask = (1 << self.step) - 1;
         for (stage, &least) in (1..).zip(&self.least) {

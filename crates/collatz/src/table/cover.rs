@@ -77,8 +77,9 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Returns whether all values n, T(n), …, T^bits(n) of the numbers n of the blocks are below
-    /// 2^[`width`]. The test uses T^j(n) + 1 ≤ (n + 1)·(3/2)^j.
+    /// Returns true if all values n, T(n), …, T^bits(n) of the numbers n of the blocks are certain
+    /// to be below 2^w, where w is [`width`] of `words`. The test uses T^j(n) + 1 ≤ (n +
+    /// 1)·(3/2)^j.
     fn fits(self) -> bool {
         let end = BigUint::from(self.first + self.count) << self.bits;
         (end * BigUint::from(3u32).pow(self.bits)) >> self.bits

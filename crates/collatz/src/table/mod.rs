@@ -22,8 +22,8 @@
 //! * If the result of a table step is 2^(32·words − 2) or more, the number *overflows*: its path is
 //!   followed exactly, by a [`Walker`].
 //!
-//! **Verified.** Each number of the region falls below its start. So all of them reach 1 if all
-//! smaller numbers do. No other assumption is made.
+//! **Verified.** The path of each number of the region falls below its start. So all numbers of the
+//! region reach 1 if all smaller numbers do. No other assumption is made.
 //!
 //! **Checksum.** The checksum is a sum of numbers of steps. A walked number of a block contributes
 //! the number of its table steps, up to and including the step that ends below the start or
@@ -70,7 +70,8 @@ use crate::evidence::asked::{split, within};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
-/// The version of the method, which is incremented when its checksum changes.
+/// The version of the method. It is incremented when the definition of the method's checksum
+/// changes.
 const VERSION: u32 = 1;
 
 /// The largest number of 32-bit words in which a number is stored.

@@ -15,7 +15,7 @@ pub(crate) const LOW_BITS: u32 = 30;
 impl TableMethod {
     /// Walks the numbers residue + h·2^bits for `count` consecutive values h, the first of which is
     /// `first`. Returns the sum of their table steps. Numbers that need more than `words` words, or
-    /// too many steps, are added to `over`.
+    /// too many steps, are added to `over`. If the walker has a trap, all numbers are added.
     ///
     /// For each number n, the value T^bits(n) must be below 2^w, where w is [`width`] of `words`.
     pub(super) fn walk(
