@@ -11,8 +11,8 @@
 //! * [`open`]: opens the fastest method that the CPU or a GPU supports, with tuned sizes of its
 //!   tables ([`sizes`]);
 //! * [`evidence`]: evidence that the work was done: random parts of it that the host recomputed;
-//! * [`runs`]: verification of a range in units of work, the files of the units, and the union of
-//!   the numbers that several directories of files cover;
+//! * [`runs`]: verification of a range in units of work, with a file for each unit. The files of
+//!   several directories can be merged;
 //! * [`delay`]: the delays of all numbers of a range, and the records among them. The delay of a
 //!   number is the number of its steps n/2 and 3n + 1 to 1;
 //! * [`path`]: the exact path of one number of any size to 1;

@@ -1,5 +1,5 @@
-//! Choice of a method of verification, of the CPU or devices that run it, and of the size of its
-//! units of work.
+//! The choice of a method of verification, and of the CPU or devices that run it. Each method has a
+//! suitable size of units of work.
 
 use warpint_device::{Device, DeviceId, device_on, first_gpu};
 use warpint_files::ErrorKind;

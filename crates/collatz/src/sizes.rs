@@ -1,4 +1,5 @@
-//! Sizes of tables: the sizes that users request, and those that tuning found fastest and stored.
+//! Sizes of tables. Users can request a size. For a size that is not requested, the size that
+//! tuning found fastest and stored is used.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display};

@@ -6,10 +6,10 @@ use super::tables::steps;
 /// T^k(low) and the same number f of odd steps among the first k. T(n) is n/2 for even n and (3n +
 /// 1)/2 for odd n.
 ///
-/// **Lemma.** For low and low' of a group and every a, T^k(low + a·2^k) = c + a·3^f = T^k(low' +
-/// a·2^k), after k + f steps n/2 and 3n + 1 in both cases. If both numbers are at least 2^k,
-/// neither path passes 1 within these steps. Then the two numbers have the same delay, and from the
-/// value c + a·3^f on they have the same path.
+/// **Lemma.** Let low and low' be in a group. For every a, the numbers low + a·2^k and low' + a·2^k
+/// have the same value T^k, which is c + a·3^f. They reach it after k + f steps n/2 and 3n + 1. If
+/// both numbers are at least 2^k, neither path passes 1 within these steps. Then the two numbers
+/// have the same delay, and from the value c + a·3^f on they have the same path.
 ///
 /// Of the 2^20 residues for k = 20, 246,912 are the smallest of their group.
 #[derive(Debug, Clone)]

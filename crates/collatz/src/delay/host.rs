@@ -45,8 +45,8 @@ impl Default for Host {
 
 impl Host {
     /// Creates the computation with a table of steps of `step_bits` bits, and a table of the delays
-    /// of all numbers below 2^`small_bits`, where `small_bits` is at least `step_bits`. Values out
-    /// of range are replaced by the nearest valid ones.
+    /// of all numbers below 2^`small_bits`. Values out of range are replaced by the nearest valid
+    /// ones. If `small_bits` is less than `step_bits`, it is replaced by `step_bits`.
     #[must_use]
     pub fn new(step_bits: u32, small_bits: u32) -> Self {
         let steps = StepTable::new(step_bits);

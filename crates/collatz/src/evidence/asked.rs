@@ -42,8 +42,8 @@ impl Asked {
         indices
     }
 
-    /// Compares the reported sum `found` over a group of items with `expected`, the same sum
-    /// recomputed by other code, and records an error if they differ. Counts the `challenges`
+    /// Compares two sums over a group of items: `found` is the reported sum, and `expected` was
+    /// recomputed by other code. Records an error if the sums differ. Counts the `challenges`
     /// challenges of the group as answered. `what` names the sum in the error.
     pub(crate) fn compare(&self, what: &str, challenges: usize, found: u64, expected: u64) {
         self.answered.fetch_add(challenges as u64, Ordering::Relaxed);

@@ -4,12 +4,12 @@
 //!
 //! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 //!
-//! A rule *kills* a number if it shows that the number need not be walked further. For a stage of
-//! the walk (one step by the table of steps), let m be the least number of odd steps that a number
-//! can have at the start of the stage without being killed earlier. The *kill* of a residue is the
-//! largest v from 0 to 15 with the following property in every stage. Suppose that a number's value
-//! at the start of the stage is congruent to the residue, and that fewer than m + v odd steps
-//! precede this value. Then a rule kills the number in this stage.
+//! A rule *kills* a number if it shows that the number need not be walked further. A *stage* of the
+//! walk is one step by the table of steps. Let m be the least number of odd steps of a number that
+//! reaches the start of the stage without being killed. The *kill* of a residue is the largest v
+//! from 0 to 15 with the following property in every stage. Suppose that a number's value at the
+//! start of the stage is congruent to the residue, and that fewer than m + v odd steps precede this
+//! value. Then a rule kills the number in this stage.
 
 use std::ops::Range;
 

@@ -37,8 +37,8 @@ fn shapes() -> [Shape; 3] {
     ]
 }
 
-/// Returns the number of items of a region, and the sum of the contributions of all items and of
-/// the numbers that belong to no item.
+/// Returns the number of items of a region, and the sum of all contributions, including the
+/// contribution of the numbers that belong to no item.
 fn all(method: &dyn Verifier, region: &Region) -> (u128, Share) {
     let (name, version, parameters) =
         (method.method().name(), method.version(), method.parameters());

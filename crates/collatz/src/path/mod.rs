@@ -163,8 +163,8 @@ struct Outlook {
     power: u64,
     /// The result of T^`steps` for the number that consists of the low `steps` bits.
     rest: u64,
-    /// The odd step i with the highest result of all odd steps, and its factor b_i = 2^(64 −
-    /// i)·3^(f_i), where f_i counts the odd steps among the first i. `None` if no step is odd.
+    /// The odd step i with the highest result, and its factor b_i = 2^(64 − i)·3^(f_i), where f_i
+    /// counts the odd steps among the first i. `None` if no step is odd.
     top: Option<(u32, u128)>,
     /// The smallest factor b_i = 2^(64 − i)·3^(f_i) of all steps i ≥ 1, where f_i counts the odd
     /// steps among the first i.

@@ -12,9 +12,8 @@
 //!
 //! # The meaning of "verified"
 //!
-//! A method shows for each number of a region that its path falls below its start, or that a
-//! smaller number has the same path from some point on. By induction over n, starting with 1, this
-//! proves the following:
+//! A method shows for each number n of a region that the path of n falls below n, or joins the path
+//! of a number below n. By induction over n, starting with 1, this proves the following:
 //!
 //! * [0, X): every n with 1 ≤ n < X reaches 1. This requires *all* units; 0 is counted, but nothing
 //!   is claimed for it.

@@ -3,9 +3,9 @@
 //! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 //!
 //! Let the region have c numbers, n_0 < n_1 < …. If c ≤ 2^20, the sample has all of them once.
-//! Otherwise it has 2^20 numbers, drawn with replacement. The checksum is the sum of the numbers of
-//! odd steps of the sample's numbers, each until its path is below its start for the first time (0
-//! for even numbers and for 1). Any other program can compute it:
+//! Otherwise it has 2^20 numbers, drawn with replacement. For each number of the sample, the odd
+//! steps are counted until its path is below its start for the first time (0 for even numbers and
+//! for 1). The checksum is the sum of these counts. Any other program can compute it:
 //!
 //! * mix(z), one step of SplitMix64 (Steele, Lea, Flood 2014), modulo 2^64:
 //!   z += 0x9e3779b97f4a7c15; z = (z ^ z >> 30)·0xbf58476d1ce4e5b9;

@@ -13,9 +13,9 @@ pub struct Rules {
     /// Whether a number n is pruned if its path has a value v ≡ 2 mod 3 with v < 3n/2. Such a v is
     /// also on the path of (2v − 1)/3, which is below n.
     pub preimages: bool,
-    /// Whether a number n is pruned if its path has a value v < 2n + 1 from which one or more odd
-    /// steps and then two even steps follow. Then the path of n joins the path of (v − 1)/2, which
-    /// is below n.
+    /// Whether a number n is pruned if its path has a value v < 2n + 1 that is followed by one or
+    /// more odd steps and then two even steps. Then the path of n joins the path of (v − 1)/2,
+    /// which is below n.
     pub runs: bool,
     /// Whether numbers n with n mod 9 equal to 2, 4, 5 or 8 are pruned. Each of them is on the path
     /// of a smaller number.

@@ -19,10 +19,10 @@ pub use shape::DelayShape;
 use shape::Kind;
 pub(super) use shape::sources;
 
-/// The number of words of the list of candidates, which is the second part of the buffer of
+/// The number of words of the list of candidates. The list is the second part of the buffer of
 /// results.
 const LIST: usize = 1 << 16;
-/// The number of words of the counters, which are the first part of the buffer of results.
+/// The number of words of the counters. The counters are the first part of the buffer of results.
 const HEAD: usize = 4;
 /// The bit of an entry of the list of candidates that is set if the host must compute the delay.
 const UNKNOWN: u64 = 1 << 63;

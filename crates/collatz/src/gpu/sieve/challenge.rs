@@ -29,8 +29,7 @@ use crate::walk::Walker;
 
 /// The number of nodes per tally.
 pub(super) const TAKE: usize = 32;
-/// The value that the device writes in place of the number of odd steps of a number that it left to
-/// the host.
+/// The device writes this value in place of a count of odd steps if it left the number to the host.
 const GIVEN_UP: u64 = 0xffff;
 
 /// Returns the low bits of a node, given as the eight words of the device's format.

@@ -244,9 +244,9 @@ impl DeviceTable {
     }
 
     /// Returns how many successive residues of `nodes`, beginning with index `first`, can be grown
-    /// together to residues of `bits` bits such that one list has room for all of them. The result
-    /// is at least 1. Also returns the number of the resulting residues. No level in between has
-    /// more residues.
+    /// together: one list must have room for all residues of `bits` bits that are grown from them.
+    /// The result is at least 1. Also returns the number of the resulting residues. No level in
+    /// between has more residues.
     fn some(&self, nodes: &Nodes, first: usize, bits: u32) -> (usize, u64) {
         let counts = descendants(nodes.bits, bits);
         let (mut some, mut count) = (0, 0);
@@ -370,8 +370,9 @@ fn pack(residue: Residue) -> [u64; 2] {
     [residue.low | u64::from(residue.odd) << ODD_SHIFT, residue.value]
 }
 
-/// Returns approximately ⌊all·done/of⌋, the part of `all` that is complete after `done` of `of`
-/// units. The result does not decrease as `done` grows, and it is `all` for `done` = `of`.
+/// Returns approximately ⌊all·done/of⌋: the part of `all` that is complete if `done` units out of
+/// `of` units are done. The result does not decrease as `done` grows, and it is `all` for `done` =
+/// `of`.
 fn portion(all: u128, done: u128, of: u128) -> u128 {
     if done >= of {
         return all;

@@ -1,8 +1,8 @@
 //! Comparison of units of the same numbers from different layouts.
 //!
-//! Units of one layout, that is, of one range and unit size, have no common numbers. Where units of
-//! two layouts overlap, a *place* is a minimal set of units of the two layouts such that no unit of
-//! the set overlaps a unit outside the set. Suppose that, at a place, the units of one layout
+//! Units of one layout, that is, of one range and unit size, have no common numbers. Units of two
+//! layouts may overlap. Two of these units are at the same *place* if they overlap directly or
+//! through further units of the two layouts. Suppose that, at a place, the units of one layout
 //! contain the same numbers as the units of the other. If the totals of units do not depend on the
 //! layout, their sums over the units of the two layouts must then be equal. Only the totals of the
 //! plain method do not depend on the layout: the other methods use trees and blocks whose sizes
