@@ -1,7 +1,7 @@
 //! Texts for users: large numbers, lists of numbers, and reports of unresolved numbers.
 
-/// Returns a number as text. Powers of two that are at least 2^20 have the form `2^40`, all other
-/// numbers the form of decimal digits.
+/// Returns a number as text. Powers of two that are at least 2^20 have the form `2^40`. All other
+/// numbers are written in decimal digits.
 #[must_use]
 pub fn number(n: u128) -> String {
     if n.is_power_of_two() && n >> 20 != 0 {
@@ -11,8 +11,8 @@ pub fn number(n: u128) -> String {
     }
 }
 
-/// Returns a list of numbers as text, with at most its first 20 numbers: `27, 31`, or, for a list
-/// of 30 numbers, `27, 31, … (30 in all)`.
+/// Returns a list of numbers as text: `27, 31`. A list of more than 20 numbers is cut after 20
+/// numbers, and its length is added: `27, 31, … (30 in all)`.
 #[must_use]
 pub fn list(numbers: &[u128]) -> String {
     const MOST: usize = 20;
@@ -24,8 +24,8 @@ pub fn list(numbers: &[u128]) -> String {
     }
 }
 
-/// Returns a report, for users, of unresolved numbers: numbers whose paths did not fall below their
-/// starts within the limit of steps.
+/// Returns a message that reports unresolved numbers to users. The paths of unresolved numbers did
+/// not fall below their starts within the limit of steps.
 #[must_use]
 pub fn unresolved(numbers: &[u128]) -> String {
     let (they, start) =

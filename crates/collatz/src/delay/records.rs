@@ -70,8 +70,9 @@ pub struct Found {
 }
 
 /// The count of numbers in the first chunk of a search for records. Each later chunk has twice as
-/// many numbers as the chunk before it, up to the engine's limit. The first chunks are small
-/// because the record is low at first, so that the paths of many numbers may rise above it.
+/// many numbers as the chunk before it, up to the engine's limit. A chunk with too many candidates
+/// for the engine is halved. The first chunks are small because the record is low at first, so that
+/// the paths of many numbers may rise above it.
 const FIRST: u64 = 1 << 10;
 
 /// Computes the delays of all n with `from` ≤ n < `to`, and returns the sum of the delays and the
