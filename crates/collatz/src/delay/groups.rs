@@ -2,9 +2,9 @@
 
 use super::tables::steps;
 
-/// The residues modulo 2^k in groups: all residues `low` of a group have the same value c =
-/// T^k(low) and the same number f of odd steps among the first k. T(n) is n/2 for even n and (3n +
-/// 1)/2 for odd n.
+/// The residues modulo 2^k in groups. Let T(n) be n/2 for even n and (3n + 1)/2 for odd n. All
+/// residues `low` of a group have the same value c = T^k(low), and the same number f of odd steps
+/// among the k steps of T.
 ///
 /// **Lemma.** Let low and low' be in a group. For every a, the numbers low + a·2^k and low' + a·2^k
 /// have the same value T^k, which is c + a·3^f. They reach it after k + f steps n/2 and 3n + 1. If

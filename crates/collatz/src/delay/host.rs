@@ -88,8 +88,8 @@ impl Host {
         Some((count + u32::from(self.small.delays()[v as usize]), highest >= limit))
     }
 
-    /// Like [`Self::walk`], in 64 bits. Returns the number of steps, and the largest value at which
-    /// a table step began. Returns `None` if a value is too large for 64 bits.
+    /// Like [`Self::walk`], but computes in 64 bits. Returns the number of steps, and the largest
+    /// value at which a table step began. Returns `None` if a value is too large for 64 bits.
     fn walk_narrow(&self, v: u64) -> Option<(u32, u64)> {
         let (bits, table) = (self.steps.bits(), self.steps.entries());
         let (mut v, mut count, mut highest) = (v, 0, 0);

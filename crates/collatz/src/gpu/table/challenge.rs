@@ -1,10 +1,11 @@
 //! Challenges: items of a launch that the host recomputes.
 //!
-//! An item is a residue and several consecutive values h; `table_walk.cu` records the number of
-//! steps of each item. After a launch the host searches the device's list of residues for a
-//! challenged residue, and walks all numbers of the item that contains the challenged value h. On
-//! the device, a challenge costs a scan of the list, 16 bytes per entry, and three small launches
-//! or copies, about 40 µs. On the host, it usually costs the walks of at most 2^12 numbers.
+//! An item has the numbers r + h·2^s for one residue r modulo 2^s and several consecutive values h.
+//! `table_walk.cu` records the number of steps of each item. After a launch the host searches the
+//! device's list of residues for a challenged residue, and walks all numbers of the item that
+//! contains the challenged value h. On the device, a challenge costs a scan of the list, 16 bytes
+//! per entry, and three small launches or copies, about 40 µs. On the host, it usually costs the
+//! walks of at most 2^12 numbers.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
