@@ -124,10 +124,11 @@ impl TableItems {
     }
 
     /// Walks the number n of `blocks`: first `blocks.bits` single steps of T, then table steps. The
-    /// walk ends after the first table step whose result is below n or does not fit in
-    /// `blocks.words` words, and at the latest after [`MOST_STEPS`] table steps. For three and more
-    /// words, the comparison with n ignores the [`LOW_BITS`] low bits. Returns the count of table
-    /// steps, and whether the walker must walk n: this is so unless the last result is below n.
+    /// walk ends after the first table step whose result is below n, or is 2^w or more, where w is
+    /// [`width`] of `blocks.words`. It ends at the latest after [`MOST_STEPS`] table steps. For
+    /// three and more words, the comparison with n ignores the [`LOW_BITS`] low bits. Returns the
+    /// count of table steps, and whether the walker must walk n: this is so unless the last result
+    /// is below n.
     pub(crate) fn walk(&self, n: u128, blocks: Blocks) -> (u64, bool) {
         let without = if blocks.words >= 3 { LOW_BITS } else { 0 };
         let width = width(blocks.words);

@@ -14,10 +14,11 @@ pub(crate) const LOW_BITS: u32 = 30;
 
 impl TableMethod {
     /// Walks the numbers residue + h·2^bits for `count` consecutive values h, the first of which is
-    /// `first`. Returns the sum of their table steps. Numbers that need more than `words` words, or
-    /// too many steps, are added to `over`. If the walker has a trap, all numbers are added.
+    /// `first`. Returns the sum of their table steps. Adds some numbers to `over`: those with a
+    /// table step whose result is 2^w or more, where w is [`width`] of `words`, and those not below
+    /// their starts after [`MOST_STEPS`] table steps. If the walker has a trap, adds all numbers.
     ///
-    /// For each number n, the value T^bits(n) must be below 2^w, where w is [`width`] of `words`.
+    /// For each number n, the value T^bits(n) must be below 2^w.
     pub(super) fn walk(
         &self,
         residue: Residue,
