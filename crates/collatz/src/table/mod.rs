@@ -38,10 +38,10 @@
 //! and the second one decreases. They are equal for j = d/log2(3), where both are below
 //! 2^(w + 0.37·d). So x is always below 2^(w + 0.37·d).
 //!
-//! A result 3x + 1 on such a path is 2·T(x), below 2^(w + 0.37·d + 1). For d ≥ 7 this is at most
-//! 2^(w + ⌈d/2⌉). Paths that overflow are walked exactly. If the highest value on them is at least
-//! 2^(w + ⌈d/2⌉), it is therefore the highest value of all paths. A lower value is not reported,
-//! unless the region has no blocks: then all paths are walked exactly.
+//! A value 3x + 1 of odd x on such a path is 2·T(x), which is below 2^(w + ⌈d/2⌉ + 1). Paths that
+//! overflow are walked exactly. If the highest value 3x + 1 on them is 2^(w + ⌈d/2⌉ + 1) or more, it
+//! is therefore the highest value of all paths. A lower value is not reported, unless the region
+//! has no blocks: then all paths are walked exactly.
 
 mod challenged;
 mod cover;
