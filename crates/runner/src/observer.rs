@@ -94,8 +94,8 @@ pub trait Observer: Send + Sync {
     ///
     /// # Errors
     /// Returns the reason why the report cannot be delivered. A result or a factor is recorded
-    /// nevertheless. If it belongs to an assignment, the run then continues with a warning. In all
-    /// other cases the run ends with [`RunError::Undelivered`](crate::RunError::Undelivered).
+    /// nevertheless. For a job with an assignment the failure is a warning. Any other job ends with
+    /// [`RunError::Undelivered`](crate::RunError::Undelivered).
     fn result(&self, report: &Report) -> Result<(), Undelivered> {
         let _ = report;
         Ok(())

@@ -159,10 +159,16 @@ fn a_file_where_a_folder_for_the_proof_must_be_is_told_of_before_the_test() {
         assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{ran:?}");
         assert!(ran.err.contains("worktodo.txt, line 1: ") && ran.err.contains(&says), "{ran:?}");
         assert_eq!(fs::read_to_string(dir.path().join("w/worktodo.txt")).unwrap(), line);
-        assert_eq!(fs::read(file).unwrap(), b"mine");
+        assert_eq!(fs::read(&file).unwrap(), b"mine");
         // The folder is not needed without a proof.
         let ran = warpint(dir.path(), "work w -q --no-proof");
         assert_eq!(ran.code, Some(0), "{ran:?}");
+        // A refused request discards nothing.
+        fs::write(file, "mine").unwrap();
+        let ran = warpint(dir.path(), "prp 4423 --proof=3 --dir w --no-tf --restart");
+        assert!(ran.code == Some(2) && ran.err.contains(&says), "{ran:?}");
+        let ran = warpint(dir.path(), "prp 4423 --dir w --no-tf");
+        assert!(ran.code == Some(0) && ran.err.contains("finished before"), "{ran:?}");
     }
 }
 

@@ -171,14 +171,11 @@ impl<'a> Job<'a> {
             }
             None => None,
         };
-        let mut store = CheckpointStore::open(self.dir, p, kind)?;
+        let store = CheckpointStore::open(self.dir, p, kind)?;
         let stored = StoredResult::new(store.dir(), &self.spec);
-        if self.restart {
-            store.remove_all()?;
-            stored.forget()?;
-        }
         let mut run = Run { job: self, exponent: p, reporter, stop, stored, store };
         if self.is_whole()
+            && !self.restart
             && let Some(finished) = run.load()?
         {
             return run.again(finished, both.map(|(_, second)| second));
@@ -277,6 +274,11 @@ impl Run<'_> {
             proof.check_folders()?;
         }
         let plans = self.plans(job.spec.exponent, request, both)?;
+        // Nothing refuses the request after this point.
+        if job.restart {
+            self.store.remove_all()?;
+            self.stored.forget()?;
+        }
         // Before this point there was nothing new to save.
         self.reporter.event(&RunEvent::Saves(true));
         if let Some(watch) = job.watch() {
@@ -355,8 +357,8 @@ impl Run<'_> {
     fn stopped(&self, iteration: u64, saved: bool) -> Result<Report, RunError> {
         let report = StopReport::new(self.job.spec.kind, self.exponent, iteration, saved);
         let stopped = Report::Stopped(report.clone());
-        self.reporter.observer.result(&stopped).map_err(RunError::Undelivered)?;
+        let delivered = self.reporter.observer.result(&stopped);
         self.reporter.say(&Note::Stopped(report));
-        Ok(stopped)
+        self.reporter.undelivered(delivered).map(|()| stopped)
     }
 }

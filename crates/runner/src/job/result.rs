@@ -11,7 +11,7 @@ use super::{Job, Run};
 use crate::RunError;
 use crate::error::with_causes;
 use crate::note::Note;
-use crate::observer::Reporter;
+use crate::observer::{Reporter, Undelivered};
 use crate::proofs::is_want_of_room;
 use crate::report::{FactorReport, Report, TestReport};
 use crate::stored::{Loaded, StoredError};
@@ -24,13 +24,18 @@ impl Reporter {
     pub(super) fn deliver(&self, report: Report) -> Result<Report, RunError> {
         let delivered = self.observer.result(&report);
         self.log(&report);
+        self.undelivered(delivered).map(|()| report)
+    }
+
+    /// Converts the failure to deliver a report into an error. For a job with an assignment it
+    /// becomes a warning instead.
+    pub(super) fn undelivered(&self, delivered: Result<(), Undelivered>) -> Result<(), RunError> {
         match delivered {
-            Ok(()) => Ok(report),
             Err(e) if self.watch.is_some() => {
                 self.warn(&Warning::Undelivered(e.to_string()));
-                Ok(report)
+                Ok(())
             }
-            Err(e) => Err(RunError::Undelivered(e)),
+            other => other.map_err(RunError::Undelivered),
         }
     }
 }
