@@ -1,10 +1,12 @@
-//! Double-double numbers: unevaluated sums of two `f64`, about 106 bits.
+//! Double-double numbers: unevaluated sums of two `f64`, with about 106 bits.
 //!
-//! Tables of weights and of roots of unity are computed with them, because their entries must be
-//! correct to the last bit of an `f64`, or nearly. An entry is computed to 100 bits or more and
-//! rounded once. The algorithms are those of Dekker (1971), "A floating-point technique for
-//! extending the available precision"; the error bounds are those of Joldes, Muller and Popescu
-//! (2017), "Tight and rigorous error bounds for basic building blocks of double-word arithmetic".
+//! Tables of weights and of roots of unity are computed with double-double numbers, because their
+//! entries must be the `f64` nearest to the exact value, with rare exceptions. An entry is computed
+//! to 100 bits or more and rounded once.
+//!
+//! The algorithms are from Dekker (1971), "A floating-point technique for extending the available
+//! precision". The error bounds are from Joldes, Muller and Popescu (2017), "Tight and rigorous
+//! error bounds for basic building blocks of double-word arithmetic".
 //!
 //! Fused multiply-adds are not used, so that every CPU builds the same tables.
 
@@ -26,7 +28,8 @@ pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - b_part)) + (b - b_part))
 }
 
-/// Returns (s, e) of [`two_sum`] with half of its operations. Requires |a| ≥ |b| or a = 0 (Dekker).
+/// Returns the same (s, e) as [`two_sum`], with 3 operations instead of 6 (Dekker). Requires |a| ≥
+/// |b| or a = 0.
 #[inline]
 fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
@@ -34,7 +37,7 @@ fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
 }
 
 /// Returns (q, e), where q is a·b rounded to an `f64`, and q + e = a·b exactly (Dekker's product by
-/// Veltkamp splitting). Requires |a|, |b| < 2^990 and a product above 2^−960.
+/// Veltkamp splitting). Requires |a| < 2^990, |b| < 2^990 and |a·b| > 2^−960.
 #[inline]
 #[must_use]
 pub fn two_prod(a: f64, b: f64) -> (f64, f64) {
@@ -43,7 +46,7 @@ pub fn two_prod(a: f64, b: f64) -> (f64, f64) {
     (q, ((ah * bh - q) + ah * bl + al * bh) + al * bl)
 }
 
-/// Splits a into (h, l) with a = h + l and at most 26 bits in each.
+/// Splits a into (h, l) with a = h + l, where h and l have at most 26 significant bits each.
 #[inline]
 fn split(a: f64) -> (f64, f64) {
     const SPLITTER: f64 = 134_217_729.0; // 2^27 + 1
@@ -57,24 +60,24 @@ impl Dd {
     pub const ZERO: Self = Self::from_f64(0.0);
     /// The number 1.
     pub const ONE: Self = Self::from_f64(1.0);
-    /// π = 3.14159265358979323846264338327950288… (OEIS A000796), as the nearest `f64` and the
-    /// `f64` nearest to the remaining difference.
+    /// π = 3.14159265358979323846264338327950288… (OEIS A000796). `hi` is the `f64` nearest to π,
+    /// and `lo` is the `f64` nearest to π − `hi`.
     pub const PI: Self = Self { hi: core::f64::consts::PI, lo: 1.224_646_799_147_353_2e-16 };
-    /// ln 2 = 0.693147180559945309417232121458176568… (OEIS A002162), stored in two `f64` like
+    /// ln 2 = 0.693147180559945309417232121458176568… (OEIS A002162), split into `hi` and `lo` like
     /// [`Self::PI`].
     pub const LN_2: Self = Self { hi: core::f64::consts::LN_2, lo: 2.319_046_813_846_299_6e-17 };
-    /// √½ = 0.707106781186547524400844362104849039… (OEIS A010503), stored in two `f64` like
+    /// √½ = 0.707106781186547524400844362104849039… (OEIS A010503), split into `hi` and `lo` like
     /// [`Self::PI`].
     pub const FRAC_1_SQRT_2: Self =
         Self { hi: core::f64::consts::FRAC_1_SQRT_2, lo: -4.833_646_656_726_457e-17 };
 
-    /// Converts a to a double-double number, exactly.
+    /// Converts the `f64` number a to a double-double number, exactly.
     #[must_use]
     pub const fn from_f64(a: f64) -> Self {
         Self { hi: a, lo: 0.0 }
     }
 
-    /// Converts a to a double-double number, exactly.
+    /// Converts the integer a to a double-double number, exactly.
     #[must_use]
     pub fn from_u64(a: u64) -> Self {
         // 32 bits in each half: both are exact.
@@ -83,20 +86,20 @@ impl Dd {
         Self { hi, lo }
     }
 
-    /// Returns hi, which is the `f64` nearest to this number.
+    /// Returns the `f64` nearest to this number.
     #[must_use]
     pub fn to_f64(self) -> f64 {
         self.hi
     }
 
-    /// Returns (hi, lo): the `f64` nearest to this number, and the remaining difference.
+    /// Returns (hi, lo), where hi is the `f64` nearest to this number x, and lo = x − hi exactly.
     #[must_use]
     pub fn parts(self) -> (f64, f64) {
         (self.hi, self.lo)
     }
 
     /// Returns self·`power_of_two`, where `power_of_two` is 2^k for an integer k. The product is
-    /// exact unless an `f64` of the result overflows or becomes subnormal.
+    /// exact unless one of its two `f64` parts overflows or becomes subnormal.
     #[must_use]
     pub fn scaled(self, power_of_two: f64) -> Self {
         Self { hi: self.hi * power_of_two, lo: self.lo * power_of_two }
@@ -109,7 +112,7 @@ impl Dd {
     }
 }
 
-/// Adds with a relative error of at most 3·2^−106, even if the signs of the operands are opposite.
+/// Adds with a relative error of at most 3·2^−106, even if the operands have opposite signs.
 impl Add for Dd {
     type Output = Self;
     fn add(self, b: Self) -> Self {
@@ -128,7 +131,7 @@ impl Neg for Dd {
     }
 }
 
-/// Subtracts with a relative error of at most 3·2^−106.
+/// Subtracts with a relative error of at most 3·2^−106, even if the operands are nearly equal.
 impl Sub for Dd {
     type Output = Self;
     fn sub(self, b: Self) -> Self {
@@ -146,7 +149,8 @@ impl Mul for Dd {
     }
 }
 
-/// Long division with three quotient digits, each an `f64`. The relative error is below 2^−101.
+/// Divides with a relative error below 2^−101, by long division with three quotient digits. Each
+/// quotient digit is an `f64`.
 impl Div for Dd {
     type Output = Self;
     fn div(self, b: Self) -> Self {
@@ -162,8 +166,9 @@ impl Div for Dd {
 
 /// Returns 2^(num/den) for 0 ≤ num < den < 2^53, with a relative error below 2^−100.
 ///
-/// The power is computed from exp(x) with x = ±ln 2·(distance of num/den to the nearer of 0 and 1),
-/// so |x| < 0.347. 26 terms of the Taylor series are used; the remainder is below 2^−120.
+/// For num ≤ den/2, the power is exp(x) with x = ln 2·num/den. Otherwise, it is 2·exp(x) with x =
+/// −ln 2·(den − num)/den. In each case |x| < 0.347. The Taylor series of exp(x) is summed up to the
+/// term x^26/26!; the remainder is below 2^−120.
 ///
 /// # Panics
 /// Panics unless num < den.
@@ -179,11 +184,12 @@ pub fn exp2_ratio(num: u64, den: u64) -> Dd {
     if upper_half { series.scaled(2.0) } else { series }
 }
 
-/// Returns (cos 2πk/n, sin 2πk/n) for n < 2^60, each with a relative error below 2^−100. The values
-/// are exact on the axes, and cos = ±sin exactly on the diagonals.
+/// Returns (cos 2πk/n, sin 2πk/n) for n < 2^60, each with a relative error below 2^−100.
 ///
-/// The angle is reduced to the first octant with integer arithmetic. In this octant each Taylor
-/// series needs 15 terms (the remainder is below 2^−110).
+/// The results are exact for angles on the axes. For angles on the diagonals, cos = ±sin exactly.
+///
+/// The angle is reduced to the range from 0 to π/4 with integer arithmetic. In this range, 15 terms
+/// after the first suffice for each Taylor series (the remainder is below 2^−110).
 ///
 /// # Panics
 /// Panics if n is zero.
@@ -215,7 +221,7 @@ pub fn cos_sin_2pi(k: u64, n: u64) -> (Dd, Dd) {
     (if left { -cos } else { cos }, if below { -sin } else { sin })
 }
 
-/// Returns (cos x, sin x) for 0 ≤ x ≤ π/4.
+/// Returns (cos x, sin x) for 0 ≤ x ≤ π/4, computed by Taylor series.
 fn first_octant(x: Dd) -> (Dd, Dd) {
     let square = x * x;
     // 1 − x²/(m(m+1))·(1 − x²/((m+2)(m+3))·…), from the innermost term outwards.
@@ -234,7 +240,7 @@ mod tests {
     use crate::limbs::{self, oracle};
     use proptest::prelude::*;
 
-    /// Returns |x|·2^120 as an integer, for |x| < 128. Bits of x below 2^−120 are cut off.
+    /// Returns ⌊|x|·2^120⌋ for |x| < 128, with an error of at most 1.
     fn fixed(x: Dd) -> u128 {
         let part = |f: f64| (f * 2f64.powi(120)) as i128;
         let v = part(x.hi) + part(x.lo);
@@ -242,8 +248,10 @@ mod tests {
     }
 
     /// Asserts in exact arithmetic that |Π factors − value·2^s| < 2^(s − bits), where s =
-    /// 120·`factors.len()`. Each factor is the result of [`fixed`] for a number x, so the product
-    /// of these x differs from `value` by less than 2^(−bits).
+    /// 120·`factors.len()`.
+    ///
+    /// Each factor is [`fixed`] of a number x, which is x·2^120. So the assertion says that the
+    /// product of all x differs from `value` by less than 2^(−bits).
     fn assert_product(factors: &[u128], value: u64, bits: usize) {
         let mut product = vec![1u64];
         for f in factors {

@@ -1,21 +1,22 @@
-//! The interface of fields for transforms.
+//! The interface to the finite fields over which transforms are computed.
 
 use std::fmt::Debug;
 
-/// A finite field with roots of unity of orders that are powers of two.
+/// A finite field with roots of unity whose orders are powers of two.
 ///
-/// The root of order 2^m is ω(m), computed by [`Field::root_of_unity`]. The roots are compatible:
-/// ω(m)² = ω(m − 1). So a transform of 2^m elements can be composed of transforms of 2^(m − 1)
-/// elements.
+/// [`Field::root_of_unity`] computes ω(m), a root of unity of order 2^m. The roots for different m
+/// satisfy ω(m)² = ω(m − 1). So a transform of 2^m elements can be composed of transforms of
+/// 2^(m − 1) elements.
 pub trait Field: Sync {
-    /// The type of an element. Equal elements have equal values.
+    /// The type of an element. Every element has exactly one value of this type, so `==` compares
+    /// elements.
     type Element: Clone + PartialEq + Debug + Send + Sync;
 
     /// Returns the element 0.
     fn zero(&self) -> Self::Element;
     /// Returns the element 1.
     fn one(&self) -> Self::Element;
-    /// Returns x·1, the element that the integer x represents.
+    /// Returns the element x·1, which is the sum of x ones.
     #[expect(clippy::wrong_self_convention, reason = "the field makes the element")]
     fn from_u64(&self, x: u64) -> Self::Element;
     /// Returns a + b.
@@ -35,23 +36,25 @@ pub trait Field: Sync {
     /// Returns 1/a. Returns `None` for a = 0.
     fn inverse(&self, a: &Self::Element) -> Option<Self::Element>;
 
-    /// Returns ω(m), a root of unity of order 2^m for m = `log2`. Returns `None` if the field has
-    /// no root of this order.
+    /// Returns ω(m), a root of unity of order 2^m, for m = `log2`. Returns `None` if the field has
+    /// no root of this order, or if the order exceeds a limit of the implementation.
     fn root_of_unity(&self, log2: u32) -> Option<Self::Element>;
 
     /// Returns an exponent m for which a product by any power of ω(m) costs no more than a sum.
-    /// ω(m) is the root of order 2^m that [`Field::root_of_unity`] returns.
+    /// Here ω(m) is the root of order 2^m that [`Field::root_of_unity`] returns. The default is 1,
+    /// because a product by a power of ω(1) = −1 is at most a change of sign.
     fn log2_of_cheap_roots(&self) -> u32 {
         1
     }
-    /// Returns a·ω(m)^i, where m is the result of [`Field::log2_of_cheap_roots`], and ω(m) is the
-    /// root of order 2^m that [`Field::root_of_unity`] returns.
+    /// Returns a·ω(m)^i at the cost of a sum. Here m is the result of
+    /// [`Field::log2_of_cheap_roots`], and ω(m) is the root of order 2^m that
+    /// [`Field::root_of_unity`] returns.
     fn mul_by_cheap_root(&self, a: &Self::Element, i: u64) -> Self::Element {
         if i.is_multiple_of(2) { a.clone() } else { self.neg(a) }
     }
 
     /// Returns a^e, where e is given in little-endian limbs. Cost: at most two products for each
-    /// bit of e.
+    /// bit of these limbs.
     fn pow(&self, a: &Self::Element, e: &[u64]) -> Self::Element {
         let mut result = self.one();
         for limb in e.iter().rev() {

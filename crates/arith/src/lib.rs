@@ -1,11 +1,11 @@
-//! Scalar arithmetic: no input or output, no GPU, no threads. All results are exact, except those
-//! of [`dd`].
+//! Scalar arithmetic, without input or output, GPU or threads. All results are exact, except the
+//! results of [`dd`].
 //!
 //! | module | subject |
 //! |---|---|
 //! | [`goldilocks`] | the field Z/qZ, q = 2^64 − 2^32 + 1 |
 //! | [`f50`] | fields Z/pZ, p a prime of 47 to 50 bits, on `f64` |
-//! | [`field`] | the interface of fields for transforms |
+//! | [`field`] | the interface to fields for transforms |
 //! | [`gfn`] | fields Z/pZ, p = r^k + 1 with a sparse radix r |
 //! | [`dd`] | double-double numbers (about 106 bits), for tables |
 //! | [`limbs`] | sums of little-endian `u64` limbs, and products and quotients by a single limb |

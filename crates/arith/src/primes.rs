@@ -1,12 +1,12 @@
-//! Primality tests and factorization of machine words.
+//! Primality tests and factorization of 64-bit integers.
 
-/// Returns a·b mod m.
+/// Returns a·b mod m. Panics if m = 0.
 #[must_use]
 pub fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(m)) as u64
 }
 
-/// Returns a^e mod m by square-and-multiply. For m = 1, the result is 0.
+/// Returns a^e mod m by square-and-multiply. For m = 1, the result is 0. Panics if m = 0.
 #[must_use]
 pub fn pow_mod(mut a: u64, mut e: u64, m: u64) -> u64 {
     let mut power = 1 % m;
@@ -21,9 +21,10 @@ pub fn pow_mod(mut a: u64, mut e: u64, m: u64) -> u64 {
     power
 }
 
-/// Returns whether n is prime. The answer is proven for every 64-bit n: no composite number below
-/// 3.3·10^24 passes the Miller–Rabin test to the first twelve primes (Sorenson and Webster 2015,
-/// *Strong pseudoprimes to twelve prime bases*).
+/// Returns whether n is prime, by Miller–Rabin tests to the first twelve prime bases 2, 3, …, 37.
+///
+/// The answer is proven for every 64-bit n, because no composite number below 3.3·10^24 passes
+/// these tests (Sorenson and Webster 2015, *Strong pseudoprimes to twelve prime bases*).
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -52,7 +53,7 @@ pub fn is_prime(n: u64) -> bool {
     })
 }
 
-/// Returns the smallest prime factor of n ≥ 2 by trial division, O(√n).
+/// Returns the smallest prime factor of n ≥ 2 by trial division. Cost: O(√n) divisions.
 ///
 /// # Panics
 /// Panics if n < 2.
@@ -65,9 +66,11 @@ pub fn smallest_factor(n: u64) -> u64 {
     (3..).step_by(2).take_while(|d| d * d <= n).find(|&d| n.is_multiple_of(d)).unwrap_or(n)
 }
 
-/// Returns the distinct prime factors of n in ascending order. For n = 0 and n = 1, there are none.
+/// Returns the distinct prime factors of n in ascending order. The result is empty for n = 0 and
+/// n = 1.
+///
 /// The method is Pollard's rho (1975, *A Monte Carlo method for factorization*). Cost: about √q
-/// products, where q is the second largest prime factor.
+/// products, where q is the second largest prime factor of n.
 #[must_use]
 pub fn prime_factors(n: u64) -> Vec<u64> {
     let (mut factors, mut open) = (vec![], vec![n]);
@@ -84,7 +87,7 @@ pub fn prime_factors(n: u64) -> Vec<u64> {
     factors
 }
 
-/// Returns a divisor d of a composite number n, with 1 < d < n.
+/// Returns a divisor d of n with 1 < d < n. Requires a composite n.
 fn proper_divisor(n: u64) -> u64 {
     // Pollard's rho is for larger divisors.
     if let Some(d) = (2..64).find(|&d| n.is_multiple_of(d) && d < n) {
@@ -106,7 +109,7 @@ fn proper_divisor(n: u64) -> u64 {
     (1..n).find_map(walk).unwrap_or(1)
 }
 
-/// Returns gcd(a, b).
+/// Returns the greatest common divisor of a and b.
 fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
@@ -114,7 +117,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Iterates over the primes in `from..=to`, ascending.
+/// Iterates in ascending order over the primes in `from..=to`, by a test of every integer.
 pub fn primes_between(from: u64, to: u64) -> impl Iterator<Item = u64> {
     (from..=to).filter(|&n| is_prime(n))
 }

@@ -1,5 +1,4 @@
-//! Implements the interface for transforms, [`Field`], for the fields Z/pZ. Elements are integers
-//! from 0 to p − 1.
+//! Implements the trait [`Field`] for the fields Z/pZ. Here, elements are integers from 0 to p − 1.
 
 use super::F50;
 use crate::field::Field;

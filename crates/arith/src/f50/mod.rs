@@ -1,39 +1,48 @@
-//! Fields Z/pZ, 2^46 < p < 2^50, on numbers of type `f64`.
+//! Fields Z/pZ, 2^46 < p < 2^50, whose elements are numbers of type `f64`.
 //!
 //! On GPUs with FP64 at full rate, a product mod p takes six operations, and a sum takes one
-//! operation (van der Hoeven, Lecerf and Quintin 2016, *Modular SIMD arithmetic in Mathemagix*, for
-//! products mod p by fused multiply-adds; the fast products of the library FLINT are based on such
-//! fields). Smaller primes hold fewer bits, but allow sums of more terms before a reduction.
+//! operation. The products use fused multiply-adds (van der Hoeven, Lecerf and Quintin 2016,
+//! *Modular SIMD arithmetic in Mathemagix*). The library FLINT uses such fields for its fast
+//! products of integers and polynomials. A smaller p holds fewer bits, but allows sums of more
+//! terms before a reduction.
 //!
 //! # Representation
 //!
 //! An element is represented by any congruent integer, as an `f64` of absolute value at most 2^53.
-//! Sums and differences of such numbers are plain `+` and `-`. They are exact as long as they stay
-//! within 2^53, which is more than 8p.
+//! Sums and differences of such numbers are plain `+` and `-`. They are exact as long as their
+//! absolute value is at most 2^53, which is more than 8p.
 //!
 //! # Why every step is exact
 //!
-//! All roundings are to nearest, ties to even; RN(x) is x rounded to an `f64`. Numbers are integers
-//! or quotients of integers below 2^53, so nothing underflows. Let M = 3·2^51.
+//! All roundings are to nearest, ties to even. RN(x) is x rounded to an `f64`. All numbers are
+//! integers or quotients of integers below 2^53, so nothing underflows. Let M = 3·2^51.
 //!
-//! *The nearest integer.* For |x| ≤ 2^51, 2^52 ≤ x + M ≤ 2^53, where the `f64` numbers are the
-//! integers. So fma(a, u, M) − M is an integer within ½ of a·u, if |a·u| ≤ 2^51.
+//! *The nearest integer.* For |x| ≤ 2^51, the sum x + M lies between 2^52 and 2^53, where the `f64`
+//! numbers are the integers. So fma(a, u, M) − M is an integer within ½ of a·u, if |a·u| ≤ 2^51.
 //!
-//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52, |w| ≤ p/2, u = RN(w/p), h =
-//! RN(a·w) and q = fma(a, u, M) − M. As p is odd, |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51. The
-//! error of u is at most 2^−54·(1 − 1/p) < 2^−54, and the error of a·u is less than |a|·2^−54. So r
-//! = a·w − q·p satisfies |r| ≤ p/2 + |a|·p·2^−54: for |a| = kp and p < 2^50 at most (½ + k/16)·p,
-//! for p < 2^47 at most (½ + k/128)·p. The error e = a·w − h is an integer, and since |a·w| <
-//! 2^101, |e| ≤ 2^47: fma(a, w, −h) is exactly e. And h − q·p = r − e is an integer of absolute
-//! value below 2^53, because |r| < 3p/4: fma(−q, p, h) is exactly h − q·p. Their sum is r.
+//! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52 and |w| ≤ p/2. Let u = RN(w/p), h =
+//! RN(a·w), q = fma(a, u, M) − M and r = a·w − q·p.
 //!
-//! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p, P = RN(1/p), h = RN(a·b) and q = fma(h,
-//! P, M) − M. The error of h·P is at most |a·b/p|·(2^−52 + 2^−106), which is below ½, and |h·P| ≤
-//! 2^51. So |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106): for |a·b| = kp² and p < 2^50 at most (½ + k/4)·p, k
-//! ≤ 2, for p < 2^47 at most (½ + k/32)·p, k ≤ 15. The rest is as before.
+//! The bound on r: As p is odd, |w/p| < ½, hence |u| ≤ ½ and |a·u| ≤ 2^51. The error of u is at
+//! most 2^−54·(1 − 1/p) < 2^−54, so the error of a·u is less than |a|·2^−54. Therefore |r| ≤ p/2 +
+//! |a|·p·2^−54. For |a| = kp, this bound is at most (½ + k/16)·p if p < 2^50, and at most (½ +
+//! k/128)·p if p < 2^47.
 //!
-//! *A sum* ([`F50::reduce`]). For |x| ≤ 2^53, the error of x·P is at most |x/p|·2^−53 ≤ 1/p, so r =
-//! x − q·p satisfies |r| ≤ p/2 + 1, and fma(−q, p, x) is r.
+//! The computation of r: The error e = a·w − h is an integer, and |e| ≤ 2^47, because |a·w| <
+//! 2^101. So fma(a, w, −h) is exactly e. The number h − q·p = r − e is an integer of absolute value
+//! below 2^53, because |r| < 3p/4. So fma(−q, p, h) is exactly h − q·p. The sum of the two results
+//! is r.
+//!
+//! *Any product* ([`F50::mul`]). Let |a·b| ≤ (2^51 − 2)·p. Let P = RN(1/p), h = RN(a·b), q = fma(h,
+//! P, M) − M and r = a·b − q·p.
+//!
+//! The bound on r: The error of h·P is at most |a·b/p|·(2^−52 + 2^−106), which is below ½, so
+//! |h·P| ≤ 2^51. Therefore |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106). For |a·b| = kp², this bound is at
+//! most (½ + k/4)·p if p < 2^50 and k ≤ 2, and at most (½ + k/32)·p if p < 2^47 and k ≤ 15. The
+//! computation of r is exact for the same reasons as with a fixed w.
+//!
+//! *A sum* ([`F50::reduce`]). Let |x| ≤ 2^53 and q = fma(x, P, M) − M. The error of x·P is at most
+//! |x/p|·2^−53 ≤ 1/p. So r = x − q·p satisfies |r| ≤ p/2 + 1, and fma(−q, p, x) is exactly r.
 
 mod field;
 #[cfg(test)]
@@ -41,12 +50,12 @@ mod tests;
 
 use crate::primes;
 
-/// The number 3·2^51. Adding it to a number x, |x| ≤ 2^51, and subtracting it again rounds x to the
-/// nearest integer.
+/// The number 3·2^51. For |x| ≤ 2^51, the value (x + `MAGIC`) − `MAGIC` is x rounded to the nearest
+/// integer.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
-/// Primes p = k·2^m + 1 below 2^50 with m ≥ 34, as (p, m, smallest generator). The field Z/pZ has
-/// roots of unity of order 2^m.
+/// Primes p = k·2^m + 1 below 2^50 with odd k and m ≥ 34, as (p, m, smallest generator). The
+/// multiplicative group of Z/pZ is cyclic and contains roots of unity of order 2^m.
 pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_125_281_431_552_001, 36, 3),
     (1_124_044_480_970_753, 36, 3),
@@ -62,8 +71,8 @@ pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_124_903_474_429_953, 35, 5),
 ];
 
-/// Primes p = k·2^m + 1 below 2^47 with m ≥ 30, as (p, m, smallest generator). In the fields of
-/// these primes, [`F50::mul_by`] accepts any a with |a| ≤ 32p.
+/// Primes p = k·2^m + 1 below 2^47 with odd k and m ≥ 30, as (p, m, smallest generator). In the
+/// fields of these primes, [`F50::mul_by`] accepts any a with |a| ≤ 32p.
 pub const NARROW: [(u64, u32, u64); 3] =
     [(140_713_866_035_201, 31, 3), (140_700_981_133_313, 31, 3), (140_674_137_587_713, 30, 13)];
 
@@ -75,8 +84,8 @@ pub struct F50 {
     inverse: f64,
 }
 
-/// A fixed factor w for many products mod p ([`F50::mul_by`]): a number with |w| ≤ p/2, and
-/// RN(w/p), which is w/p rounded to an `f64`.
+/// A fixed factor w for many products mod p by [`F50::mul_by`]. The type stores w, with |w| ≤ p/2,
+/// and RN(w/p), which is w/p rounded to an `f64`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factor {
     w: f64,
@@ -90,7 +99,7 @@ pub struct Factor {
 pub struct NoField(pub u64);
 
 impl F50 {
-    /// Creates the field Z/pZ. Cost: a primality test, some microseconds.
+    /// Creates the field Z/pZ. The cost is a primality test, which takes some microseconds.
     ///
     /// # Errors
     /// Returns an error if p is not a prime between 2^46 and 2^50.
@@ -116,7 +125,7 @@ impl F50 {
         [self.p, self.inverse]
     }
 
-    /// Returns the element x mod p, as a number r with |r| ≤ p/2 + 2.
+    /// Returns the element that x represents, as a number r ≡ x mod p with |r| ≤ p/2 + 2.
     #[inline]
     #[must_use]
     pub fn from_u64(&self, x: u64) -> f64 {
@@ -124,7 +133,7 @@ impl F50 {
         self.reduce((x % self.modulus()) as f64)
     }
 
-    /// Returns the integer from 0 to p − 1 that x represents, for |x| ≤ 2^53.
+    /// Returns the integer from 0 to p − 1 that is congruent to x mod p. Requires |x| ≤ 2^53.
     #[inline]
     #[must_use]
     pub fn to_u64(&self, x: f64) -> u64 {
@@ -133,7 +142,7 @@ impl F50 {
         (if r < 0.0 { r + self.p } else { r }) as u64
     }
 
-    /// Returns r ≡ x mod p with |r| ≤ p/2 + 2, for |x| ≤ 2^53.
+    /// Returns r ≡ x mod p with |r| ≤ p/2 + 2. Requires |x| ≤ 2^53.
     #[inline]
     #[must_use]
     pub fn reduce(&self, x: f64) -> f64 {
@@ -141,8 +150,10 @@ impl F50 {
         (-q).mul_add(self.p, x)
     }
 
-    /// Returns a·b mod p, for |a·b| ≤ (2^51 − 2)·p. The absolute value of the result is at most
-    /// p/2 + |a·b|·(2^−52 + 2^−106). For |a·b| ≤ k·p² with k ≤ 2, it is at most (½ + k/4)·p.
+    /// Returns r ≡ a·b mod p. Requires |a·b| ≤ (2^51 − 2)·p.
+    ///
+    /// The result satisfies |r| ≤ p/2 + |a·b|·(2^−52 + 2^−106). For |a·b| ≤ k·p² with k ≤ 2, this
+    /// bound is at most (½ + k/4)·p.
     #[inline]
     #[must_use]
     pub fn mul(&self, a: f64, b: f64) -> f64 {
@@ -151,7 +162,8 @@ impl F50 {
         (-q).mul_add(self.p, h) + a.mul_add(b, -h)
     }
 
-    /// Converts an integer w with |w| ≤ 2^53 to a factor for [`F50::mul_by`].
+    /// Converts an integer w with |w| ≤ 2^53 to a factor for [`F50::mul_by`]. The factor stores a
+    /// number congruent to w mod p.
     #[inline]
     #[must_use]
     pub fn factor(&self, w: f64) -> Factor {
@@ -165,9 +177,10 @@ impl F50 {
         Factor { w, ratio: w / self.p }
     }
 
-    /// Returns a·w mod p for the number w of `factor`. Requires |a| ≤ 2^52. The absolute value of
-    /// the result is at most p/2 + |a|·p·2^−54. For |a| ≤ k·p with k ≤ 4, it is at most (½ +
-    /// k/16)·p.
+    /// Returns r ≡ a·w mod p, where w is the number of `factor`. Requires |a| ≤ 2^52.
+    ///
+    /// The result satisfies |r| ≤ p/2 + |a|·p·2^−54. For |a| ≤ k·p with k ≤ 4, this bound is at
+    /// most (½ + k/16)·p.
     #[inline]
     #[must_use]
     pub fn mul_by(&self, a: f64, factor: Factor) -> f64 {
@@ -176,8 +189,8 @@ impl F50 {
         (-q).mul_add(self.p, h) + a.mul_add(factor.w, -h)
     }
 
-    /// Returns x^e mod p, as a number of absolute value at most p. Requires |x| ≤ p. Cost: at most
-    /// 2·log2(e) products.
+    /// Returns a number congruent to x^e mod p, of absolute value at most p. Requires |x| ≤ p.
+    /// Cost: at most 2·log2(e) + 2 products.
     #[must_use]
     pub fn pow(&self, x: f64, mut e: u64) -> f64 {
         let (mut power, mut result) = (x, 1.0);
@@ -191,16 +204,18 @@ impl F50 {
         result
     }
 
-    /// Returns 1/x mod p, computed as x^(p−2), as a number of absolute value at most p. Requires
-    /// |x| ≤ p. If x is a multiple of p, the result is 0.
+    /// Returns a number congruent to 1/x mod p, of absolute value at most p. It is computed as
+    /// x^(p−2). If x is a multiple of p, the result is congruent to 0. Requires |x| ≤ p.
     #[must_use]
     pub fn inverse(&self, x: f64) -> f64 {
         self.pow(x, self.modulus() - 2)
     }
 
     /// Returns a root of unity of order 2^log2, as a number of absolute value at most p. Returns
-    /// `None` if 2^log2 does not divide p − 1. Every call returns the same root, a power of the
-    /// smallest quadratic non-residue. Cost: some hundred products.
+    /// `None` if 2^log2 does not divide p − 1.
+    ///
+    /// Every call returns the same root, a power of the smallest quadratic non-residue. Cost: some
+    /// hundred products.
     #[must_use]
     pub fn root_of_unity(&self, log2: u32) -> Option<f64> {
         let order = self.modulus() - 1;
@@ -215,17 +230,17 @@ impl F50 {
 }
 
 impl Factor {
-    /// Creates a factor from the pair of w and RN(w/p). The pair must be a result of
-    /// [`constants`](Self::constants); the bounds of [`F50::mul_by`] do not hold for other pairs.
-    /// Tables store factors compactly in this form.
+    /// Creates a factor from w and RN(w/p), as stored in tables of factors. The pair must be a
+    /// result of [`constants`](Self::constants). For other pairs, the bounds of [`F50::mul_by`] do
+    /// not hold.
     #[inline]
     #[must_use]
     pub fn from_constants([w, ratio]: [f64; 2]) -> Self {
         Self { w, ratio }
     }
 
-    /// Returns w and RN(w/p), which is w/p rounded to an `f64`. Kernels multiply by the factor with
-    /// these two constants.
+    /// Returns w and RN(w/p), which is w/p rounded to an `f64`. Kernels use these two constants to
+    /// multiply by w.
     #[must_use]
     pub fn constants(&self) -> [f64; 2] {
         [self.w, self.ratio]

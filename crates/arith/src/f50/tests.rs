@@ -1,4 +1,4 @@
-//! Compares the fields with 128-bit integers.
+//! Compares the arithmetic of the fields with 128-bit integer arithmetic.
 
 use super::*;
 use crate::primes::{is_prime, mul_mod, pow_mod};
@@ -16,9 +16,9 @@ fn fields() -> impl Iterator<Item = F50> {
 /// 2^52, the largest |a| that [`F50::mul_by`] accepts.
 const FACTOR_LIMIT: f64 = 4_503_599_627_370_496.0;
 
-/// Returns integers of absolute value up to `bound` near which roundings or quotients change. The
-/// absolute value of each is within 3 of 0, of `bound`, of a power of 2, or of a multiple of p/4 or
-/// p rounded down.
+/// Returns integers of absolute value up to `bound` near which roundings or quotients change. Each
+/// absolute value is within 3 of one of these numbers, rounded down: 0, `bound`, a power of 2, or a
+/// multiple of p/4 or of p.
 fn corners(p: f64, bound: f64) -> Vec<f64> {
     let mut centres = vec![0.0, bound];
     centres.extend((0..=53).map(|k| (1u64 << k) as f64));
@@ -30,7 +30,8 @@ fn corners(p: f64, bound: f64) -> Vec<f64> {
     all
 }
 
-/// Returns whether r is an integer congruent to x modulo the prime of `field`, with |r| ≤ `bound`.
+/// Returns whether r is an integer with |r| ≤ `bound` that is congruent to x modulo the prime of
+/// `field`.
 fn stands_for(r: f64, x: i128, bound: f64, field: F50) -> bool {
     let p = i128::from(field.modulus());
     r.fract() == 0.0 && r.abs() <= bound && (r as i128 - x).rem_euclid(p) == 0
@@ -119,14 +120,15 @@ fn corners_of_reductions_and_products() {
     }
 }
 
-/// Tests products a·w with a near its bound, for which a·w/p is half-way between two integers.
+/// Tests products a·w for which a·w/p is within 1/(2p) of half an odd integer. |a| takes values up
+/// to the bound of [`F50::mul_by`].
 #[test]
 fn products_half_way_between_multiples_of_the_modulus() {
     let mut random = ChaCha8Rng::seed_from_u64(50);
     for field in fields() {
         let p = field.modulus();
         for _ in 0..2_000 {
-            // a·w ≡ (p ± 1)/2, for a near its bound.
+            // a·w ≡ (p ± 1)/2 mod p, for every a up to its bound.
             let w = random.random_range(1..=p / 2);
             let half = mul_mod(p.div_ceil(2), pow_mod(w, p - 2, p), p);
             let most = FACTOR_LIMIT as u64 / p;

@@ -1,8 +1,8 @@
-//! Columns, which are sums of products of digits, and their conversion to digits.
+//! Columns (sums of products of digits) and their conversion to digits.
 
 use super::{Form, Gfn};
 
-/// A signed number of 192 bits in two's complement.
+/// A signed number of 192 bits in two's complement, in which products of digits are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Column {
     low: u128,
@@ -47,12 +47,12 @@ impl Column {
     }
 }
 
-/// A radix r, prepared for divisions by it (Möller and Granlund 2011, *Improved division by
-/// invariant integers*, algorithm 4).
+/// A radix r with a precomputed reciprocal for divisions by r (Möller and Granlund 2011, *Improved
+/// division by invariant integers*, algorithm 4).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Divisor {
     shift: u32,
-    /// d = r·2^shift, which is at least 2^63.
+    /// The normalized divisor d = r·2^shift, which is at least 2^63.
     d: u64,
     /// The reciprocal of d: ⌊(2^128 − 1)/d⌋ − 2^64.
     reciprocal: u64,
@@ -65,8 +65,8 @@ impl Divisor {
         Self { shift, d, reciprocal: (u128::MAX / u128::from(d)) as u64 }
     }
 
-    /// Returns ⌊x/d⌋ and x mod d for x = high·2^64 + low, where d is the shifted radix of this
-    /// divisor. Requires x < d·2^64.
+    /// Returns (⌊x/d⌋, x mod d) for x = high·2^64 + low. Here d is the field `d`, the radix shifted
+    /// to 64 bits. Requires x < d·2^64.
     #[inline(always)]
     fn step(&self, high: u64, low: u64) -> (u64, u64) {
         let q = u128::from(self.reciprocal) * u128::from(high);
@@ -83,8 +83,8 @@ impl Divisor {
         (quotient, rest)
     }
 
-    /// Returns [x_0, x_1, x_2] with x = x_0 + x_1·r + x_2·r², where x_0 and x_1 are from 0 to r
-    /// − 1. Requires 0 ≤ x < 2^9·r².
+    /// Returns [x_0, x_1, x_2] with x = x_0 + x_1·r + x_2·r², where x_0 and x_1 are below r.
+    /// Requires 0 ≤ x < 2^9·r², so x_2 is below 2^9.
     #[inline(always)]
     fn digits(&self, x: Column) -> [u64; 3] {
         // x·2^shift < 2^9·r·d < 2^9·2^128, whose highest word is below 2^9 < d.
@@ -99,20 +99,23 @@ impl Divisor {
     }
 }
 
-/// Returns the bits that are lost when the 128-bit number x is shifted to the left by `shift` bits,
-/// for `shift` below 64.
+/// Returns the bits of the 128-bit number x that a left shift by `shift` bits loses. Requires
+/// `shift` below 64.
 #[inline(always)]
 fn carried_out(x: u128, shift: u32) -> u64 {
     ((x >> 64) as u64).checked_shr(64 - shift).unwrap_or(0)
 }
 
-/// Returns two numbers that make the columns positive, for elements of K digits in radix r: b_0 is
-/// added to the lowest column, and b_1 to each other column. They do not change the element,
-/// because b_0 + b_1·(r + … + r^(K−1)) = 0 mod p.
+/// Returns [b_0, b_1], two numbers that make the columns of an element of K digits nonnegative: b_0
+/// is added to the lowest column, and b_1 to every other column.
 ///
-/// Let c = r·(K + 1). For every i, c·r is added to column i, and c is subtracted from column i + 1,
-/// which adds 0 to the element. Because r^K = −1, a subtraction from column K is an addition to
-/// column 0. So b_0 = c·(r + 1) and b_1 = c·(r − 1). Both are at least K·r·(r − 1).
+/// The additions do not change the element, because b_0 + b_1·(r + … + r^(K−1)) = 0 mod p, where r
+/// is the radix. To show this, let c = r·(K + 1). For every i, add c·r to column i and subtract c
+/// from column i + 1. Each such pair of operations adds c·r·r^i − c·r^(i+1) = 0 to the element.
+/// Because r^K = −1, a subtraction from column K is an addition to column 0. So b_0 = c·(r + 1) and
+/// b_1 = c·(r − 1).
+///
+/// Both numbers are at least K·r·(r − 1).
 pub(super) fn bias(form: Form) -> [Column; 2] {
     let r = form.radix();
     let c = u128::from(r) * (form.digits() as u128 + 1);
@@ -126,10 +129,10 @@ pub(super) fn bias(form: Form) -> [Column; 2] {
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Returns the element Σ c_i·r^i, for columns c_i with |c_i| ≤ K·(r − 1)².
+    /// Returns the element Σ c_i·r^i for columns c_i with |c_i| ≤ K·(r − 1)².
     ///
     /// After the [`bias`] is added, every column is at least 0 and below (2K + 2)·r². Each column
-    /// is split into three digits, the third below 2^9, independently of the other columns.
+    /// is split into three digits independently of the other columns. The third digit is below 2^9.
     pub(super) fn resolved(&self, columns: &[Column; K]) -> [u64; K] {
         let mut parts = [[0u64; 3]; K];
         for (i, (part, &column)) in parts.iter_mut().zip(columns).enumerate() {
@@ -154,7 +157,8 @@ impl<const K: usize> Gfn<K> {
         x
     }
 
-    /// Returns the digit d, 0 ≤ d < r, and the carry c with x = d + c·r. Cost: about |x/r| steps.
+    /// Returns the digit d, 0 ≤ d < r, and the carry c with x = d + c·r. Cost: about |x/r|
+    /// additions or subtractions.
     #[inline(always)]
     fn digit(&self, mut x: i128) -> (u64, i128) {
         let r = i128::from(self.r);

@@ -15,12 +15,13 @@ pub enum NoElement {
         /// The number of digits given.
         found: usize,
     },
-    /// A digit is not below the radix r, and the element is not r^K, whose digits are 0, …, 0, r.
+    /// A digit is r or more, where r is the radix. The only element with such a digit is r^K, whose
+    /// digits are 0, …, 0, r, but the digits given are different.
     #[error(
         "digit {at} is {digit}, but digits must be below the radix {radix} (only the element r^k has the highest digit {radix})"
     )]
     Digit {
-        /// The index of the digit, from 0 for the lowest.
+        /// The index of the digit. The lowest digit has index 0.
         at: usize,
         /// The value of the digit.
         digit: u64,
@@ -46,8 +47,8 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// Returns x mod p, where p is the modulus of the field, for a natural number x of any size in
-    /// little-endian limbs. Cost: O(n²) for n limbs.
+    /// Returns x mod p, where p is the modulus of the field. The natural number x is given in
+    /// little-endian limbs and may have any size. Cost: O(n²) for n limbs.
     #[must_use]
     pub fn from_limbs(&self, x: &[u64]) -> [u64; K] {
         let mut rest = limbs::trimmed(x).to_vec();
@@ -80,8 +81,8 @@ impl<const K: usize> Gfn<K> {
         x
     }
 
-    /// Returns x mod p, where p is the modulus of the field, for a natural number x of any size in
-    /// little-endian bytes.
+    /// Returns x mod p, where p is the modulus of the field. The natural number x is given in
+    /// little-endian bytes and may have any size. Cost: O(n²) for n bytes.
     #[must_use]
     pub fn from_bytes(&self, bytes: &[u8]) -> [u64; K] {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |x, &byte| x << 8 | u64::from(byte));

@@ -1,12 +1,15 @@
-//! Maps a form that is known only at run time to the type of its field.
+//! A macro that maps a form known only at run time to the type of its field.
 
-/// `with_field!(form, |field| expression)` evaluates the expression with `field` bound to the
-/// [`Gfn<K>`](crate::gfn::Gfn) of a [`Form`](crate::gfn::Form), where K is its number of digits.
-/// The result is a `Result`: the value of the expression, whose type must be the same for all K, or
-/// the error [`NoField`](crate::gfn::NoField) if the number of the form is not prime.
+/// Evaluates an expression with the field of a [`Form`](crate::gfn::Form) that is known only at run
+/// time.
 ///
-/// The expression is the body of a closure that is compiled once for each K. Functions that it
-/// calls may have a parameter `&Gfn<K>` with `const K: usize`.
+/// `with_field!(form, |field| expression)` binds `field` to the [`Gfn<K>`](crate::gfn::Gfn) of the
+/// form, where K is the number of digits of the form. It returns `Ok` with the value of the
+/// expression, whose type must be the same for all K. It returns the error
+/// [`NoField`](crate::gfn::NoField) if the number of the form is not prime.
+///
+/// The expression is compiled once for each K. It can call functions that have a parameter
+/// `&Gfn<K>` and are generic over `const K: usize`.
 #[macro_export]
 macro_rules! with_field {
     ($form:expr, |$field:ident| $body:expr) => {{

@@ -1,11 +1,12 @@
-//! The numbers r^k + 1 with a sparse radix r, and a list of known primes among them.
+//! The type [`Form`] of the numbers r^k + 1 with a sparse radix r, and a list of known primes among
+//! these numbers.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::limbs;
 
-/// A number r^k + 1 with a radix r = 2^w + 2^u or r = 2^w − 2^u. Such a number is called a
+/// A number p = r^k + 1 with a radix r = 2^w + 2^u or r = 2^w − 2^u. The literature calls p a
 /// sparse-radix generalized Fermat number (Chen et al. 2018, appendix).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Form {
@@ -18,7 +19,7 @@ pub struct Form {
 /// The reason why a [`Form`] cannot be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoForm {
-    /// The radix r = 2^w ± 2^u is invalid: it is not below 2^64, or w > u ≥ 1 does not hold.
+    /// The radix r = 2^w ± 2^u is invalid: r ≥ 2^64, or w > u ≥ 1 does not hold.
     #[error("2^{w} {} 2^{u} is not a valid radix: it must be less than 2^64, with w > u >= 1", if *.sum { '+' } else { '-' })]
     Radix {
         /// The exponent w of the larger power of two.
@@ -88,13 +89,13 @@ impl Form {
         self.sum
     }
 
-    /// Returns k, the number of digits of an element of Z/pZ in radix r, where p = r^k + 1.
+    /// Returns k, the exponent of p = r^k + 1. An element of Z/pZ has k digits in radix r.
     #[must_use]
     pub const fn digits(&self) -> usize {
         self.k
     }
 
-    /// Returns p = r^k + 1 in little-endian limbs, the highest of which is not 0.
+    /// Returns p = r^k + 1 in little-endian limbs. The highest limb is not 0.
     #[must_use]
     pub fn modulus(&self) -> Vec<u64> {
         let mut power = vec![1];
@@ -109,7 +110,7 @@ impl Form {
         power
     }
 
-    /// Returns the number of bits of p = r^k + 1.
+    /// Returns the number of bits of p = r^k + 1, without leading zeros.
     #[must_use]
     pub fn bits(&self) -> u32 {
         {
@@ -118,8 +119,8 @@ impl Form {
         }
     }
 
-    /// Returns the largest m such that 2^m divides p − 1 = r^k. It is u·k, because r = 2^u·(2^(w−u)
-    /// ± 1).
+    /// Returns the largest m such that 2^m divides p − 1 = r^k. The result is u·k, because r =
+    /// 2^u·(2^(w−u) ± 1).
     #[must_use]
     pub const fn two_adicity(&self) -> u32 {
         self.u * self.k as u32
@@ -132,7 +133,7 @@ impl Form {
     }
 }
 
-/// Parses the output of `Display`, for example `(2^63+2^34)^8+1`. Spaces are ignored. The minus
+/// Parses the output of `Display`, for example `(2^63+2^34)^8+1`. White space is ignored. The minus
 /// sign − (U+2212) is accepted in place of the hyphen.
 impl FromStr for Form {
     type Err = NoForm;
@@ -156,13 +157,13 @@ impl FromStr for Form {
     }
 }
 
-/// Parses a decimal number without a sign. Returns `None` if a character is not a digit, or if the
-/// number has more than 32 bits.
+/// Parses a decimal number without a sign. Returns `None` if a character is not a digit, if there
+/// are no digits, or if the number has more than 32 bits.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Formats a form in the syntax of the example `(2^63+2^34)^8+1`.
+/// Formats a form like the example `(2^63+2^34)^8+1`.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.sum { '+' } else { '-' };
@@ -177,7 +178,7 @@ const fn known(form: Result<Form, NoForm>) -> Form {
     }
 }
 
-/// Known primes r^k + 1, one for each k = 2, 4, 8, …, 128, after Chen et al. 2018.
+/// Known primes r^k + 1, one for each k = 2, 4, 8, …, 128 in this order (Chen et al. 2018).
 pub const PRIMES: [Form; 7] = [
     known(Form::plus(63, 53, 2)),
     known(Form::minus(64, 50, 4)),

@@ -1,20 +1,23 @@
-//! Products by Karatsuba's method for polynomials. The coefficients are the digits of an element.
+//! Products of elements by Karatsuba's method. An element is treated as a polynomial whose
+//! coefficients are the digits.
 
 use super::Gfn;
 use super::column::Column;
 
-/// The largest number of coefficients for which polynomials are multiplied by the schoolbook
+/// The largest number of coefficients for which two polynomials are multiplied by the schoolbook
 /// method.
 const SHORT: usize = 16;
 
 impl<const K: usize> Gfn<K> {
-    /// Returns a·b by Karatsuba's method (Karatsuba and Ofman 1962). The digits of a and b are the
-    /// coefficients of polynomials in T. With a = a_0 + a_1·T^h and b = b_0 + b_1·T^h, the sum
-    /// a_0·b_1 + a_1·b_0 is a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0).
+    /// Returns a·b by Karatsuba's method (Karatsuba and Ofman 1962).
     ///
-    /// Differences are used because a sum of two digits may have 65 bits. A coefficient of a
-    /// difference has 64 bits and a sign. The product of the differences is computed by the
-    /// schoolbook method. Only the products a_0·b_0 and a_1·b_1 are split again.
+    /// The digits of a and b are the coefficients of polynomials in T. Each polynomial is split
+    /// into halves, a = a_0 + a_1·T^h and b = b_0 + b_1·T^h. The middle coefficient a_0·b_1 +
+    /// a_1·b_0 of the product is computed as a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0).
+    ///
+    /// Differences are used because a sum of two digits may have 65 bits, whereas a difference has
+    /// 64 bits and a sign. The product of the differences is computed by the schoolbook method. The
+    /// products a_0·b_0 and a_1·b_1 are computed recursively by Karatsuba's method.
     #[must_use]
     pub fn mul_by_karatsuba(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if let Some(product) = self.by_minus_one(a, b) {
@@ -31,8 +34,8 @@ impl<const K: usize> Gfn<K> {
     }
 }
 
-/// Computes the 2n − 1 coefficients of a·b, followed by 0, where the polynomials a and b have n
-/// coefficients each.
+/// Writes the 2n − 1 coefficients of a·b and a final 0 to `product`, the lowest first. The
+/// polynomials a and b have n coefficients each, and `product` has 2n entries.
 fn multiply(a: &[u64], b: &[u64], product: &mut [Column]) {
     let n = a.len();
     if n <= SHORT {
@@ -57,8 +60,8 @@ fn multiply(a: &[u64], b: &[u64], product: &mut [Column]) {
     }
 }
 
-/// Up to 64 signed numbers. Each is stored as (absolute value, mask), where the mask is −1 for a
-/// negative number and 0 otherwise.
+/// Up to 64 signed numbers. Each number is stored as (absolute value, mask). All bits of the mask
+/// are ones for a negative number, and zeros otherwise.
 type Signed = [(u64, u64); 64];
 
 fn differences(a: &[u64], b: &[u64]) -> Signed {
@@ -69,8 +72,9 @@ fn differences(a: &[u64], b: &[u64]) -> Signed {
     all
 }
 
-/// Computes the 2n − 1 coefficients of a·b, followed by 0. The polynomials a and b have n
-/// coefficients, the first n numbers of each array.
+/// Writes the 2n − 1 coefficients of a·b and a final 0 to `product`, the lowest first. The
+/// coefficients of the polynomials a and b are the first n numbers of each array, and `product` has
+/// 2n entries.
 fn multiply_signed(a: &Signed, b: &Signed, n: usize, product: &mut [Column]) {
     for (i, column) in product.iter_mut().enumerate() {
         let (from, to) = (i.saturating_sub(n - 1), n.min(i + 1));

@@ -1,8 +1,8 @@
-//! Fields Z/pZ, p = r^k + 1 with r = 2^w ± 2^u: sparse-radix generalized Fermat primes (Chen,
+//! Fields Z/pZ, where p = r^k + 1 is a sparse-radix generalized Fermat prime: r = 2^w ± 2^u (Chen,
 //! Covanov, Mohajerani and Moreno Maza 2018, appendix).
 //!
-//! In Z/pZ, r is a root of unity of order 2k. A product by a power of r is a rotation of the
-//! digits.
+//! Elements are stored as k digits in radix r. In Z/pZ, r is a root of unity of order 2k, and a
+//! product by a power of r is a rotation of the digits with changes of sign.
 //!
 //! | file | subject |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | `sum` | sums, and products by powers of r and of ½ |
 //! | `column` | sums of products of digits, and their conversion to digits |
 //! | `product`, `karatsuba`, `transforms` | three multiplication methods |
-//! | `convert` | integers, bytes, digits |
-//! | `dispatch` | the field of a form known at run time only |
+//! | `convert` | conversions to and from integers, bytes and digits |
+//! | `dispatch` | a macro for the field of a form known only at run time |
 
 mod column;
 mod convert;
@@ -40,10 +40,10 @@ use std::sync::OnceLock;
 use crate::field::Field;
 use column::{Column, Divisor};
 
-/// The field Z/pZ for a prime p = r^K + 1 given by a [`Form`] of K digits.
+/// The field Z/pZ for a prime p = r^K + 1, which is given by a [`Form`] of K digits.
 ///
-/// An element consists of K digits x_i in radix r, the lowest first, and its value is Σ x_i·r^i.
-/// All digits are below r, except in the element r^K, which is stored with x_(K−1) = r and all
+/// An element consists of K digits x_i in radix r, the lowest first. Its value is Σ x_i·r^i. All
+/// digits are below r, with the exception of one element: r^K is stored with x_(K−1) = r and all
 /// other digits 0.
 #[derive(Debug, Clone)]
 pub struct Gfn<const K: usize> {
@@ -56,7 +56,7 @@ pub struct Gfn<const K: usize> {
     roots: OnceLock<Vec<[u64; K]>>,
 }
 
-/// The reason why a [`Form`] has no field of type [`Gfn`].
+/// The reason why there is no field of type [`Gfn`] for a [`Form`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoField {
     /// The number of digits of the form differs from the parameter K of the type.
@@ -67,14 +67,16 @@ pub enum NoField {
         /// The parameter K of the type.
         digits: usize,
     },
-    /// The form's number r^k + 1 is not prime.
+    /// The number r^k + 1 of the form stored here is not prime.
     #[error("{0} is not a prime, so there is no field of this order")]
     Composite(Form),
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Creates the field Z/pZ, where p is the number of the form. For one of the [`PRIMES`] no
-    /// proof is needed. For any other form, p is proven prime by [`Form::is_prime`].
+    /// Creates the field Z/pZ, where p is the number of the form.
+    ///
+    /// The [`PRIMES`] are accepted without a test. For any other form, [`Form::is_prime`] proves
+    /// that p is prime.
     ///
     /// # Errors
     /// Returns an error if the form does not have K digits, or if p is not prime.
@@ -88,7 +90,7 @@ impl<const K: usize> Gfn<K> {
         Ok(Self::ring(form))
     }
 
-    /// Creates the ring Z/pZ without a check that p is prime.
+    /// Creates the ring Z/pZ without checking that p is prime. Requires a form of K digits.
     fn ring(form: Form) -> Self {
         debug_assert_eq!(form.digits(), K, "{form}");
         let r = form.radix();
@@ -138,10 +140,13 @@ impl<const K: usize> Field for Gfn<K> {
         let base = self.pow(a, &[self.r - 1]);
         Some((1..K).fold(base, |power, _| self.mul(&self.pow_radix(&power), &base)))
     }
-    /// Returns ω(m), a root of unity of order 2^m for m = `log2`. Returns `None` if m > 40 or the
-    /// field has no root of this order. For 2^m = 2K, ω(m) is r. For 2^m ≥ 2K, ω(m + 1) is the
-    /// smaller of the two square roots of ω(m), compared as integers from 0 to p − 1. Cost: about
-    /// log2(p) squarings at the first call.
+    /// Returns ω(m), a root of unity of order 2^m, for m = `log2`. Returns `None` if m > 40 or if
+    /// the field has no root of this order.
+    ///
+    /// For 2^m = 2K, ω(m) is r. For 2^m ≥ 2K, ω(m + 1) is the smaller of the two square roots of
+    /// ω(m), compared as integers from 0 to p − 1.
+    ///
+    /// Cost: about log2(p) squarings at the first call. Later calls only read a table.
     fn root_of_unity(&self, log2: u32) -> Option<[u64; K]> {
         self.roots.get_or_init(|| self.all_roots()).get(log2 as usize).copied()
     }
@@ -153,7 +158,7 @@ impl<const K: usize> Field for Gfn<K> {
     }
 }
 
-/// Two fields are equal if their forms are equal.
+/// Two fields are equal if and only if their forms are equal.
 impl<const K: usize> PartialEq for Gfn<K> {
     fn eq(&self, other: &Self) -> bool {
         self.form == other.form

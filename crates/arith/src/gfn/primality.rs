@@ -1,5 +1,5 @@
-//! Proofs that p = r^k + 1 is prime. They use the factors of p − 1 = r^k, because r is easy to
-//! factor.
+//! Proofs that p = r^k + 1 is prime. The proofs use the prime factors of p − 1 = r^k, which are the
+//! prime factors of the 64-bit number r.
 
 use super::{Form, Gfn};
 use crate::field::Field;
@@ -8,11 +8,13 @@ use crate::primes;
 impl Form {
     /// Returns whether p = r^k + 1 is prime. The answer is proven.
     ///
-    /// The prime factors q of p − 1 are the prime factors of r. p is prime if for each q there is a
-    /// number a with a^(p−1) = 1 and a^((p−1)/q) ≠ 1 mod p (Brillhart, Lehmer and Selfridge 1975,
-    /// *New primality criteria and factorizations of 2^m ± 1*, theorem 1). The numbers a that are
-    /// tried are small primes with Jacobi symbol (a | p) = −1. If a^((p−1)/2) ≠ −1 for one of these
-    /// primes a, p is composite (Solovay and Strassen 1977).
+    /// The prime factors q of p − 1 are the prime factors of r. The number p is prime if for each q
+    /// there is a number a with a^(p−1) = 1 and a^((p−1)/q) ≠ 1 mod p (Brillhart, Lehmer and
+    /// Selfridge 1975, *New primality criteria and factorizations of 2^m ± 1*, theorem 1).
+    ///
+    /// The numbers a that are tried are the primes a = 2, 3, 5, … with Jacobi symbol (a | p) = −1.
+    /// If a^((p−1)/2) ≠ −1 mod p for one of these primes a, p is composite (Solovay and Strassen
+    /// 1977).
     ///
     /// Cost: several powers, each of log2(p) squarings. For a composite p, one power usually
     /// suffices.
@@ -37,8 +39,8 @@ impl Form {
         (primes::pow_mod(self.radix(), self.digits() as u64, q) + 1) % q
     }
 
-    /// Iterates in ascending order over the primes q with Jacobi symbol (q | p) = −1. If p is
-    /// prime, these are the primes that are quadratic non-residues modulo p.
+    /// Iterates in ascending order over the primes q with Jacobi symbol (q | p) = −1, where p =
+    /// r^k + 1. If p is prime, these are the primes that are quadratic non-residues modulo p.
     pub(super) fn non_squares(self) -> impl Iterator<Item = u64> {
         primes::primes_between(2, u64::MAX).filter(move |&q| match q {
             // 2 is a square modulo 8n ± 1 (p is 1 or 5 mod 8); the others by reciprocity, as p is 1
@@ -53,8 +55,8 @@ impl Form {
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Returns whether the modulus p is prime, by the method of [`Form::is_prime`]. Requires p ≥
-    /// 2^64.
+    /// Returns whether the modulus p is prime, by the method of [`Form::is_prime`]. Requires p >
+    /// 1000, because any p with a prime factor below 1000 is taken to be composite.
     pub(super) fn is_field(&self) -> bool {
         const SMALL: u64 = 1000;
         if primes::primes_between(2, SMALL).any(|q| self.form.modulo(q) == 0) {

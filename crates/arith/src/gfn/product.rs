@@ -1,11 +1,13 @@
-//! Products by columns (sums of products of digits), and the choice of the method for each K.
+//! Products by columns (sums of products of digits), and the choice of the multiplication method
+//! for each K.
 
 use super::Gfn;
 use super::column::Column;
 
 impl<const K: usize> Gfn<K> {
-    /// Returns a·b by the method that is fastest for K according to measurements with AVX2: columns
-    /// for K < 128, and transforms for K = 128. Karatsuba's method is fastest for no K.
+    /// Returns a·b by the method that is fastest for K: columns for K < 128, and transforms for
+    /// K = 128. The choice is based on measurements with AVX2. Karatsuba's method is not the
+    /// fastest for any K.
     pub(super) fn product(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         match K {
             ..128 => self.mul_by_columns(a, b),
@@ -13,8 +15,8 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// Returns a² by the method that is fastest for K: columns for K < 128, and transforms for K
-    /// = 128.
+    /// Returns a² by the method that is fastest for K: columns for K < 128, and transforms for
+    /// K = 128.
     pub(super) fn squared(&self, a: &[u64; K]) -> [u64; K] {
         match K {
             ..128 => self.square_by_columns(a),
@@ -22,8 +24,9 @@ impl<const K: usize> Gfn<K> {
         }
     }
 
-    /// Returns a·b by K² products of digits, summed in columns of 192 bits: c_i = Σ_(j ≤ i)
-    /// a_j·b_(i−j) − Σ_(j > i) a_j·b_(K+i−j).
+    /// Returns a·b by K² products of digits, summed in columns of 192 bits. Column i is c_i =
+    /// Σ_(j ≤ i) a_j·b_(i−j) − Σ_(j > i) a_j·b_(K+i−j), where a_j and b_j are the digits, and a·b
+    /// is Σ c_i·r^i.
     #[must_use]
     pub fn mul_by_columns(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if let Some(product) = self.by_minus_one(a, b) {
@@ -40,7 +43,8 @@ impl<const K: usize> Gfn<K> {
         self.resolved(&columns)
     }
 
-    /// Returns a² by the method of [`Gfn::mul_by_columns`], with half of the products of digits.
+    /// Returns a² by the method of [`Gfn::mul_by_columns`], with about half as many products of
+    /// digits.
     #[must_use]
     pub fn square_by_columns(&self, a: &[u64; K]) -> [u64; K] {
         if self.is_minus_one(a) {
@@ -61,7 +65,7 @@ impl<const K: usize> Gfn<K> {
         self.resolved(&columns)
     }
 
-    /// Returns a·b if at least one of the factors is −1, and `None` otherwise.
+    /// Returns a·b if at least one of the factors is −1. Otherwise returns `None`.
     pub(super) fn by_minus_one(&self, a: &[u64; K], b: &[u64; K]) -> Option<[u64; K]> {
         let other = match (self.is_minus_one(a), self.is_minus_one(b)) {
             (true, _) => b,
@@ -77,8 +81,8 @@ impl<const K: usize> Gfn<K> {
         one
     }
 
-    /// Returns a·b by K² products of digits, each of which is reduced by a division instruction.
-    /// Tests compare the faster methods with this one.
+    /// Returns a·b by K² products of digits. Each product is split into two digits by division
+    /// instructions. Tests compare the faster methods with this method.
     #[must_use]
     pub fn mul_schoolbook(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         let mut sums = [0i128; K];

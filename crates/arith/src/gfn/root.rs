@@ -1,22 +1,23 @@
-//! Computes the roots of unity ω(m) of order 2^m. They are chosen so that ω(m) is r for 2^m = 2K.
+//! Computes the roots of unity ω(m) of order 2^m. They are chosen such that ω(m) is r for 2^m = 2K.
 
 use super::Gfn;
 use crate::field::Field;
 
-/// The base-2 logarithm of the largest order for which a root of unity is stored. Longer transforms
-/// do not fit in memory.
+/// The base-2 logarithm of the largest order for which a root of unity is stored. Transforms of
+/// this length or longer do not fit in memory.
 const LOG2_LONGEST: u32 = 40;
 
 impl<const K: usize> Gfn<K> {
-    /// Returns the roots of unity ω(0), ω(1), …, ω(n), where ω(m) has order 2^m. n is the largest
-    /// exponent up to 40 for which 2^n divides p − 1.
+    /// Returns the roots of unity ω(0), ω(1), …, ω(n), where ω(m) has order 2^m. Here n is the
+    /// largest exponent up to 40 for which 2^n divides p − 1.
     ///
-    /// Let g(m), a power of a quadratic non-residue, be a root of unity of order 2^m, with g(m)² =
-    /// g(m − 1). Then ω(m) = g(m)^e for an odd e, and the square roots of ω(m) are g(m + 1)^e and
-    /// its negative, which is g(m + 1)^(e + 2^m). So e is computed bit by bit, whereas Algorithm 1
-    /// of Chen et al. 2018 (appendix) searches e among all numbers below 2K.
+    /// Method: First, roots of unity g(m) of order 2^m with g(m)² = g(m − 1) are computed as powers
+    /// of a quadratic non-residue. Then ω(m) = g(m)^e for some e. The square roots of ω(m) are
+    /// g(m + 1)^e and its negative, which is g(m + 1)^(e + 2^m). So each choice between the two
+    /// square roots determines one more bit of e. In contrast, Algorithm 1 of Chen et al. 2018
+    /// (appendix) searches for e among all numbers below 2K.
     ///
-    /// Cost: log2(p) squarings for the g(m), and about 400 products.
+    /// Cost: log2(p) squarings for all g(m), and about 400 products.
     pub(super) fn all_roots(&self) -> Vec<[u64; K]> {
         let (adicity, one) = (self.form.two_adicity(), self.one());
         let longest = adicity.min(LOG2_LONGEST);

@@ -1,5 +1,5 @@
-//! Sums, differences, and products by powers of r and of ½, each computed in one pass over the
-//! digits.
+//! Sums, differences, and products by powers of r and of ½. Each operation takes a few passes over
+//! the digits.
 
 use super::Gfn;
 
@@ -80,8 +80,8 @@ impl<const K: usize> Gfn<K> {
         a[K - 1] == self.r
     }
 
-    /// Returns a·r^i by a rotation of the digits, for any i. The radix r satisfies r^(2K) = 1.
-    /// Cost: one subtraction of elements.
+    /// Returns a·r^i for any i, by a rotation of the digits. Digits that wrap around change their
+    /// sign, because r^K = −1. Cost: one subtraction of elements.
     #[must_use]
     pub fn mul_by_radix_power(&self, a: &[u64; K], i: u64) -> [u64; K] {
         let i = (i % (2 * K as u64)) as usize;
@@ -101,8 +101,10 @@ impl<const K: usize> Gfn<K> {
     /// Returns a/2^l, for any l. Cost: ⌈l/u⌉ passes over the digits, where u is the exponent
     /// [`Form::u`](super::Form::u).
     ///
-    /// If 2^l divides r, a digit h·2^l + m at r^j, with m < 2^l, becomes h at r^j plus m·r/2^l at
-    /// r^(j−1). For j = 0, r^(−1) is −r^(K−1).
+    /// One pass divides by a power 2^l that divides r. It splits the digit at r^j into h·2^l + m
+    /// with m < 2^l. The quotient has the digit h at r^j, and m·r/2^l is added to the digit at
+    /// r^(j−1). For j = 0, the latter is subtracted from the digit at r^(K−1), because r^(−1) =
+    /// −r^(K−1).
     #[must_use]
     pub fn div_by_power_of_two(&self, a: &[u64; K], l: u32) -> [u64; K] {
         let (mut x, mut left) = (*a, l);

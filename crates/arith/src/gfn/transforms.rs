@@ -1,4 +1,5 @@
-//! Products of polynomials mod T^K + 1, by number-theoretic transforms modulo three primes at once.
+//! Products of elements as polynomials mod T^K + 1, by number-theoretic transforms modulo three
+//! primes at once.
 
 use std::sync::LazyLock;
 
@@ -8,12 +9,12 @@ use super::Gfn;
 use super::column::Column;
 use crate::f50::{F50, PRIMES};
 
-/// One number for each of four primes. Only three primes are needed. The fourth number fills the
-/// fourth lane of a vector, and the results in this lane are ignored.
+/// One number for each of four primes, which fill the four lanes of a vector. Only three primes are
+/// needed; the results in the fourth lane are ignored.
 type Lanes = [f64; 4];
 
-/// A fixed factor w for each prime p, and RN(w/p), which is w/p rounded to an `f64`.
-/// [`F50::mul_by`] multiplies by such a factor.
+/// A fixed factor for multiplications by [`F50::mul_by`] modulo each prime p: the number w, and
+/// RN(w/p), which is w/p rounded to an `f64`.
 #[derive(Clone, Copy)]
 struct Factors {
     w: Lanes,
@@ -22,20 +23,21 @@ struct Factors {
 
 struct Tables {
     p: Lanes,
-    /// The numbers RN(1/p), which are 1/p rounded to an `f64`, one for each prime p.
+    /// The number RN(1/p) for each prime p, which is 1/p rounded to an `f64`.
     inverse: Lanes,
     /// The factor 2^32.
     shift: Factors,
-    /// The factors w of a tree of polynomials. A node with the factor w is a polynomial x^(2n) − w²
-    /// = (x^n − w)·(x^n + w), and its children are x^n − w and x^n + w. Entry 2^s + j is the factor
-    /// of node j of layer s. Layer 0 consists of the root of the tree, x^K + 1. The factors do not
-    /// depend on K.
+    /// The factors w of a binary tree of polynomials. A node with the factor w is the polynomial
+    /// x^(2n) − w² = (x^n − w)·(x^n + w). Its children are x^n − w and x^n + w.
+    ///
+    /// Entry 2^s + j is the factor of node j of layer s. Layer 0 consists of the root of the tree,
+    /// x^K + 1. The factors do not depend on K.
     nodes: Vec<Factors>,
     inverses: Vec<Factors>,
     /// Entry i is the factor 1/2^i.
     scales: Vec<Factors>,
-    /// The factors of Garner's formula for the first three primes q_0, q_1 and q_2. Entry 0 is
-    /// 1/q_0 mod q_1 and mod q_2, and entry 1 is 1/q_1 mod q_2.
+    /// The factors of Garner's formula for the first three primes q_0, q_1 and q_2. Entry 0 is the
+    /// inverse of q_0, modulo q_1 and modulo q_2. Entry 1 is the inverse of q_1 modulo q_2.
     garner: [Factors; 2],
 }
 
@@ -89,12 +91,12 @@ impl Tables {
     }
 }
 
-/// The number 3·2^51. Adding it to a number x, |x| ≤ 2^51, and subtracting it again rounds x to the
-/// nearest integer.
+/// The number 3·2^51. For |x| ≤ 2^51, the value (x + `MAGIC`) − `MAGIC` is x rounded to the nearest
+/// integer.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 impl Tables {
-    /// Computes [`F50::mul_by`] for each prime.
+    /// Computes [`F50::mul_by`] in each lane, modulo the prime of the lane.
     #[inline(always)]
     fn mul_by(&self, a: Lanes, factors: &Factors) -> Lanes {
         std::array::from_fn(|l| {
@@ -104,7 +106,7 @@ impl Tables {
         })
     }
 
-    /// Computes [`F50::mul`] for each prime.
+    /// Computes [`F50::mul`] in each lane, modulo the prime of the lane.
     #[inline(always)]
     fn mul(&self, a: Lanes, b: Lanes) -> Lanes {
         std::array::from_fn(|l| {
@@ -114,7 +116,7 @@ impl Tables {
         })
     }
 
-    /// Computes [`F50::reduce`] for each prime.
+    /// Computes [`F50::reduce`] in each lane, modulo the prime of the lane.
     #[inline(always)]
     fn reduce(&self, x: Lanes) -> Lanes {
         std::array::from_fn(|l| {
@@ -123,12 +125,14 @@ impl Tables {
         })
     }
 
-    /// Returns the values at the roots of x^K + 1 of the polynomial whose coefficients are the
-    /// digits, modulo each prime p. Their absolute values are at most p/2 + 2.
+    /// Computes the transform modulo each prime p: the values of a polynomial at the roots of
+    /// x^K + 1. The coefficients of the polynomial are the digits. The absolute values of the
+    /// results are at most p/2 + 2.
     ///
-    /// The absolute value of a digit is at most 0.57p initially. A layer increases a bound B on the
+    /// The sums stay small enough for the products by factors, which accept values up to 4p.
+    /// Initially the absolute value of a digit is at most 0.57p. A layer increases a bound B on the
     /// values to B·17/16 + p/2. After four layers the bound is 2.93p, and all values are reduced.
-    /// After three more layers it is 2.3p. Products by factors accept values up to 4p.
+    /// After three more layers it is at most 2.3p.
     #[inline(always)]
     fn forward<const K: usize>(&self, digits: &[u64; K]) -> [Lanes; K] {
         let mut x = [[0.0; 4]; K];
@@ -156,9 +160,11 @@ impl Tables {
         x
     }
 
-    /// Computes the inverse transform. It requires values of absolute value at most 0.57p, and
-    /// returns values of at most 0.55p. Two layers increase a bound of 0.57p to at most 2.3p. After
-    /// every second layer all values are reduced.
+    /// Computes the inverse of [`Self::forward`] modulo each prime p. Requires values of absolute
+    /// value at most 0.57p. The absolute values of the results are at most 0.55p.
+    ///
+    /// Two layers increase a bound of 0.57p to at most 2.3p. After every second layer all values
+    /// are reduced.
     #[inline(always)]
     fn backward<const K: usize>(&self, x: &mut [Lanes; K]) {
         for s in (0..K.ilog2()).rev() {
@@ -183,10 +189,13 @@ impl Tables {
         }
     }
 
-    /// Returns the number of absolute value below 2^135 whose residues modulo the primes q_0, q_1
-    /// and q_2 are the first three lanes of `residues`. It is x_0 + q_0·(x_1 + q_1·x_2) with |x_i|
-    /// ≤ q_i/2 + 2 (Garner 1959). A number of this form is at most slightly above q_0·q_1·q_2/2 in
-    /// absolute value, so the result is unique.
+    /// Returns the number n with |n| < 2^135 whose residues modulo the primes q_0, q_1 and q_2 are
+    /// the first three lanes of `residues`. Requires that such a number exists.
+    ///
+    /// The result is computed by Garner's formula n = x_0 + q_0·(x_1 + q_1·x_2) with |x_i| ≤
+    /// q_i/2 + 2 (Garner 1959). The absolute value of this sum is at most slightly above
+    /// q_0·q_1·q_2/2. So n is the only number with these residues that the sum can be, because
+    /// 2^135 is much smaller than q_0·q_1·q_2.
     #[inline(always)]
     fn recombined(&self, residues: Lanes) -> Column {
         let x_0 = residues[0];
@@ -231,9 +240,12 @@ fn convolve_with_itself<const K: usize>(tables: &Tables, a: &[u64; K], out: &mut
 }
 
 impl<const K: usize> Gfn<K> {
-    /// Returns a·b by multiplying polynomials mod T^K + 1 whose coefficients are the digits. The
-    /// transforms are computed modulo three primes near 2^50. The product of the primes is much
-    /// larger than the sums of K products of digits.
+    /// Returns a·b by multiplying two polynomials mod T^K + 1. The coefficients of the polynomials
+    /// are the digits.
+    ///
+    /// The transforms are computed modulo three primes near 2^50. A coefficient of the product is a
+    /// sum of K products of digits. It is determined by its residues, because it is much smaller
+    /// than the product of the three primes.
     #[must_use]
     pub fn mul_by_transforms(&self, a: &[u64; K], b: &[u64; K]) -> [u64; K] {
         if let Some(product) = self.by_minus_one(a, b) {

@@ -1,10 +1,10 @@
-//! Implements the interface for transforms, [`Field`], for Z/qZ.
+//! Implements the trait [`Field`] for the field Z/qZ.
 
 use super::{add, canonical, inverse, mul, mul_pow2, neg, root_of_unity, square, sub};
 use crate::field::Field;
 
-/// The field Z/qZ, q = 2^64 − 2^32 + 1. An element is an integer from 0 to q − 1. Products by 64th
-/// roots of unity are shifts, because the root of unity of order 64 is 8.
+/// The field Z/qZ, q = 2^64 − 2^32 + 1. An element is an integer from 0 to q − 1. Products by roots
+/// of unity whose order divides 64 are shifts, because the root of unity of order 64 is 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Goldilocks;
 

@@ -1,15 +1,16 @@
 //! The field Z/qZ, q = 2^64 − 2^32 + 1 = 2^32·3·5·17·257·65537 + 1 (prime).
 //!
-//! Two facts make it fast: 2^64 ≡ 2^32 − 1 and 2^96 ≡ −1. A 128-bit product is reduced by shifts
-//! and additions (Solinas 1999, *Generalized Mersenne Numbers*), and multiplication by any root of
+//! Arithmetic is fast because 2^64 ≡ 2^32 − 1 and 2^96 ≡ −1. A 128-bit product is reduced by shifts
+//! and additions (Solinas 1999, *Generalized Mersenne Numbers*). Multiplication by any root of
 //! unity whose order divides 192 is a shift.
 //!
 //! # Representations
 //!
-//! *Canonical*: a `u64` x with 0 ≤ x < q. *Lazy*: any `u64` x, which represents x mod q; the 2^32 −
-//! 1 values from q to 2^64 − 1 represent 0, …, 2^32 − 2 a second time. Every function of this
-//! module expects canonical operands and returns canonical results, unless its description states
-//! otherwise. [`canonical`] converts a lazy number to a canonical one.
+//! A *canonical* number is a `u64` x with 0 ≤ x < q. A *lazy* number is any `u64` x; it represents
+//! x mod q. The 2^32 − 1 values from q to 2^64 − 1 represent 0, …, 2^32 − 2 a second time.
+//!
+//! Every function of this module expects canonical operands and returns canonical results, unless
+//! its description states otherwise. [`canonical`] converts a lazy number to a canonical number.
 
 mod field;
 mod roots;
@@ -23,8 +24,8 @@ pub const Q: u64 = 0xffff_ffff_0000_0001;
 /// The number ε = 2^64 mod q = 2^32 − 1.
 pub const EPSILON: u64 = 0xffff_ffff;
 
-/// Values for tests: 0 to 3, values on both sides of 2^31, 2^32, 2^33, 2^63 and q/2, and values
-/// from q − 2^33 to q − 1. With these values, arithmetic mod q carries, borrows or wraps around.
+/// Values for tests: 0 to 3, values near 2^31, 2^32, 2^33, 2^63 and q/2, and values from q − 2^33
+/// to q − 1. With these values, arithmetic mod q carries, borrows or wraps around.
 pub const CORNERS: [u64; 22] = [
     0,
     1,
@@ -128,8 +129,8 @@ pub const fn reduce(x: u128) -> u64 {
     canonical(s.wrapping_add(EPSILON * carry as u64))
 }
 
-/// Returns 2^k·a mod [`Q`] by shifts, for any k and for a below [`Q`]. In the field, 2 has order
-/// 192 and 2^96 = −1.
+/// Returns 2^k·a mod [`Q`] by shifts, for any k and for a below [`Q`]. The shifts use that 2^96 ≡
+/// −1, so 2 has order 192.
 #[inline(always)]
 #[must_use]
 pub const fn mul_pow2(a: u64, k: u32) -> u64 {
@@ -148,7 +149,7 @@ pub const fn mul_pow2(a: u64, k: u32) -> u64 {
     if negative { sub(minus, plus) } else { sub(plus, minus) }
 }
 
-/// Returns a^e mod [`Q`], with 0^0 = 1. Cost: at most 2·log2(e) products.
+/// Returns a^e mod [`Q`], with 0^0 = 1. Cost: at most 2·log2(e) + 2 products.
 #[must_use]
 pub const fn pow(a: u64, e: u64) -> u64 {
     let (mut power, mut base, mut e) = (1, a, e);
@@ -168,7 +169,7 @@ pub const fn inverse(a: u64) -> Option<u64> {
     if a == 0 { None } else { Some(pow(a, Q - 2)) }
 }
 
-/// Returns v mod [`Q`], an integer from 0 to [`Q`] − 1.
+/// Returns v mod [`Q`] as an integer from 0 to [`Q`] − 1, also for negative v.
 #[inline(always)]
 #[must_use]
 pub const fn from_i64(v: i64) -> u64 {

@@ -3,20 +3,22 @@
 use super::{Q, pow};
 
 /// A generator of the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. Its power 554^((q−1)/64)
-/// is 8 (Hérault 2025, §2), so transforms of up to 64 points multiply by shifts only.
+/// is 8 (Hérault 2025, §2). So the roots of unity in transforms of up to 64 points are powers of
+/// two, and products by these roots are shifts.
 pub const GENERATOR: u64 = 554;
 
 /// The order of the multiplicative group of Z/qZ, which is q − 1 = 2^32·3·5·17·257·65537.
 const GROUP: u64 = Q - 1;
 
-/// The order of 2 in the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. It is 192, because 2^96
-/// ≡ −1 and 2^64 ≡ 2^32 − 1 mod q.
+/// The order of 2 in the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. The order is 192,
+/// because 2^96 ≡ −1 and 2^64 ≡ 2^32 − 1 mod q.
 const ORDER_OF_TWO: u64 = 192;
 
-/// Returns ω_n = 554^((q−1)/n) mod q, q = 2^64 − 2^32 + 1, a root of unity of order n. Returns
-/// `None` if n does not divide q − 1.
+/// Returns ω_n = 554^((q−1)/n) mod q, a root of unity of order n, where q = 2^64 − 2^32 + 1.
+/// Returns `None` if n does not divide q − 1.
 ///
-/// The roots are compatible: ω_n = ω_mn^m. In particular ω_64 = 8, ω_8 = 2^24 and ω_4 = 2^48.
+/// The roots are compatible: if mn divides q − 1, the m-th power of ω_(mn) is ω_n. In particular
+/// ω_64 = 8, ω_8 = 2^24 and ω_4 = 2^48.
 #[must_use]
 pub const fn root_of_unity(n: u64) -> Option<u64> {
     if n == 0 || !GROUP.is_multiple_of(n) { None } else { Some(pow(GENERATOR, GROUP / n)) }
@@ -43,13 +45,18 @@ pub enum NoRoot {
 
 /// Returns an n-th root of 2: a number r with r^n ≡ 2 mod q, where q = 2^64 − 2^32 + 1.
 ///
-/// The root exists if and only if g = gcd(n, q − 1) divides (q − 1)/192 = 2^26·5·17·257·65537. The
-/// multiplicative group is cyclic, so the n-th powers are the g-th powers, which are the elements
-/// whose order divides (q − 1)/g. The order of 2 is 192. Among transform lengths (divisors of q −
-/// 1), an n-th root of 2 exists for n = 2^k and n = 5·2^k with k ≤ 26. It exists for no multiple of
-/// 3 and for no multiple of 2^27.
+/// The root exists if and only if g = gcd(n, q − 1) divides (q − 1)/192 = 2^26·5·17·257·65537.
+/// Proof: The multiplicative group is cyclic, so the n-th powers are the g-th powers. These are the
+/// elements whose order divides (q − 1)/g. The order of 2 is 192.
 ///
-/// For n dividing (q − 1)/192 the root is ω_(192n)^t, with the unique t for which 2 = ω_192^t.
+/// For transform lengths n, which divide q − 1, this means: An n-th root of 2 exists for n = 2^k
+/// and n = 5·2^k with k ≤ 26. No n-th root of 2 exists if n is a multiple of 3 or of 2^27.
+///
+/// For n dividing (q − 1)/192, the root is ω_(192n)^t, where ω_m is the result of [`root_of_unity`]
+/// for m, and t is the exponent from 1 to 191 for which 2 = ω_192^t.
+///
+/// # Errors
+/// Returns an error if n is 0 or if 2 is not an n-th power modulo q.
 pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
     if n == 0 {
         return Err(NoRoot::Zero);
@@ -67,7 +74,7 @@ pub const fn nth_root_of_two(n: u64) -> Result<u64, NoRoot> {
     Ok(pow(GENERATOR, y))
 }
 
-/// Returns the t from 1 to 191 with ω_192^t = 2 mod q, where ω_192 = 554^((q−1)/192).
+/// Returns the exponent t from 1 to 191 with ω_192^t = 2 mod q, where ω_192 = 554^((q−1)/192).
 const fn log_of_two() -> u64 {
     let omega = pow(GENERATOR, GROUP / ORDER_OF_TWO);
     let mut t = 1;
@@ -88,7 +95,7 @@ const fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
     (a as u128 * b as u128 % m as u128) as u64
 }
 
-/// Returns 1/a mod m for coprime a and m (0 when m = 1), by Euclid's algorithm.
+/// Returns 1/a mod m by Euclid's algorithm. For m = 1, the result is 0. Requires gcd(a, m) = 1.
 const fn inverse_mod(a: u64, m: u64) -> u64 {
     // Each remainder is ≡ (its coefficient)·a mod m, with |coefficient| ≤ m.
     let (mut r0, mut r1) = (m as i128, a as i128);
@@ -165,7 +172,8 @@ mod tests {
         assert_eq!(nth_root_of_two(0), Err(NoRoot::Zero));
     }
 
-    /// Returns whether 2 is not an n-th power mod q, by Euler's criterion.
+    /// Returns whether 2 is not an n-th power mod q. By Euler's criterion, this holds if and only
+    /// if 2^((q−1)/g) ≠ 1 mod q for g = gcd(n, q − 1).
     fn two_is_no_nth_power(n: u64) -> bool {
         pow(2, GROUP / gcd(n, GROUP)) != 1
     }

@@ -1,4 +1,4 @@
-//! Compares the field with `u128 % q`, at corners and at random.
+//! Compares the arithmetic of the field with `u128 % q`, for corner cases and for random numbers.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
-//! Addition, subtraction and comparison of numbers, and removal of high limbs that are zero.
+//! Addition, subtraction and comparison of numbers, and removal of zero limbs at the high end.
 
 use core::cmp::Ordering;
 
-/// Computes a ← a + b mod 2^(64·n), n = `a.len()`; returns the carry out.
+/// Computes a ← a + b mod 2^(64·n), where n = `a.len()`. Returns the carry out.
 ///
-/// `b` may be shorter than `a`; missing limbs are zero. Cost O(n).
+/// If `b` is shorter than `a`, its missing limbs are taken to be zero. Cost: O(n).
 ///
 /// # Panics
 /// Panics if `b` is longer than `a`.
@@ -24,9 +24,10 @@ pub fn add_assign(a: &mut [u64], b: &[u64]) -> bool {
     carry
 }
 
-/// Computes a ← a − b mod 2^(64·n), n = `a.len()`; returns the borrow out.
+/// Computes a ← a − b mod 2^(64·n), where n = `a.len()`. Returns the borrow out, which is true if
+/// a < b.
 ///
-/// `b` may be shorter than `a`; missing limbs are zero. Cost O(n).
+/// If `b` is shorter than `a`, its missing limbs are taken to be zero. Cost: O(n).
 ///
 /// # Panics
 /// Panics if `b` is longer than `a`.
@@ -46,7 +47,7 @@ pub fn sub_assign(a: &mut [u64], b: &[u64]) -> bool {
     borrow
 }
 
-/// Compares two numbers of any lengths; leading zero limbs are ignored.
+/// Compares two numbers of any lengths. Zero limbs at the high end are ignored.
 #[must_use]
 pub fn compare(a: &[u64], b: &[u64]) -> Ordering {
     let longest = a.len().max(b.len());

@@ -1,5 +1,5 @@
-//! Operations in one pass over the limbs of natural numbers. A number is a little-endian slice of
-//! `u64` limbs, x = Σ x_i·2^(64·i).
+//! Operations that take one pass over the limbs of natural numbers. A number x is a little-endian
+//! slice of `u64` limbs x_i, x = Σ x_i·2^(64·i).
 //!
 //! Fields with long moduli use these operations for conversions. Products, division and the
 //! algorithms built on them are in the crate `warpint-natural`.

@@ -1,8 +1,9 @@
-//! Slow, obvious products (limb by limb) and remainders (bit by bit), for the tests of fields.
+//! Slow and simple products (limb by limb) and remainders (bit by bit). Tests of fields compare
+//! their results with these functions.
 
 use super::{add_assign, compare, mul_small_assign, sub_assign};
 
-/// Returns a·b in `a.len() + b.len()` limbs, as the sum of the products of a by the limbs of b.
+/// Returns a·b in `a.len() + b.len()` limbs, by adding the products of a and each limb of b.
 pub(crate) fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
     let mut product = vec![0; a.len() + b.len()];
     for (i, &limb) in b.iter().enumerate() {
@@ -15,7 +16,7 @@ pub(crate) fn mul(a: &[u64], b: &[u64]) -> Vec<u64> {
 }
 
 /// Returns a mod m in `m.len()` limbs. The bits of a are processed one at a time, the highest
-/// first; each step doubles the remainder.
+/// first. Each step doubles the remainder and adds the next bit.
 ///
 /// # Panics
 /// Panics if m is zero.

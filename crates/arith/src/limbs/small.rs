@@ -1,6 +1,7 @@
-//! Products, quotients and remainders of a number by one machine word.
+//! Products, quotients and remainders of a number and a single limb.
 
-/// Computes a ← a·m mod 2^(64·n), n = `a.len()`; returns the limb carried out. Cost O(n).
+/// Computes a ← a·m mod 2^(64·n), where n = `a.len()`. Returns the limb that is carried out, which
+/// is ⌊a·m/2^(64·n)⌋. Cost: O(n).
 pub fn mul_small_assign(a: &mut [u64], m: u64) -> u64 {
     let mut carry = 0u64;
     for x in a {
@@ -11,7 +12,7 @@ pub fn mul_small_assign(a: &mut [u64], m: u64) -> u64 {
     carry
 }
 
-/// Computes a ← ⌊a/d⌋; returns a mod d. Cost O(n) for n limbs.
+/// Computes a ← ⌊a/d⌋. Returns a mod d. Cost: O(n) for n limbs.
 ///
 /// # Panics
 /// Panics if `d` is zero.
@@ -27,7 +28,7 @@ pub fn div_rem_small(a: &mut [u64], d: u64) -> u64 {
     rem
 }
 
-/// Returns a mod d. Cost O(n) for n limbs.
+/// Returns a mod d. Cost: O(n) for n limbs.
 ///
 /// # Panics
 /// Panics if `d` is zero.

@@ -1,12 +1,12 @@
-//! Well-known prime fields, with the quadratic non-residues that are commonly used in them.
+//! Well-known prime fields, with quadratic non-residues that are commonly used in these fields.
 
 use super::{NoField, PrimeField};
 
-/// A well-known prime modulus, with the quadratic non-residue whose powers are the published roots
-/// of unity.
+/// A well-known prime modulus and a quadratic non-residue. Powers of this non-residue are the
+/// published roots of unity of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known<const L: usize> {
-    /// The name of the field.
+    /// The name of the field, for example "BN254 scalars".
     pub name: &'static str,
     /// The prime p, in little-endian limbs.
     pub modulus: [u64; L],
@@ -15,18 +15,18 @@ pub struct Known<const L: usize> {
 }
 
 impl<const L: usize> Known<L> {
-    /// Creates the field.
+    /// Creates the field Z/pZ whose roots of unity are powers of `non_residue`.
     ///
     /// # Errors
     /// Returns the errors of [`PrimeField::with_non_residue`]. The constants of this module cause
-    /// none.
+    /// no errors.
     pub fn field(&self) -> Result<PrimeField<L>, NoField> {
         PrimeField::with_non_residue(self.modulus, self.non_residue)
     }
 }
 
-/// The scalar field of the curve BN254 (`alt_bn128`; the order r of EIP-196): 254 bits, roots of
-/// unity of order 2^28, generator 5.
+/// The scalar field of the curve BN254, also called `alt_bn128` (the order r of EIP-196). The prime
+/// has 254 bits. The field has roots of unity of order 2^28 and the generator 5.
 pub const BN254_SCALAR: Known<4> = Known {
     name: "BN254 scalars",
     modulus: [
@@ -39,7 +39,7 @@ pub const BN254_SCALAR: Known<4> = Known {
 };
 
 /// The scalar field of the curve BLS12-381 (Bowe 2017; the subgroup order of RFC 9380, section
-/// 8.8): 255 bits, roots of unity of order 2^32, generator 7.
+/// 8.8). The prime has 255 bits. The field has roots of unity of order 2^32 and the generator 7.
 pub const BLS12_381_SCALAR: Known<4> = Known {
     name: "BLS12-381 scalars",
     modulus: [
@@ -51,8 +51,8 @@ pub const BLS12_381_SCALAR: Known<4> = Known {
     non_residue: 7,
 };
 
-/// The base field of the curve BLS12-377 (Bowe et al. 2020, *ZEXE*), which is the scalar field of
-/// BW6-761: 377 bits, roots of unity of order 2^46.
+/// The base field of the curve BLS12-377 (Bowe et al. 2020, *ZEXE*), which is also the scalar field
+/// of the curve BW6-761. The prime has 377 bits. The field has roots of unity of order 2^46.
 pub const BLS12_377_BASE: Known<6> = Known {
     name: "BLS12-377 base",
     modulus: [
@@ -66,9 +66,11 @@ pub const BLS12_377_BASE: Known<6> = Known {
     non_residue: 5,
 };
 
-/// Returns the prime 2^(64·L) − c·2^20 + 1 with the smallest c. Returns `None` unless L is 1 to 6,
-/// 8, 12, 16, 32 or 64. All bits above the lowest word are set, so that carries are long. Roots of
-/// unity exist for the orders 1, 2, 4, …, 2^20.
+/// Returns the prime 2^(64·L) − c·2^20 + 1 with the smallest odd c. Returns `None` unless L is 1 to
+/// 6, 8, 12, 16, 32 or 64.
+///
+/// All bits above the lowest word are set, so that carries are long. Roots of unity exist for the
+/// orders 1, 2, 4, …, 2^20.
 #[must_use]
 pub const fn full<const L: usize>() -> Option<[u64; L]> {
     let c: u64 = match L {

@@ -1,10 +1,13 @@
 //! Fields Z/pZ of any odd prime p < 2^(64·L), by Montgomery multiplication (Montgomery 1985,
 //! *Modular multiplication without trial division*).
 //!
-//! With R = 2^(64·L), x is represented by x·R mod p, and a product is a·b/R mod p. The multiple of
-//! p that makes a·b divisible by R is computed word by word, the lowest word first (Koç, Acar and
-//! Kaliski 1996, *Analyzing and comparing Montgomery multiplication algorithms*, method CIOS). A
-//! product takes 2L² + L products of words.
+//! Numbers have L words of 64 bits. Let R = 2^(64·L). An element x is represented by x·R mod p. The
+//! product of two elements with the representatives a and b has the representative a·b/R mod p.
+//!
+//! To divide by R, a multiple of p is added to a·b so that the sum is divisible by R. This multiple
+//! is computed word by word, the lowest word first (Koç, Acar and Kaliski 1996, *Analyzing and
+//! comparing Montgomery multiplication algorithms*, method CIOS). A product of elements takes 2L² +
+//! L products of words.
 
 pub mod known;
 mod prime;
@@ -14,18 +17,18 @@ mod words;
 
 use crate::field::Field;
 
-/// The largest number of words of a modulus.
+/// The largest number of 64-bit words of a modulus.
 pub const MAX_WORDS: usize = 64;
 
-/// The field Z/pZ for a prime p of at most 64·L bits.
+/// The field Z/pZ for an odd prime p < 2^(64·L), with elements in Montgomery form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrimeField<const L: usize> {
     modulus: [u64; L],
     /// The number −1/p mod 2^64, which the reduction of products uses.
     negated_inverse: u64,
-    /// R mod p, which represents the element 1; R = 2^(64·L).
+    /// R mod p with R = 2^(64·L), which represents the element 1.
     one: [u64; L],
-    /// R² mod p, which converts integers to Montgomery form; R = 2^(64·L).
+    /// R² mod p with R = 2^(64·L). Products by this number convert integers to Montgomery form.
     square: [u64; L],
     /// The largest s such that 2^s divides p − 1.
     two_adicity: u32,
@@ -33,7 +36,7 @@ pub struct PrimeField<const L: usize> {
     root: Residue<L>,
 }
 
-/// An element x of a [`PrimeField`], stored as x·R mod p, R = 2^(64·L).
+/// An element x of a [`PrimeField`], stored as x·R mod p, where R = 2^(64·L).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Residue<const L: usize>([u64; L]);
 
@@ -46,32 +49,36 @@ pub enum NoField {
     /// The modulus is even, 1 or composite.
     #[error("the modulus is not an odd prime")]
     NotPrime,
-    /// The number given as a quadratic non-residue, stored here, is a square modulo p.
+    /// The number stored here was given as a quadratic non-residue, but it is a square modulo p.
     #[error("{0} is a square modulo the prime: give a quadratic non-residue, such as a generator")]
     Square(u64),
 }
 
 impl<const L: usize> PrimeField<L> {
-    /// Creates the field Z/pZ, where p is given in little-endian limbs. Roots of unity are powers
+    /// Creates the field Z/pZ, where p is given in little-endian words. Roots of unity are powers
     /// of the smallest quadratic non-residue.
     ///
-    /// The primality of p is not proven: p must be a strong probable prime to the bases 2, 3, 5, …,
-    /// 37 (the first twelve primes). Composite numbers that pass are extremely rare, but can be
-    /// constructed. Cost: about 14·log2(p) products.
+    /// The primality of p is not proven. The test is that p is one of the first twelve primes 2, 3,
+    /// 5, …, 37 or a strong probable prime to these twelve bases. Composite numbers that pass are
+    /// extremely rare, but can be constructed.
+    ///
+    /// Cost: about 14 powers, each of at most 2·log2(p) products.
     ///
     /// # Errors
-    /// Returns an error if p is not an odd prime of 1 to 64 words.
+    /// Returns an error if p is even, 1 or found to be composite, or if L is not from 1 to 64.
     pub fn new(modulus: [u64; L]) -> Result<Self, NoField> {
         Self::create(modulus, None)
     }
 
-    /// Creates the field like [`PrimeField::new`], but the roots of unity are powers of the given
-    /// quadratic non-residue, for example a generator. The root of order 2^s is non_residue^((p −
-    /// 1)/2^s), where 2^s is the largest power of two that divides p − 1.
+    /// Creates the field Z/pZ like [`PrimeField::new`], but with roots of unity that are powers of
+    /// the given quadratic non-residue, for example of a generator.
+    ///
+    /// The root of order 2^s is non_residue^((p − 1)/2^s), where 2^s is the largest power of two
+    /// that divides p − 1.
     ///
     /// # Errors
-    /// Returns the errors of [`PrimeField::new`], and an error if `non_residue` is a square modulo
-    /// p.
+    /// Returns the errors of [`PrimeField::new`]. Returns an error if `non_residue` is a square
+    /// modulo p.
     pub fn with_non_residue(modulus: [u64; L], non_residue: u64) -> Result<Self, NoField> {
         Self::create(modulus, Some(non_residue))
     }
@@ -134,20 +141,20 @@ impl<const L: usize> PrimeField<L> {
         self.two_adicity
     }
 
-    /// Returns −1/p mod 2^64, which the reduction of products word by word uses.
+    /// Returns −1/p mod 2^64, a constant of the word-by-word reduction of products.
     #[must_use]
     pub fn negated_inverse(&self) -> u64 {
         self.negated_inverse
     }
 
-    /// Returns the element that represents the integer x, given in little-endian limbs. Returns
-    /// `None` if x ≥ p.
+    /// Returns the element x mod p for an integer x < p in little-endian words. Returns `None` if
+    /// x ≥ p.
     #[must_use]
     pub fn element(&self, x: &[u64; L]) -> Option<Residue<L>> {
         words::is_less(x, &self.modulus).then(|| Residue(self.product(x, &self.square)))
     }
 
-    /// Returns the integer from 0 to p − 1 that the element x represents, in little-endian limbs.
+    /// Returns the integer from 0 to p − 1 that the element x represents, in little-endian words.
     #[must_use]
     pub fn integer(&self, x: &Residue<L>) -> [u64; L] {
         let mut one = [0; L];
@@ -155,15 +162,15 @@ impl<const L: usize> PrimeField<L> {
         self.product(&x.0, &one)
     }
 
-    /// Returns a·b/R mod p, R = 2^(64·L).
+    /// Returns a·b/R mod p, where R = 2^(64·L). Requires a·b < p·R.
     fn product(&self, a: &[u64; L], b: &[u64; L]) -> [u64; L] {
         words::product(a, b, &self.modulus, self.negated_inverse)
     }
 }
 
 impl<const L: usize> Residue<L> {
-    /// Returns the number that is stored for the element x: x·R mod p, R = 2^(64·L), in
-    /// little-endian limbs.
+    /// Returns the number that is stored for the element x, in little-endian words. The number is
+    /// x·R mod p, where R = 2^(64·L).
     #[must_use]
     pub fn montgomery_form(&self) -> &[u64; L] {
         &self.0
@@ -194,8 +201,7 @@ impl<const L: usize> Field for PrimeField<L> {
     fn mul(&self, a: &Residue<L>, b: &Residue<L>) -> Residue<L> {
         Residue(self.product(&a.0, &b.0))
     }
-    /// Returns 1/a, computed as a^(p − 2). Returns `None` for a = 0. Cost: at most two products for
-    /// each bit of p.
+    /// Returns 1/a, computed as a^(p − 2). Returns `None` for a = 0. Cost: at most 128·L products.
     fn inverse(&self, a: &Residue<L>) -> Option<Residue<L>> {
         let less_two = words::less(&self.modulus, 2);
         let inverse = self.pow(a, &less_two);

@@ -7,10 +7,12 @@ use crate::field::Field;
 const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
 /// Returns whether the modulus p ≥ 3 is one of the first twelve primes, or a strong probable prime
-/// to each of these twelve bases b. With p − 1 = d·2^s and odd d, p is a strong probable prime to
-/// the base b if b^d = 1, or if b^(d·2^i) = −1 for some i < s (Miller 1976, Rabin 1980).
+/// to each of these twelve bases b.
 ///
-/// Primality of p is not assumed: for any odd p, Z/pZ with its sums and products is a ring.
+/// Let p − 1 = d·2^s with odd d. Then p is a strong probable prime to the base b if b^d ≡ 1, or if
+/// b^(d·2^i) ≡ −1 mod p for some i < s (Miller 1976, Rabin 1980).
+///
+/// The arithmetic of `ring` is correct for any odd p, prime or composite.
 pub(super) fn is_probable_prime<const L: usize>(ring: &PrimeField<L>) -> bool {
     let p = ring.modulus();
     let odd = words::shifted_right(&words::less(p, 1), ring.two_adicity());

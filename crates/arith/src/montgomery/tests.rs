@@ -1,4 +1,5 @@
-//! Compares the fields with 128-bit integers, division bit by bit, and published roots of unity.
+//! Compares the arithmetic of the fields with 128-bit integers and with division bit by bit, and
+//! their roots of unity with published numbers.
 
 use proptest::prelude::*;
 
@@ -12,7 +13,8 @@ fn reduced<const L: usize>(x: &[u64], field: &PrimeField<L>) -> [u64; L] {
     std::array::from_fn(|i| rest.get(i).copied().unwrap_or(0))
 }
 
-/// Returns 0, p − 1, p − 2, ⌊p/2⌋, powers 2^(16i) below p, and (R − 1) mod p, where R = 2^(64·L).
+/// Returns 0, p − 1, p − 2, ⌊p/2⌋, all powers 2^(16i) below p, and (R − 1) mod p, where R =
+/// 2^(64·L).
 fn corners<const L: usize>(field: &PrimeField<L>) -> Vec<[u64; L]> {
     let p = field.modulus();
     let mut all = vec![[0; L], words::less(p, 1), words::less(p, 2), words::shifted_right(p, 1)];
@@ -66,7 +68,7 @@ fn check_field<const L: usize>(field: &PrimeField<L>, two_adicity: u32) {
     }
 }
 
-/// Parses a decimal number.
+/// Parses a decimal number. Panics if the number is 2^(64·L) or more.
 fn decimal<const L: usize>(digits: &str) -> [u64; L] {
     let mut x = [0; L];
     for digit in digits.bytes() {

@@ -1,14 +1,15 @@
-//! Sums and products modulo an odd number p. Operands are below p and have L words.
+//! Sums and products modulo an odd number p, and operations on numbers of L words. Numbers are
+//! little-endian.
 
 use std::cmp::Ordering;
 
-/// Returns a·b + c + d, which is at most 2^128 − 1, as (low, high).
+/// Returns the low and the high word of a·b + c + d, which is at most 2^128 − 1.
 fn multiply_add(a: u64, b: u64, c: u64, d: u64) -> (u64, u64) {
     let sum = u128::from(a) * u128::from(b) + u128::from(c) + u128::from(d);
     (sum as u64, (sum >> 64) as u64)
 }
 
-/// Returns a·b/2^(64·L) mod p, for a·b < p·2^(64·L). `negated_inverse` is −1/p mod 2^64.
+/// Returns a·b/2^(64·L) mod p. Requires a·b < p·2^(64·L). `negated_inverse` is −1/p mod 2^64.
 pub(super) fn product<const L: usize>(
     a: &[u64; L],
     b: &[u64; L],
@@ -36,7 +37,7 @@ pub(super) fn product<const L: usize>(
     reduced(t, top > 0, p)
 }
 
-/// Returns a + b mod p.
+/// Returns a + b mod p, for a and b below p.
 pub(super) fn add<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [u64; L] {
     let mut sum = *a;
     let mut carry = false;
@@ -46,7 +47,7 @@ pub(super) fn add<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [
     reduced(sum, carry, p)
 }
 
-/// Returns a − b mod p.
+/// Returns a − b mod p, for a and b below p.
 pub(super) fn sub<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [u64; L] {
     let (mut difference, borrow) = difference(a, b);
     if borrow {
@@ -58,7 +59,7 @@ pub(super) fn sub<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [
     difference
 }
 
-/// Returns (top·2^(64·L) + x) mod p, for top·2^(64·L) + x < 2p.
+/// Returns (top·2^(64·L) + x) mod p. Requires top·2^(64·L) + x < 2p.
 fn reduced<const L: usize>(x: [u64; L], top: bool, p: &[u64; L]) -> [u64; L] {
     let (less, borrow) = difference(&x, p);
     if top || !borrow { less } else { x }
@@ -82,7 +83,7 @@ fn difference<const L: usize>(a: &[u64; L], b: &[u64; L]) -> ([u64; L], bool) {
     (difference, borrow)
 }
 
-/// Returns a − b for a word b ≤ a.
+/// Returns a − b. Requires b ≤ a.
 pub(super) fn less<const L: usize>(a: &[u64; L], b: u64) -> [u64; L] {
     let mut words = [0; L];
     words[0] = b;
@@ -116,8 +117,8 @@ pub(super) fn leading_zeros<const L: usize>(a: &[u64; L]) -> u32 {
     64 * zeros as u32 + a.iter().rev().nth(zeros).map_or(0, |word| word.leading_zeros())
 }
 
-/// Returns −1/p mod 2^64 for an odd p by Newton's iteration: p is its own inverse mod 8, and each
-/// step doubles the number of correct bits.
+/// Returns −1/p mod 2^64 for an odd p, by Newton's iteration. The initial value p is its own
+/// inverse mod 8, and each step doubles the number of correct bits.
 pub(super) fn negated_inverse(p: u64) -> u64 {
     let inverse = (0..5)
         .fold(p, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(p.wrapping_mul(inverse))));

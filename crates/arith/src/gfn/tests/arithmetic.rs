@@ -1,11 +1,11 @@
-//! Compares sums and products with slow computations by definition, and tests field laws and
-//! conversions.
+//! Compares sums and products with slow implementations of their definitions, and tests field laws
+//! and conversions.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Returns Σ sign·x over the terms (x, sign), computed digit by digit, with carries by the division
-/// instruction.
+/// Returns Σ sign·x over the terms (x, sign). The sum is computed digit by digit, and the carries
+/// are computed by division instructions.
 fn slow_sum<const K: usize>(field: &Gfn<K>, terms: &[(&[u64; K], i128)]) -> [u64; K] {
     let sum = |i: usize| terms.iter().map(|(x, sign)| i128::from(x[i]) * sign).sum();
     field.carried(std::array::from_fn(sum))
@@ -150,7 +150,8 @@ fn only_canonical_digits_are_elements() {
     assert_eq!(error.to_string(), "an element has 2 digits, not 3");
 }
 
-/// Returns three elements of the field, made from random words. Digits are often 0, 1 or r − 1.
+/// Returns three elements of the field whose digits are computed from `words`. Many digits are 0, 1
+/// or r − 1.
 fn elements<const K: usize>(field: &Gfn<K>, words: &[(u8, u64)]) -> [[u64; K]; 3] {
     let digit = |&(kind, word): &(u8, u64)| match kind {
         0 => field.r - 1,

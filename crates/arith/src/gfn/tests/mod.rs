@@ -6,8 +6,9 @@ mod slides;
 use super::*;
 use crate::primes;
 
-/// Returns 0, ±1, ±2, the powers r^i and their negatives, and elements with long carries, whose
-/// digits are all r − 1, or alternate between 0 and r − 1.
+/// Returns elements with long carries or special digits, and the negatives of these elements. The
+/// elements have equal digits, or digits that alternate between 0 and r − 1, or a single digit that
+/// differs from the others. Four powers r^i are included, with 2·r^i and r^i − 1.
 fn corners<const K: usize>(field: &Gfn<K>) -> Vec<[u64; K]> {
     let top = field.r - 1;
     let alternating =

@@ -1,5 +1,5 @@
-//! The examples of Chen et al. 2018 over Z/17Z, where 17 = 4² + 1. The root of unity of order 8 is
-//! ω = 2.
+//! Tests the examples of Chen et al. 2018 over Z/17Z, where 17 = 4² + 1. The root of unity of order
+//! 8 is ω = 2.
 
 use super::*;
 
