@@ -1,4 +1,5 @@
-//! The files that programs around GIMPS read and write: formats and I/O, without arithmetic.
+//! The formats, reading and writing of the files that GIMPS programs exchange. This crate does no
+//! arithmetic.
 //!
 //! * [`Line`], [`Assignment`]: one line of `worktodo.txt`.
 //! * [`WorkFile`]: `worktodo.txt`, read and changed concurrently with other programs.

@@ -1,4 +1,4 @@
-//! The reasons why a line of `worktodo.txt` is refused, as messages for users.
+//! The reasons why a line of `worktodo.txt` is not accepted as work, as messages for users.
 
 use crate::fields::Shown;
 use crate::worktodo::LONGEST_LINE;
@@ -9,7 +9,7 @@ pub enum Foreign {
     /// The line is work of a kind that this program does not do.
     #[error("{keyword} is work for another program")]
     Kind {
-        /// The keyword in the spelling of GIMPS.
+        /// The keyword, in the usual spelling even if the line has other upper and lower case.
         keyword: &'static str,
     },
     /// The number is not of the form 2^n − 1.
@@ -24,7 +24,7 @@ pub enum Foreign {
         /// The summand c of the number k·b^n + c.
         c: String,
     },
-    /// The line is a PRP test to another base than 3.
+    /// The line is a PRP test to a base other than 3.
     #[error("a PRP test to base {base}: only base 3 is supported")]
     Base {
         /// The base of the PRP test.
@@ -44,7 +44,7 @@ pub enum Foreign {
 /// The reason why a line of `worktodo.txt` is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// The line is longer than [`LONGEST_LINE`].
+    /// The line is longer than [`LONGEST_LINE`] bytes.
     #[error("the line has {bytes} bytes: assignments have at most {LONGEST_LINE}")]
     TooLong {
         /// The length of the line, in bytes.
@@ -76,7 +76,7 @@ pub enum Malformed {
     Missing {
         /// The name of the field.
         field: &'static str,
-        /// The right form of a line with this keyword.
+        /// The correct form of a line with this keyword.
         form: &'static str,
     },
     /// A field has an invalid value.
@@ -94,7 +94,7 @@ pub enum Malformed {
     TooMany {
         /// The first extra field.
         value: Shown,
-        /// The right form of a line with this keyword.
+        /// The correct form of a line with this keyword.
         form: &'static str,
     },
     /// Quotation marks are unpaired or misplaced.

@@ -1,18 +1,19 @@
-//! One line of `results.txt`, in the JSON form of the GIMPS server.
+//! One line of `results.txt`, in the JSON format of the GIMPS server.
 
 use serde::{Deserialize, Serialize};
 
-/// One line of `results.txt`, with the field names of the GIMPS server's JSON form.
+/// One line of `results.txt`, with the field names of the JSON format of the GIMPS server.
 ///
-/// Fields that a work type does not have are omitted, not null.
+/// Fields that do not apply to a work type are omitted from the line. They are never written as
+/// null.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ResultLine {
-    /// The verdict: prime (for PRP: a probable prime), composite, or a factor found. A
-    /// certification has none.
+    /// The verdict: prime (for PRP: a probable prime), composite, or a factor found. `None` for a
+    /// certification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// The exponent p.
+    /// The exponent p of the number M_p = 2^p − 1.
     pub exponent: u32,
     /// The work type: `PRP-3`, `LL`, `Cert` (certification of a proof) or `TF` (trial factoring).
     pub worktype: String,
@@ -22,47 +23,49 @@ pub struct ResultLine {
     /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res64: Option<String>,
-    /// For PRP: the residue type, which is 1 for a test of M_p and 5 for a test of a cofactor of
-    /// M_p. In both cases the residue is 3^(M_p − 1) mod M_p.
+    /// For PRP: the residue type. It is 1 for a test of M_p, and 5 for a test of a cofactor of M_p.
+    /// For either type, the residue is 3^(M_p − 1) mod M_p.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residue_type: Option<u8>,
     /// For PRP: the low 2048 bits of the final residue, as 512 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res2048: Option<String>,
-    /// For PRP of a cofactor: the known factors of M_p that were divided out, in decimal digits.
+    /// For PRP of a cofactor: the known factors of M_p in decimal digits. The cofactor is M_p
+    /// divided by these factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_factors: Vec<String>,
-    /// For Cert: the SHA3-256 of the final residue, as 64 hexadecimal digits.
+    /// For Cert: the SHA3-256 hash of the final residue, as 64 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha3_hash: Option<String>,
-    /// For Cert: the number of squarings of the start residue.
+    /// For Cert: the number of squarings, which begin with the start residue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub squarings: Option<u64>,
-    /// For LL and Cert: the error code, eight hexadecimal digits; `00000000` for a run without
-    /// unresolved errors.
+    /// For LL and Cert: the error code, as eight hexadecimal digits. `00000000` means that the run
+    /// had no unresolved errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
-    /// The names of the two engines, if two engines have computed everything and agreed; otherwise
-    /// empty. This field is specific to this program; other readers ignore it.
+    /// The names of the two engines if two engines have computed the whole run and agreed.
+    /// Otherwise empty. This field is specific to this program; other programs ignore it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub engines: Vec<String>,
-    /// The transform length N in words; absent for TF.
+    /// The transform length in words; absent for TF.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fft_length: Option<usize>,
-    /// The shift of the residue at the start of the test; absent for TF.
+    /// The shift count at the start of the test, in bits; absent for TF. With a shift count s, the
+    /// stored residue is x·2^s mod M_p. This program writes 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift_count: Option<u32>,
-    /// For PRP: the numbers of errors that were found and corrected.
+    /// For PRP: the numbers of errors that were detected and corrected, by kind of check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<ErrorTally>,
-    /// For PRP: the description of the test's proof, which is in a separate file.
+    /// For PRP: the description of the proof of the test. The proof is a separate file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<ProofInfo>,
-    /// The program that computed the result.
+    /// The name and version of the program that computed the result.
     pub program: Program,
-    /// The time of the result in UTC, as `YYYY-MM-DD HH:MM:SS`: see [`utc_now`].
+    /// The time of the result in UTC, as `YYYY-MM-DD HH:MM:SS` (see [`utc_now`]).
     pub timestamp: String,
-    /// The assignment's id, 32 hexadecimal digits.
+    /// The ID of the assignment, as 32 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
     /// The user's name on the server.
@@ -73,7 +76,7 @@ pub struct ResultLine {
     pub computer: Option<String>,
 }
 
-/// The verdict of a result line.
+/// The verdict of a result line: `P`, `C` or `F` in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
     /// The number is prime or, for PRP, a probable prime.
@@ -87,36 +90,37 @@ pub enum Status {
     Factor,
 }
 
-/// The numbers of errors that were found and corrected.
+/// The numbers of errors that were detected and corrected in a run, by kind of check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorTally {
     /// The number of Gerbicz checks that failed.
     pub gerbicz: u32,
 }
 
-/// The description of a proof file in a result.
+/// The description of a proof file in a result line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProofInfo {
     /// The version of the file format: 2.
     pub version: u8,
     /// The power of the proof, which is its number of middle residues.
     pub power: u32,
-    /// The number of bits of each exponent that is derived from a hash: 64.
+    /// The number of bits of each exponent derived from a hash: 64.
     pub hashsize: u32,
-    /// The MD5 of the whole file: 32 lower-case hexadecimal digits.
+    /// The MD5 hash of the whole file, as 32 lower-case hexadecimal digits.
     pub md5: String,
 }
 
 impl ProofInfo {
-    /// Creates the description of a proof in the format of this program: version 2, 64 bits of
-    /// hash.
+    /// Creates the description of a proof in the format of this program, which is version 2 with a
+    /// hash size of 64 bits. `md5` is the MD5 hash of the file, as 32 lower-case hexadecimal
+    /// digits.
     #[must_use]
     pub fn version_2(power: u32, md5: String) -> Self {
         Self { version: 2, power, hashsize: 64, md5 }
     }
 }
 
-/// A program's name and version.
+/// The name and version of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// The name of the program.
@@ -134,8 +138,9 @@ impl Program {
 }
 
 impl ResultLine {
-    /// Creates the line of a finished Lucas–Lehmer test from the starting value 4, with shift 0 and
-    /// the current time. `res64` is 16 upper-case hexadecimal digits.
+    /// Creates the line of a finished Lucas–Lehmer test with the starting value 4, shift count 0
+    /// and the current time. `res64` has 16 upper-case hexadecimal digits. `fft_length` is the
+    /// transform length in words.
     #[must_use]
     pub fn ll(exponent: u32, status: Status, res64: String, fft_length: usize) -> Self {
         Self {
@@ -163,9 +168,12 @@ impl ResultLine {
         }
     }
 
-    /// Creates the line of a finished Fermat test to base 3 with residue type 1, shift 0 and the
-    /// current time. A PRP line claims that the run was Gerbicz-checked. `gerbicz` is the number of
-    /// Gerbicz checks that failed; the run must have recovered from each failure.
+    /// Creates the line of a finished Fermat test to base 3 with residue type 1, shift count 0 and
+    /// the current time.
+    ///
+    /// `res64` and `res2048` are hexadecimal, as in [`ResultLine`]. `fft_length` is the transform
+    /// length in words. `gerbicz` is the number of Gerbicz checks that failed. The line states that
+    /// the run used Gerbicz checks and recovered from each failure, so the caller must ensure this.
     #[must_use]
     pub fn prp(
         exponent: u32,
@@ -185,9 +193,9 @@ impl ResultLine {
         }
     }
 
-    /// Creates the line of a finished certification with shift 0 and the current time. `sha3_hash`
-    /// is SHA3-256 of the final residue, 64 hexadecimal digits. The line has no verdict and no
-    /// res64.
+    /// Creates the line of a finished certification with shift count 0 and the current time.
+    /// `sha3_hash` is the SHA3-256 hash of the final residue, as 64 hexadecimal digits.
+    /// `fft_length` is the transform length in words. The line has no verdict and no res64.
     #[must_use]
     pub fn cert(exponent: u32, squarings: u64, sha3_hash: String, fft_length: usize) -> Self {
         Self {
@@ -200,11 +208,11 @@ impl ResultLine {
         }
     }
 
-    /// Creates the line of a factor found by trial division, with the current time; `factor` is in
+    /// Creates the line of a factor found by trial division, with the current time. `factor` is in
     /// decimal digits.
     ///
-    /// The line claims only this factor: the fields by which programs for trial factoring report a
-    /// searched range (`bitlo`, `bithi`, `rangecomplete`) are absent.
+    /// The line states only that this number is a factor. The fields by which programs for trial
+    /// factoring report a searched range (`bitlo`, `bithi`, `rangecomplete`) are absent.
     #[must_use]
     pub fn factor(exponent: u32, factor: String) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! `results.txt`: one JSON object per line, appended and never rewritten.
+//! The file `results.txt`, with one JSON object per line. Lines are appended and never rewritten.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -15,7 +15,7 @@ use crate::ResultLine;
 pub enum Appended {
     /// The line was written.
     Written,
-    /// The file already had this result, possibly with another timestamp.
+    /// The file already contained this result, possibly with another timestamp.
     AlreadyThere,
 }
 
@@ -28,10 +28,10 @@ pub enum ResultsError {
     NotAFile {
         /// The path that was given.
         path: PathBuf,
-        /// The kind of object: `a directory`, `a FIFO` …
+        /// The kind of object, for example `a directory` or `a FIFO`.
         what: &'static str,
     },
-    /// The file cannot be read, so whether it has the result is unknown.
+    /// The file cannot be read, so it is unknown whether the file contains the result.
     #[error("cannot read the results file {}: {source}", path.display())]
     Read {
         /// The path of the file.
@@ -69,18 +69,18 @@ impl ResultsError {
     }
 }
 
-/// The length in bytes, with the newline, of the longest line that is compared with a new result.
-/// Lines of this program have less than 1 KiB.
+/// The length in bytes of the longest line that is compared with a new result. The newline is
+/// counted. Lines of this program have less than 1 KiB.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// A file to which results are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultsFile<'a> {
-    /// A file named by the user: links are followed. A character device (`/dev/null`) is written to
-    /// without being read.
+    /// A file named by the user. Symbolic links are followed. A character device such as
+    /// `/dev/null` is written, but not read.
     Given(&'a Path),
-    /// A file in a directory of the program: links are refused, and the directory is created if
-    /// missing.
+    /// A file in a directory of the program. Symbolic links are refused. The directory is created
+    /// if missing.
     Own(&'a Path),
 }
 
@@ -93,7 +93,7 @@ impl<'a> ResultsFile<'a> {
         }
     }
 
-    /// Returns the kind of object at the path. Does not open it.
+    /// Returns the kind of object at the path without opening the object.
     fn look(self) -> Result<Found, ResultsError> {
         let looked = match self {
             Self::Given(path) => given::look(path),
@@ -114,8 +114,8 @@ impl<'a> ResultsFile<'a> {
         }
     }
 
-    /// Appends bytes to the file and flushes them to disk. If `bytes` is empty, only creates the
-    /// file.
+    /// Appends bytes to the file and flushes them to disk. The file is created if missing, even if
+    /// `bytes` is empty.
     fn append(self, bytes: &[u8]) -> Result<(), FileError> {
         let path = match self {
             Self::Own(path) => {
@@ -151,10 +151,12 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for ResultsFile<'a> {
     }
 }
 
-/// Checks that a path can lead to a results file. Returns [`ResultsError::NotAFile`] for a
-/// directory, a FIFO (whose opening waits for a reader), a socket or a block device.
+/// Checks that a path can lead to a results file. Opens nothing and changes nothing. A path that
+/// cannot be examined is accepted.
 ///
-/// Opens and changes nothing. A path that cannot be examined is accepted.
+/// # Errors
+/// Returns [`ResultsError::NotAFile`] for a directory, a FIFO, a socket or a block device. For a
+/// [`ResultsFile::Own`] file, returns it also for a symbolic link.
 pub fn check_results_path<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), ResultsError> {
     match file.into().look() {
         Err(error @ ResultsError::NotAFile { .. }) => Err(error),
@@ -162,8 +164,12 @@ pub fn check_results_path<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), Re
     }
 }
 
-/// Tests whether results can be appended: opens the file, which is created empty if missing. Writes
-/// nothing.
+/// Tests whether results can be appended, by opening the file. The file is created empty if
+/// missing. Nothing is written to it.
+///
+/// # Errors
+/// Returns an error if the path leads to an object that is not a results file, or if the file
+/// cannot be opened or created.
 pub fn try_results_file<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), ResultsError> {
     let file = file.into();
     file.look()?;
@@ -172,14 +178,21 @@ pub fn try_results_file<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), Resu
 
 /// Appends a line to a results file, which is created if missing.
 ///
-/// The line is written in one write in append mode and flushed to disk, and the file is closed at
-/// once. So lines of two writers are not mixed, and programs that wait for the file to be closed
-/// see the line. The existing contents are not changed. If they do not end in a newline (an
-/// incomplete write), a newline is appended first. A result that the file already has, possibly
-/// with another timestamp, is not written again. Existing lines of 64 KiB and more are not compared
-/// with the result.
+/// A result that the file already contains, possibly with another timestamp, is not appended again.
+/// Existing lines longer than 64 KiB are not compared with the result.
+///
+/// The line is written in one write in append mode and flushed to disk, so lines of two writers are
+/// not mixed. Then the file is closed, so programs that wait for the file to be closed see the
+/// line.
+///
+/// The existing contents are not changed. If they do not end in a newline, because a write was
+/// incomplete, a newline is appended first.
 ///
 /// Cost: one pass over the file, and memory for its longest line up to 64 KiB.
+///
+/// # Errors
+/// Returns an error if the path leads to an object that is not a results file, or if the file
+/// cannot be read or written.
 pub fn append_result<'a>(
     file: impl Into<ResultsFile<'a>>,
     line: &ResultLine,
@@ -211,17 +224,19 @@ pub fn append_result<'a>(
     Ok(if found.has_line { Appended::AlreadyThere } else { Appended::Written })
 }
 
-/// The properties of a results file that must be known before a line is appended.
+/// The properties of a results file that must be known before a line is appended to it.
 struct Scan {
-    /// Whether the file already has the result, possibly with another timestamp.
+    /// Whether the file already contains the result, possibly with another timestamp.
     has_line: bool,
-    /// Whether the last line has no newline at its end.
+    /// Whether the last line does not end in a newline.
     torn: bool,
 }
 
-/// Searches a results file for the wanted result. Lines are read as bytes, because an incomplete or
-/// foreign line need not be UTF-8 or JSON. A line longer than [`LONGEST_LINE`] is read in pieces,
-/// which are not examined.
+/// Searches a results file for the result `wanted`, a JSON object without its timestamp.
+///
+/// Lines are read as bytes, because incomplete lines and lines of other programs may be invalid
+/// UTF-8 or invalid JSON. A line longer than [`LONGEST_LINE`] is read in pieces and is not
+/// compared.
 fn scan(file: File, wanted: &Value) -> io::Result<Scan> {
     let mut reader = BufReader::new(file);
     let mut scan = Scan { has_line: false, torn: false };

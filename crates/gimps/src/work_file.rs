@@ -1,4 +1,4 @@
-//! `worktodo.txt`: read anew at each use, and changed by replacement.
+//! The file `worktodo.txt`, which is read anew at each use, and changed by replacement.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -13,18 +13,20 @@ use crate::worktodo::Line;
 
 /// The size in bytes of the largest file that is read as a list of assignments: 16 MiB.
 const MOST_BYTES: u64 = 16 << 20;
-/// How long `worktodo.add` must be unchanged before its lines are moved.
+/// The time for which the size of `worktodo.add` must be constant before its lines are moved.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The file `worktodo.txt` of a directory, together with the file `worktodo.add`, whose lines are
-/// to be added to it. The two files of a single worker have other names: see
-/// [`WorkFile::of_worker`].
+/// The file `worktodo.txt` of a directory. The file `worktodo.add` belongs to it and contains lines
+/// that are to be moved to `worktodo.txt`. The files of a single worker have other names (see
+/// [`WorkFile::of_worker`]).
 ///
-/// Other programs replace the file by renaming, append to it, and lock it by the file
-/// `worktodo.txt.lck`. Every change through this type uses the same lock. A change writes a new
-/// file, flushes it to disk and renames it, so that a process killed at any time leaves the old
-/// file or the new one. All other bytes of the file are preserved: comments, other lines, line
-/// endings, a last line without a line ending. A link or a FIFO in place of a file is refused.
+/// Other programs replace `worktodo.txt` by renaming, append to it, and lock it by the lock file
+/// `worktodo.txt.lck`. Every change through this type uses the same lock file. A change writes a
+/// new file, flushes it to disk and renames it. So a process killed at any time leaves either the
+/// old or the new file.
+///
+/// A change preserves all other bytes of the file: comments, other lines, line endings, and a last
+/// line without a line ending. A symbolic link or a FIFO in place of a file is refused.
 #[derive(Debug)]
 pub struct WorkFile {
     path: PathBuf,
@@ -33,7 +35,7 @@ pub struct WorkFile {
     notices: Vec<String>,
 }
 
-/// A function that returns true when the wait for a lock is to end.
+/// A function that returns true when waiting for a lock must end.
 struct Stop(Box<dyn Fn() -> bool + Send + Sync>);
 
 impl fmt::Debug for Stop {
@@ -42,10 +44,10 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// A line of `worktodo.txt` with its number.
+/// A line of `worktodo.txt` and its number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NumberedLine {
-    /// The number of the line, from 1.
+    /// The number of the line. The first line has number 1.
     pub number: usize,
     /// The line without its line ending, which is LF or CR LF.
     pub bytes: Vec<u8>,
@@ -53,11 +55,11 @@ pub struct NumberedLine {
     pub line: Line,
 }
 
-/// The reason why the file could not be read or changed. The file is unchanged.
+/// The reason why the file could not be read or changed. The file is left unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkFileError {
-    /// The lock of the file could not be acquired.
+    /// The lock file of the file could not be created.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The path leads to an object that is not a regular file, such as a directory.
@@ -65,10 +67,10 @@ pub enum WorkFileError {
     NotAFile {
         /// The path that was given.
         path: PathBuf,
-        /// The kind of object found.
+        /// The kind of object found, for example `a directory`.
         what: &'static str,
     },
-    /// The file is too large for a list of assignments.
+    /// The file is larger than 16 MiB, which is too large for a list of assignments.
     #[error("{} has {bytes} bytes: a list of assignments has at most {MOST_BYTES}", path.display())]
     TooLarge {
         /// The path of the file.
@@ -92,8 +94,8 @@ pub enum WorkFileError {
         /// The underlying error.
         source: io::Error,
     },
-    /// Another program changed the file again and again during the edit. This is possible because
-    /// that program does not use the lock.
+    /// Another program changed the file during each of 50 attempts of an edit. That program does
+    /// not use the lock file.
     #[error("{} was changed repeatedly by another program during the edit; it is left unchanged", path.display())]
     Restless {
         /// The path of the file.
@@ -116,24 +118,25 @@ impl WorkFileError {
 }
 
 impl WorkFile {
-    /// Creates the value for the work file of a directory. A change waits for at most `patience`
-    /// for another program's lock. Does not access the disk.
+    /// Creates the value for `worktodo.txt` in the directory `dir`. Each change of the file waits
+    /// for at most `patience` while another program holds the lock. Does not access the disk.
     #[must_use]
     pub fn new(dir: &Path, patience: Duration) -> Self {
         let stop = Stop(Box::new(|| false));
         Self { path: dir.join("worktodo.txt"), patience, stop, notices: vec![] }
     }
 
-    /// Sets the function that ends the waits for locks. Once `stop` returns true, a change that
-    /// waits for a lock fails with [`LockError::Stopped`].
+    /// Sets a function that ends waiting for locks. When `stop` returns true, a change that waits
+    /// for a lock fails with [`LockError::Stopped`].
     #[must_use]
     pub fn stopped_by(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.stop = Stop(Box::new(stop));
         self
     }
 
-    /// Creates the value for the files of one worker alone: `worktodo-<worker>.txt` and
-    /// `worktodo-<worker>.add`, named as in PRPLL. Does not access the disk.
+    /// Creates the value for the files of a single worker, `worktodo-<worker>.txt` and
+    /// `worktodo-<worker>.add` in the directory `dir`. PRPLL uses the same names. Each change waits
+    /// for at most `patience` while another program holds the lock. Does not access the disk.
     #[must_use]
     pub fn of_worker(dir: &Path, worker: u32, patience: Duration) -> Self {
         let path = dir.join(format!("worktodo-{worker}.txt"));
@@ -146,12 +149,13 @@ impl WorkFile {
         &self.path
     }
 
-    /// Returns the descriptions of locks taken over from dead processes since the last call.
+    /// Returns and clears the messages about locks that were taken over from dead processes. Each
+    /// message is a text for the user.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Reads and returns all current lines. Returns an empty list if the file does not exist.
+    /// Reads all lines of the file. Returns an empty list if the file does not exist.
     ///
     /// Cost: one pass over at most 16 MiB.
     pub fn read(&self) -> Result<Vec<NumberedLine>, WorkFileError> {
@@ -165,8 +169,8 @@ impl WorkFile {
             .collect())
     }
 
-    /// Appends lines, which are given without line endings. Each gets the line ending that the file
-    /// uses. The file is created if missing.
+    /// Appends lines to the file, which is created if missing. The lines are given without line
+    /// endings. Each line is written with the line ending that the first line of the file has.
     pub fn append(&mut self, lines: &[&[u8]]) -> Result<(), WorkFileError> {
         if lines.is_empty() {
             return Ok(());
@@ -175,8 +179,8 @@ impl WorkFile {
         self.edit(|old| Some(with_lines(old, lines))).map(drop)
     }
 
-    /// Removes the first line that consists of exactly these bytes, and its line ending. Returns
-    /// whether there was such a line.
+    /// Removes the first line whose bytes, without the line ending, equal `line`. Its line ending
+    /// is removed too. Returns whether there was such a line.
     pub fn remove_line(&mut self, line: &[u8]) -> Result<bool, WorkFileError> {
         let _lock = self.lock(&self.path.clone())?;
         self.edit(|old| {
@@ -192,12 +196,15 @@ impl WorkFile {
         })
     }
 
-    /// Moves the lines of `worktodo.add` to the end of the file. Returns the number of lines moved.
+    /// Moves the lines of `worktodo.add` to the end of `worktodo.txt`. Blank lines are dropped.
+    /// Returns the number of lines moved.
     ///
-    /// If `worktodo.add` is still being written, the call waits. Then it renames `worktodo.add` to
-    /// `worktodo.add.taken`, appends the lines, and removes the renamed file. If the process is
-    /// killed in between, the next call finds the renamed file, and appends only those of its lines
-    /// that `worktodo.txt` does not have yet.
+    /// While another program still writes `worktodo.add`, the call waits, for at most about ten
+    /// seconds. Then it renames `worktodo.add` to `worktodo.add.taken`, appends the lines to
+    /// `worktodo.txt`, and removes the renamed file.
+    ///
+    /// If the process is killed between these steps, the next call finds `worktodo.add.taken`. From
+    /// this file, it appends only the lines that `worktodo.txt` does not yet contain.
     pub fn merge_added(&mut self) -> Result<usize, WorkFileError> {
         let added = self.path.with_extension("add");
         let taken = self.path.with_extension("add.taken");
@@ -219,8 +226,9 @@ impl WorkFile {
         Ok(merged)
     }
 
-    /// Appends the lines of the file `taken`, and removes that file. If `only_new` is true, leaves
-    /// out the lines that the work file already has. Returns the number of lines appended.
+    /// Appends the lines of the file `taken`, except blank lines, and removes `taken`. If
+    /// `only_new` is true, leaves out lines that the work file already contains. Returns the number
+    /// of lines appended.
     fn take_in(&self, taken: &Path, only_new: bool) -> Result<usize, WorkFileError> {
         if !is_there(taken) {
             return Ok(0);
@@ -254,9 +262,13 @@ impl WorkFile {
         Ok(lock)
     }
 
-    /// Replaces the contents of the file by the result of `change`. Changes nothing if `change`
-    /// returns `None`. Returns whether the file was replaced. The lock must be held. Writes of
-    /// programs that do not use the lock are detected up to the instant of the renaming.
+    /// Replaces the contents of the file by the result of `change`, which is called with the
+    /// current contents. Changes nothing if `change` returns `None`. Returns whether the file was
+    /// replaced.
+    ///
+    /// The caller must hold the lock. Programs that do not use the lock may write to the file
+    /// during the edit. Their changes are detected until just before the renaming; then the edit is
+    /// repeated.
     fn edit(
         &self,
         mut change: impl FnMut(&[u8]) -> Option<Vec<u8>>,
@@ -289,7 +301,7 @@ impl WorkFile {
     }
 }
 
-/// Returns the directory of a file, and the name of the file in it.
+/// Returns the directory of the file at `path`, and the name of the file in this directory.
 fn place(path: &Path) -> Result<(Folder, &OsStr), WorkFileError> {
     Folder::of(path).map_err(|e| WorkFileError::Read { path: path.to_owned(), source: e.into() })
 }
@@ -308,8 +320,8 @@ fn has_line(bytes: &[u8], line: &[u8]) -> bool {
     bytes.split_inclusive(|&b| b == b'\n').any(|found| without_ending(found) == line)
 }
 
-/// Returns the old bytes, followed by the lines. Each line gets the line ending of the first old
-/// line.
+/// Returns the bytes `old`, followed by the lines. Each line gets the line ending of the first line
+/// of `old`.
 fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     let dos = old.split_inclusive(|&b| b == b'\n').next().is_some_and(|l| l.ends_with(b"\r\n"));
     let ending: &[u8] = if dos { b"\r\n" } else { b"\n" };
@@ -324,7 +336,7 @@ fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     new
 }
 
-/// Reads and returns the whole file. Returns an empty vector if the file does not exist.
+/// Reads the whole file of at most 16 MiB. Returns an empty vector if the file does not exist.
 fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     let (folder, name) = place(path)?;
     match folder.read(name, MOST_BYTES) {
@@ -341,8 +353,7 @@ fn read(path: &Path) -> Result<Vec<u8>, WorkFileError> {
     }
 }
 
-/// Waits until the size of a file has been constant for 100 ms, but no longer than about ten
-/// seconds.
+/// Waits until the size of a file has been constant for 100 ms, but for at most about ten seconds.
 fn wait_until_written(path: &Path) {
     const LOOKS: usize = 100;
     let size = || place(path).ok().and_then(|(folder, name)| folder.size(name).ok());

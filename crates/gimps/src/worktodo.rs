@@ -1,6 +1,6 @@
-//! One line of `worktodo.txt`: an assignment, or another line.
+//! The lines of `worktodo.txt`, which are assignments or other lines.
 //!
-//! The forms are those written by AutoPrimeNet 1.2 and documented by Prime95:
+//! Assignments have the forms that AutoPrimeNet 1.2 writes and Prime95 documents:
 //!
 //! | line | fields |
 //! |---|---|
@@ -9,8 +9,11 @@
 //! | `Test=`, `DoubleCheck=` | `[AID,]p[,tf_bits[,pm1_done]]` |
 //! | `Cert=` | `[AID,]k,b,n,c,squarings` |
 //!
-//! Here k = 1, b = 2, c = −1 and n = p < 2^31. A prefix `B1=…,B2=…;` is meant for other programs
-//! and is preserved. Keywords are case-insensitive; spaces around `=` and the commas are ignored.
+//! AID is the ID of the assignment. The number k·b^n + c must be M_p = 2^p − 1, that is, k = 1, b =
+//! 2, c = −1 and n = p, with p < 2^31. The meaning of the other fields is described at [`Work`].
+//!
+//! A prefix `B1=…,B2=…;` is meant for other programs and is preserved. Keywords are
+//! case-insensitive. Spaces around `=` and around commas are ignored.
 
 use std::fmt;
 
@@ -20,21 +23,21 @@ use crate::refusal::{Foreign, Malformed};
 /// The length in bytes of the longest line that can be an assignment: 64 KiB.
 pub const LONGEST_LINE: usize = 64 << 10;
 
-/// The upper bound on exponents, exclusive: 2^31.
+/// The exclusive upper bound on exponents, 2^31.
 const EXPONENT_LIMIT: u64 = 1 << 31;
 
-/// The keywords of work for other programs.
+/// The keywords of assignments that are left to other programs.
 const OTHER_KINDS: [&str; 7] =
     ["AdvancedTest", "ECM", "ECM2", "Factor", "Pfactor", "Pminus1", "Pplus1"];
 
-/// A line of `worktodo.txt`, parsed.
+/// A parsed line of `worktodo.txt`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
     /// A line of white space only.
     Blank,
     /// A comment `#…`, `;…` or `//…`, or a heading `[…]`.
     Comment,
-    /// Work of a kind that this crate knows.
+    /// An assignment of a kind that this crate supports.
     Work(Assignment),
     /// A line that appears to be well-formed, but is work for another program.
     Foreign(Foreign),
@@ -44,48 +47,49 @@ pub enum Line {
 
 /// An assignment: the work that a line asks for, and the other fields of the line.
 ///
-/// `Display` writes the line; [`Line::parse`] reads it back to an equal value.
+/// `Display` writes the assignment as a line. [`Line::parse`] parses this line to an equal value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
-    /// The assignment's ID, 32 hexadecimal digits as in the line. `None` if the ID is missing or
-    /// empty, or is `N/A` or `0`.
+    /// The ID of the assignment: 32 hexadecimal digits, spelled as in the line. `None` if the ID is
+    /// missing, empty, `N/A` or `0`.
     pub aid: Option<String>,
     /// The work to do.
     pub work: Work,
-    /// The prefix `B1=…,B2=…`, without its semicolon.
+    /// The prefix `B1=…,B2=…`, without its semicolon. `None` if the line has no prefix.
     pub bounds: Option<String>,
 }
 
-/// The work of an assignment.
+/// The work of an assignment. The exponent p determines the number M_p = 2^p − 1.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
-    /// A probable-prime test to base 3.
+    /// A probable-prime test of M_p, or of its cofactor, to base 3.
     Prp {
         /// The exponent p.
         exponent: u32,
-        /// Whether the keyword is `PRPDC`: the number was tested before.
+        /// Whether the keyword is `PRPDC`, which means that the number was tested before.
         double_check: bool,
-        /// The pair (tf_bits, tests_saved): how far factors were searched for, in bits, and how
-        /// many tests a factor would save.
+        /// The pair (tf_bits, tests_saved). The number has no unknown factors below 2^tf_bits,
+        /// according to the line. A factor found now would save `tests_saved` tests.
         history: Option<(f64, f64)>,
-        /// The residue type 1 or 5, if the line states it.
+        /// The residue type 1 or 5. `None` if the line does not state it.
         residue_type: Option<u8>,
-        /// Known factors in decimal digits; if there are any, the cofactor is tested.
+        /// The known factors of M_p, in decimal digits. If there are any, the cofactor is tested.
         known_factors: Vec<String>,
     },
-    /// A Lucas–Lehmer test.
+    /// A Lucas–Lehmer test of M_p.
     Ll {
         /// The exponent p.
         exponent: u32,
-        /// Whether the keyword is `DoubleCheck`: the number was tested before.
+        /// Whether the keyword is `DoubleCheck`, which means that the number was tested before.
         double_check: bool,
-        /// How far factors were searched for, in bits.
+        /// According to the line, the number has no factors below 2^tf_bits. `None` if the line
+        /// does not state it.
         tf_bits: Option<f64>,
-        /// The field that says whether P−1 factoring was done, as a number; present only after
-        /// `tf_bits`.
+        /// The number in the field that states whether P−1 factoring was done. It is present only
+        /// if `tf_bits` is present.
         pm1_done: Option<u32>,
     },
-    /// Certification of another user's proof: repeated squaring of a start residue.
+    /// A certification of the proof of another user, by repeated squaring of a start residue.
     Cert {
         /// The exponent p.
         exponent: u32,
@@ -117,8 +121,8 @@ impl Work {
         }
     }
 
-    /// Returns whether the assignment states that factors were searched for. This is always true
-    /// for a certification.
+    /// Returns whether the line states that factors of the number were searched for. For a
+    /// certification, the result is always true.
     #[must_use]
     pub fn has_factoring_history(&self) -> bool {
         match self {
@@ -131,8 +135,9 @@ impl Work {
         }
     }
 
-    /// Returns whether the assignment is a double check: the number was tested before, and a stored
-    /// result of another assignment on the same machine does not count.
+    /// Returns whether the assignment is a double check of a number that was tested before. A
+    /// double check is run even if this machine has stored the result of another assignment for the
+    /// same number.
     #[must_use]
     pub fn is_double_check(&self) -> bool {
         match *self {
@@ -203,9 +208,9 @@ const CERT_FORM: &str = "Cert=[AID,]1,2,p,-1,squarings";
 
 impl Line {
     /// Parses a line, with or without its line ending. Never panics. Does not check whether the
-    /// exponent is prime and whether the known factors divide M_p.
+    /// exponent is prime, or whether the known factors divide M_p.
     ///
-    /// Cost: one pass over the line, memory for its fields.
+    /// Cost: one pass over the line, and memory for its fields.
     #[must_use]
     pub fn parse(line: &[u8]) -> Self {
         let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
@@ -322,7 +327,7 @@ fn exponent(field: &'static str, text: &str) -> Result<u32, Malformed> {
     })
 }
 
-/// The fields of a line, which are separated by commas.
+/// The fields of a line, which are separated by commas. They are removed from the front one by one.
 struct Fields<'a> {
     rest: std::iter::Peekable<std::str::Split<'a, char>>,
     form: &'static str,
@@ -354,10 +359,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Removes the first field if it is an assignment's ID or stands for a missing ID (`N/A`, `0`
-    /// or empty), and returns the ID, if any. If the first field is a number, returns `None` and
-    /// removes nothing: the line has no ID and begins with k or the exponent. Any other first field
-    /// is an error.
+    /// Parses the ID of the assignment, which is the first field of a line.
+    ///
+    /// Removes the first field and returns the ID if the field is an ID. Removes the field and
+    /// returns `None` if it denotes a missing ID (`N/A`, `0` or empty). If the first field is
+    /// another number, the line has no field for an ID; then removes nothing and returns `None`.
+    /// Any other first field is an error.
     fn aid(&mut self) -> Result<Option<String>, Malformed> {
         let Some(first) = self.rest.peek().map(|text| text.trim()) else { return Ok(None) };
         let hex = first.bytes().all(|b| b.is_ascii_hexdigit());
@@ -378,7 +385,8 @@ impl<'a> Fields<'a> {
     }
 
     /// Parses the fields k, b, n and c of the number k·b^n + c. Returns n if k = 1, b = 2 and c =
-    /// −1. For any other number, returns a refusal, because the line is work for another program.
+    /// −1. For any other number, returns the error [`Foreign::Number`], because the line is work
+    /// for another program.
     fn mersenne(&mut self) -> Result<u32, Refusal> {
         let mut number = || -> Result<[&'a str; 4], Malformed> {
             Ok([self.required("k")?, self.required("b")?, self.required("n")?, self.required("c")?])

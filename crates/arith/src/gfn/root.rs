@@ -3,8 +3,8 @@
 use super::Gfn;
 use crate::field::Field;
 
-/// The base-2 logarithm of the largest order for which a root of unity is stored. Transforms of
-/// this length or longer do not fit in memory.
+/// The base-2 logarithm of the largest order for which a root of unity is stored. Longer
+/// transforms do not fit in memory.
 const LOG2_LONGEST: u32 = 40;
 
 impl<const K: usize> Gfn<K> {

@@ -47,7 +47,8 @@ pub enum NoRoot {
 ///
 /// The root exists if and only if g = gcd(n, q − 1) divides (q − 1)/192 = 2^26·5·17·257·65537.
 /// Proof: The multiplicative group is cyclic, so the n-th powers are the g-th powers. These are the
-/// elements whose order divides (q − 1)/g. The order of 2 is 192.
+/// elements whose order divides (q − 1)/g. The order of 2 is 192, so the condition is that 192
+/// divides (q − 1)/g.
 ///
 /// For transform lengths n, which divide q − 1, this means: An n-th root of 2 exists for n = 2^k
 /// and n = 5·2^k with k ≤ 26. No n-th root of 2 exists if n is a multiple of 3 or of 2^27.

@@ -147,8 +147,8 @@ impl<const L: usize> PrimeField<L> {
         self.negated_inverse
     }
 
-    /// Returns the element x mod p for an integer x < p in little-endian words. Returns `None` if
-    /// x ≥ p.
+    /// Returns the element that represents the integer x, given in little-endian words. Returns
+    /// `None` if x ≥ p.
     #[must_use]
     pub fn element(&self, x: &[u64; L]) -> Option<Residue<L>> {
         words::is_less(x, &self.modulus).then(|| Residue(self.product(x, &self.square)))

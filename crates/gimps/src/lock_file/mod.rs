@@ -1,4 +1,5 @@
-//! `FILE.lck`: the lock file by which programs around GIMPS exclude each other from a file.
+//! The lock file `FILE.lck`, by which GIMPS programs lock a file `FILE` against changes by other
+//! programs.
 
 #[cfg(test)]
 mod tests;
@@ -12,28 +13,35 @@ use std::time::{Duration, Instant};
 
 use warpint_files::{ErrorKind, FileError, Folder};
 
-/// The time between two attempts to take a lock that another program holds.
+/// The time between two attempts to acquire a lock that another program holds.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// The text with which this program's lock files begin. Lock files of other programs are empty.
+/// The text at the beginning of this program's lock files. Lock files of other programs are empty.
 const OWN: &str = "warpint ";
-/// The largest number of attempts to create a lock. An attempt fails if another process locks or
-/// removes the file with the private name before this process has locked it.
+/// The largest number of attempts to create a lock. An attempt fails if its private name exists
+/// already, or if another process locks or removes the private file before this process has locked
+/// it.
 const TRIES: usize = 10;
 
 /// The lock of a file `FILE`, which this process holds until the value is dropped.
 ///
-/// The lock is the existence of `FILE.lck`. Other programs create it with O_CREAT|O_EXCL; the
-/// holder removes it in the end. `warpint` additionally holds the operating system's lock on the
-/// file, which is released when the process dies, and writes its process id into it. Therefore a
-/// file left by a killed `warpint` can be recognised and taken over. The system's lock is acquired
-/// before the id is written, so a file with an id but without the system's lock belongs to a dead
-/// process. Files left by other programs are not touched.
+/// A program holds the lock as long as its file `FILE.lck` exists. Other programs create this file
+/// with O_CREAT|O_EXCL and remove it when they release the lock. Lock files of other programs are
+/// never taken over.
 ///
-/// The file is created under the private name `FILE.lck.<process>-<n>`, locked, given its id, and
-/// only then linked to `FILE.lck`. The link fails if `FILE.lck` exists, in one atomic step like
-/// O_EXCL, so the lock never exists without an id. The private name is removed at once; if a killed
-/// process left it, the next holder of the lock removes it. On a file system without hard links,
-/// the lock is created with O_EXCL and the id is written afterwards.
+/// `warpint` can take over a lock file that a killed `warpint` process left behind. For this
+/// purpose, `warpint` writes its process id to the lock file and acquires the operating system's
+/// lock on it. The system releases its own lock when the process dies. The system's lock is
+/// acquired before the id is written. So a file that contains an id but is not locked by the system
+/// belongs to a dead process.
+///
+/// On a file system with hard links, the lock file never exists without an id, because it is created
+/// in several steps. The file is created under the private name `FILE.lck.<process>-<n>`, locked,
+/// and given its id. Only then is it linked to `FILE.lck`. Linking is atomic and fails if `FILE.lck`
+/// exists, like O_EXCL. Then the private name is removed. If a process is killed before this step,
+/// the next holder of the lock removes the private name.
+///
+/// On a file system without hard links, the lock file is created with O_EXCL, and the id is written
+/// afterwards.
 #[derive(Debug)]
 pub struct LockFile {
     place: Place,
@@ -51,9 +59,9 @@ pub enum LockError {
         path.display(), age.as_secs()
     )]
     Held {
-        /// The path of the lock file.
+        /// The path of the locked file.
         path: PathBuf,
-        /// A description of the program that holds the lock.
+        /// A description of the program that holds the lock, with the path of the lock file.
         holder: String,
         /// The time since the lock file was created or last changed.
         age: Duration,
@@ -61,7 +69,7 @@ pub enum LockError {
     /// The lock file can be neither created nor examined.
     #[error("cannot make the lock {}: {source}", path.display())]
     Make {
-        /// The path of the lock file.
+        /// The path of the lock file, or of the file to lock if its directory is invalid.
         path: PathBuf,
         /// The underlying error.
         source: io::Error,
@@ -105,12 +113,12 @@ impl Place {
 }
 
 impl LockFile {
-    /// Acquires and returns the lock of `file`. Waits for at most `patience` while another program
-    /// holds it. Calls `stop` every 20 ms during the wait, and returns [`LockError::Stopped`] once
-    /// `stop` returns true.
+    /// Acquires the lock of `file`. Waits for at most `patience` while another program holds it.
+    /// During the wait, calls `stop` every 20 ms, and returns [`LockError::Stopped`] when `stop`
+    /// returns true.
     ///
-    /// Any object with the name of the lock file counts as a lock, as for all programs that create
-    /// the file with O_EXCL. Objects other than regular files are not opened.
+    /// Any object with the name of the lock file counts as a lock, because programs that create the
+    /// lock file with O_EXCL treat it as a lock. Objects other than regular files are not opened.
     pub fn take(
         file: &Path,
         patience: Duration,
@@ -145,7 +153,8 @@ impl LockFile {
         }
     }
 
-    /// Returns the id of the dead process whose lock was taken over, if any.
+    /// Returns the id of the dead process from which the lock was taken over. Returns `None` if the
+    /// lock was free.
     #[must_use]
     pub fn taken_over(&self) -> Option<u32> {
         self.taken_over
@@ -168,9 +177,10 @@ impl Drop for LockFile {
     }
 }
 
-/// Creates the lock file: creates a file under a private name, writes the id of this process into
-/// it, and links `FILE.lck` to it. Returns `None` if this is not possible, for example on a file
-/// system without hard links.
+/// Creates the lock file via a private name: creates a private file, writes the id of this process
+/// to it, and links `FILE.lck` to it. The error is `AlreadyExists` if `FILE.lck` exists. Returns
+/// `None` if the lock file cannot be created in this way, for example on a file system without hard
+/// links.
 fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileError>> {
     for _ in 0..TRIES {
         let private = private_name(name);
@@ -198,7 +208,8 @@ fn make_linked(Place { folder, name, .. }: &Place) -> Option<Result<File, FileEr
     None
 }
 
-/// Creates the lock file with O_EXCL, and writes the id of this process afterwards.
+/// Creates the lock file with O_EXCL, and writes the id of this process to it afterwards. The error
+/// is `AlreadyExists` if the lock file exists.
 fn make_at_once(Place { folder, name, .. }: &Place) -> Result<File, FileError> {
     let mut file = folder.create_new(name)?;
     // On systems without such locks nobody can take this lock over. A lock without an id is a lock,
@@ -208,7 +219,8 @@ fn make_at_once(Place { folder, name, .. }: &Place) -> Result<File, FileError> {
     Ok(file)
 }
 
-/// Returns a private name `FILE.lck.<process>-<n>` for the lock `FILE.lck`, different at each call.
+/// Returns a private name `FILE.lck.<process>-<n>` for the lock file `FILE.lck`. Each call of a
+/// process returns another name.
 fn private_name(lock: &OsStr) -> OsString {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -217,7 +229,7 @@ fn private_name(lock: &OsStr) -> OsString {
     name
 }
 
-/// Returns whether a file's name is a private name of this lock.
+/// Returns whether `name` is a private name, of any process, for the lock file `lock`.
 fn is_private_name(name: &OsStr, lock: &OsStr) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let numbers = || {
@@ -227,8 +239,8 @@ fn is_private_name(name: &OsStr, lock: &OsStr) -> bool {
     numbers().is_some_and(|(process, n)| number(process) && number(n))
 }
 
-/// Removes the files that killed processes left under private names of this lock. Only the holder
-/// of the lock may call this.
+/// Removes the files that killed processes left under private names of this lock file. The caller
+/// must hold the lock; `lock` is the open lock file.
 fn clear_away(Place { folder, name, .. }: &Place, lock: &File) {
     for entry in folder.list().unwrap_or_default() {
         let private = &entry.name;
@@ -247,23 +259,23 @@ fn clear_away(Place { folder, name, .. }: &Place, lock: &File) {
     }
 }
 
-/// Writes the id of this process into the lock file. The number of bytes is always the same, so
-/// that an earlier id is overwritten completely, and the file is never without an id.
+/// Writes the id of this process to the lock file. The number of bytes is always the same, so the
+/// write overwrites an earlier id completely, and the file contains an id at any time.
 fn write_own_id(file: &mut File) -> io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     file.write_all(format!("{OWN}{:>10}\n", std::process::id()).as_bytes())
 }
 
-/// Reads the process id from a lock file. Returns `None` if the file was not written by this
-/// program.
+/// Reads the process id from a lock file. Returns `None` if this program did not write the file.
 fn own_id(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(64).read_to_string(&mut text).ok()?;
     text.strip_prefix(OWN)?.trim().parse().ok()
 }
 
-/// Takes over the lock left by a killed process of this program. Returns the lock file and the id
-/// of the killed process. Returns `None` if the lock cannot be taken over.
+/// Takes over the lock file that a killed process of this program left behind. Returns the lock
+/// file and the id of the killed process. Returns `None` if the process is alive, if another
+/// program created the lock file, or if the operating system is not Unix.
 fn take_over(Place { folder, name, .. }: &Place) -> Option<(File, u32)> {
     let mut file = folder.open_to_change(name).ok()?;
     let holder = own_id(&file)?;

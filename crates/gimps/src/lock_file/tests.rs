@@ -1,4 +1,4 @@
-//! Locks that are held, locks left behind, and locks of other programs.
+//! Tests of locks that are held, of locks left by killed processes, and of locks of other programs.
 
 use super::*;
 

@@ -1,14 +1,14 @@
-//! The header of a proof file, and its errors.
+//! The header of a proof file, and the errors of the format.
 
 use warpint_files::ErrorKind;
 
-/// The largest length of a header, in bytes. Longer headers are refused. There is room for many
-/// known factors, which have some dozen digits each.
+/// The largest length of a header, in bytes. Longer headers are refused. The limit leaves room for
+/// many known factors, which usually have some dozen digits each.
 pub(super) const MOST_HEADER: u64 = 4096;
-/// The largest power of a proof, which is its number of middles. The limit is the same as in
-/// Prime95.
+/// The largest power of a proof. The power is the number of middles, which are the residues after
+/// the final residue. The limit is the same as in Prime95.
 pub(super) const MOST_POWER: usize = 15;
-/// The upper bound on exponents, exclusive: 2^31.
+/// The exclusive upper bound on exponents, 2^31.
 pub(super) const LIMIT: u32 = 1 << 31;
 
 /// The reason why bytes are not a proof file of version 2.
@@ -18,19 +18,20 @@ pub enum ProofFormatError {
     /// A line of the header does not have the required form.
     #[error("line {line} must be {wanted}, not '{found}'")]
     Line {
-        /// The number of the line, from 1.
+        /// The number of the line. The first line has number 1.
         line: usize,
         /// The form of the required line.
         wanted: &'static str,
         /// The line found, shortened.
         found: String,
     },
-    /// A line of the header does not end within the largest length of a header.
+    /// A line of the header does not end within the first 4,096 bytes, the largest length of a
+    /// header.
     #[error(
         "line {line}, which must be {wanted}, does not end: no newline in the first {MOST_HEADER} bytes"
     )]
     Unended {
-        /// The number of the line, from 1.
+        /// The number of the line. The first line has number 1.
         line: usize,
         /// The form of the required line.
         wanted: &'static str,
@@ -38,11 +39,11 @@ pub enum ProofFormatError {
     /// The proof is of a kind that this program does not support.
     #[error("line {line}, '{found}', is of {what}, which this program does not read")]
     Other {
-        /// The number of the line, from 1.
+        /// The number of the line. The first line has number 1.
         line: usize,
         /// The line found, shortened.
         found: String,
-        /// A description of the kind of proof that the line stands for, such as `a repeated proof`.
+        /// A description of the unsupported kind, such as `a repeated proof`.
         what: &'static str,
     },
     /// The size of the file does not match its header.
@@ -55,7 +56,8 @@ pub enum ProofFormatError {
         /// The actual size, in bytes.
         found: u64,
     },
-    /// The given exponent, factors and residues do not form a proof, for the reason in the message.
+    /// The given exponent, factors and residues do not form a proof. The message stored here is the
+    /// reason.
     #[error("{0}")]
     Parts(&'static str),
 }
@@ -68,12 +70,12 @@ impl ProofFormatError {
     }
 }
 
-/// The content of a header, that is, of the lines before the residues.
+/// The content of a header, which consists of the lines before the residues.
 pub(super) struct Header {
     pub(super) exponent: u32,
     pub(super) factors: Vec<String>,
     pub(super) power: usize,
-    /// The length of the header in bytes, with the last newline.
+    /// The length of the header in bytes, including the last newline.
     pub(super) bytes: usize,
 }
 
@@ -114,22 +116,23 @@ impl Header {
     }
 }
 
-/// Parses a line that consists of `name` and a number. Returns the number and the line, or `None`
-/// for any other line.
+/// Parses a line that consists of `name` and a number. Returns the number and the whole line.
+/// Returns `None` for any other line.
 fn number(line: &str, name: &str) -> Option<(u32, String)> {
     let value = line.strip_prefix(name).filter(|v| is_number(v))?;
     Some((value.parse().ok()?, line.to_owned()))
 }
 
-/// The lines of a header, each of which ends in a newline.
+/// The lines of a header that are still to be parsed. Each line ends in a newline.
 struct Lines<'a> {
     rest: &'a [u8],
     line: usize,
 }
 
 impl Lines<'_> {
-    /// Reads the next line and returns the value that `read` parses from it. Returns an error if
-    /// `read` returns `None`; `wanted` describes the right line in this error.
+    /// Removes the next line and returns the value that `read` parses from it. Returns an error if
+    /// `read` returns `None`. In the error message, `wanted` describes the correct form of the
+    /// line.
     fn take<T>(
         &mut self,
         wanted: &'static str,
@@ -160,15 +163,15 @@ impl Lines<'_> {
     }
 }
 
-/// Returns the first 40 characters of a text, with unprintable ones escaped, and `…` if there are
-/// more.
+/// Returns the first 40 characters of a text, with unprintable characters escaped. Appends `…` if
+/// the text is longer.
 fn shortened(text: &str) -> String {
     const MOST: usize = 40;
     let shown: String = text.chars().take(MOST).flat_map(char::escape_default).collect();
     if text.chars().nth(MOST).is_some() { shown + "…" } else { shown }
 }
 
-/// Returns whether a text consists of digits without leading zeros.
+/// Returns whether a text consists of digits only and has no leading zero.
 pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
 }

@@ -1,4 +1,4 @@
-//! PRP proofs, version 2: a header of text lines and the residues.
+//! PRP proof files of version 2, which consist of a header in text lines and residues.
 //!
 //! Sources: GpuOwl's wiki, *PRP Proof File Spec*, and the files that GpuOwl and Prime95 read and
 //! write.
@@ -15,10 +15,14 @@ use warpint_files::{ErrorKind, FileError, Folder, given};
 pub use header::ProofFormatError;
 use header::{Header, LIMIT, MOST_HEADER, MOST_POWER, is_number};
 
-/// A PRP proof of M_p as a file. The header consists of the lines `PRP PROOF`, `VERSION=2`,
-/// `HASHSIZE=64`, `POWER=n` and `NUMBER=M<p>`. In the last line, `/f` follows for each known factor
-/// f. Each line ends in a newline. The header is followed by n + 1 residues of ⌈p/8⌉ little-endian
-/// bytes each: the final residue of the test, and then n residues of the proof, called middles.
+/// A PRP proof of M_p = 2^p − 1, or of a cofactor, in the form of a file.
+///
+/// The header consists of the lines `PRP PROOF`, `VERSION=2`, `HASHSIZE=64`, `POWER=n` and
+/// `NUMBER=M<p>`. For a proof of a cofactor, the last line continues with `/f` for each known
+/// factor f. Each line ends in a newline.
+///
+/// The header is followed by n + 1 residues of ⌈p/8⌉ little-endian bytes each. The first is the
+/// final residue of the test. The n others are the residues of the proof, called middles.
 ///
 /// Only the form is checked, not the values of the residues and factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,15 +41,15 @@ pub enum ProofFileError {
     NotAFile {
         /// The path that was given.
         path: PathBuf,
-        /// The reason in words: that the file does not exist, or which kind of object was found.
+        /// The reason in words: the file does not exist, or it is an object of the kind described.
         what: &'static str,
     },
-    /// The content is not a proof.
+    /// The content of the file is not a proof.
     #[error("{} is not a proof file: {source}", path.display())]
     Format {
         /// The path of the file.
         path: PathBuf,
-        /// Why the content is not a proof.
+        /// The reason why the content is not a proof.
         source: ProofFormatError,
     },
     /// The file cannot be read.
@@ -64,14 +68,15 @@ pub enum ProofFileError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The path of the folder for proofs leads to an object that is not a folder. The object is not
-    /// changed.
+    /// The path given as the folder for proofs leads to an object that is not a folder. The object
+    /// is not changed.
     #[error("{} is not a folder, but a proof needs one there: move it away, then run the same command again", path.display())]
     NotAFolder {
         /// The path that was given.
         path: PathBuf,
     },
-    /// A different file with the name of the proof exists. It is not changed.
+    /// A file with the name of the proof exists, but is different from the proof. It is not
+    /// changed.
     #[error("a different file {} already exists: move it away, then run the same command again", path.display())]
     Exists {
         /// The path of the file.
@@ -93,18 +98,19 @@ impl ProofFileError {
     }
 }
 
-/// The path and the MD5 of a proof file that is on disk.
+/// The path and the MD5 hash of a proof file on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedProof {
     /// The path of the file.
     pub path: PathBuf,
-    /// The MD5 of the file, 32 lower-case hexadecimal digits.
+    /// The MD5 hash of the file, as 32 lower-case hexadecimal digits.
     pub md5: String,
 }
 
 impl ProofFile {
-    /// Creates a proof of M_p. `factors` are the known factors in decimal digits, if any.
-    /// `residues` are the final residue and then the middles, each as ⌈p/8⌉ little-endian bytes.
+    /// Creates a proof of M_p for p = `exponent`, or of a cofactor of M_p. `factors` are the known
+    /// factors in decimal digits; the list is empty for a proof of M_p. `residues` are the final
+    /// residue and then the middles, each as ⌈p/8⌉ little-endian bytes.
     ///
     /// # Errors
     /// Returns [`ProofFormatError::Parts`] unless 2 ≤ p < 2^31, there are 1 to 15 middles, every
@@ -135,14 +141,16 @@ impl ProofFile {
         Ok(file)
     }
 
-    /// Reads a whole file, following links. Returns the proof, and the path and the MD5 of the
-    /// file. The residues must fit in memory, which is allocated only after the size of the file
-    /// was found to agree with the header.
+    /// Reads a proof file. Symbolic links are followed. Returns the proof, and the path and MD5
+    /// hash of the file.
+    ///
+    /// The residues must fit in memory. Memory for residues is allocated only if the size of the
+    /// file agrees with the header.
     pub fn read(path: &Path) -> Result<(Self, SavedProof), ProofFileError> {
         Self::read_opened(path, given::open(path))
     }
 
-    /// Reads a proof file in a folder without following links.
+    /// Reads a proof file in a folder. A symbolic link in place of the file is refused.
     fn read_own(folder: &Folder, name: &str) -> Result<(Self, SavedProof), ProofFileError> {
         Self::read_opened(&folder.file(name), folder.open(name))
     }
@@ -173,7 +181,7 @@ impl ProofFile {
         }
     }
 
-    /// Parses the bytes of a proof file.
+    /// Parses the whole content of a proof file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ProofFormatError> {
         let length = bytes.len() as u64;
         match Self::read_from(Cursor::new(bytes), length) {
@@ -223,13 +231,13 @@ impl ProofFile {
         (self.residues.len() - 1) as u32
     }
 
-    /// Returns the known factors, in decimal digits.
+    /// Returns the known factors in decimal digits. The list is empty for a proof of M_p.
     #[must_use]
     pub fn factors(&self) -> &[String] {
         &self.factors
     }
 
-    /// Returns the final residue, then the middles, each of ⌈p/8⌉ little-endian bytes.
+    /// Returns the final residue and then the middles, each as ⌈p/8⌉ little-endian bytes.
     #[must_use]
     pub fn residues(&self) -> &[Vec<u8>] {
         &self.residues
@@ -241,15 +249,16 @@ impl ProofFile {
         self.residues
     }
 
-    /// Returns the name of the file: `M<p>-<power>.proof` for M_p; `M<p>-f<k>-<power>.proof` for
-    /// its cofactor, where k is the number of known factors. So one folder may contain a proof of
-    /// M_p and a proof of its cofactor.
+    /// Returns the name of the file. It is `M<p>-<power>.proof` for a proof of M_p. For a proof of
+    /// a cofactor, it is `M<p>-f<k>-<power>.proof`, where k is the number of known factors. So one
+    /// folder may contain a proof of M_p and a proof of its cofactor.
     #[must_use]
     pub fn file_name(&self) -> String {
         Self::name_of(self.exponent, &self.factors, self.power())
     }
 
-    /// Returns the [`ProofFile::file_name`] for the given exponent, known factors and power.
+    /// Returns the name of a proof file (see [`ProofFile::file_name`]) for the given exponent,
+    /// known factors and power.
     #[must_use]
     pub fn name_of(exponent: u32, factors: &[String], power: u32) -> String {
         match factors.len() {
@@ -258,11 +267,13 @@ impl ProofFile {
         }
     }
 
-    /// Returns the path of a file that makes [`ProofFile::save`] fail. Such a file has the name
-    /// [`ProofFile::name_of`] in this folder, but its content is not a proof of this power for the
-    /// given exponent and factors. Returns `None` if there is no such file. A proof with the same
-    /// exponent, factors and power is not an obstacle: it is identical unless one of the two proofs
-    /// is wrong.
+    /// Returns the path of an existing file that makes [`ProofFile::save`] fail. Returns `None` if
+    /// there is no such file.
+    ///
+    /// The file has the name [`ProofFile::name_of`] in this folder, but is not a proof of this
+    /// power for the given exponent and factors. A proof with the same exponent, factors and power
+    /// does not count. It is identical to the proof to be saved, unless one of the two proofs is
+    /// wrong.
     #[must_use]
     pub fn in_the_way(
         folder: &Path,
@@ -280,7 +291,7 @@ impl ProofFile {
         foreign.then(|| folder.file(name))
     }
 
-    /// Returns the MD5 of the file, 32 lower-case hexadecimal digits.
+    /// Returns the MD5 hash of the file, as 32 lower-case hexadecimal digits.
     #[must_use]
     pub fn md5(&self) -> String {
         let mut hasher = Md5::new_with_prefix(self.header());
@@ -288,19 +299,20 @@ impl ProofFile {
         hex(hasher)
     }
 
-    /// Returns the bytes of the file.
+    /// Returns the whole content of the file.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         [self.header().as_bytes(), &self.residues.concat()].concat()
     }
 
-    /// Writes the proof to a folder, which is created if missing, under the name
-    /// [`ProofFile::file_name`]. The file is written under a temporary name, synced and renamed, so
-    /// that programs that look for proofs never see an incomplete file. If an identical file
-    /// exists, writes nothing.
+    /// Writes the proof to a folder, under the name [`ProofFile::file_name`]. The folder is created
+    /// if missing. If an identical file exists, nothing is written.
+    ///
+    /// The file is written under a temporary name, synced and renamed. So other programs that look
+    /// for proofs never see an incomplete file.
     ///
     /// # Errors
-    /// Returns [`ProofFileError::NotAFolder`] like [`check_proof_folder`], and
+    /// Returns [`ProofFileError::NotAFolder`] like [`check_proof_folder`]. Returns
     /// [`ProofFileError::Exists`] if a different file of this name exists. Also returns errors of
     /// the file system.
     pub fn save(&self, folder: &Path) -> Result<SavedProof, ProofFileError> {
@@ -332,12 +344,12 @@ impl ProofFile {
     }
 }
 
-/// Checks that a path can be a folder for proofs: it leads to a folder, or nothing exists at this
-/// path. Does not access files in the folder.
+/// Checks that a path can be a folder for proofs. It must lead to a folder, or not exist. Does not
+/// access files in the folder.
 ///
 /// # Errors
-/// Returns [`ProofFileError::NotAFolder`] if the path leads to any other object. A link counts as
-/// such an object, even a link to a folder.
+/// Returns [`ProofFileError::NotAFolder`] if the path leads to any other object. A symbolic link is
+/// refused, even if it points to a folder.
 pub fn check_proof_folder(folder: &Path) -> Result<(), ProofFileError> {
     match fs::symlink_metadata(folder) {
         Ok(found) if !found.is_dir() => Err(ProofFileError::NotAFolder { path: folder.to_owned() }),
@@ -353,7 +365,7 @@ fn hex(hasher: Md5) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The error of reading a proof file from a stream.
+/// An error of reading a proof file from a stream.
 enum Trouble {
     Io(io::Error),
     Format(ProofFormatError),

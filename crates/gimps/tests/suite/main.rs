@@ -1,4 +1,4 @@
-//! Parsing and writing of the files of GIMPS.
+//! Tests of parsing and writing the files of GIMPS programs.
 #![cfg(test)]
 
 mod proof_file;

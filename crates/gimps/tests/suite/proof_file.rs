@@ -1,4 +1,4 @@
-//! Proof files: written, read, and refused.
+//! Tests that proof files are written and read, and that invalid files are refused.
 
 use std::fs;
 

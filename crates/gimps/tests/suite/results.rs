@@ -1,4 +1,4 @@
-//! The results file keeps its contents and receives each result once.
+//! Tests that the results file keeps its contents and receives each result once.
 
 use std::fs;
 
@@ -246,8 +246,8 @@ fn lines_too_long_are_passed_over() {
 mod special_files {
     use super::*;
 
-    /// Runs a call that must not block in a thread of its own, and returns its result. Panics if
-    /// the call takes longer than 20 seconds.
+    /// Runs `call` in a separate thread and returns its result. Panics if the call takes longer
+    /// than 20 seconds, because it must not block.
     fn at_once<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || sender.send(call()));

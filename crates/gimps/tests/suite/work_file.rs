@@ -1,4 +1,5 @@
-//! Changes of `worktodo.txt` change only the lines concerned and preserve every other byte.
+//! Tests that changes of `worktodo.txt` change only the intended lines and preserve every other
+//! byte.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Parsing of lines of `worktodo.txt`: no line causes a panic or a wrong assignment.
+//! Tests that parsing a line of `worktodo.txt` never panics and never yields a wrong assignment.
 
 use proptest::prelude::*;
 use warpint_gimps::{Assignment, Foreign, LONGEST_LINE, Line, Malformed, Work};
@@ -261,8 +261,8 @@ fn many() -> ProptestConfig {
     ProptestConfig::with_cases(asked.unwrap_or(10_000))
 }
 
-/// Checks the properties of any line: it is read without a panic, and work found in it is written
-/// as a line with the same meaning.
+/// Checks two properties that any line must have: parsing it does not panic, and an assignment
+/// parsed from it can be written as a line with the same meaning.
 fn sound(bytes: &[u8]) -> Result<(), TestCaseError> {
     match Line::parse(bytes) {
         Line::Work(found) => {
