@@ -1,8 +1,8 @@
-//! The digest that a file contains so that changes to the file are detected.
+//! Digests, which files contain so that changes to the files are detected.
 
 use sha2::{Digest, Sha256};
 
-/// Returns the SHA-256 of a text, as 64 lower-case hexadecimal digits.
+/// Returns the SHA-256 digest of a text, as 64 lower-case hexadecimal digits.
 #[must_use]
 pub fn sha256(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()

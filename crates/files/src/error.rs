@@ -1,24 +1,25 @@
-//! Errors of file operations, in messages that name the path.
+//! Errors of file operations. The messages contain the path.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::ErrorKind;
 
-/// An error of a file operation. Each message names the path.
+/// An error of a file operation. Each message contains the path.
 ///
-/// The conversion to an [`io::Error`] (`From`) is for callers that name the path themselves: the
-/// message of the resulting [`io::Error`] states only the reason. [`FileError::Io`] is converted to
-/// the error of the operating system that it contains.
+/// The conversion to an [`io::Error`] by `From` is for callers whose own messages contain the path:
+/// the message of the result states only the reason. For [`FileError::NotAFolder`] alone, this
+/// message contains the path. [`FileError::Io`] is converted to the error of the operating system
+/// that it contains.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The name belongs to an object that is not a regular file. The object was not opened.
+    /// The path leads to an object that is not a regular file.
     #[error("{} is {what}, not a regular file", path.display())]
     NotAFile {
         /// The path of the object.
         path: PathBuf,
-        /// The kind of object found: `a symbolic link`, `a FIFO`, `a directory` …
+        /// The kind of object found, for example `a symbolic link`, `a FIFO` or `a directory`.
         what: &'static str,
     },
     /// The path leads to an object that is not a directory, but the program needs a directory of
@@ -27,10 +28,10 @@ pub enum FileError {
     NotAFolder {
         /// The path that is not a directory.
         path: PathBuf,
-        /// The kind of object found: `a file`, `a symbolic link`, `a FIFO` …
+        /// The kind of object found, for example `a file`, `a symbolic link` or `a FIFO`.
         what: &'static str,
     },
-    /// The user named a path for results at which no file can be created.
+    /// No file can be created at the path that the user named for results.
     #[error("cannot write {}: {reason}", path.display())]
     Unwritable {
         /// The path that the user named.
@@ -38,12 +39,14 @@ pub enum FileError {
         /// The reason, possibly a message of the operating system.
         reason: String,
     },
-    /// The file is larger than the caller's limit; no memory was allocated for it.
+    /// The file is larger than the limit of the caller. The size is checked before the file is
+    /// read, and again at the end because the file may grow.
     #[error("{} has {bytes} bytes; at most {most} are read", path.display())]
     TooLarge {
         /// The path of the file.
         path: PathBuf,
-        /// The size of the file, in bytes.
+        /// The size of the file in bytes, or the number of bytes read if the file grew during the
+        /// reading.
         bytes: u64,
         /// The limit, in bytes.
         most: u64,
@@ -51,14 +54,14 @@ pub enum FileError {
     /// An error of the operating system.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// The failed action: `read`, `write`, `lock` …
+        /// The failed action, for example `read`, `write` or `lock`.
         action: &'static str,
         /// The path of the file or directory.
         path: PathBuf,
         /// The error of the operating system.
         source: io::Error,
     },
-    /// Another process held the lock for longer than the caller would wait.
+    /// Another process held the lock for longer than the caller was willing to wait.
     #[error("{} is locked by another process", path.display())]
     Locked {
         /// The path of the lock file.
@@ -78,7 +81,7 @@ impl FileError {
         Self::Io { action, path: path.to_owned(), source }
     }
 
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, by which a program chooses an exit code.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -92,7 +95,8 @@ impl FileError {
         }
     }
 
-    /// Returns the kind of the operating system's error; for other errors, the nearest kind.
+    /// Returns the [`io::ErrorKind`] of the operating system's error. For other errors, returns the
+    /// most similar kind.
     #[must_use]
     pub fn io_kind(&self) -> io::ErrorKind {
         match self {
@@ -119,15 +123,15 @@ impl FileError {
         }
     }
 
-    /// Converts the error to an [`io::Error`] for a message that already names `path`. If the
-    /// failed operation was on `path`, the message of the result is the reason alone. Otherwise it
-    /// is the whole message of this error.
+    /// Converts the error to an [`io::Error`] for a message that already contains `path`. If the
+    /// failed operation was on `path`, the message of the result is only the reason, as for the
+    /// conversion by `From`. Otherwise it is the whole message of this error.
     #[must_use]
     pub fn in_message_of(self, path: &Path) -> io::Error {
         if self.path() == path { self.into() } else { io::Error::new(self.io_kind(), self) }
     }
 
-    /// Returns whether the error says that the file or its directory does not exist.
+    /// Returns whether the error is that the file or its directory does not exist.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         self.io_kind() == io::ErrorKind::NotFound

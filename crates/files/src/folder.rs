@@ -9,13 +9,15 @@ use std::sync::Arc;
 use crate::sys::{Access, Handle, Trouble};
 use crate::{Disk, FileError, RealDisk, Step, Unfinished, name};
 
-/// A directory that the program owns. The value is a path; the directory need not exist.
+/// A directory that the program owns, given by its path. The directory need not exist.
 ///
-/// It holds no handle: every operation opens the directory anew (some microseconds), so that a
-/// directory that was removed and created again is found. [`Folder::begin`], [`Folder::replace`],
-/// [`Folder::append`] and the locks create a missing directory.
+/// The value holds no handle. Every operation opens the directory anew, which takes some
+/// microseconds. So a directory that was removed and created again is found. [`Folder::make`],
+/// [`Folder::begin`], [`Folder::replace`], [`Folder::append`] and the locks create a missing
+/// directory.
 ///
-/// A name must be one component of a path; any other name is an error.
+/// A file name given to an operation must be a single component of a path. For any other name, the
+/// operation returns an error.
 #[derive(Debug, Clone)]
 pub struct Folder {
     base: PathBuf,
@@ -29,26 +31,26 @@ pub struct Folder {
 pub struct Entry {
     /// The name of the entry.
     pub name: OsString,
-    /// Whether the entry is a regular file (not a link).
+    /// Whether the entry is a regular file. False for a symbolic link to a file.
     pub is_file: bool,
-    /// Whether the entry is a directory (not a link).
+    /// Whether the entry is a directory. False for a symbolic link to a directory.
     pub is_folder: bool,
 }
 
 impl Folder {
-    /// Returns the directory at a path given by the user. Links are followed. Does not access the
-    /// disk.
+    /// Returns the directory at a path given by the user. Operations on the directory follow
+    /// symbolic links in this path. Does not access the disk.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         let base = path.into();
         Self { path: base.clone(), base, inner: vec![], disk: default_disk() }
     }
 
-    /// Returns the directory that contains the file at `path`, and the file's name. Operations on
-    /// the directory follow links in its path. Does not access the disk.
+    /// Returns the directory that contains the file at `path`, and the name of this file.
+    /// Operations on the directory follow symbolic links in its path. Does not access the disk.
     ///
     /// # Errors
-    /// The path does not end in a name.
+    /// Returns an error if the path does not end in a name.
     pub fn of(path: &Path) -> Result<(Self, &OsStr), FileError> {
         match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => Ok((Self::at(folder), name)),
@@ -56,8 +58,9 @@ impl Folder {
         }
     }
 
-    /// Returns the directory at a path. Links are followed, except for the last component:
-    /// operations on the directory fail if that component is a link. Does not access the disk.
+    /// Returns the directory at a path whose last component must not be a symbolic link. Operations
+    /// on the directory fail if it is a link. Links in the other components are followed. Does not
+    /// access the disk.
     #[must_use]
     pub fn not_linked(path: &Path) -> Self {
         match Self::of(path) {
@@ -67,8 +70,8 @@ impl Folder {
         }
     }
 
-    /// Returns the directory `name` inside this directory. Operations on the directory `name` fail
-    /// if it is a link. Does not access the disk.
+    /// Returns the directory `name` inside this directory. Operations on the result fail if `name`
+    /// is a symbolic link. Does not access the disk.
     #[must_use]
     pub fn inside(&self, name: impl AsRef<OsStr>) -> Self {
         let mut inner = self.clone();
@@ -77,8 +80,8 @@ impl Folder {
         inner
     }
 
-    /// Returns the directory with the given disk, through which its files are then written. Tests
-    /// use this to record steps or to make them fail.
+    /// Returns this directory with another disk, which executes the steps of writing its files.
+    /// Tests use this to record steps or to make steps fail.
     #[must_use]
     pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
@@ -91,18 +94,18 @@ impl Folder {
         &self.path
     }
 
-    /// Returns the path of a file in the directory, for messages.
+    /// Returns the path of the file `name` in the directory, for messages.
     #[must_use]
     pub fn file(&self, name: impl AsRef<OsStr>) -> PathBuf {
         self.path.join(name.as_ref())
     }
 
     /// Creates the directory and its missing parents. Returns true if the directory was missing.
-    /// The names of new directories are on disk when this returns.
+    /// When the call returns, the names of the new directories are on disk.
     ///
     /// # Errors
-    /// [`FileError::NotAFolder`] if a link or a file is in place of an inner directory; errors of
-    /// the operating system.
+    /// Returns [`FileError::NotAFolder`] if a directory made by [`Folder::inside`] is a symbolic
+    /// link or a file on disk. Also returns errors of the operating system.
     pub fn make(&self) -> Result<bool, FileError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -136,7 +139,8 @@ impl Folder {
         self.handle().map(|_| made)
     }
 
-    /// Returns the directory that the user gave, extended by the first `depth` inner directories.
+    /// Returns the outermost directory, which the user gave, extended by the first `depth` of the
+    /// directories inside it.
     fn outer(&self, depth: usize) -> Self {
         let mut outer = Self { disk: Arc::clone(&self.disk), ..Self::at(self.base.clone()) };
         for name in &self.inner[..depth] {
@@ -145,8 +149,8 @@ impl Folder {
         outer
     }
 
-    /// Returns the entries of the directory, in no particular order. Returns no entries if the
-    /// directory does not exist.
+    /// Returns the entries of the directory, in no particular order. If the directory does not
+    /// exist, the result is empty.
     ///
     /// # Errors
     /// [`FileError::NotAFolder`]; errors of the operating system.
@@ -158,17 +162,18 @@ impl Folder {
         handle.list().map_err(|e| FileError::io("list", &self.path, e))
     }
 
-    /// Reads a regular file and returns its bytes.
+    /// Reads a whole regular file of at most `most` bytes.
     ///
     /// # Errors
-    /// [`FileError::TooLarge`] for more than `most` bytes, before memory is allocated;
-    /// [`FileError::NotAFile`]; errors of the operating system ([`FileError::is_missing`]).
+    /// [`FileError::TooLarge`] for more than `most` bytes; [`FileError::NotAFile`]; errors of the
+    /// operating system, also for a missing file ([`FileError::is_missing`]). The size is checked
+    /// before memory is allocated.
     pub fn read(&self, name: impl AsRef<OsStr>, most: u64) -> Result<Vec<u8>, FileError> {
         let name = name.as_ref();
         read_bounded(&self.open(name)?, &self.file(name), most)
     }
 
-    /// Opens a regular file for reading.
+    /// Opens an existing regular file for reading.
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -176,8 +181,8 @@ impl Folder {
         self.open_as(name.as_ref(), Access::Read, "read")
     }
 
-    /// Opens an existing regular file for reading and for changes in place. The caller must cope
-    /// with changes that a kill or a power failure leaves incomplete.
+    /// Opens an existing regular file for reading and for changes in place. If the process is
+    /// killed or the power fails, a change may be incomplete; the caller must allow for this.
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -185,10 +190,12 @@ impl Folder {
         self.open_as(name.as_ref(), Access::Update, "write")
     }
 
-    /// Creates an empty file, open for reading and writing. The name must be free.
+    /// Creates an empty file and opens it for reading and writing. No object of this name may
+    /// exist.
     ///
     /// # Errors
-    /// Errors of the operating system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
+    /// Errors of the operating system; the kind is [`io::ErrorKind::AlreadyExists`] if the name is
+    /// taken.
     pub fn create_new(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
         self.open_as(name.as_ref(), Access::New, "make")
     }
@@ -204,8 +211,8 @@ impl Folder {
         opened.map_err(|trouble| self.trouble(action, name, trouble))
     }
 
-    /// Returns the size in bytes of a regular file; `None` if the name is free. Does not open the
-    /// file.
+    /// Returns the size of a regular file in bytes, without opening the file. Returns `None` if the
+    /// name is free.
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -218,21 +225,22 @@ impl Folder {
         }
     }
 
-    /// Returns whether the name is taken by a file, a directory or a link, even a dangling one.
+    /// Returns whether the name is taken by any object, for example a file, a directory or a
+    /// dangling link. Returns false if the directory cannot be opened.
     #[must_use]
     pub fn has(&self, name: impl AsRef<OsStr>) -> bool {
         self.handle().is_ok_and(|handle| handle.has(name.as_ref()))
     }
 
-    /// Returns whether `name` is still a name of the open file `file`. On systems other than Unix
-    /// this cannot be determined, and the result says only whether the name is taken.
+    /// Returns whether `name` is still a name of the open file `file`. On systems other than Unix,
+    /// this cannot be determined; there, the result is whether the name is taken.
     #[must_use]
     pub fn is_at(&self, file: &File, name: impl AsRef<OsStr>) -> bool {
         self.handle().is_ok_and(|handle| handle.is_at(file, name.as_ref()))
     }
 
-    /// Renames a file, a link or a directory, without following links. A file or link with the new
-    /// name is replaced. Only [`Folder::sync_names`] ensures that the new name is on disk.
+    /// Renames a file, a symbolic link or a directory. Links are not followed. A file or link with
+    /// the new name is replaced. The new name is on disk only after [`Folder::sync_names`].
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -244,11 +252,12 @@ impl Folder {
         renamed.map_err(|e| FileError::io("rename", &self.file(from), e))
     }
 
-    /// Gives a file a second name, which must be free. Of several concurrent attempts exactly one
-    /// succeeds.
+    /// Gives the file `from` the second name `to`, which must be free (a hard link). If several
+    /// processes try this at the same time, exactly one succeeds.
     ///
     /// # Errors
-    /// Errors of the operating system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
+    /// Errors of the operating system; the kind is [`io::ErrorKind::AlreadyExists`] if the name is
+    /// taken.
     pub fn link(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<(), FileError> {
         let (from, to) = (from.as_ref(), to.as_ref());
         self.check(from)?;
@@ -257,20 +266,21 @@ impl Folder {
         linked.map_err(|e| FileError::io("make", &self.file(to), e))
     }
 
-    /// Removes a file or a link. The target of a link is not removed.
+    /// Removes a file or a symbolic link. The target of a link is not removed.
     ///
     /// # Errors
-    /// Errors of the operating system. A name that belongs to a directory is an error.
+    /// Errors of the operating system. The call fails if the name belongs to a directory.
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<(), FileError> {
         let name = name.as_ref();
         self.check(name)?;
         self.handle()?.remove(name).map_err(|e| FileError::io("remove", &self.file(name), e))
     }
 
-    /// Flushes the names in the directory to disk, so that renames and removals are permanent.
+    /// Flushes the names in the directory to disk, so that renames and removals are permanent. Does
+    /// nothing if the file system cannot flush a directory.
     ///
     /// # Errors
-    /// Errors of the operating system, except where the file system does not support this.
+    /// Errors of the operating system.
     pub fn sync_names(&self) -> Result<(), FileError> {
         self.sync(&self.handle()?)
     }
@@ -279,9 +289,12 @@ impl Folder {
         self.step(Step::SyncFolder { path: &self.path }, &self.path, &mut || handle.sync())
     }
 
-    /// Writes `parts` in order to a temporary file, flushes this file to disk, and renames it to
-    /// `name`. A file or link of this name is replaced. When this returns, the contents and the
-    /// name are on disk. On an error the old file is unchanged.
+    /// Replaces the file `name` by a file whose contents are the `parts` in order. A symbolic link
+    /// of this name is replaced too. When the call returns, the contents and the name are on disk.
+    ///
+    /// The contents are written to a temporary file and flushed to disk. Then the temporary file is
+    /// renamed to `name`. After an error, the old file is usually unchanged (see
+    /// [`Unfinished::finish`]).
     ///
     /// # Errors
     /// The errors of [`Folder::begin`], [`Unfinished::write`] and [`Unfinished::finish`].
@@ -291,8 +304,8 @@ impl Folder {
         unfinished.finish()
     }
 
-    /// Creates a temporary file for the contents of the file `name`. [`Unfinished::finish`] gives
-    /// it this name.
+    /// Creates a temporary file for the new contents of the file `name`. [`Unfinished::finish`]
+    /// renames the temporary file to `name`.
     ///
     /// # Errors
     /// Errors of the operating system; [`FileError::NotAFolder`].
@@ -300,9 +313,9 @@ impl Folder {
         Unfinished::begin(self, name.as_ref())
     }
 
-    /// Appends bytes to a regular file in one write and flushes them to disk. A missing file is
-    /// created. The file is open only during the call. After an error or a power failure, the file
-    /// may end with only a part of the bytes.
+    /// Appends bytes to a regular file in one write and flushes them to disk. The file is created
+    /// if missing, and is open only during the call. After an error or a power failure, only a part
+    /// of the bytes may be in the file.
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -314,7 +327,8 @@ impl Folder {
         self.sync(&handle)
     }
 
-    /// Like [`Folder::append`], but a power failure may lose the bytes.
+    /// Appends bytes like [`Folder::append`], but does not flush them to disk. A power failure may
+    /// lose the bytes.
     ///
     /// # Errors
     /// The errors of [`Folder::append`].
@@ -331,11 +345,12 @@ impl Folder {
         Ok((file, handle))
     }
 
-    /// Removes the temporary files that killed processes left. A temporary file is removed only if
-    /// `is_ours` accepts the final name that the file would have received. A temporary file that is
-    /// being written is locked by its writer and is not removed. On a file system without locks,
-    /// temporary files that have not been modified for an hour are removed. Files that cannot be
+    /// Removes temporary files that killed processes left in the directory. Files that cannot be
     /// removed are ignored.
+    ///
+    /// A temporary file is removed only if `is_ours` returns true for its final name. A temporary
+    /// file that is being written is locked by its writer and is not removed. On a file system
+    /// without locks, only temporary files that have not been modified for an hour are removed.
     pub fn clear_away(&self, is_ours: impl Fn(&str) -> bool) {
         for entry in self.list().unwrap_or_default().into_iter().filter(|entry| entry.is_file) {
             if name::of_temporary(&entry.name).is_some_and(&is_ours) {
@@ -349,7 +364,7 @@ impl Folder {
         self.step(Step::Write { path, file, bytes }, path, write)
     }
 
-    /// Executes a step on the folder's disk. The message of an error says that `path` cannot be
+    /// Executes a step on the folder's disk. The message of an error states that `path` cannot be
     /// written.
     pub(crate) fn step(
         &self,
@@ -370,7 +385,7 @@ impl Folder {
         })
     }
 
-    /// Opens the directory, after creating it if it is missing.
+    /// Opens the directory. A missing directory is created first.
     pub(crate) fn handle_made(&self) -> Result<Handle, FileError> {
         match self.handle() {
             Err(error) if error.is_missing() => {
@@ -420,7 +435,7 @@ pub(crate) fn trouble_at(action: &'static str, path: &Path, trouble: Trouble) ->
     }
 }
 
-/// Reads an open regular file of at most `most` bytes and returns its bytes.
+/// Reads an open regular file of at most `most` bytes. `path` is used in error messages only.
 pub(crate) fn read_bounded(file: &File, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let failed = |source| FileError::io("read", path, source);
     let too_large = |bytes| FileError::TooLarge { path: path.to_owned(), bytes, most };

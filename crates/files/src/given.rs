@@ -1,4 +1,5 @@
-//! Files that the user names. Links are followed, and must lead to a regular file.
+//! Access to files that the user names. Symbolic links are followed. They must lead to a regular
+//! file or, for appending, to a regular file or a character device.
 
 use std::fs::File;
 use std::io;
@@ -8,10 +9,10 @@ use crate::FileError;
 use crate::folder::{read_bounded, trouble_at};
 use crate::sys::{self, Access};
 
-/// The object that a path leads to.
+/// The kind of object to which a path leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing; the path may be a dangling link.
+    /// No object. The path may be a dangling symbolic link.
     Nothing,
     /// A regular file.
     File,
@@ -19,7 +20,7 @@ pub enum Found {
     Device,
 }
 
-/// Returns the kind of object that a path leads to, without opening the object.
+/// Returns the kind of object to which a path leads, without opening the object.
 ///
 /// # Errors
 /// [`FileError::NotAFile`] for an object that is neither a regular file nor a character device;
@@ -34,7 +35,8 @@ pub fn look(path: &Path) -> Result<Found, FileError> {
     }
 }
 
-/// Opens a file for reading. A FIFO, socket, device or directory is an error at once.
+/// Opens a regular file for reading. For a FIFO, socket, device or directory, returns an error
+/// without waiting.
 ///
 /// # Errors
 /// [`FileError::NotAFile`]; errors of the operating system.
@@ -42,17 +44,17 @@ pub fn open(path: &Path) -> Result<File, FileError> {
     sys::open_given(path, Access::Read).map_err(|trouble| trouble_at("read", path, trouble))
 }
 
-/// Reads a file of at most `most` bytes and returns its bytes.
+/// Reads a whole regular file of at most `most` bytes.
 ///
 /// # Errors
-/// [`FileError::TooLarge`] for more than `most` bytes, before memory is allocated; the errors of
-/// [`open`].
+/// [`FileError::TooLarge`] for more than `most` bytes; the errors of [`open`]. The size is checked
+/// before memory is allocated.
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     read_bounded(&open(path)?, path, most)
 }
 
-/// Opens a file for appending; a missing file is created. A character device, such as `/dev/null`,
-/// is accepted too.
+/// Opens a regular file or a character device, such as `/dev/null`, for appending. A missing file
+/// is created.
 ///
 /// # Errors
 /// [`FileError::NotAFile`]; errors of the operating system.

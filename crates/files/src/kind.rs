@@ -1,50 +1,52 @@
-//! Kinds of errors, common to all libraries.
+//! The kinds of errors that all libraries of the project distinguish.
 
 use std::io;
 
 use crate::FileError;
 
-/// The kind of a failure. A program uses it to choose an exit code or to decide whether to retry.
-/// The errors of the project's libraries return their kind by a method `kind`, also if they wrap
-/// another error.
+/// The kind of an error. A program uses it to choose an exit code or to decide whether to retry.
+///
+/// Each error type of the project's libraries has a method `kind`, also if it wraps another error.
+/// The table describes what happens if the request is repeated.
 ///
 /// | kind | the same request again |
 /// |---|---|
-/// | [`BadInput`](Self::BadInput) | fails again until the request, or what it names, has changed |
+/// | [`BadInput`](Self::BadInput) | fails again until the request, or an object that it names, has changed |
 /// | [`Io`](Self::Io), [`Device`](Self::Device), [`Resources`](Self::Resources) | may succeed once the disk, the device or the host recovers |
 /// | [`Unsound`](Self::Unsound) | may succeed; the hardware or the chosen arithmetic is in doubt |
 /// | [`Finding`](Self::Finding) | finds the same, unless the hardware is at fault |
-/// | [`Stopped`](Self::Stopped) | goes on where it was stopped, if the work can be resumed |
+/// | [`Stopped`](Self::Stopped) | continues where it was stopped, if the work can be resumed |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request is invalid, or names something that cannot be used: a path that is missing, of
-    /// the wrong kind, not permitted or in use by another process; a file in the wrong format; a
-    /// device that does not exist.
+    /// The request is invalid, or names an object that cannot be used. Examples are a path that is
+    /// missing, of the wrong kind, not permitted or in use by another process; a file in the wrong
+    /// format; a device that does not exist.
     BadInput,
-    /// Reading or writing failed (disk full, I/O error), or one of the program's own files is lost
-    /// or damaged.
+    /// Reading or writing failed (disk full, I/O error), or a file of the program is lost or
+    /// damaged.
     Io,
-    /// A device, its driver or its compiler failed, or the device's memory does not suffice.
+    /// A device, its driver or its compiler failed, or the memory of the device is too small.
     Device,
     /// The host lacks memory, threads or another resource.
     Resources,
-    /// No sound result was obtained: checks failed, round-off is too high for every transform
-    /// length, or memory has changed.
+    /// No reliable result was obtained: checks failed, the round-off error is too large for every
+    /// transform length, or memory has changed.
     Unsound,
-    /// The work is complete and found something that must not occur: results that contradict their
+    /// The work is complete, but its outcome is one that must not occur: results contradict their
     /// operands.
     Finding,
-    /// A stop was requested before the end.
+    /// A stop was requested before the work was complete.
     Stopped,
-    /// None of the other kinds: an error of the caller's own code (an observer, a callback), or an
-    /// internal error of the library. The error's `source`, if any, says more.
+    /// None of the other kinds: an error in code of the caller (an observer, a callback), or an
+    /// internal error of the library. The error's `source`, if any, has the details.
     Other,
 }
 
-/// Returns the kind of an error of the operating system: [`ErrorKind::BadInput`] for a path that is
-/// missing, of the wrong kind or not permitted, otherwise [`ErrorKind::Io`]. If the error contains
-/// a [`FileError`], returns the kind of the [`FileError`].
+/// Returns the kind of an error of the operating system. It is [`ErrorKind::BadInput`] if the path
+/// or the data is at fault, for example if the path is missing, exists already, has the wrong kind,
+/// or is not permitted. Otherwise it is [`ErrorKind::Io`]. If the error contains a [`FileError`],
+/// returns the kind of the [`FileError`].
 impl From<&io::Error> for ErrorKind {
     fn from(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;

@@ -1,30 +1,31 @@
 //! Access to directories that the program owns, and to files that the user names.
 //!
-//! | what | function | after it returns | after a power cut or a kill during it |
+//! | task | function | after it returns | after a power failure or a kill during it |
 //! |---|---|---|---|
-//! | read a file whole | [`Folder::read`], [`given::read`] | | |
-//! | replace a file | [`Folder::replace`], [`Unfinished::finish`] | the new file is on disk | the old file or the new one, whole; perhaps a temporary file |
-//! | make a file that must not exist | [`Unfinished::finish_new`] | the file is on disk | no file or the whole one; perhaps a temporary file |
-//! | replace a file that may be lost | [`Unfinished::finish_unsynced`] | readers see the new file | after a kill, old or new; after a power cut, anything |
-//! | append to a file | [`Folder::append`] | the bytes are on disk | a part of the bytes |
+//! | read a whole file | [`Folder::read`], [`given::read`] | | |
+//! | replace a file | [`Folder::replace`], [`Unfinished::finish`] | the new file is on disk | the whole old or the whole new file; perhaps a temporary file |
+//! | create a file that must not exist | [`Unfinished::finish_new`] | the file is on disk | no file or the whole file; perhaps a temporary file |
+//! | replace a file that may be lost | [`Unfinished::finish_unsynced`] | readers see the new file | after a kill, the old or the new file; after a power failure, any contents |
+//! | append to a file | [`Folder::append`] | the bytes are on disk | perhaps only a part of the bytes |
 //! | one process at a time | [`Folder::try_lock`], [`Folder::lock`] | the lock is held | the lock is free |
 //!
-//! A [`Folder`] is a directory that the program owns: its work directory, its cache, a directory of
-//! units. Its path comes from the user and may be a symbolic link. Below it no link is followed,
-//! neither for inner directories nor for files, and only regular files are opened: a link, FIFO,
-//! socket, device or directory in place of a file is a [`FileError::NotAFile`] at once.
+//! A [`Folder`] is a directory that the program owns, such as its work directory or its cache. The
+//! path of this directory comes from the user and may be a symbolic link. Below the directory no
+//! link is followed, neither for inner directories nor for files. Only regular files are opened.
+//! For a link, FIFO, socket, device or directory in place of a file, the error
+//! [`FileError::NotAFile`] is returned without waiting.
 //!
-//! On Unix every operation opens the directory first and works relative to that handle (`openat`,
-//! `O_NOFOLLOW`, `O_NONBLOCK`, `fstat`), so that no link can be inserted between the check and the
-//! use. On other systems the check precedes the use, and a file that is swapped in between is not
-//! noticed.
+//! On Unix, every operation opens the directory first and works relative to its handle (`openat`,
+//! `O_NOFOLLOW`, `O_NONBLOCK`, `fstat`). So no link can be inserted between the check and the use
+//! of a file. On other systems, the check precedes the use, and a replacement of the file between
+//! the two is not noticed.
 //!
-//! An input file that the user names ([`given`]) may be a link, but must lead to a regular file. A
-//! path that the user names for results ([`WholeFile`]) may be a link too: the target of the link
-//! is replaced.
+//! An input file that the user names (module [`given`]) may be a symbolic link, but must lead to a
+//! regular file. A path that the user names for results ([`WholeFile`]) may be a symbolic link too;
+//! the target of the link is replaced.
 //!
-//! There is no protection against users with write access to the directory: they can remove,
-//! replace or change files like the program itself. Formats that must detect changes contain a
+//! There is no protection against users with write access to the directory. They can remove,
+//! replace or change files like the program itself. File formats that must detect changes contain a
 //! digest.
 
 mod digest;

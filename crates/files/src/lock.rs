@@ -1,4 +1,4 @@
-//! The operating system's file locks, on separate lock files.
+//! Locks of the operating system on separate lock files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 use crate::sys::Access;
 use crate::{FileError, Folder};
 
-/// The interval at which a lock held by another process is tried again.
+/// The time between two attempts to acquire a lock that another process holds.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The number of attempts to lock a file that are made without a pause. An attempt is repeated if
-/// the file vanishes before it is locked.
+/// the file is removed before it is locked.
 const AT_ONCE: u32 = 100;
 /// The total number of attempts to lock a file, with and without a pause.
 const MOST_ATTEMPTS: u32 = 1000;
 /// The pause before each attempt to lock a file, except for the first [`AT_ONCE`] attempts.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A lock held by this process until it is dropped.
+/// A lock that this process holds until the value is dropped.
 ///
-/// The operating system frees it when the process ends for any reason, so a lock file left by a
-/// killed process blocks nobody.
+/// The operating system releases the lock when the process ends for any reason. So a lock file left
+/// by a killed process does not block other processes.
 #[derive(Debug)]
 pub struct Lock {
     folder: Folder,
@@ -32,9 +32,9 @@ pub struct Lock {
 }
 
 impl Folder {
-    /// Tries to lock a file, which is created empty if missing. Returns `None` if another process,
-    /// or another [`Lock`] of this process, holds the lock. On a file system without locks every
-    /// attempt succeeds: see [`Lock::enforced`].
+    /// Tries to lock the file `name`, which is created empty if missing. Returns `None` if another
+    /// process, or another [`Lock`] of this process, holds the lock. On a file system without
+    /// locks, every attempt succeeds (see [`Lock::enforced`]).
     ///
     /// # Errors
     /// [`FileError::NotAFile`]; errors of the operating system.
@@ -67,11 +67,12 @@ impl Folder {
         Err(FileError::io("make the lock", &self.file(name), source))
     }
 
-    /// Locks a file, which is created empty if missing. Waits for the lock for at most `patience`.
-    /// `stop` is called every 20 ms, and the wait ends when `stop` returns true.
+    /// Locks the file `name`, which is created empty if missing. Waits for the lock for at most
+    /// `patience`. During the wait, calls `stop` every 20 ms, and returns an error when `stop`
+    /// returns true.
     ///
     /// # Errors
-    /// [`FileError::Locked`] after `patience`; [`FileError::Stopped`] if `stop` ended the wait; the
+    /// [`FileError::Locked`] after `patience`; [`FileError::Stopped`] if `stop` returned true; the
     /// errors of [`Folder::try_lock`].
     pub fn lock(
         &self,
@@ -94,8 +95,10 @@ impl Folder {
         }
     }
 
-    /// Returns whether the lock on a file is held. Does not create the file. Holds a shared lock
-    /// for an instant: a concurrent attempt to lock the file then fails and should be repeated.
+    /// Returns whether any process holds the lock on the file `name`. Does not create the file.
+    ///
+    /// The call holds a shared lock for an instant. An attempt to lock the file at this instant
+    /// fails and should be repeated.
     #[must_use]
     pub fn is_locked(&self, name: impl AsRef<OsStr>) -> bool {
         self.open(name)
@@ -104,7 +107,8 @@ impl Folder {
 }
 
 impl Lock {
-    /// Returns the lock unchanged if the file system enforces it, and otherwise an error.
+    /// Returns the lock unchanged if the file system enforces it, that is, if no other process can
+    /// hold it too.
     ///
     /// # Errors
     /// The error with which a file system without locks refused to lock.
@@ -115,27 +119,30 @@ impl Lock {
         }
     }
 
-    /// Returns whether the lock is exclusive; false on file systems without locks.
+    /// Returns whether the lock excludes other processes. The result is false on file systems
+    /// without locks.
     #[must_use]
     pub fn is_enforced(&self) -> bool {
         self.refused.is_none()
     }
 
-    /// Returns the lock file, open for reading and writing, for example to identify the holder.
+    /// Returns the lock file, open for reading and writing. The holder can, for example, write its
+    /// process id to it.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Returns whether the locked file still has its name. If the file or its directory was
-    /// removed, another process can hold a lock on a new file of the same name.
+    /// Returns whether the locked file still has its name. If it does not, because the file or its
+    /// directory was removed, another process can lock a new file of the same name.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.folder.is_at(&self.file, &self.name)
     }
 
-    /// Makes the lock remove its file when it is dropped. The file is removed only if it is empty
-    /// and the system can tell that it still belongs to this lock (Unix).
+    /// Returns the lock with the property that its file is removed when the lock is dropped. The
+    /// file is removed only if it is empty and still belongs to this lock. Only Unix can determine
+    /// the latter, so on other systems the file is not removed.
     #[must_use]
     pub fn with_its_file(mut self) -> Self {
         self.is_removed_with_it = true;

@@ -1,4 +1,4 @@
-//! File names: single components of a path, and names of temporary files.
+//! File names: checks that a name is a single component of a path, and names of temporary files.
 
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, RandomState};
@@ -9,15 +9,16 @@ pub(crate) const END: &str = ".tmp";
 /// The number of random letters and digits before the ending of a temporary file's name.
 const DRAWN: usize = 6;
 
-/// Returns whether a name is one component of a path: it has no separator, and is neither `.` nor
-/// `..`.
+/// Returns whether a name is exactly one component of a path. Such a name is not empty, has no
+/// separator, and is neither `.` nor `..`.
 pub(crate) fn is_single(name: &OsStr) -> bool {
     let mut components = Path::new(name).components();
     let single = matches!(components.next(), Some(Component::Normal(part)) if part == name);
     single && components.next().is_none()
 }
 
-/// Returns `NAME.<six letters and digits>.tmp`. The letters and digits are drawn at random.
+/// Returns `NAME.<six letters and digits>.tmp` for the name `NAME`. The letters and digits are
+/// random.
 pub(crate) fn temporary(name: &OsStr) -> OsString {
     const LETTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     // The keys of `RandomState` are random numbers of the operating system.
@@ -33,8 +34,8 @@ pub(crate) fn temporary(name: &OsStr) -> OsString {
     temporary
 }
 
-/// Returns the final name that belongs to a temporary file's name; `None` for a name of another
-/// form.
+/// Returns the final name of the temporary file `name`: `NAME` for `NAME.<six letters and
+/// digits>.tmp`. Returns `None` for a name of another form.
 pub(crate) fn of_temporary(name: &OsStr) -> Option<&str> {
     let (name, drawn) = name.to_str()?.strip_suffix(END)?.rsplit_once('.')?;
     let is_drawn = drawn.len() == DRAWN && drawn.bytes().all(|b| b.is_ascii_alphanumeric());

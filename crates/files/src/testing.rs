@@ -1,4 +1,4 @@
-//! Disks for tests, also for the tests in the shipped program: [`Recorder`] records its steps, and
+//! Disks for tests, also for tests that run the whole program. [`Recorder`] records its steps, and
 //! [`FullDisk`] refuses writes.
 
 use std::io::{self, Write};
@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Disk, Step};
 
-/// A disk that executes every step and records it: `write a.tmp`, `sync a`, `rename a`, `link a`,
-/// `sync folder d`, each with the last component of its path.
+/// A disk that executes every step and records it as a text: `write a`, `sync a`, `rename a`, `link
+/// a` or `sync folder d`. Here `a` is the final name of the file, and `d` is the name of the
+/// directory.
 #[derive(Debug, Default)]
 pub struct Recorder(Mutex<Vec<String>>);
 
@@ -36,8 +37,8 @@ impl Disk for Recorder {
     }
 }
 
-/// A disk that refuses the first writes to files whose names begin with a given prefix, until it
-/// has refused a given number of writes. A refused write stores the first half of its bytes.
+/// A disk that refuses a given number of writes to files whose names begin with a given prefix.
+/// Later writes succeed. Each refused write stores the first half of its bytes.
 #[derive(Debug)]
 pub struct FullDisk {
     name: String,
@@ -47,19 +48,20 @@ pub struct FullDisk {
 
 impl FullDisk {
     /// Creates a disk that refuses the first `writes` writes to files whose names begin with
-    /// `name`. All names begin with `""`.
+    /// `name`. If `name` is empty, this applies to all files.
     #[must_use]
     pub fn new(name: &str, writes: u64) -> Self {
         Self { name: name.into(), left: Mutex::new(writes), kind: io::ErrorKind::StorageFull }
     }
 
-    /// Returns the number of writes that the disk will still refuse.
+    /// Returns the number of writes that the disk is still to refuse.
     #[must_use]
     pub fn left(&self) -> u64 {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether the disk refuses a write to this file, and counts the refusal.
+    /// Returns whether the disk refuses a write to the file at `path`. Decreases the number of
+    /// writes that are still to be refused.
     fn refuses(&self, path: &Path) -> bool {
         let is_of = |name: &str| name.starts_with(&self.name);
         if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_of) {
@@ -84,10 +86,12 @@ impl Disk for FullDisk {
     }
 }
 
-/// Returns the disk that the environment requests, for tests of the whole program:
-/// `WARPINT_TEST_DISK=full:NAME:WRITES`, or `denied:NAME:WRITES` for writes that fail because
-/// permission is denied. The first WRITES writes to files whose names begin with NAME fail. Several
-/// disks are separated by commas.
+/// Returns the disk that the environment variable `WARPINT_TEST_DISK` requests, for tests of the
+/// whole program.
+///
+/// The value `full:NAME:WRITES` requests that the first WRITES writes to files whose names begin
+/// with NAME fail. With `denied:NAME:WRITES`, they fail because permission is denied. Several such
+/// values are separated by commas.
 #[cfg(feature = "testing")]
 pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
     use std::sync::{Arc, LazyLock};
@@ -108,9 +112,9 @@ pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
     DISK.clone().map(|disk| disk as Arc<dyn Disk>)
 }
 
-/// Several full disks. The name of a file is compared with the prefixes of the disks in order. A
-/// write goes to the first disk whose prefix begins the name, or to the file system if no prefix
-/// does.
+/// Several disks that refuse writes to different files. A write is executed by the first disk whose
+/// prefix begins the name of the file. If there is no such disk, the write is executed by the file
+/// system.
 #[cfg(feature = "testing")]
 #[derive(Debug)]
 struct Several(Vec<FullDisk>);

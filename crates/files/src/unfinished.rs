@@ -9,20 +9,22 @@ use std::time::Duration;
 use crate::sys::{Access, Handle};
 use crate::{FileError, Folder, Step, name};
 
-/// The number of attempts to create a temporary file. An attempt fails if its name is taken, or if
-/// the file vanishes before it is locked.
+/// The largest number of attempts to create a temporary file. An attempt fails if its name is
+/// taken, or if the file is removed before it is locked.
 const TRIES: usize = 100;
-/// On a file system without locks, a temporary file that has not been modified for this time is
-/// considered to have no writer.
+/// The age of stale temporary files, since their last modification. On a file system without locks,
+/// a temporary file older than this is assumed to have no writer.
 const STALE: Duration = Duration::from_secs(3600);
 
-/// A file that is being written, as `NAME.<six letters and digits>.tmp` in the directory of its
-/// final name.
+/// A file that is being written under the temporary name `NAME.<six letters and digits>.tmp`. Its
+/// final name is `NAME` in the same directory.
 ///
-/// It is a new file (`O_CREAT | O_EXCL | O_NOFOLLOW`), and its writer holds the operating system's
-/// lock on it. [`Folder::clear_away`] recognises files left by killed processes by the missing
-/// lock. If an `Unfinished` is dropped before it is finished, the temporary file is removed and the
-/// existing file is unchanged.
+/// The temporary file is created with `O_CREAT | O_EXCL | O_NOFOLLOW`. Its writer holds the
+/// operating system's lock on it. A temporary file without this lock was left by a killed process,
+/// and [`Folder::clear_away`] removes it.
+///
+/// If an `Unfinished` is dropped before it is finished, the temporary file is removed, and the
+/// existing file `NAME` is unchanged.
 #[derive(Debug)]
 pub struct Unfinished {
     folder: Folder,
@@ -35,7 +37,8 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Creates the temporary file, and the directory if it is missing.
+    /// Creates the temporary file for the final name `name`. Creates the directory if it is
+    /// missing.
     pub(crate) fn begin(folder: &Folder, name: &OsStr) -> Result<Self, FileError> {
         folder.check(name)?;
         let (path, name) = (folder.file(name), name.to_owned());
@@ -65,7 +68,7 @@ impl Unfinished {
         Err(FileError::io("write", &path, source))
     }
 
-    /// Writes the next bytes, without buffering.
+    /// Writes the next bytes of the file, without buffering.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -73,14 +76,15 @@ impl Unfinished {
         self.folder.write(&self.file, &self.path, bytes)
     }
 
-    /// Returns the open file, for example to set its permissions or to write to it in another way.
+    /// Returns the open temporary file, for example to set its permissions or to write to it in
+    /// another way.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Flushes the bytes written so far to disk, so that little is left to do in
-    /// [`Unfinished::finish`].
+    /// Flushes the bytes written so far to disk. This shortens the time that [`Unfinished::finish`]
+    /// takes.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -89,9 +93,10 @@ impl Unfinished {
     }
 
     /// Flushes the contents to disk, renames the file to its final name, and flushes the name to
-    /// disk. A file or link of this name is replaced. On an error the old file is unchanged, except
-    /// if the last step failed: then the new file has the name, and a power failure may restore the
-    /// old file.
+    /// disk. A file or symbolic link of this name is replaced.
+    ///
+    /// After an error, the old file is unchanged, unless the last step failed. In this case the new
+    /// file has the name, but a power failure may restore the old file.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -101,8 +106,9 @@ impl Unfinished {
         self.folder.sync(&self.handle)
     }
 
-    /// Like [`Unfinished::finish`], but nothing is flushed to disk. Readers find either the old
-    /// file or the new file, but after a power failure the file may contain anything.
+    /// Renames the file to its final name like [`Unfinished::finish`], but flushes nothing to disk.
+    /// Readers find either the old or the new file. After a power failure, the file may have any
+    /// contents.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -110,12 +116,15 @@ impl Unfinished {
         self.rename()
     }
 
-    /// Like [`Unfinished::finish`], but the name must be free. The file gets its name by a hard
-    /// link, so that only one of several writers succeeds. On a file system without hard links the
-    /// name is checked and then the file is renamed; there, concurrent writers need a lock.
+    /// Gives the file its final name like [`Unfinished::finish`], but fails if the name is taken.
+    /// The name is given by a hard link, so that only one of several concurrent writers succeeds.
+    ///
+    /// On a file system without hard links, the call checks that the name is free, and then renames
+    /// the file. There, concurrent writers need a lock.
     ///
     /// # Errors
-    /// Errors of the operating system; [`io::ErrorKind::AlreadyExists`] if the name is taken.
+    /// Errors of the operating system; the kind is [`io::ErrorKind::AlreadyExists`] if the name is
+    /// taken.
     pub fn finish_new(mut self) -> Result<(), FileError> {
         self.sync_file()?;
         let (temporary, handle) = (self.folder.file(&self.temporary), &self.handle);
@@ -161,7 +170,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes a temporary file if no process is writing it.
+/// Removes a temporary file unless a process is writing it.
 pub(crate) fn remove_if_left(folder: &Folder, temporary: &OsStr) {
     let Ok(file) = folder.open_as(temporary, Access::Update, "remove") else { return };
     let is_left = match file.try_lock() {

@@ -1,4 +1,5 @@
-//! Result files that the user names: checked before long work, written after it.
+//! Result files that the user names. Their paths are checked before long computations, and they are
+//! written at the end.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -7,21 +8,21 @@ use std::path::{Path, PathBuf};
 use crate::{FileError, Folder, Unfinished};
 
 /// The path of a result file that the user named. [`WholeFile::new`] has tested that a file can be
-/// created there. An existing file is replaced; if the path is a link, the target of the link is
-/// replaced.
+/// created there. An existing file is replaced. If the path is a symbolic link, the target of the
+/// link is replaced.
 #[derive(Debug)]
 pub struct WholeFile {
-    /// The path as given.
+    /// The path as the user gave it.
     path: PathBuf,
-    /// The path after following links.
+    /// The path of the target, after following symbolic links.
     place: PathBuf,
 }
 
 impl WholeFile {
-    /// Tests whether a file can be created at the path, and leaves nothing behind.
+    /// Tests whether a file can be created at the path. The test leaves no file behind.
     ///
     /// # Errors
-    /// [`FileError::Unwritable`] if no file can be created there.
+    /// Returns [`FileError::Unwritable`] if no file can be created there.
     pub fn new(path: &Path) -> Result<Self, FileError> {
         let refused = |reason: &dyn std::fmt::Display| FileError::Unwritable {
             path: path.to_owned(),
@@ -57,13 +58,13 @@ impl WholeFile {
         Ok(this)
     }
 
-    /// Returns the path as given.
+    /// Returns the path as the user gave it.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the path after following links.
+    /// Returns the path of the target, after following symbolic links.
     #[must_use]
     pub fn place(&self) -> &Path {
         &self.place
@@ -76,7 +77,8 @@ impl WholeFile {
         self.place.file_name() == other.place.file_name() && folder(self) == folder(other)
     }
 
-    /// Writes the text to a temporary file and renames it, so that readers find the whole file.
+    /// Replaces the result file by a file that contains the text. The text is written to a
+    /// temporary file, which is then renamed. So readers never find an incomplete file.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -86,8 +88,8 @@ impl WholeFile {
         file.finish()
     }
 
-    /// Creates a temporary file in the directory of the result file, to be written piece by piece.
-    /// [`Draft::finish`] moves it to the path of the result file.
+    /// Creates a temporary file in the directory of the result file, which the caller writes in
+    /// pieces. [`Draft::finish`] moves it to the path of the result file.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -107,8 +109,8 @@ impl WholeFile {
     }
 }
 
-/// A [`WholeFile`] that is being written. The temporary file is removed unless [`Self::finish`]
-/// moves it to the path of the result file.
+/// A temporary file with the new contents of a [`WholeFile`]. [`Self::finish`] moves it to the path
+/// of the result file. If the value is dropped before, the temporary file is removed.
 #[derive(Debug)]
 pub struct Draft {
     file: Box<Unfinished>,
@@ -117,7 +119,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Writes the next bytes, without buffering.
+    /// Writes the next bytes of the file, without buffering.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -125,8 +127,8 @@ impl Draft {
         self.file.write(bytes).map_err(|e| unwritten(&self.path, &self.place, e))
     }
 
-    /// Flushes the file to disk and moves it to the path of the result file, so that readers find
-    /// the whole file.
+    /// Flushes the file to disk and moves it to the path of the result file. Readers never find an
+    /// incomplete file.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -135,12 +137,12 @@ impl Draft {
     }
 }
 
-/// Converts an error at `place` to an error whose message names `path`.
+/// Converts an error at `place` to an error whose message contains `path` instead.
 fn unwritten(path: &Path, place: &Path, error: FileError) -> FileError {
     FileError::io("write", path, error.in_message_of(place))
 }
 
-/// Returns the folder of a path.
+/// Returns the directory part of a path. For a single name, returns `.`, the current directory.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -149,7 +151,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Returns whether a path ends in a separator. The path of a file never ends in a separator.
+/// Returns whether a path ends in a separator, so that it cannot be the path of a file.
 fn ends_as_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(std::path::is_separator)
 }

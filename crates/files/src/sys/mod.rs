@@ -1,4 +1,4 @@
-//! Operations of the operating system, relative to a directory.
+//! Operations of the operating system on files, relative to a directory.
 
 #[cfg(not(unix))]
 mod other;
@@ -12,7 +12,7 @@ pub(crate) use other::{Handle, look_at_given, open_given};
 #[cfg(unix)]
 pub(crate) use unix::{Handle, look_at_given, open_given};
 
-/// How to open a file.
+/// The purpose for which a file is opened, and whether it may or must exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Read an existing file.
@@ -27,12 +27,12 @@ pub(crate) enum Access {
     Append,
 }
 
-/// The reason why a file was not opened.
+/// The reason why a file or directory was not opened.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Io(io::Error),
-    /// The name belongs to an object of the wrong kind. The value is the kind in words: `a FIFO`,
-    /// `a directory` …
+    /// The name belongs to an object of the wrong kind. The value is the kind in words, for example
+    /// `a FIFO` or `a directory`.
     Special(&'static str),
 }
 
@@ -42,7 +42,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// The words in messages for a regular file.
+/// The description of a regular file in messages.
 pub(crate) const FILE: &str = "a file";
-/// The words in messages for `/dev/null` and similar devices.
+/// The description of `/dev/null` and similar devices in messages.
 pub(crate) const CHARACTER_DEVICE: &str = "a character device";

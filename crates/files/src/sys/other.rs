@@ -1,6 +1,6 @@
-//! The operations on systems other than Unix. They work on paths and use the standard library. An
-//! object is checked before it is used. A replacement of the object between the check and the use
-//! is not noticed.
+//! The operations on systems other than Unix. They use paths and the standard library. An object is
+//! checked before it is used. A replacement of the object between the check and the use is not
+//! noticed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, OpenOptions};
@@ -15,8 +15,9 @@ use crate::Entry;
 pub(crate) struct Handle(PathBuf);
 
 impl Handle {
-    /// Checks that the directory at `base` exists, following links, and that the inner directories
-    /// exist and are not links. An error contains the path that failed.
+    /// Checks that the directory at `base` exists, following symbolic links. Then checks that the
+    /// directories `inner`, each inside the previous directory, exist and are not links. An error
+    /// contains the path for which the check failed.
     pub(crate) fn open(base: &Path, inner: &[OsString]) -> Result<Self, (PathBuf, Trouble)> {
         let mut path = if base.as_os_str().is_empty() { ".".into() } else { base.to_owned() };
         check(fs::metadata(&path)).map_err(|trouble| (path.clone(), trouble))?;
@@ -27,7 +28,7 @@ impl Handle {
         Ok(Self(path))
     }
 
-    /// Creates an inner directory if it is missing. Returns true if it was missing.
+    /// Creates a directory inside this directory if it is missing. Returns true if it was missing.
     pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<bool> {
         match fs::create_dir(self.0.join(name)) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -35,7 +36,7 @@ impl Handle {
         }
     }
 
-    /// Opens a regular file.
+    /// Opens a regular file. Any other object is an error.
     pub(crate) fn file(&self, name: &OsStr, access: Access) -> Result<File, Trouble> {
         let path = self.0.join(name);
         if access != Access::New
@@ -47,7 +48,8 @@ impl Handle {
         open(&path, access)
     }
 
-    /// Returns the size in bytes of a regular file; `None` if the name is free.
+    /// Returns the size of a regular file in bytes. Returns `None` if the name is free. Any other
+    /// object is an error.
     pub(crate) fn size(&self, name: &OsStr) -> Result<Option<u64>, Trouble> {
         match fs::symlink_metadata(self.0.join(name)) {
             Ok(found) => match special(found.file_type()) {
@@ -59,12 +61,12 @@ impl Handle {
         }
     }
 
-    /// Returns whether the name is taken.
+    /// Returns whether an object of this name exists in the directory.
     pub(crate) fn has(&self, name: &OsStr) -> bool {
         fs::symlink_metadata(self.0.join(name)).is_ok()
     }
 
-    /// Returns the entries of the directory.
+    /// Returns the entries of the directory, in no particular order.
     pub(crate) fn list(&self) -> io::Result<Vec<Entry>> {
         fs::read_dir(&self.0)?
             .map(|entry| {
@@ -76,40 +78,40 @@ impl Handle {
             .collect()
     }
 
-    /// Renames `from` to `to`, and replaces an object with the new name.
+    /// Renames `from` to `to`. An object named `to` is replaced.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(from), self.0.join(to))
     }
 
-    /// Gives a file a second name, which must be free.
+    /// Gives the file `from` the second name `to`, which must be free.
     pub(crate) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::hard_link(self.0.join(from), self.0.join(to))
     }
 
-    /// Removes a file or a link.
+    /// Removes a file or a symbolic link. The target of a link is not removed.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Does nothing: systems other than Unix cannot flush a directory, and the file system orders
-    /// its own changes.
+    /// Does nothing. Systems other than Unix cannot flush a directory; there, the file system
+    /// itself keeps its changes in order.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Returns whether the name is taken. Whether it belongs to the given file cannot be determined
-    /// on systems other than Unix.
+    /// Returns whether the name is taken. Systems other than Unix cannot determine whether the name
+    /// belongs to the given file.
     pub(crate) fn is_at(&self, _file: &File, name: &OsStr) -> bool {
         self.has(name)
     }
 }
 
-/// Returns the kind of object at a path, in words for messages. Links are followed.
+/// Returns the kind of object at a path, in words for messages. Symbolic links are followed.
 pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
     Ok(special(fs::metadata(path)?.file_type()).unwrap_or(FILE))
 }
 
-/// Opens the regular file at a path, following links.
+/// Opens the regular file at a path. Symbolic links are followed.
 pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
     if let Ok(found) = fs::metadata(path)
         && let Some(what) = special(found.file_type())
@@ -143,7 +145,7 @@ fn check(found: io::Result<fs::Metadata>) -> Result<(), Trouble> {
     Err(Trouble::Special(special(found.file_type()).unwrap_or(FILE)))
 }
 
-/// Returns the kind of an object other than a regular file; `None` for a regular file.
+/// Returns the kind of an object in words for messages. Returns `None` for a regular file.
 fn special(kind: FileType) -> Option<&'static str> {
     match kind {
         kind if kind.is_file() => None,

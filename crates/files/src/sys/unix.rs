@@ -1,4 +1,4 @@
-//! The operations on Unix, all relative to the handle of a directory.
+//! The operations on Unix, all relative to the file descriptor of a directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,8 +18,9 @@ use crate::Entry;
 pub(crate) struct Handle(OwnedFd);
 
 impl Handle {
-    /// Opens the directory at `base`, following links, and then the inner directories, not
-    /// following links. An error contains the path that failed.
+    /// Opens the directory at `base`, following symbolic links. Then opens the directories `inner`,
+    /// each inside the previous directory, without following links. An error contains the path that
+    /// could not be opened.
     pub(crate) fn open(base: &Path, inner: &[OsString]) -> Result<Self, (PathBuf, Trouble)> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut path = base.to_owned();
@@ -47,7 +48,7 @@ impl Handle {
         Ok(folder)
     }
 
-    /// Creates an inner directory if it is missing. Returns true if it was missing.
+    /// Creates a directory inside this directory if it is missing. Returns true if it was missing.
     pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<bool> {
         match sys::mkdirat(&self.0, name, Mode::from_bits_truncate(0o777)) {
             Ok(()) => Ok(true),
@@ -56,7 +57,7 @@ impl Handle {
         }
     }
 
-    /// Opens a regular file.
+    /// Opens a regular file. Any other object is an error.
     pub(crate) fn file(&self, name: &OsStr, access: Access) -> Result<File, Trouble> {
         // Opening a device may act on it, so check first. Changes in between are detected below.
         if access != Access::New
@@ -82,8 +83,8 @@ impl Handle {
         }
     }
 
-    /// Returns the size in bytes of a regular file; `None` if the name is free. Any other object is
-    /// an error.
+    /// Returns the size of a regular file in bytes. Returns `None` if the name is free. Any other
+    /// object is an error.
     pub(crate) fn size(&self, name: &OsStr) -> Result<Option<u64>, Trouble> {
         match sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => match what(&found) {
@@ -95,7 +96,7 @@ impl Handle {
         }
     }
 
-    /// Returns whether the name is taken.
+    /// Returns whether an object of this name exists in the directory.
     pub(crate) fn has(&self, name: &OsStr) -> bool {
         self.what(name).is_some()
     }
@@ -104,7 +105,7 @@ impl Handle {
         sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|found| what(&found))
     }
 
-    /// Returns the entries of the directory.
+    /// Returns the entries of the directory except `.` and `..`, in no particular order.
     pub(crate) fn list(&self) -> io::Result<Vec<Entry>> {
         let mut entries = vec![];
         for entry in sys::Dir::read_from(&self.0)? {
@@ -123,22 +124,23 @@ impl Handle {
         Ok(entries)
     }
 
-    /// Renames `from` to `to`; a link named `to` is replaced, not followed.
+    /// Renames `from` to `to`. A symbolic link named `to` is replaced, not followed.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(sys::renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Gives a file a second name, which must be free.
+    /// Gives the file `from` the second name `to`, which must be free.
     pub(crate) fn link(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(sys::linkat(&self.0, from, &self.0, to, AtFlags::empty())?)
     }
 
-    /// Removes a file or a link, not the target of a link.
+    /// Removes a file or a symbolic link. The target of a link is not removed.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(sys::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Flushes the names in the directory to disk, if the file system supports this.
+    /// Flushes the names in the directory to disk. Does nothing if the file system does not support
+    /// this.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match sys::fsync(&self.0) {
             Err(Errno::INVAL | Errno::NOTSUP | Errno::ROFS) => Ok(()),
@@ -146,7 +148,7 @@ impl Handle {
         }
     }
 
-    /// Returns whether the name belongs to this open file.
+    /// Returns whether `name` is a name of the open file `file`.
     pub(crate) fn is_at(&self, file: &File, name: &OsStr) -> bool {
         let there = sys::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
         let (Ok(there), Ok(here)) = (there, sys::fstat(file)) else { return false };
@@ -154,12 +156,13 @@ impl Handle {
     }
 }
 
-/// Returns the kind of object at a path, in words for messages. Links are followed.
+/// Returns the kind of object at a path, in words for messages. Symbolic links are followed.
 pub(crate) fn look_at_given(path: &Path) -> io::Result<&'static str> {
     Ok(what(&sys::stat(path)?))
 }
 
-/// Opens the file at a path, following links: a regular file or, for appending, a character device.
+/// Opens the regular file at a path, following symbolic links. For appending, a character device is
+/// accepted too, and a missing file is created.
 pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
     let is_taken = |found| found == FILE || access == Access::Append && found == CHARACTER_DEVICE;
     if let Ok(found) = look_at_given(path)
@@ -176,11 +179,11 @@ pub(crate) fn open_given(path: &Path, access: Access) -> Result<File, Trouble> {
 }
 
 const FOLDER: &str = "a directory";
-/// Flags for every file that is opened: the call does not block, child processes do not inherit the
-/// descriptor, and a terminal does not become the controlling terminal.
+/// The flags with which every file is opened: the call does not block, child processes do not
+/// inherit the descriptor, and a terminal does not become the controlling terminal.
 const CAREFUL: OFlags = OFlags::NONBLOCK.union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
-/// Converts a descriptor to a file if `is_wanted` accepts the kind of its object. Clears
+/// Converts a descriptor to a file if `is_wanted` returns true for the kind of its object. Clears
 /// `O_NONBLOCK`, so that reads and writes block as usual.
 fn opened(fd: OwnedFd, is_wanted: impl Fn(&'static str) -> bool) -> Result<File, Trouble> {
     let found = what(&sys::fstat(&fd).map_err(io::Error::from)?);
@@ -209,7 +212,7 @@ fn describe(kind: FileType) -> &'static str {
     }
 }
 
-/// Returns the path, or `.` for the empty path, which means the current directory.
+/// Returns `path`, or `.` for the empty path, which denotes the current directory.
 fn or_here(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }

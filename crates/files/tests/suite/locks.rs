@@ -1,4 +1,4 @@
-//! Locks are exclusive, and waits end when requested.
+//! Tests that locks are exclusive, and that waits end when requested.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::cell::Cell;

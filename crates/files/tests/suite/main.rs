@@ -1,4 +1,4 @@
-//! Files on a real disk: locks, replacements, objects other than regular files.
+//! Tests on a real disk, of locks, replacements of files, and objects other than regular files.
 #![cfg(test)]
 
 mod locks;

@@ -1,4 +1,5 @@
-//! Files are replaced as a whole, in an order that is safe against power failures.
+//! Tests that files are replaced as a whole, in an order of steps that is safe against power
+//! failures.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Objects other than regular files are refused at once: never followed, never waited for.
+//! Tests that objects other than regular files are refused without being followed or waited for.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::fs;
