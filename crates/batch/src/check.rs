@@ -1,6 +1,7 @@
-//! Recomputation of results by slow, obvious arithmetic. It starts from the operands as they were
-//! read, and compares its own results with the results as they are written. It uses neither the
-//! multiplication nor the conversions of batches.
+//! Recomputation of results by slow and simple arithmetic.
+//!
+//! The recomputation starts from the operands as read, and compares its results with the results as
+//! written. It uses neither the multiplication nor the conversions of batches.
 
 use std::cmp::Ordering;
 
@@ -10,9 +11,9 @@ use warpint_natural::limbs;
 use crate::Format;
 use crate::format::prefix;
 
-/// A random sample of a sequence of numbers: of the next `left` numbers, `wanted` are drawn. All
-/// sets of `wanted` numbers have the same probability (Knuth, *The Art of Computer Programming* 2,
-/// 3.4.2, algorithm S).
+/// The state of drawing a random sample from a sequence of numbers: `wanted` of the next `left`
+/// numbers are still to be drawn. All sets of `wanted` numbers have the same probability (Knuth,
+/// *The Art of Computer Programming* 2, 3.4.2, algorithm S).
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) seed: u64,
@@ -26,8 +27,7 @@ impl Sample {
         Self { seed, wanted: wanted.min(of), left: of, random: seed }
     }
 
-    /// Decides whether the next number of the sequence belongs to the sample, and returns the
-    /// decision.
+    /// Returns whether the next number of the sequence belongs to the sample.
     pub(crate) fn draw(&mut self) -> bool {
         if self.wanted == 0 {
             return false;
@@ -46,7 +46,7 @@ impl Sample {
     }
 }
 
-/// A number as it appears in a file.
+/// A number in the bytes and the format of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written<'a> {
     pub(crate) format: Format,
@@ -54,8 +54,8 @@ pub(crate) struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Returns the number in limbs of 64 bits, the lowest first. Returns `None` if the text is not
-    /// a number.
+    /// Returns the number in 64-bit limbs, the lowest first. Returns `None` if the text is not a
+    /// number.
     fn limbs(&self) -> Option<Vec<u64>> {
         let digits = |digits: &[u8], base: u32, at_a_time: usize| {
             let mut number = vec![];
@@ -86,9 +86,9 @@ impl Written<'_> {
     }
 }
 
-/// Returns a description of the error in a written result or in its remainder. Returns `None` if
-/// the result and the remainder are right. `found` contains the result with its width and, if a
-/// remainder is written, the remainder with its width.
+/// Recomputes a result from its operands. Returns `None` if the written result and the written
+/// remainder are correct, and otherwise a description of the error. `found` contains the result
+/// with its width and, if a remainder is written, the remainder with its width.
 pub(crate) fn wrong(
     operation: Operation,
     operands: &[Written<'_>],
@@ -107,8 +107,8 @@ pub(crate) fn wrong(
     })
 }
 
-/// Returns a description of the difference between a written number and the expected one; `None` if
-/// they are equal.
+/// Compares a written number with the expected number. Returns `None` if they are equal, and
+/// otherwise a description of the difference.
 fn differs(found: Written<'_>, expected: &[u64]) -> Option<String> {
     let Some(found) = found.limbs() else { return Some("what is written is not a number".into()) };
     if limbs::compare(&found, expected) == Ordering::Equal {
@@ -184,7 +184,8 @@ mod tests {
         assert_eq!(said(Add, "1", "1", "").as_deref(), Some("what is written is not a number"));
     }
 
-    /// Right results pass the check. A changed bit in a result or in a remainder is found.
+    /// Tests that correct results pass the check, and that a changed bit in a result or in a
+    /// remainder is found.
     #[test]
     fn divisions_roots_and_powers_are_checked() {
         use Operation::{Divide, Gcd, Inverse, Power, SquareRoot};

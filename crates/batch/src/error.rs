@@ -6,19 +6,19 @@ use std::io;
 use warpint_files::{ErrorKind, FileError};
 use warpint_integer::IntegerError;
 
-/// An error of a job: its numbers cannot be read, computed or written. Each message is one sentence
-/// and includes the cause.
+/// An error of a job, which could not read, compute or write its numbers. Each message is one
+/// sentence and includes the cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// The operands, outputs or options are invalid, or cannot be used together. Contains the
+    /// The operands, outputs or options are invalid, or cannot be used together. The value is the
     /// message.
     #[error("{0}")]
     Request(String),
-    /// The contents of an operand contradict its format or width.
+    /// The contents of an operand do not agree with its format or width.
     #[error("{name}: {reason}")]
     Operand {
-        /// The name of the operand, as given.
+        /// The name of the operand in messages.
         name: String,
         /// A description of the error in the operand.
         reason: String,
@@ -26,54 +26,53 @@ pub enum BatchError {
     /// An operand cannot be opened or inspected. Nothing was computed.
     #[error("cannot read {name}: {source}")]
     Unreadable {
-        /// The name of the operand, as given.
+        /// The name of the operand in messages.
         name: String,
         /// The error of the operating system.
         source: io::Error,
     },
-    /// An operand was opened, but it cannot be read.
+    /// An operand was opened, but reading it failed.
     #[error("cannot read {name}: {source}")]
     Read {
-        /// The name of the operand, as given.
+        /// The name of the operand in messages.
         name: String,
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The width of an operand's numbers cannot be determined.
+    /// The width of the numbers of an operand cannot be determined.
     #[error("cannot read {name}: {source}")]
     Survey {
-        /// The name of the operand, as given.
+        /// The name of the operand in messages.
         name: String,
         /// The error of the computation that determines the width.
         source: IntegerError,
     },
-    /// An operand became shorter: it has fewer numbers now than at the time when its numbers were
-    /// counted.
+    /// An operand became shorter: it has fewer numbers than when its numbers were counted.
     #[error("{name} became shorter while it was read")]
     Shortened {
-        /// The name of the operand, as given.
+        /// The name of the operand in messages.
         name: String,
     },
     /// A temporary file cannot be created or written in the directory for temporary files.
     #[error("cannot {action} in {}: {source}", temp_dir().display())]
     Temporary {
-        /// The failed action, as it follows "cannot" in the message: `make a file`, `keep a.txt`,
-        /// `keep results`.
+        /// The failed action, which follows "cannot" in the message. Examples: `make a file`, `keep
+        /// a.txt`, `keep results`.
         action: String,
         /// The error of the operating system.
         source: io::Error,
     },
-    /// A file of results, or the file with a job's state, cannot be used.
+    /// A file of results, or the state file of a job, cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
     /// Standard output cannot be written, or an output is a pipe without a reader. For a pipe
-    /// without a reader the kind of the source is [`io::ErrorKind::BrokenPipe`].
+    /// without a reader, the kind of the contained error is [`io::ErrorKind::BrokenPipe`].
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
-    /// An output that is a stream, but not standard output, cannot be written.
+    /// An output that is a stream other than standard output cannot be written.
     #[error("cannot write to {name}: {source}")]
     Stream {
-        /// The name of the output, as given.
+        /// The name of the output, as given by the user.
         name: String,
         /// The error of the operating system.
         source: io::Error,
@@ -81,8 +80,8 @@ pub enum BatchError {
     /// A computation failed.
     #[error(transparent)]
     Integer(#[from] IntegerError),
-    /// Results contradicted their operands, and the results of a second computation contradicted
-    /// them too: the device computes wrongly.
+    /// Results contradicted their operands, and so did the results of a second computation. The
+    /// device computes incorrectly.
     #[error(
         "check failed: {operation} of {number}: the result contradicts its operands, computed \
          twice on {device}"
@@ -90,27 +89,27 @@ pub enum BatchError {
     Contradiction {
         /// The name of the operation.
         operation: &'static str,
-        /// The position of the first number with a wrong result, in the operand that contains it:
-        /// `a.txt: line 5`.
+        /// The position of the first number with a wrong result, in the operand that contains this
+        /// number. For example, `a.txt: line 5`.
         number: String,
         /// The name of the device.
         device: String,
     },
-    /// A result of the random sample differs from its recomputed value.
+    /// A result of the random sample differs from the recomputed result.
     #[error("check failed (seed {seed}): {operation} of {number}: {what}; nothing is written")]
     Differs {
-        /// The seed of the sample; with it, the same sample is drawn again.
+        /// The seed of the sample. A job with the same seed draws the same sample.
         seed: u64,
         /// The name of the operation.
         operation: &'static str,
-        /// The position of the number with the wrong result, in the operand that contains it:
-        /// `a.txt: line 5`.
+        /// The position of the number with the wrong result, in the operand that contains this
+        /// number. For example, `a.txt: line 5`.
         number: String,
-        /// A description of the error. If two numbers differ, it gives the position of the lowest
-        /// 64-bit limb that differs, and both values of this limb.
+        /// A description of the error. If two numbers differ, it contains the position of the
+        /// lowest 64-bit limb that differs, and both values of this limb.
         what: String,
     },
-    /// The job ended early. Its results so far are kept, and the same request resumes it.
+    /// The job ended early. The results so far are kept, and the same request resumes the job.
     #[error(
         "{source}; {done} of {} are kept in {path}, and the same command goes on from there",
         crate::words::count(*count, "number")

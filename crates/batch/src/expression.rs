@@ -1,17 +1,19 @@
-//! Natural numbers in the notation of users: `1_000_000`, `0x10001`, `10^12`, `2^70+5`, `3*2^41-1`.
+//! Parsing of natural numbers in the notation of users, such as `1_000_000`, `0x10001`, `10^12`,
+//! `2^70+5` or `3*2^41-1`.
 
 use num_bigint::BigUint;
 
-/// The largest number of bits that a power or a product may have: about 40 million decimal digits.
+/// The largest number of bits of a power or a product. A number of this size has about 40 million
+/// decimal digits.
 const MOST_BITS: u64 = 1 << 27;
 
-/// The reason why a text is not a supported number.
+/// The reason why a text is not accepted as a number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
-    /// The text is not a number in a supported notation. Contains the text.
+    /// The text is not a number in a supported notation. The value is the text.
     #[error("'{0}' is not a number: write it like 123456, 10^12 or 2^70+5")]
     NoNumber(String),
-    /// The value of the text is negative. Contains the text.
+    /// The number is negative. The value is the text.
     #[error("'{0}' is below 0")]
     Negative(String),
     /// A power or a product in the text has too many bits.
@@ -22,24 +24,25 @@ pub enum ExpressionError {
         /// The largest number of bits allowed.
         most_bits: u64,
     },
-    /// The value of the text has more than 128 bits. Contains the text.
+    /// The number has more than 128 bits. The value is the text.
     #[error("'{0}' is too large: numbers are below 2^128")]
     TooLargeFor128(String),
 }
 
-/// Parses a number below 2^128.
+/// Parses a number below 2^128 in the notation described in the module's documentation.
 ///
 /// # Errors
-/// [`ExpressionError`] if the text is not a number, or its value is negative or too large.
+/// Returns an error if the text is not a number, or if the number is negative or too large.
 pub fn natural(text: &str) -> Result<u128, ExpressionError> {
     let n = evaluate(text, 256)?;
     n.try_into().map_err(|_| ExpressionError::TooLargeFor128(text.to_owned()))
 }
 
-/// Parses a number. A power or a product in the text may have at most 2^27 bits (134,217,728).
+/// Parses a number in the notation described in the module's documentation. Powers and products in
+/// the text may have at most 2^27 bits (134,217,728).
 ///
 /// # Errors
-/// [`ExpressionError`] if the text is not a number, or its value is negative or too large.
+/// Returns an error if the text is not a number, or if the number is negative or too large.
 pub fn large_natural(text: &str) -> Result<BigUint, ExpressionError> {
     evaluate(text, MOST_BITS)
 }
@@ -103,7 +106,7 @@ fn power(text: &str, most_bits: u64) -> Result<BigUint, Wrong> {
     Ok(base.pow(exponent))
 }
 
-/// Parses decimal digits, or hexadecimal digits after 0x; `_` may separate two digits.
+/// Parses decimal digits, or hexadecimal digits after 0x or 0X. A `_` may stand between two digits.
 fn digits(text: &str) -> Result<BigUint, Wrong> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (text, radix) = hex.map_or((text, 10), |text| (text, 16));

@@ -1,8 +1,8 @@
-//! Tests with malformed files of numbers: no file causes a panic, and a text is accepted as a
-//! number only if it is a number.
+//! Tests with malformed files of numbers. No file may cause a panic, and only a number may be
+//! accepted as a number.
 //!
-//! Each test runs 10,000 cases, or the number in the environment variable `PROPTEST_CASES`. Tests
-//! that write files run a tenth of this number.
+//! Each test runs 10,000 cases, or the number of cases in the environment variable
+//! `PROPTEST_CASES`. Tests that write files run a tenth of this number.
 
 use std::fs;
 
@@ -18,13 +18,13 @@ fn cases() -> ProptestConfig {
     ProptestConfig::with_cases(given.unwrap_or(10_000))
 }
 
-/// Returns a tenth of the number of cases, for tests that write files.
+/// Returns a configuration with a tenth of the usual number of cases, for tests that write files.
 fn cases_on_disk() -> ProptestConfig {
     ProptestConfig::with_cases(cases().cases.div_ceil(10))
 }
 
-/// Generates either one of the valid files `sound`, with some bytes changed, inserted or cut off,
-/// or a file of arbitrary bytes.
+/// Generates a file for a test. It is either one of the valid files `sound`, with some bytes
+/// changed, inserted or removed, or a file of arbitrary bytes.
 fn changed(sound: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<usize>(), vec(any::<u8>(), 0..4), 0..3usize);
     let sound = (prop::sample::select(sound), vec(change, 0..4), any::<usize>());

@@ -1,5 +1,5 @@
-//! A job: an operation on all numbers of some operands, from opening the operands to writing the
-//! results.
+//! Jobs. A job computes an operation on all numbers of its operands: it opens the operands,
+//! computes the results, and writes them.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -23,44 +23,49 @@ use crate::{BatchError, Bits, Check, Form, Format, News, Out, Source, Tally, Tim
 pub struct Request {
     /// The operation to compute.
     pub operation: Operation,
-    /// One path per operand: a file, a pipe, `-` for standard input, or one number such as `5`,
-    /// `0x10001` or `2^127-1` ([`crate::expression`]). If there is a file with the name `5`, the
-    /// file is read. All operands with more than one number have the same count of numbers; an
-    /// operand with one number is combined with each number of the other operands.
+    /// The operands, one path for each. It is a file, a pipe, or `-` for standard input. In place
+    /// of a path, it may be a single number such as `5`, `0x10001` or `2^127-1` (see
+    /// [`crate::expression`]). If a file named `5` exists, the file is read.
+    ///
+    /// All operands with several numbers must have the same count of numbers. An operand with one
+    /// number is combined with each number of the other operands.
     pub operands: Vec<PathBuf>,
-    /// The output for results: a file, a pipe, a device, or `-` for standard output. It may be the
-    /// same file as an operand.
+    /// The output for results: a file, a pipe, a device, or `-` for standard output. It may be a
+    /// file that is also an operand.
     pub out: PathBuf,
-    /// The output for remainders, if the operation has them; `None` if they are not requested.
+    /// The output for remainders, if the operation has remainders. `None` if they are not
+    /// requested.
     pub rem: Option<PathBuf>,
-    /// The format of all operands. `None`: the format of each operand follows from the extension of
-    /// its file name, or else from its content.
+    /// The format of all operands. If it is `None`, the format of each operand is determined by the
+    /// extension of its file name, or else by its content.
     pub format: Option<Format>,
-    /// The format of the results. `None`: it follows from the extension of the output's name. If
-    /// the extension names no format, it is the format of the first operand that is read from a
-    /// file or a pipe, or decimal if every operand is a single number in place of a path.
+    /// The format of the results. If it is `None`, the format is determined by the extension of the
+    /// output's name. If this extension names no format, the results have the format of the first
+    /// operand that is a file or a pipe. If all operands are single numbers, the format is decimal.
     pub out_format: Option<Format>,
-    /// The widths of the operands. Raw files require them. For text the default is the width of the
-    /// widest number in the file.
+    /// The widths of the operands. They are required for raw files. The default for text is the
+    /// smallest width that holds all numbers of the file.
     pub bits: Option<Bits>,
-    /// The count of numbers per piece. `None`: the count that fits in 256 MiB, at most 65,536, and
-    /// on the CPU at most the count that the CPU computes in about a second.
+    /// The count of numbers per piece. If it is `None`, a piece has at most 65,536 numbers, and all
+    /// pieces in memory take at most 256 MiB. On the CPU, a piece is also limited to the numbers
+    /// that are computed in about a second.
     pub chunk: Option<u64>,
     /// Whether results are written only if every number has a result.
     pub strict: bool,
-    /// How results are checked; `None` for the defaults.
+    /// How results are checked. `None` means the default of [`Check`].
     pub check: Option<Check>,
-    /// The seed from which the results to check are drawn; `None` for a new seed each time.
+    /// The seed for the random choice of the results to check. If it is `None`, each new job
+    /// chooses a seed.
     pub seed: Option<u64>,
-    /// Whether the results that an earlier, unfinished run has left next to the same output are
-    /// discarded.
+    /// Whether the results of an earlier, unfinished run for the same output are discarded.
+    /// Otherwise the job resumes this run.
     pub restart: bool,
     /// The time between two saves of the progress.
     pub checkpoint_interval: Duration,
 }
 
 impl Request {
-    /// Creates a request with default options, which records its progress every 5 seconds.
+    /// Creates a request with default options, which saves its progress every 5 seconds.
     #[must_use]
     pub fn new(operation: Operation, operands: Vec<PathBuf>, out: PathBuf) -> Self {
         Self {
@@ -80,7 +85,8 @@ impl Request {
         }
     }
 
-    /// Returns the identity of the job. Its count of results is 0; the caller replaces this count.
+    /// Returns the identity of the job, by which a later run recognises it. The count of results in
+    /// it is 0; the caller replaces this count.
     fn identity(&self, operands: &[Operand]) -> Identity {
         let mut command = vec![self.operation.name().to_owned()];
         command.extend(operands.iter().map(|operand| operand.place.clone()));
@@ -99,23 +105,24 @@ impl Request {
     }
 }
 
-/// A request whose operands and outputs were inspected.
+/// A job whose operands and outputs have been inspected.
 #[derive(Debug)]
 pub struct Job {
     request: Request,
     plan: Plan,
     identity: Identity,
     outs: Vec<Out>,
-    /// The time that the inspection of the operands took.
+    /// The time taken by the inspection of the operands.
     looked: Duration,
 }
 
 impl Job {
-    /// Inspects the request: counts the numbers of the operands, and determines the widths of
-    /// operands and results. Pipes are read to their end. Nothing is written.
+    /// Inspects the operands and outputs of a request. Counts the numbers of the operands, and
+    /// determines the widths of operands and results. Pipes are read to their end. No output is
+    /// written.
     ///
     /// # Errors
-    /// [`BatchError`] if the request is invalid or an operand cannot be read.
+    /// Returns an error if the request is invalid or an operand cannot be read.
     pub fn new(
         request: Request,
         executor: Executor,
@@ -150,7 +157,8 @@ impl Job {
         Ok(Self { identity: Identity { count, ..identity }, request, plan, outs, looked })
     }
 
-    /// Opens the outputs that are streams. Opening a pipe waits for its reader.
+    /// Opens the outputs that are streams. If an output is a pipe, waits until a process opens it
+    /// for reading.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -159,14 +167,14 @@ impl Job {
         Ok(Opened { job: self, streams: streams.collect::<Result<Vec<_>, _>>()? })
     }
 
-    /// Returns the operation.
+    /// Returns the operation that the job computes.
     #[must_use]
     pub fn operation(&self) -> Operation {
         self.plan.operation
     }
 
-    /// Returns the count of results. It is 1 if each operand has one number. Otherwise it is the
-    /// count of numbers of each operand that does not have exactly one number.
+    /// Returns the count of results. If every operand has one number, the count is 1. Otherwise it
+    /// is the common count of all operands that do not have exactly one number.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.plan.count
@@ -178,8 +186,8 @@ impl Job {
         &self.plan.operands
     }
 
-    /// Returns the form in which the results are written and, if remainders are requested, the form
-    /// of the remainders.
+    /// Returns the form of the results and, if remainders are requested, the form of the
+    /// remainders.
     #[must_use]
     pub fn forms(&self) -> &[Form] {
         &self.plan.forms
@@ -193,7 +201,7 @@ impl Job {
     }
 }
 
-/// A job whose outputs are open.
+/// A job whose output streams are open. Output files are opened by [`Self::run`].
 pub struct Opened<'a> {
     job: &'a Job,
     streams: Vec<Output>,
@@ -204,14 +212,14 @@ pub struct Opened<'a> {
 pub struct Outcome {
     /// The totals of this run and of earlier runs of the same request.
     pub tally: Tally,
-    /// The count of numbers that earlier runs of the same request processed.
+    /// The count of numbers that earlier runs of the same request have processed.
     pub resumed_from: u64,
     /// The working time of each stage.
     pub times: Times,
     /// The size of all results in bytes, including the results of earlier runs.
     pub written_bytes: u64,
-    /// The seed from which the results to recompute by slow arithmetic were drawn; `None` if no
-    /// results are recomputed.
+    /// The seed for the random choice of the results that are recomputed by slow arithmetic. `None`
+    /// if no results are recomputed.
     pub seed: Option<u64>,
     /// How the job ended.
     pub end: End,
@@ -222,30 +230,31 @@ pub struct Outcome {
 pub enum End {
     /// All results are written.
     Written,
-    /// Some numbers have no result, and [`Request::strict`] requires all: nothing is written.
+    /// Some numbers have no result, but [`Request::strict`] requires a result for every number.
+    /// Nothing was written.
     Refused,
-    /// The job was stopped on request. Contains the results that are kept for the next run, or
-    /// `None` if none are kept.
+    /// The job was stopped on request. The value describes the results kept for the next run. It is
+    /// `None` if no results are kept.
     Stopped(Option<Kept>),
 }
 
-/// The results of an unfinished job, from which the next run of the same request continues.
+/// The kept results of an unfinished job. The next run of the same request continues after them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// The count of numbers whose results are kept.
     pub done: u64,
-    /// The path of the file with the results.
+    /// The path of the file with the results, `OUT.partial` for the output OUT.
     pub path: String,
 }
 
 impl Opened<'_> {
-    /// Computes the results that earlier runs of the same request have not computed, and moves all
-    /// results to their outputs at the end. If a stop is requested, the results so far are kept
-    /// next to the output.
+    /// Computes the results that earlier runs of the same request have not computed. At the end,
+    /// moves all results to their outputs. If a stop is requested, keeps the results so far next to
+    /// the output.
     ///
     /// # Errors
-    /// [`BatchError::Kept`] if the computation failed and its results so far are kept; otherwise
-    /// the error itself.
+    /// Returns [`BatchError::Kept`] if the computation failed and its results so far are kept.
+    /// Otherwise returns the error of the computation.
     pub fn run(self, stop: &StopToken, news: &mut dyn FnMut(News)) -> Result<Outcome, BatchError> {
         let Self { job: Job { request, plan, identity, outs, looked }, streams } = self;
         let count = plan.count;
@@ -301,9 +310,9 @@ impl Opened<'_> {
     }
 }
 
-/// Returns the checks of the results, and the seed of the random sample if a sample is drawn. The
-/// seed is the one that the request states, or else the seed `earlier` of the earlier run, or else
-/// a new one.
+/// Returns the checks of the results, and the seed of the random sample. The latter is `None` if no
+/// sample is drawn. If the request contains a seed, this seed is used. Otherwise it is the seed
+/// `earlier` of an earlier run, or a new seed if there is no earlier run.
 fn checks(
     request: &Request,
     plan: &Plan,
@@ -322,8 +331,8 @@ fn checks(
     (Checks { identities, sample }, (check.sample > 0).then_some(seed))
 }
 
-/// Keeps the results of a job that ended early, if possible. Returns [`BatchError::Kept`] if the
-/// results are kept, otherwise `error`.
+/// Keeps the results of a job that ended early with `error`, if possible. Returns
+/// [`BatchError::Kept`] if the results are kept, and otherwise `error`.
 fn kept(sink: Sink, count: u64, error: BatchError) -> BatchError {
     match sink.keep() {
         Some(Kept { done, path }) => {

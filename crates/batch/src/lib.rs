@@ -1,7 +1,7 @@
 //! Files of numbers, and jobs that compute an operation on all numbers of files, piece by piece.
 //!
-//! A file holds natural numbers in one of four formats ([`Format`]): lines of decimal or of
-//! hexadecimal digits, NumPy arrays of limbs, or raw limbs.
+//! A file contains natural numbers in one of four formats ([`Format`]): lines of decimal digits,
+//! lines of hexadecimal digits, NumPy arrays of limbs, or raw limbs.
 //!
 //! | layer | purpose |
 //! |---|---|
@@ -9,20 +9,20 @@
 //! | [`Form`], [`Results`] | the bytes of results in a format |
 //! | [`Request`], [`Job`], [`Opened`], [`Outcome`] | an operation on all numbers of the operands |
 //! | [`News`] | messages of a running job |
-//! | [`expression`] | numbers in the notation of users: `2^127-1` |
+//! | [`expression`] | numbers in the notation of users, such as `2^127-1` |
 //!
 //! An operand is a file, a pipe or a single number. A job reads, computes and writes piece by
 //! piece, in three threads. The results are checked before they are written. A job that is stopped
-//! keeps its results, and the next run of the same [`Request`] resumes it.
+//! keeps its results, and the next run of the same [`Request`] resumes the job.
 //!
 //! The computation runs on an [`Executor`](warpint_integer::Executor). A job reads operands that
-//! are text twice: once to count the numbers and determine their width. The memory that it needs
-//! does not grow with the files: see [`Request::chunk`].
+//! are text twice: once to count the numbers and determine their width, and once to compute. The
+//! memory that it needs does not grow with the size of the files (see [`Request::chunk`]).
 //!
-//! The output file OUT ([`Request::out`]) is replaced when all results are complete. Until then the
-//! results are in `OUT.partial`, and `OUT.partial.json` records the progress.
+//! The output file OUT ([`Request::out`]) is replaced when all results are complete. Until then,
+//! the results are in `OUT.partial`, and `OUT.partial.json` records the progress.
 //!
-//! Messages of [`BatchError`] name options as the program does (`--bits`).
+//! Messages of [`BatchError`] contain the names of options of the program, such as `--bits`.
 
 mod check;
 mod error;

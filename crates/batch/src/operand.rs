@@ -1,4 +1,4 @@
-//! Operands of the command line: files, pipes, standard input, numbers.
+//! The operands that the command line names: files, pipes, standard input and numbers.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, IsTerminal, Read, Seek};
@@ -19,39 +19,40 @@ use crate::spool::{self, INPUT, Id, Kind, standard};
 pub enum OperandKind {
     /// A regular file.
     File,
-    /// A pipe, standard input or a terminal, read to its end.
+    /// A pipe, standard input or a terminal. It is read to its end.
     Pipe,
-    /// One number, written in place of a path.
+    /// A single number, which is given in place of a path.
     Number,
 }
 
-/// The content of an operand, which can be read repeatedly from its beginning.
+/// The content of an operand. It can be read from its beginning repeatedly.
 #[derive(Debug)]
 pub(crate) enum Content {
     File(PathBuf),
     /// The data read from a pipe, in a temporary file.
     Kept(File),
-    /// The hexadecimal digits of a number of the command line.
+    /// The hexadecimal digits of a number given on the command line.
     Number(Arc<[u8]>),
 }
 
-/// An operand that was opened.
+/// An operand of a job, with its content.
 #[derive(Debug)]
 pub(crate) struct Operand {
-    /// The operand's name in messages.
+    /// The name of the operand in messages.
     pub(crate) name: String,
     pub(crate) content: Content,
     pub(crate) bytes: u64,
-    /// Where the operand comes from: the path, `-`, or the number itself.
+    /// The origin of the operand: the canonical path of a file, the path of a pipe, `-` for
+    /// standard input, or the number as given.
     pub(crate) place: String,
-    /// A text that changes with the content of the operand: the size and modification time of a
-    /// file, or the SHA-256 of the data of a pipe. Empty for a number.
+    /// A text that changes if the content of the operand changes. It contains the size and
+    /// modification time of a file, or the SHA-256 of the data of a pipe. It is empty for a number.
     pub(crate) stamp: String,
-    /// Whether the operand is a file whose name is also a valid number.
+    /// Whether the operand is a file whose name could also be read as a number.
     pub(crate) hides_number: bool,
 }
 
-/// The object that an argument names. Nothing is read from it yet.
+/// The object that an argument names. Its content has not been read yet.
 enum Named {
     File,
     Standard(Option<Id>),
@@ -62,8 +63,11 @@ enum Named {
 }
 
 /// Inspects all arguments and returns the operands. The data of arguments that can be read only
-/// once, such as pipes, are stored in temporary files. It is an error if two operands are the same
-/// pipe, or if an output is a pipe that is also an operand.
+/// once, such as pipes, are copied to temporary files.
+///
+/// # Errors
+/// Returns an error if two operands are the same pipe, if an output is a pipe that is also an
+/// operand, or if an operand cannot be read.
 pub(crate) fn operands(paths: &[&Path], outs: &[Out]) -> Result<Vec<Operand>, BatchError> {
     let named = paths.iter().map(|path| named(path)).collect::<Result<Vec<_>, _>>()?;
     let pipe = |named: &Named| match named {
@@ -122,7 +126,7 @@ fn named(path: &Path) -> Result<Named, BatchError> {
     }
 }
 
-/// Returns the kind of standard input; `None` if the system does not report it.
+/// Returns the kind of standard input. Returns `None` if the operating system does not report it.
 #[cfg(unix)]
 fn standard_input() -> Option<Kind> {
     use std::os::fd::AsFd;
@@ -136,14 +140,15 @@ fn standard_input() -> Option<Kind> {
     None
 }
 
-/// Returns whether a text looks like a number, well-formed or not, rather than a file name.
+/// Returns whether a text looks more like a number than like a file name. The number need not be
+/// well-formed.
 fn is_like_a_number(text: &str) -> bool {
     let good = |c: char| c.is_ascii_hexdigit() || "xX_^*+-− ".contains(c);
     let begins = |c: char| c.is_ascii_digit() || "+-−".contains(c);
     text.starts_with(begins) && text.chars().all(good)
 }
 
-/// Parses a number of the command line. The error is one sentence for the user.
+/// Parses a number given on the command line. The error message is one sentence for the user.
 fn number(text: &str) -> Result<BigUint, BatchError> {
     if text.starts_with(['+', '-', '−']) {
         let line = format!("'{text}' is signed; batches hold unsigned integers");
@@ -201,7 +206,7 @@ impl Operand {
         Ok(Self { name, content: Content::Kept(file), bytes, place, stamp, hides_number })
     }
 
-    /// Opens the content and returns a reader at its beginning.
+    /// Opens the content of the operand and returns a reader at its beginning.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Bytes>> {
         Ok(match &self.content {
             Content::File(path) => Box::new(File::open(path)?),
@@ -214,8 +219,8 @@ impl Operand {
         })
     }
 
-    /// Returns the path of a regular file, whose name may give its format; `None` for other
-    /// operands.
+    /// Returns the path if the operand is a regular file, and otherwise `None`. The extension of a
+    /// file name can determine the format.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.content {
             Content::File(path) => Some(path),
@@ -236,7 +241,7 @@ impl Operand {
     }
 }
 
-/// A readable, seekable source of an operand.
+/// A reader of an operand's content that can move to any position.
 pub(crate) trait Bytes: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Bytes for T {}

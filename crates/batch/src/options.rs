@@ -1,20 +1,21 @@
-//! The check of results, and the widths of operands.
+//! Options of a job: the check of results, and the widths of operands.
 
 use std::fmt;
 use std::str::FromStr;
 
 use warpint_integer::Width;
 
-/// How the results of a job are checked. As text: `identity`, `none`, a sample size such as `5`,
-/// `identity,5` or `none,5`.
+/// How the results of a job are checked. The text form is `identity`, `none`, a sample size such as
+/// `5`, `identity,5` or `none,5`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Check {
-    /// Whether all results are compared with their operands by identities modulo 2^61 − 1
-    /// ([`warpint_integer::check`]). For powers, a random sample is recomputed on the CPU instead.
-    /// `None`, the default, means true on devices and false on the CPU.
+    /// Whether all results are compared with their operands by identities modulo 2^61 − 1 (see
+    /// [`warpint_integer::check`]). For powers, a random sample is recomputed on the CPU instead.
+    /// The default `None` means true on devices and false on the CPU.
     pub identity: Option<bool>,
-    /// The number of random results that are recomputed by slow arithmetic, from the operands as
-    /// read, and compared with the results as written.
+    /// The number of randomly chosen results that are recomputed by slow arithmetic. The
+    /// recomputation starts from the operands as read, and compares its results with the results as
+    /// written.
     pub sample: u64,
 }
 
@@ -30,7 +31,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// A text that is not a [`Check`]. Contains the wrong part of the text.
+/// The error for a text that is not a [`Check`]. The value is the invalid part of the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a check: give identity, none, a number N from 1 on, identity,N or none,N")]
 pub struct CheckError(String);
@@ -60,7 +61,7 @@ impl FromStr for Check {
 }
 
 /// The requested widths of the operands: one width for all operands, or one width for each operand.
-/// As text: `64`, or `64,32`.
+/// The text form is `64` or `64,32`, in bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bits(pub Vec<Width>);
 
@@ -74,7 +75,7 @@ impl fmt::Display for Bits {
 /// The error for a text that is not a [`Bits`].
 #[derive(Debug, thiserror::Error)]
 pub enum BitsError {
-    /// A part of the text is not a number.
+    /// A part of the text is not a number. The value is this part.
     #[error("'{0}' is not a number of bits")]
     Number(String),
     /// A part of the text is not a valid width.

@@ -9,15 +9,15 @@ use warpint_files::{FileError, WholeFile};
 use crate::BatchError;
 use crate::spool::{ERRORS, Id, Kind, OUTPUT, nameless, standard};
 
-/// An output for results: a file or a stream.
+/// An output for results, which is a file or a stream.
 #[derive(Debug)]
 pub struct Out(Place);
 
 #[derive(Debug)]
 enum Place {
-    /// A regular file, which is replaced at the end.
+    /// A regular file, which is replaced at the end of the job.
     File(WholeFile),
-    /// A pipe, a device or a standard stream, which can only be written sequentially.
+    /// A pipe, a device or a standard stream. It can only be written sequentially.
     Stream { name: String, to: To },
 }
 
@@ -26,7 +26,7 @@ enum Place {
 pub(crate) enum To {
     Output,
     Errors,
-    /// `/dev/null`, where results are discarded.
+    /// `/dev/null`, so the results are discarded.
     Nothing,
     /// A pipe or a device.
     Place {
@@ -36,10 +36,11 @@ pub(crate) enum To {
 }
 
 impl Out {
-    /// Inspects an output: a path, or `-` for standard output. Opens nothing.
+    /// Inspects the output `path`, or standard output for `-`. For a file, tests whether it can be
+    /// created. Does not open streams.
     ///
     /// # Errors
-    /// [`BatchError`] if the output cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn new(path: &Path) -> Result<Self, BatchError> {
         let name = path.display().to_string();
         let place = |pipe| To::Place { path: path.to_owned(), pipe };
@@ -72,8 +73,8 @@ impl Out {
         }
     }
 
-    /// Opens the output if it is a stream; a pipe waits for its reader. Returns `None` for a file,
-    /// which the job's sink opens later.
+    /// Opens the output if it is a stream. If it is a pipe, waits until a process opens it for
+    /// reading. Returns `None` for a file, which is opened when the job starts.
     pub(crate) fn open_stream(&self) -> Result<Option<Output>, BatchError> {
         match &self.0 {
             Place::File(_) => Ok(None),
@@ -87,8 +88,8 @@ impl Out {
         matches!(&self.0, Place::Stream { to: To::Output, .. })
     }
 
-    /// Returns whether results written to this output and to `other` would replace each other or
-    /// mix.
+    /// Returns whether results written to this output and results written to `other` would
+    /// overwrite each other or be mixed.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Place::File(a), Place::File(b)) => a.is_same(b),
@@ -100,7 +101,7 @@ impl Out {
         }
     }
 
-    /// Returns the identity of the pipe; `None` if the output is not a pipe.
+    /// Returns the identity of the pipe. Returns `None` if the output is not a pipe.
     pub(crate) fn pipe(&self) -> Option<Id> {
         match &self.0 {
             Place::Stream { to: To::Place { pipe, .. }, .. } => *pipe,
@@ -108,7 +109,7 @@ impl Out {
         }
     }
 
-    /// Returns the output's name in messages: the path as given, or `standard output`.
+    /// Returns the name of the output in messages: the path as given, or `standard output`.
     #[must_use]
     pub fn name(&self) -> String {
         match &self.0 {
@@ -118,17 +119,18 @@ impl Out {
     }
 }
 
-/// Returns whether a path names an open descriptor, such as `/dev/fd/3`.
+/// Returns whether a path names an open file descriptor, such as `/dev/fd/3`.
 fn is_descriptor(path: &Path) -> bool {
     let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
     folder.is_some_and(|folder| folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// The results for a stream. They are stored in a temporary file, and the stream receives all of
-/// them at the end, or none.
+/// The results for a stream. They are collected in a temporary file. The stream receives all
+/// results at the end of the job, or none.
 pub(crate) struct Output {
     name: String,
-    /// The temporary file that holds the results until the end; `None` if they are discarded.
+    /// The temporary file that contains the results until the end. `None` if the results are
+    /// discarded.
     kept: Option<File>,
     to: Target,
     bytes: u64,
@@ -141,7 +143,7 @@ enum Target {
 }
 
 impl Output {
-    /// Opens the stream; a pipe waits for a reader.
+    /// Opens the stream. If it is a pipe, waits until a process opens it for reading.
     pub(crate) fn new(name: &str, to: &To) -> Result<Self, BatchError> {
         let kept = if *to == To::Nothing { None } else { Some(nameless()?) };
         let to = match to {

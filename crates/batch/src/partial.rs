@@ -1,4 +1,5 @@
-//! Results of an unfinished job, in files next to their outputs: `OUT.partial`.
+//! Results of an unfinished job, in a file next to each output. For the output OUT, this file is
+//! `OUT.partial`.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -10,38 +11,40 @@ use warpint_files::{FileError, WholeFile};
 
 use crate::BatchError;
 
-/// The file of unfinished results of an output. It is locked against other processes, and it is
-/// removed at the end unless the results are finished or kept.
+/// The file of the unfinished results of an output. It is locked against other processes. When the
+/// value is dropped, the file is removed, unless it was moved to the output or its results are
+/// kept.
 pub(crate) struct Partial {
     file: File,
-    /// The path of the output, as given.
+    /// The path of the output, as the user gave it.
     out: PathBuf,
-    /// The path of the output, after following links.
+    /// The path of the output, after following symbolic links.
     place: PathBuf,
     path: PathBuf,
-    /// The length and checksum of the bytes written so far. The last piece may be incomplete.
+    /// The length and checksum of the bytes written so far. The last of these bytes may belong to a
+    /// piece that is not completely written.
     written: Mark,
     hasher: Hasher,
     /// Whether the file stays on disk when this value is dropped.
     stays: bool,
 }
 
-/// The beginning of a file: its length in bytes, and the CRC-32 of these bytes.
+/// A description of the beginning of a file: its length in bytes, and the CRC-32 of these bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) bytes: u64,
     pub(crate) crc32: u32,
 }
 
-/// Returns the path of the file for the unfinished results of the output `out`.
+/// Returns the path of the file that contains the unfinished results of the output `out`.
 pub(crate) fn partial_path(out: &WholeFile) -> PathBuf {
     let mut name = out.place().file_name().unwrap_or_default().to_owned();
     name.push(".partial");
     out.place().with_file_name(name)
 }
 
-/// Returns whether a regular file exists at the path. An object of another kind at the path, such
-/// as a link, is an error.
+/// Returns whether a regular file exists at the path. Returns an error for an object of another
+/// kind, such as a symbolic link.
 pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(true),
@@ -74,7 +77,7 @@ impl Partial {
         Ok(Self { file, out, place, path, written, hasher, stays: true })
     }
 
-    /// Removes all results from the file, to start again.
+    /// Removes all results from the file, so that the job starts again.
     pub(crate) fn clear(&mut self) -> Result<(), BatchError> {
         let cleared = self.file.set_len(0).and_then(|()| self.file.rewind());
         cleared.map_err(|e| self.unwritten(e))?;
@@ -87,7 +90,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Cuts the file after the bytes that `mark` describes, so that writing continues there.
+    /// Truncates the file after the bytes that `mark` describes, so that writing continues there.
     /// Returns `false` if the file does not begin with these bytes.
     pub(crate) fn go_on(&mut self, mark: Mark) -> Result<bool, BatchError> {
         let unread = |e| failed("read", &self.path, e);
@@ -126,8 +129,8 @@ impl Partial {
         Ok(())
     }
 
-    /// Flushes the contents to disk. After this call, the file stays on disk when this value is
-    /// dropped.
+    /// Flushes the contents of the file to disk. From now on, the file is not removed when this
+    /// value is dropped.
     pub(crate) fn sync(&mut self) -> Result<(), BatchError> {
         self.file.sync_data().map_err(|e| self.unwritten(e))?;
         self.stays = true;
@@ -139,8 +142,8 @@ impl Partial {
         self.file.sync_all().map_err(|e| self.unwritten(e))
     }
 
-    /// Moves the file to its output. The caller has flushed it, so that readers see a complete
-    /// file.
+    /// Renames the file to its output. The caller must flush the contents to disk before, so that
+    /// the output is complete even after a power failure.
     pub(crate) fn finish(mut self) -> Result<(), BatchError> {
         fs::rename(&self.path, &self.place).map_err(|e| self.unwritten(e))?;
         self.stays = true;
@@ -161,7 +164,7 @@ impl Partial {
     }
 }
 
-/// Returns the error for a failed action of the operating system at a path.
+/// Creates the error for a failed action of the operating system at a path.
 pub(crate) fn failed(action: &'static str, path: &Path, source: io::Error) -> BatchError {
     FileError::Io { action, path: path.to_owned(), source }.into()
 }

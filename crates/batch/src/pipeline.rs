@@ -1,4 +1,5 @@
-//! Reading, computing and writing, each in its own thread, one piece of the numbers at a time.
+//! The stages of a job: reading, computing and writing. Each stage has its own thread. The numbers
+//! pass through the stages piece by piece.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -21,50 +22,50 @@ use crate::{BatchError, Form, Piece, Results, Source, SourceReader};
 pub(crate) struct Plan {
     pub(crate) operation: Operation,
     pub(crate) executor: Executor,
-    /// The operands, one to three, in the order of the operation.
+    /// The operands in the order of the operation, which are one to three.
     pub(crate) operands: Vec<Source>,
-    /// The count of results. Each operand has the same count of numbers, or a single number that is
+    /// The count of results. Each operand has this count of numbers, or a single number that is
     /// combined with each number of the other operands.
     pub(crate) count: u64,
-    /// The form in which the results are written and, if remainders are requested, the form of the
-    /// remainders.
+    /// The form of the results and, if remainders are requested, the form of the remainders.
     pub(crate) forms: Vec<Form>,
     /// The count of numbers per piece.
     pub(crate) chunk: u64,
 }
 
-/// The checks of results, with their state.
+/// The checks of a job's results, with their progress so far.
 pub(crate) struct Checks {
     pub(crate) identities: Identities,
     pub(crate) sample: Sample,
 }
 
-/// A message of a running job. Each text in it is one sentence for users.
+/// A message of a running job. Each text in a message is one sentence for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
-    /// An operand could be a number, but is read as a file, because a file with this name exists.
-    /// Contains the name.
+    /// An argument could be a number, but is read as a file, because a file with this name exists.
+    /// The value is the name.
     ReadAsFile(String),
-    /// The job resumes an earlier run of the same request. Contains the message.
+    /// The job resumes an earlier run of the same request. The value is a text that says so.
     GoingOn(String),
-    /// Results of an earlier run are discarded. Contains the message with the reason.
+    /// Results of an earlier run are discarded. The value is a text with the reason.
     Discarded(String),
     /// The computation begins.
     Begun {
-        /// The count of numbers that earlier runs processed.
+        /// The count of numbers that earlier runs have processed.
         done: u64,
         /// The count of all numbers.
         count: u64,
     },
-    /// A piece is computed. Contains the count of all numbers processed so far, by this run and
-    /// earlier runs.
+    /// A piece has been computed. The value is the count of all numbers processed so far, by this
+    /// run and earlier runs.
     Done(u64),
-    /// A number has no result. Contains the position of the number and the reason.
+    /// A number has no result. The value is a text with the position of the number and the reason.
     Problem(String),
-    /// The device computed wrongly, and the results were computed again. Contains the message.
+    /// The device computed incorrectly, and the results were computed again. The value is a text
+    /// with the details.
     Warning(String),
-    /// The computation ended or failed. If it is complete, the results are moved to their outputs
-    /// next.
+    /// The computation has ended, also if it was stopped or failed. If it is complete, the results
+    /// are moved to their outputs next.
     Ended,
 }
 
@@ -72,20 +73,20 @@ pub enum News {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
-    /// The count of numbers that are processed, with or without a result.
+    /// The count of processed numbers, with or without a result.
     pub done: u64,
     /// The count of numbers without a result.
     pub malformed: u64,
     /// The count of results that were recomputed by slow arithmetic.
     pub checked: u64,
-    /// The count of results that passed the check against their operands by identities; for powers,
+    /// The count of results that passed the check by identities against their operands. For powers,
     /// the count of results that were recomputed on the CPU instead.
     pub identities: u64,
-    /// The count of pieces that were computed again because results contradicted their operands.
+    /// The count of pieces that were computed twice because results contradicted their operands.
     pub device_errors: u64,
 }
 
-/// The working time of each stage of a job. The stages work at the same time.
+/// The working time of each stage of a job. The stages work at the same time, so the times overlap.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
     /// The time of reading, including the inspection of the operands.
@@ -101,16 +102,18 @@ pub(crate) struct Ran {
     pub(crate) tally: Tally,
     pub(crate) times: Times,
     pub(crate) ended: Result<(), BatchError>,
-    /// Whether results that are already written are in doubt. This is true after the failed check
-    /// of a sample, because only a sample of the earlier results was checked. It is false after the
-    /// failed check of all results of a piece, because all earlier results have passed this check.
+    /// Whether results that are already written may be wrong.
+    ///
+    /// It is true after the failed check of a sample, because only a sample of the earlier results
+    /// was checked. It is false after the failed check of all results of a piece, because all
+    /// earlier results have passed this check.
     pub(crate) distrusted: bool,
 }
 
 impl Plan {
-    /// Computes and writes all results after the first `begun.done`, recomputes a sample of them,
-    /// and reports news. A stop request ends the run early; [`Ran::tally`] then says how many
-    /// numbers were processed.
+    /// Computes and writes all results after the first `begun.done`, recomputes a sample of these
+    /// results, and sends messages to `news`. A stop request ends the run early. [`Ran::tally`]
+    /// then contains the count of processed numbers.
     pub(crate) fn run(
         &self,
         begun: Tally,
@@ -140,20 +143,20 @@ impl Plan {
         })
     }
 
-    /// Returns whether an operand has one number that is combined with each number of the other
-    /// operands.
+    /// Returns whether an operand has a single number that is combined with each number of the
+    /// other operands.
     fn is_single(&self, source: &Source) -> bool {
         source.count == 1 && self.count != 1
     }
 
-    /// Returns the first operand that has as many numbers as the job has results. Positions in
-    /// messages refer to this operand.
+    /// Returns the first operand that has as many numbers as the job has results. Messages contain
+    /// positions in this operand.
     fn counted(&self) -> Option<&Source> {
         self.operands.iter().find(|source| !self.is_single(source))
     }
 
-    /// Returns the number of an operand that has a single number, which is combined with each
-    /// number of the other operands. Returns `None` for an operand with several numbers.
+    /// Reads the number of an operand with a single number that is combined with each number of the
+    /// other operands. Returns `None` for other operands.
     fn single(&self, source: &Source) -> Result<Option<Arc<UintBatch>>, BatchError> {
         if !self.is_single(source) {
             return Ok(None);
@@ -169,7 +172,7 @@ impl Plan {
     }
 
     /// Reads the operands piece by piece, starting with number `from`, and sends the pieces to
-    /// `to`. Returns the time spent, without waits for the receiver.
+    /// `to`. Returns the time spent, without the time of waiting for the receiver.
     fn read<'a>(
         &'a self,
         from: u64,
@@ -209,7 +212,8 @@ impl Plan {
 /// The results of a piece, and the indices of the numbers without a result.
 type Computed = (Vec<Results>, Vec<usize>);
 
-/// Writes the results of each piece to `sink`. Returns the time spent, without waits for results.
+/// Writes the results of each piece to `sink`. Returns the time spent, without the time of waiting
+/// for results.
 fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Duration, BatchError> {
     let mut time = Duration::ZERO;
     for ((results, none), tally) in computed {
@@ -225,8 +229,8 @@ fn write(sink: &mut Sink, computed: &Receiver<(Computed, Tally)>) -> Result<Dura
 /// The state of the computing stage.
 struct Work<'a> {
     plan: &'a Plan,
-    /// One element per operand. For an operand with a single number, which is combined with each
-    /// number of the other operands, the element is this number; otherwise it is `None`.
+    /// One element for each operand. If the operand has a single number that is combined with each
+    /// number of the other operands, the element is this number. Otherwise it is `None`.
     singles: Vec<Option<Arc<UintBatch>>>,
     checks: Checks,
     tally: Tally,
@@ -308,8 +312,11 @@ impl<'a> Work<'a> {
         Ok((results, none))
     }
 
-    /// Returns the results and the indices of the numbers without a result. It is an error if
-    /// results contradicted their operands even in the second computation.
+    /// Returns the results, and the indices of the numbers without a result. Sends a warning if the
+    /// first computation failed the check.
+    ///
+    /// # Errors
+    /// Returns an error if results of the second computation also contradict their operands.
     fn confirmed(
         &mut self,
         outcome: Outcome,
@@ -342,8 +349,8 @@ impl<'a> Work<'a> {
         Ok((outcome.results, outcome.none))
     }
 
-    /// Returns the position in `source` of number i of the current piece, as text for messages. A
-    /// `source` of `None` stands for the first operand.
+    /// Returns the position of number i of the current piece in `source`, as text for messages. If
+    /// `source` is `None`, the first operand is meant.
     fn name_of(&self, source: Option<&Source>, i: usize) -> String {
         let i = self.tally.done + i as u64;
         source.or(self.plan.operands.first()).map_or_else(String::new, |source| source.name_of(i))

@@ -1,4 +1,4 @@
-//! Results in the form in which they are written.
+//! Results of operations in the form in which they are written.
 
 use std::ops::Range;
 
@@ -15,19 +15,19 @@ pub struct Results(Content);
 #[derive(Debug)]
 enum Content {
     Texts(Vec<String>),
-    /// The results as bytes, with the number of bytes per result.
+    /// The results as bytes, and the number of bytes per result.
     Bytes(Vec<u8>, usize),
 }
 
-/// The form in which results are written: format, width and element type.
+/// The form in which results are written, which consists of a format, a width and an element type.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
     /// The format of the file.
     pub format: Format,
     /// The width of the results.
     pub width: Width,
-    /// The element type if the format is npy. The width of the results is a multiple of the
-    /// element's bits.
+    /// The type of the array elements. Only the format npy uses it. The width of the results is a
+    /// multiple of the element's bits.
     pub item: Item,
 }
 
@@ -35,7 +35,8 @@ impl Form {
     /// Converts numbers of the form's width to results in this form.
     ///
     /// # Errors
-    /// [`IntegerError::Memory`]; for a batch on a device, errors of the device.
+    /// Returns [`IntegerError::Memory`] if memory is insufficient. For a batch on a device, also
+    /// returns errors of the device.
     pub fn of(&self, numbers: &UintBatch) -> Result<Results, IntegerError> {
         Ok(Results(match self.format {
             Format::Decimal => Content::Texts(numbers.to_decimal()?),
@@ -44,13 +45,12 @@ impl Form {
         }))
     }
 
-    /// Returns the number of bytes per result in binary formats.
+    /// Returns the number of bytes per result in the formats npy and raw.
     fn row(&self) -> usize {
         4 * self.width.limbs()
     }
 
-    /// Returns the header of a file with `count` results. The header is empty unless the format is
-    /// npy.
+    /// Returns the header of a file with `count` results. It is empty unless the format is npy.
     #[must_use]
     pub fn header(&self, count: u64) -> Vec<u8> {
         match self.format {
@@ -64,7 +64,7 @@ impl Form {
 }
 
 impl Results {
-    /// Returns result i as it appears in the file.
+    /// Returns result i in the bytes in which it is written.
     pub(crate) fn get(&self, i: usize, format: Format) -> Written<'_> {
         let bytes = match &self.0 {
             Content::Texts(texts) => texts.get(i).map(|text| text.as_bytes()),
@@ -73,9 +73,10 @@ impl Results {
         Written { format, bytes: bytes.unwrap_or_default() }
     }
 
-    /// Returns the bytes of the results, as they follow the file's header. The results with the
-    /// indices in `none`, which are ascending, do not exist: in text they become the line `none`,
-    /// in binary formats zeros.
+    /// Returns the bytes of all results, which follow the header of the file.
+    ///
+    /// `none` contains the indices of the numbers without a result, in ascending order. In text,
+    /// the line `none` is written for such a number. In binary formats, its bytes are zero.
     #[must_use]
     pub fn into_bytes(self, none: &[usize]) -> Vec<u8> {
         match self.0 {

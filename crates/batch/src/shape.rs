@@ -1,12 +1,15 @@
-//! Widths and counts of a job's numbers, the form of its results, and the size of its pieces.
+//! The widths and counts of a job's numbers, the form of its results, and the size of its pieces.
 
 use warpint_integer::{Operation, Width};
 
 use crate::{BatchError, Bits, Form, Format, Item, Request, Source, words};
 
-/// Returns the width requested for each of the `files` operands. If no width is requested, all
-/// elements are `None`. It is an error if `bits` contains different widths and does not contain
-/// exactly `files` widths.
+/// Returns the requested width of each of the `files` operands. If no width is requested, all
+/// elements are `None`.
+///
+/// # Errors
+/// Returns an error if `bits` contains different widths and does not contain exactly `files`
+/// widths.
 pub(crate) fn widths(
     operation: Operation,
     files: usize,
@@ -29,9 +32,11 @@ pub(crate) fn widths(
     }
 }
 
-/// Returns the count of results. It is 1 if each operand has one number. Otherwise it is the count
-/// of numbers of each operand that does not have exactly one number. It is an error if two of these
-/// operands have different counts.
+/// Returns the count of results. If every operand has one number, the count is 1. Otherwise it is
+/// the common count of all operands that do not have exactly one number.
+///
+/// # Errors
+/// Returns an error if two of these operands have different counts.
 pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     let mut many = operands.iter().filter(|source| source.count != 1);
     let Some(first) = many.next() else { return Ok(1) };
@@ -47,8 +52,7 @@ pub(crate) fn count(operands: &[Source]) -> Result<u64, BatchError> {
     }
 }
 
-/// Returns the form in which the results are written and, if remainders are requested, the form of
-/// the remainders.
+/// Returns the form of the results and, if remainders are requested, the form of the remainders.
 pub(crate) fn forms(request: &Request, operands: &[Source]) -> Result<Vec<Form>, BatchError> {
     let of = |i: usize| operands.get(i).or(operands.first());
     let width = |i| of(i).map_or(Width::new(32), |source| Ok(source.width));
@@ -68,18 +72,23 @@ pub(crate) fn forms(request: &Request, operands: &[Source]) -> Result<Vec<Form>,
     Ok([Some(form(of_results, format)), rem].into_iter().flatten().collect())
 }
 
-/// The memory in bytes that the numbers of all stages may take.
+/// The largest memory, in bytes, for the numbers in all stages of a job.
 const MEMORY: u64 = 256 << 20;
-/// The largest count of numbers per piece: larger pieces are no faster.
+/// The largest count of numbers per piece. Larger pieces are no faster.
 const MOST: u64 = 1 << 16;
 
-/// The longest time of a piece on the CPU, in nanoseconds, approximately. Between two pieces, stop
-/// requests are honoured and progress is saved.
+/// The approximate largest time of a piece on the CPU, in nanoseconds. Stop requests are noticed,
+/// and progress is saved, only between two pieces.
 const PIECE_NS: f64 = 1e9;
 
-/// Returns the count of numbers per piece. The count is `wanted` if that is given. Otherwise it is
-/// so small that four pieces together fit in [`MEMORY`] (one is read, one waits, one is computed,
-/// one is written), and that a piece takes at most about a second on the CPU.
+/// Returns the count of numbers per piece. If `wanted` is given, it is this count.
+///
+/// Otherwise the count is small enough that a piece takes at most about a second on the CPU, and
+/// that four pieces together fit in [`MEMORY`]. One piece is being read, one waits, one is being
+/// computed, and one is being written.
+///
+/// # Errors
+/// Returns an error if the memory for the pieces cannot be allocated.
 pub(crate) fn chunk(
     operation: Operation,
     on_cpu: bool,
@@ -112,14 +121,14 @@ mod tests {
 
     use super::*;
 
-    /// Returns one operand for each width in `bits`. Each operand is a single number.
+    /// Returns one operand for each width in `bits`. Each operand has a single number.
     fn operands(bits: &[u32]) -> Vec<Source> {
         let one = |&bits| Source::new(Path::new("0x7"), None, Some(Width::new(bits).unwrap()));
         bits.iter().map(|bits| one(bits).unwrap()).collect()
     }
 
-    /// Returns the count of numbers per piece of a job of `count` numbers, with `threads` CPU
-    /// threads.
+    /// Returns the count of numbers per piece for a job of `count` numbers on a pool of `threads`
+    /// CPU threads.
     fn piece(
         (operation, bits): (Operation, &[u32]),
         threads: usize,

@@ -1,4 +1,4 @@
-//! All files and streams of a job's results, and the record of its progress.
+//! The files and streams that receive a job's results, and the record of the job's progress.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -16,20 +16,20 @@ enum Draft {
     Stream(Output),
 }
 
-/// The unfinished results of a job. The outputs receive all results at the end, or none.
+/// The unfinished results of a job. At the end of the job, the outputs receive all results or none.
 pub(crate) struct Sink {
     drafts: Vec<Draft>,
     keeper: Option<Keeper>,
 }
 
-/// The start of a job, from its first number or after the results of an earlier run.
+/// The start of a job, either at its first number or after the results of an earlier run.
 pub(crate) struct Begin {
     pub(crate) sink: Sink,
-    /// The totals of the earlier run; all 0 if there is none.
+    /// The totals of the earlier run. All are 0 if there is no earlier run.
     pub(crate) tally: Tally,
-    /// The seed with which the earlier run drew the results to check.
+    /// The seed with which the earlier run chose the results to check.
     pub(crate) seed: Option<u64>,
-    /// A message about the results of an earlier run, if there are any.
+    /// A message about the results of an earlier run. `None` if there are no such results.
     pub(crate) note: Option<News>,
 }
 
@@ -38,21 +38,22 @@ struct Keeper {
     file: StateFile,
     job: Identity,
     seed: Option<u64>,
-    /// Whether the job can be resumed: false if an output is a stream.
+    /// Whether the job can be resumed. False if an output is a stream.
     resumable: bool,
     interval: Duration,
     last: Instant,
-    /// The totals after the last piece whose results are complete in all output files.
+    /// The totals after the last piece whose results are completely written to all files of
+    /// results.
     tally: Tally,
     names: Vec<PathBuf>,
     files: Vec<Mark>,
-    /// The count of numbers whose results the record on disk covers.
+    /// The count of numbers that the record on disk counts as processed.
     saved: u64,
 }
 
 impl Sink {
-    /// Starts a job, or resumes it where an earlier run stopped. `streams` are the opened outputs
-    /// that are streams.
+    /// Starts a job, or resumes it after the results of an earlier run. `streams` are the outputs
+    /// that are streams, already opened.
     pub(crate) fn begin(
         outs: &[Out],
         streams: Vec<Output>,
@@ -139,15 +140,15 @@ impl Sink {
         Ok(Begin { sink, tally, seed, note })
     }
 
-    /// Sets the seed from which the results to check are drawn. It becomes part of the record of
-    /// progress.
+    /// Sets the seed for the random choice of the results to check. The record of progress contains
+    /// it.
     pub(crate) fn set_seed(&mut self, seed: Option<u64>) {
         if let Some(keeper) = &mut self.keeper {
             keeper.seed = seed;
         }
     }
 
-    /// Appends bytes to each output, in the order of the outputs.
+    /// Appends one element of `bytes` to each output, in the order of the outputs.
     pub(crate) fn write(&mut self, bytes: &[Vec<u8>]) -> Result<(), BatchError> {
         for (draft, bytes) in self.drafts.iter_mut().zip(bytes) {
             match draft {
@@ -159,8 +160,7 @@ impl Sink {
     }
 
     /// Records that all outputs contain the results that `tally` counts. Saves this progress to
-    /// disk if the job can be resumed and the interval between two saves has passed since the last
-    /// save.
+    /// disk at most once per interval, and only if the job can be resumed.
     pub(crate) fn whole(&mut self, tally: Tally) -> Result<(), BatchError> {
         let marks = self.marks();
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
@@ -171,7 +171,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Returns the length and checksum of each file of results.
+    /// Returns the length and checksum of each file of results, in the order of the outputs.
     fn marks(&self) -> Vec<Mark> {
         self.partials().map(Partial::written).collect()
     }
@@ -195,8 +195,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Ends the job early and keeps the results of all complete pieces. Returns `None` if no
-    /// results can be kept.
+    /// Ends the job early, but keeps the results of all pieces that are completely written. Returns
+    /// `None` if no results can be kept.
     pub(crate) fn keep(mut self) -> Option<Kept> {
         let unsaved = |keeper: &Keeper| keeper.resumable && keeper.tally.done > keeper.saved;
         if self.keeper.as_ref().is_some_and(unsaved) {
@@ -223,7 +223,7 @@ impl Sink {
         }
     }
 
-    /// Returns the size of all results, in bytes.
+    /// Returns the size of all results so far, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = |draft: &Draft| match draft {
             Draft::File(file) => file.written().bytes,

@@ -1,4 +1,5 @@
-//! Files of numbers: the count and width of their numbers, then the numbers themselves.
+//! Files of numbers: inspection of the count and width of their numbers, and reading of the
+//! numbers.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -11,7 +12,7 @@ use crate::format::{Digits, LOOKED_AT, LineReader, Lines, detect, significant, t
 use crate::operand::{Bytes, Operand, operands};
 use crate::{BatchError, Format, Item, Limit, LineProblem, NpyHeader, OperandKind, words};
 
-/// An inspected operand: `count` numbers of one width.
+/// An operand that has been inspected. It consists of `count` numbers of one width.
 #[derive(Debug)]
 pub struct Source {
     pub(crate) operand: Operand,
@@ -19,11 +20,11 @@ pub struct Source {
     detected: bool,
     pub(crate) count: u64,
     pub(crate) width: Width,
-    /// The element type of an npy file; `None` for other formats.
+    /// The element type of an npy file. `None` for other formats.
     pub(crate) item: Option<Item>,
     /// The offset of the first number in the file, in bytes.
     offset: u64,
-    /// The converter of lines to numbers; `None` if the format is not text.
+    /// The converter of lines to numbers. `None` if the format is not text.
     digits: Option<Digits>,
 }
 
@@ -37,19 +38,21 @@ pub struct Piece<'a> {
 #[derive(Debug)]
 enum Content<'a> {
     Lines(Lines, &'a Digits),
-    /// The bytes of the numbers, the lowest byte of each number first. A number of `width` bits has
-    /// `width`/8 bytes.
+    /// The bytes of the numbers, one number after the other. The lowest byte of each number comes
+    /// first. A number of `width` bits has `width`/8 bytes.
     Bytes(Vec<u8>),
 }
 
 impl Source {
-    /// Inspects the numbers of a file, a pipe or standard input (`-`), or a single number
-    /// ([`crate::expression`]). Text is read once, to count its lines and, unless a width is given,
-    /// to find its widest number. A pipe is read to its end. Raw files need a width. If no format
-    /// is given, it follows from the extension of the name, or else from the content.
+    /// Inspects an operand: a file, a pipe, standard input (`-`), or a single number (see
+    /// [`crate::expression`]). A pipe is read to its end.
+    ///
+    /// Text is read once, to count its lines. If no width is given, its widest number determines
+    /// the width. Raw files need a width. If no format is given, the format is determined by the
+    /// extension of the name, or else by the content.
     ///
     /// # Errors
-    /// [`BatchError`] if the operand cannot be read, or does not contain numbers of the given
+    /// Returns an error if the operand cannot be read, or does not contain numbers of the given
     /// format and width.
     pub fn new(
         path: &Path,
@@ -61,8 +64,8 @@ impl Source {
         Self::look(operand, format, width)
     }
 
-    /// Inspects an operand. Text is read once, to count its lines and, unless a width is given, to
-    /// find its widest number.
+    /// Inspects an operand. Text is read once, to count its lines. If no width is given, its widest
+    /// number determines the width.
     pub(crate) fn look(
         operand: Operand,
         format: Option<Format>,
@@ -135,8 +138,8 @@ impl Source {
         Ok(Self { operand, format, detected: known.is_none(), count, width, item, offset, digits })
     }
 
-    /// Returns a reader that starts at number `from`, counted from 0. In text, the lines before it
-    /// are skipped.
+    /// Returns a reader that starts at number `from`. The first number has index 0. In text, the
+    /// preceding lines are read and skipped.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -160,7 +163,8 @@ impl Source {
         BatchError::Read { name: self.operand.name.clone(), source }
     }
 
-    /// Returns the operand's name in messages: the path as given, `standard input`, or the number.
+    /// Returns the name of the operand in messages: the path as given, `standard input`, or the
+    /// number.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.operand.name
@@ -172,19 +176,20 @@ impl Source {
         self.operand.kind()
     }
 
-    /// Returns the operand's size in bytes.
+    /// Returns the size of the operand in bytes. For a single number, returns the count of its
+    /// hexadecimal digits.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.operand.bytes
     }
 
-    /// Returns the operand's format.
+    /// Returns the format of the operand. For a single number, it is hexadecimal.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Returns whether the format was detected by the content.
+    /// Returns whether the format was determined by the content of the operand.
     #[must_use]
     pub fn is_detected(&self) -> bool {
         self.detected
@@ -196,14 +201,15 @@ impl Source {
         self.count
     }
 
-    /// Returns the width of the numbers.
+    /// Returns the width of all numbers of the operand.
     #[must_use]
     pub fn width(&self) -> Width {
         self.width
     }
 
-    /// Returns the position of number i, counted from 0: `FILE: line 1` for text, otherwise `FILE:
-    /// number 1`. For an operand that is itself a number, returns the number as given.
+    /// Returns the position of number i, where the first number has index 0. For i = 0, the result
+    /// is `FILE: line 1` for text, and `FILE: number 1` for other formats. For an operand that is
+    /// itself a number, returns the number as given.
     #[must_use]
     pub fn name_of(&self, i: u64) -> String {
         let name = &self.operand.name;
@@ -214,8 +220,8 @@ impl Source {
         }
     }
 
-    /// Returns roughly the memory of one number in bytes: its limbs together with its text or bytes
-    /// in the format of the file.
+    /// Returns the approximate memory of one number in bytes. It includes the limbs of the number,
+    /// and its text or bytes in the format of the file.
     pub(crate) fn bytes_each(&self) -> u64 {
         self.format.bytes_each(self.width)
     }
@@ -223,13 +229,15 @@ impl Source {
 
 /// The largest number of lines that are inspected together.
 const LINES: usize = 1 << 14;
-/// The largest size in bytes of the lines that are inspected together; the last line may exceed it.
+/// The largest size in bytes of the lines that are inspected together. The last of these lines may
+/// exceed it.
 const BYTES: usize = 1 << 24;
 
-/// Returns the count of numbers in a file with one number per line, and a width. A blank line at
-/// the end does not count. If `wanted` is true, the width is the smallest width that holds all
-/// numbers; numbers too wide for any width are ignored. If `wanted` is false, the width has no
-/// meaning.
+/// Returns the count of numbers in a text file, and a width. A blank line at the end is not
+/// counted.
+///
+/// If `wanted` is true, the width is the smallest width that holds all numbers. Numbers that are
+/// too wide for any width are ignored. If `wanted` is false, the width has no meaning.
 fn survey(
     file: Box<dyn Bytes>,
     format: Format,
@@ -299,7 +307,7 @@ enum Numbers<'a> {
 }
 
 impl<'a> SourceReader<'a> {
-    /// Returns exactly the next `count` numbers.
+    /// Reads and returns the next `count` numbers.
     ///
     /// # Errors
     /// Errors of the operating system; [`BatchError::Shortened`] if fewer than `count` numbers are
@@ -333,8 +341,8 @@ impl<'a> SourceReader<'a> {
 }
 
 impl Piece<'_> {
-    /// Returns the numbers, and the invalid lines: the index and the problem of each, in ascending
-    /// order of the indices. An invalid line has the number 0.
+    /// Converts the numbers to a batch. Also returns the index and the problem of each invalid
+    /// line, in ascending order of the indices. The batch contains 0 for an invalid line.
     ///
     /// # Errors
     /// The errors of [`UintBatch::from_decimal`], except errors in the text.
@@ -359,7 +367,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Returns number i as it appears in the file.
+    /// Returns number i of the piece in the bytes of the file.
     pub(crate) fn written(&self, i: usize) -> Written<'_> {
         let row = 4 * self.source.width.limbs();
         let bytes = match &self.content {

@@ -1,6 +1,9 @@
-//! Streams that can be read or written only sequentially: pipes, standard input and output. Their
-//! data are stored in unnamed files in the directory for temporary files, because the numbers are
-//! counted before the computation begins, and results are released only when all are complete.
+//! Temporary files for streams that can be read or written only sequentially: pipes, standard input
+//! and standard output.
+//!
+//! The data of a stream are stored in an unnamed file in the directory for temporary files.
+//! Operands are stored because the numbers are counted before the computation begins. Results are
+//! stored because they are written to the stream only when all are complete.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
@@ -10,21 +13,22 @@ use sha2::{Digest, Sha256};
 
 use crate::{BatchError, words};
 
-/// The kind of object that a path leads to, as far as reading and writing are concerned.
+/// The kind of object that a path leads to, as far as it matters for reading and writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
-    /// A FIFO, or a file descriptor of a FIFO. Contains the identity of the FIFO.
+    /// A FIFO, or a file descriptor of a FIFO. The value is the identity of the FIFO.
     Pipe(Id),
-    /// `/dev/null`, which is empty as input.
+    /// `/dev/null`. As an operand it is empty.
     Null,
-    /// A character device other than `/dev/null`. Contains the identity of the device.
+    /// A character device other than `/dev/null`. The value is the identity of the device.
     Device(Id),
-    /// An object that cannot be an operand or an output; contains its description.
+    /// An object that can be neither an operand nor an output. The value describes it, for example
+    /// `is a directory`.
     Other(&'static str),
 }
 
-/// The identity of an object: the numbers of its device and of its inode.
+/// The identity of an object in the file system: its device number and inode number.
 pub(crate) type Id = (u64, u64);
 
 impl Kind {
@@ -60,9 +64,11 @@ pub(crate) const OUTPUT: u32 = 1;
 /// The file descriptor of standard error.
 pub(crate) const ERRORS: u32 = 2;
 
-/// Returns the file descriptor of the standard stream that a path names. The path `-` names the
-/// descriptor `dash`. Paths such as `/dev/stdin` and `/dev/fd/1`, and links to them, are
-/// recognised. Returns `None` for other paths.
+/// Returns the file descriptor of the standard stream that a path names. Returns `None` for other
+/// paths.
+///
+/// The path `-` names the descriptor `dash`. Paths such as `/dev/stdin` and `/dev/fd/1` are
+/// recognised, and so are symbolic links to them.
 pub(crate) fn standard(path: &Path, dash: u32) -> Option<u32> {
     if path == Path::new("-") {
         return Some(dash);
@@ -88,8 +94,8 @@ pub(crate) fn standard(path: &Path, dash: u32) -> Option<u32> {
     None
 }
 
-/// Stores everything that can be read from `from` in a temporary file. Returns the file, its size
-/// in bytes and its SHA-256.
+/// Copies all data of `from` to a temporary file. Returns the file, its size in bytes, and the
+/// SHA-256 of the data as hexadecimal digits. `name` is used in error messages only.
 pub(crate) fn keep(mut from: impl Read, name: &str) -> Result<(File, u64, String), BatchError> {
     let mut kept = nameless()?;
     let mut digest = Sha256::new();
@@ -111,7 +117,7 @@ pub(crate) fn keep(mut from: impl Read, name: &str) -> Result<(File, u64, String
     Ok((kept, size, words::hex(&digest.finalize())))
 }
 
-/// Creates a temporary file without a name. The system removes it when it is closed.
+/// Creates a temporary file without a name. The operating system removes it when it is closed.
 pub(crate) fn nameless() -> Result<File, BatchError> {
     tempfile::tempfile()
         .map_err(|source| BatchError::Temporary { action: "make a file".into(), source })

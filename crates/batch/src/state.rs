@@ -1,10 +1,13 @@
-//! The file that records the progress of a job: `OUT.partial.json`, next to the results written so
-//! far. The same command resumes the job from this file and these results.
+//! The state file `OUT.partial.json`, which records the progress of a job. It is next to
+//! `OUT.partial`, which contains the results so far. The same command resumes the job from these
+//! two files.
 //!
-//! The file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`; the digest is the SHA-256 of the
-//! state's text exactly as it stands in the file. The file is replaced by renaming, after the
-//! results that it describes are on disk: at every moment it is either correct or absent. It is
-//! created before the results are begun, so an `OUT.partial` without it is not from this program.
+//! The content of the state file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`. The digest
+//! is the SHA-256 of the text of the state, exactly as it is in the file.
+//!
+//! The state file is replaced by renaming, after the results that it describes are on disk. So it
+//! is either correct or absent at any time. It is created before `OUT.partial`, so an `OUT.partial`
+//! without a state file was not created by this program.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -17,18 +20,20 @@ use crate::partial::{Mark, Partial, is_there, partial_path};
 use crate::words::count;
 use crate::{BatchError, Tally};
 
-/// The version of the state file. It changes when the form of the file changes, or when the same
-/// command writes other results.
+/// The version of the state file. It changes when the format of the file changes, or when the
+/// results that a command writes change.
 const VERSION: u32 = 1;
 
-/// The identity of a job: two jobs with equal identities write the same bytes.
+/// The identity of a job. Two jobs with equal identities write the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    /// The operation, its operands with their paths, and the options that change what is written or
-    /// how it is checked. Device, threads and size of pieces are not included.
+    /// The operation, the paths of its operands, and the options that determine what is written or
+    /// how it is checked. The device, the number of threads and the size of pieces are not
+    /// included.
     pub(crate) command: Vec<String>,
-    /// For each operand: its name, and a text that changes with its content (size and modification
-    /// time of a file, SHA-256 of the data of a pipe). The names are not compared.
+    /// The name of each operand, and a text that changes if its content changes. The text contains
+    /// the size and modification time of a file, or the SHA-256 of the data of a pipe. Only the
+    /// texts are compared, not the names.
     pub(crate) inputs: Vec<(String, String)>,
     /// The count of results.
     pub(crate) count: u64,
@@ -41,8 +46,9 @@ impl Identity {
         self.command.split_at(begin.unwrap_or(self.command.len()))
     }
 
-    /// Describes in words how this job differs from the job `new`: `another command (mul a.txt 3)`,
-    /// or, if only options differ, `the same command with --check 7 and without --strict`.
+    /// Describes this job in contrast to the job `new`. The result is, for example, `another
+    /// command (mul a.txt 3)`. If only the options differ, it is, for example, `the same command
+    /// with --check 7 and without --strict`.
     fn other_than(&self, new: &Self) -> String {
         let ((command, options), (new_command, new_options)) = (self.parts(), new.parts());
         if command != new_command {
@@ -60,23 +66,24 @@ impl Identity {
     }
 }
 
-/// The contents of a job's state file.
+/// The content of a job's state file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
     version: u32,
     job: Identity,
-    /// The totals after the last piece whose results are complete in all files of results.
+    /// The totals after the last piece whose results are completely written to all files of
+    /// results.
     pub(crate) tally: Tally,
-    /// The seed from which the results to check are drawn; `None` if none are drawn.
+    /// The seed for the random choice of the results to check. `None` if no results are chosen.
     pub(crate) seed: Option<u64>,
-    /// The names of the files of results.
+    /// The names of the files of results, without their directories.
     names: Vec<String>,
     files: Vec<Mark>,
 }
 
 impl State {
-    /// Creates the state of a job. Its files of results have the paths `names` and the contents
-    /// that the marks in `files` describe, in the same order.
+    /// Creates the state of a job. `names` are the paths of its files of results. `files` describe
+    /// the contents of these files, in the same order.
     pub(crate) fn new(
         job: &Identity,
         tally: Tally,
@@ -88,14 +95,14 @@ impl State {
         Self { version: VERSION, job: job.clone(), tally, seed, names, files }
     }
 
-    /// Returns whether the last component of a path is the name of one of the job's files of
-    /// results.
+    /// Returns whether one of the job's files of results has the same name as `path`. Directories
+    /// are not compared.
     pub(crate) fn names(&self, path: &Path) -> bool {
         self.names.contains(&name_of(path))
     }
 
-    /// Cuts each file after the results that this state describes, so that writing continues there.
-    /// Returns `false` if a file does not begin with these results.
+    /// Truncates each file after the results that this state describes, so that writing continues
+    /// there. Returns `false` if a file does not begin with these results.
     pub(crate) fn go_on(&self, partials: &mut [Partial]) -> Result<bool, BatchError> {
         if partials.len() != self.files.len() {
             return Ok(false);
@@ -108,15 +115,18 @@ impl State {
         Ok(true)
     }
 
-    /// Returns the progress as text: `3000 of 10000 numbers`.
+    /// Returns the progress as text, for example `3000 of 10000 numbers`.
     pub(crate) fn says(&self) -> String {
         format!("{} of {}", self.tally.done, count(self.job.count, "number"))
     }
 
-    /// Compares this state, whose results exist, with the job that is about to run. Returns `None`
-    /// if the job can continue after these results. Returns the reason if the results have become
-    /// useless because an operand has changed. It is an error if the results belong to another
-    /// command, because that command could still be resumed.
+    /// Compares this state with the job that is about to run. Returns `None` if the job can
+    /// continue after the results that the state describes. Returns a reason if these results are
+    /// useless because an operand has changed. `state` is the path of the state file, for messages.
+    ///
+    /// # Errors
+    /// Returns an error if the results belong to another command, because that command can still be
+    /// resumed.
     pub(crate) fn differs(
         &self,
         job: &Identity,
@@ -152,7 +162,7 @@ impl StateFile {
         &self.0
     }
 
-    /// Reads the state; `None` if the file does not exist.
+    /// Reads the state. Returns `None` if the file does not exist.
     pub(crate) fn read(&self) -> Result<Option<State>, BatchError> {
         if !is_there(&self.0)? {
             return Ok(None);
@@ -178,7 +188,8 @@ impl StateFile {
         if state.version == VERSION { Ok(Some(state)) } else { Err(refused(&"another version")) }
     }
 
-    /// Replaces the file by one that contains `state`. The new file is on disk when this returns.
+    /// Replaces the file by a file that contains `state`. When the call returns, the new file is on
+    /// disk.
     pub(crate) fn write(&self, state: &State) -> io::Result<()> {
         let state = serde_json::to_string(state)?;
         let text = format!("{{\"sha256\":\"{}\",\"state\":{state}}}\n", sha256(&state));
@@ -202,15 +213,15 @@ impl StateFile {
     }
 }
 
-/// Flushes the names in the directory of `path`, so that a rename is on disk; not every file system
-/// supports this.
+/// Flushes the names in the directory of `path` to disk, so that a renaming is permanent. Errors
+/// are ignored, because not every file system supports this.
 pub(crate) fn sync_folder(path: &Path) {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     drop(File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()));
 }
 
-/// Returns the last component of a path: it identifies a file even if the directory has several
-/// names.
+/// Returns the last component of a path. It identifies a file even if the directory is reached by
+/// different paths.
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,4 +1,5 @@
-//! Detection of a file's format by its content, if neither its name nor an option states it.
+//! Detection of a file's format by its content. It is used if neither the file name nor an option
+//! states the format.
 
 use super::Format;
 use super::digits::prefix;
@@ -8,15 +9,20 @@ use super::npy::MAGIC;
 /// The largest number of bytes inspected at the beginning of a file.
 pub(crate) const LOOKED_AT: u64 = 1 << 20;
 
-/// If fewer than one line in `FEW` has a hexadecimal letter or 0x, the file may be decimal, with
-/// typing errors. In a hexadecimal file of random numbers, or of the numbers 1, 2, 3 …, at least
-/// about 6 of 16 lines have a letter.
+/// The number of lines per hexadecimal line below which the format is in doubt. If fewer than one
+/// line in `FEW` has a hexadecimal letter or 0x, the file may be a decimal file with typing errors.
+/// In a hexadecimal file of random numbers, or of the numbers 1, 2, 3, …, at least about 6 of 16
+/// lines have a letter.
 const FEW: usize = 16;
 
 /// Detects the format of a file that begins with the bytes `begin`. If `begin` has fewer than
-/// [`LOOKED_AT`] bytes, it is the whole file. NumPy files are recognised by their magic number, raw
-/// bytes by bytes that are not text, hexadecimal lines by 0x or letters; other files are decimal
-/// lines. If the lines may be hexadecimal or decimal, returns a message for the user, which names a
+/// [`LOOKED_AT`] bytes, it is the whole file.
+///
+/// A NumPy file is recognised by its magic number. A file with bytes that are not text is raw. A
+/// file with 0x or letters in its lines is hexadecimal. Any other file is decimal.
+///
+/// # Errors
+/// Returns a message for the user if the lines may be hexadecimal or decimal. The message names a
 /// line with 0x or a hexadecimal letter.
 pub(crate) fn detect(begin: &[u8]) -> Result<Format, String> {
     if begin.starts_with(MAGIC) {
@@ -63,7 +69,7 @@ pub(crate) fn detect(begin: &[u8]) -> Result<Format, String> {
     Ok(Format::Hex)
 }
 
-/// Returns the text without its last line if this line may continue beyond the inspected bytes.
+/// Removes the last line of a text if this line may continue after the inspected bytes.
 fn cut(text: &[u8]) -> &[u8] {
     let is_part = text.len() as u64 >= LOOKED_AT - 3;
     let end = if is_part { memchr::memrchr(b'\n', text) } else { None };

@@ -1,4 +1,4 @@
-//! Lines of digits: errors in lines, and conversion of valid lines to numbers.
+//! Lines of digits: validation of lines, and conversion of valid lines to numbers.
 
 use std::fmt;
 
@@ -7,16 +7,18 @@ use warpint_integer::{Executor, IntegerError, TextProblem, UintBatch, Width};
 
 use super::Format;
 
-/// The line that is written for a number without a result. When the file is read as an operand,
-/// this line is a missing number, even at the end of the file, where a blank line would not count.
+/// The line that is written for a number without a result. In an operand, this line denotes a
+/// missing number. It counts as a number even at the end of the file, where a blank line does not
+/// count.
 pub(crate) const NONE: &str = "none";
 
-/// A limit on the width of a file's numbers.
+/// A limit on the width of the numbers of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     /// The largest width.
     pub width: Width,
-    /// True if `--bits` requests this width; false if the width is the largest one supported.
+    /// Whether the user requested this width by `--bits`. Otherwise it is the largest supported
+    /// width, or the width of the file's widest number.
     pub given: bool,
 }
 
@@ -34,21 +36,22 @@ impl fmt::Display for Limit {
 pub enum LineProblem {
     /// The line is not a number.
     Text(TextProblem),
-    /// The line is `none`, which stands for a missing number.
+    /// The line is `none`, which denotes a missing number.
     Missing,
-    /// The line is a signed number. Contains the first 40 characters of the number.
+    /// The line is a number with a sign. The value contains at most the first 40 characters of the
+    /// line, followed by `…` if the line is longer.
     Signed(String),
     /// The number is wider than the limit.
     TooWide {
-        /// The number of bits of the number.
+        /// The size of the number in bits.
         bits: u64,
         /// The limit that was exceeded.
         limit: Limit,
     },
     /// The line is too long to be stored, even without its leading zeros, and it contains
-    /// characters other than digits. A long line of digits alone is [`Self::TooWide`].
+    /// characters other than digits. A long line that consists of digits only is [`Self::TooWide`].
     TooLong {
-        /// The length of the line in bytes; a prefix 0x and the leading zeros are not counted.
+        /// The length of the line in bytes, without the prefix 0x and the leading zeros.
         bytes: u64,
         /// The limit that was exceeded.
         limit: Limit,
@@ -71,19 +74,19 @@ impl fmt::Display for LineProblem {
     }
 }
 
-/// The properties of a line that is too long to be stored. They describe the line without its
-/// prefix 0x and its leading zeros.
+/// The properties of a line that is too long to be stored. The prefix 0x and the leading zeros of
+/// the line are not taken into account.
 #[derive(Debug, Default)]
 pub(crate) struct LongLine {
     /// The number of bytes of the line, without the LF at its end.
     characters: u64,
     /// The number of bytes other than blanks.
     digits: u64,
-    /// The first [`EXACT`] bytes other than blanks; all of them if the line has no more.
+    /// The first [`EXACT`] bytes other than blanks. If the line has fewer such bytes, all of them.
     first: Vec<u8>,
-    /// Whether some byte is neither a blank nor a decimal digit.
+    /// Whether the line contains a byte that is neither a blank nor a decimal digit.
     not_decimal: bool,
-    /// Whether some byte is neither a blank nor a hexadecimal digit.
+    /// Whether the line contains a byte that is neither a blank nor a hexadecimal digit.
     not_hex: bool,
 }
 
@@ -99,16 +102,16 @@ impl LongLine {
     }
 }
 
-/// The rules for lines of digits of one format and of a limited width. Validates lines, and
-/// converts them to numbers.
+/// The rules for lines of digits in one format, with a limited width. The rules validate lines and
+/// convert them to numbers.
 #[derive(Debug)]
 pub(crate) struct Digits {
     hex: bool,
     pub(crate) limit: Limit,
-    /// The number of decimal or hexadecimal digits of 2^width − 1.
+    /// The number of digits of 2^width − 1, decimal or hexadecimal according to the format.
     most: usize,
-    /// The decimal digits of 2^width − 1. `None` for hexadecimal lines, and for decimal lines if
-    /// [`Self::rough`] created the rules.
+    /// The decimal digits of 2^width − 1. `None` for the hexadecimal format, and if [`Self::rough`]
+    /// created the rules.
     largest: Option<Vec<u8>>,
 }
 
@@ -124,8 +127,8 @@ impl Digits {
         Ok(digits)
     }
 
-    /// Like [`Self::new`], but does not compute 2^width − 1. Every decimal number that has the same
-    /// number of digits as 2^width − 1 is rejected as too wide.
+    /// Creates the rules like [`Self::new`], but without computing 2^width − 1. These rules reject
+    /// every decimal number that has as many digits as 2^width − 1 as too wide.
     pub(crate) fn rough(format: Format, limit: Limit) -> Self {
         let hex = format == Format::Hex;
         let bits = limit.width.bits();
@@ -134,20 +137,21 @@ impl Digits {
         Self { hex, limit, most: most as usize, largest: None }
     }
 
-    /// Returns whether [`Self::of`] may reject a line as too wide by mistake, because 2^width − 1
-    /// was not computed.
+    /// Returns whether [`Self::of`] may wrongly reject a line as too wide, because 2^width − 1 was
+    /// not computed.
     pub(crate) fn may_mistake(&self, line: &[u8]) -> bool {
         !self.hex && self.largest.is_none() && line.len() >= self.most
     }
 
-    /// Returns the length in bytes of the longest line that is stored, leading zeros not counted: a
-    /// little more than twice the length of the longest number, which suffices to describe errors.
+    /// Returns the length in bytes of the longest line that is stored, without leading zeros. It is
+    /// a little more than twice the length of the longest valid number. This suffices to describe
+    /// errors.
     pub(crate) fn longest_line(&self) -> usize {
         2 * self.most + (1 << 12)
     }
 
-    /// Returns the digits of a line, without a hexadecimal prefix, if they form a number within the
-    /// limit.
+    /// Returns the digits of a line, without a hexadecimal prefix. Returns an error if they are not
+    /// a number within the limit.
     pub(crate) fn of<'a>(&self, line: &'a [u8]) -> Result<&'a str, LineProblem> {
         let begin = if self.hex { prefix(line) } else { 0 };
         let digits = &line[begin..];
@@ -201,7 +205,7 @@ impl Digits {
         LineProblem::TooWide { bits: (log as u64 + 1).max(u64::from(most) + 1), limit }
     }
 
-    /// Converts texts of digits to a batch of numbers.
+    /// Converts texts of valid digits to a batch of numbers.
     pub(crate) fn numbers(
         &self,
         executor: &Executor,
@@ -216,13 +220,13 @@ impl Digits {
     }
 }
 
-/// Returns the length of the line's hexadecimal prefix: 2 for 0x or 0X, otherwise 0.
+/// Returns the length of the hexadecimal prefix of a line: 2 for 0x or 0X, and otherwise 0.
 pub(crate) fn prefix(line: &[u8]) -> usize {
     if line.starts_with(b"0x") || line.starts_with(b"0X") { 2 } else { 0 }
 }
 
-/// Returns a line that consists of a sign and digits; a long line is truncated. Returns `None` for
-/// any other line.
+/// Returns the line if it consists of a sign and digits. A long line is truncated to 40 characters
+/// and followed by `…`. Returns `None` for any other line.
 fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     const MOST: usize = 40;
     let line = str::from_utf8(line).ok()?;
@@ -238,11 +242,11 @@ fn signed(line: &[u8], is_digit: fn(&u8) -> bool) -> Option<String> {
     })
 }
 
-/// A count of digits. Every number of at most 13 digits, decimal or hexadecimal, is represented
-/// exactly by a double.
+/// The largest number of digits for which every number, decimal or hexadecimal, is represented
+/// exactly by an `f64`.
 const EXACT: usize = 13;
 
-/// Returns ⌊log2 n⌋ + 1 for the number n > 0 with the digits `digits`, which have no leading zero.
+/// Returns ⌊log2 n⌋ + 1 for a number n > 0. `digits` are the digits of n, without leading zeros.
 fn bit_length(digits: &[u8], hex: bool) -> u64 {
     let (first, rest) = digits.split_at(digits.len().min(EXACT));
     let log = log2(first, rest.len() as u64, hex);
@@ -256,9 +260,9 @@ fn bit_length(digits: &[u8], hex: bool) -> u64 {
     log as u64 + 1
 }
 
-/// Returns log2 of a number. `first` contains the leading digits of the number, at most [`EXACT`],
-/// and `left` is the count of the remaining digits. For hexadecimal digits the logarithm is rounded
-/// down.
+/// Returns the base-2 logarithm of a number. `first` contains the leading digits of the number, at
+/// most [`EXACT`]. `left` is the count of the remaining digits. For hexadecimal digits, the result
+/// is rounded down to an integer.
 fn log2(first: &[u8], left: u64, hex: bool) -> f64 {
     let first = str::from_utf8(first).ok();
     let first = first.and_then(|text| u64::from_str_radix(text, if hex { 16 } else { 10 }).ok());

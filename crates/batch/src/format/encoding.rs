@@ -1,18 +1,19 @@
-//! Detection of a text's encoding by the first bytes of a file.
+//! Detection of a text's encoding and line endings by the first bytes of a file.
 
 use std::io::{self, Read};
 
 use super::npy::MAGIC;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// The number of bytes inspected at the beginning of a file. If the first line is a number of at
-/// most 2^20 bits, without many leading zeros, its end is among them.
+/// The number of bytes inspected at the beginning of a file. They include the end of the first
+/// line, if this line is a number of at most 2^20 bits without many leading zeros.
 const LOOKED_AT: u64 = 1 << 20;
 
 const UTF_16: &str = "seems to be UTF-16: convert it to UTF-8, by iconv -f UTF-16 -t UTF-8";
 
-/// Returns the offset in bytes of the first line: 3 if the file begins with the byte order mark of
-/// UTF-8, otherwise 0. The inner error says why the file cannot be split into lines.
+/// Returns the offset of the first line in bytes. It is 3 if the file begins with the byte order
+/// mark of UTF-8, and otherwise 0. The inner error is the reason why the file cannot be split into
+/// lines.
 pub(crate) fn text_begins(file: &mut impl Read) -> io::Result<Result<u64, &'static str>> {
     let mut begin = vec![];
     file.take(LOOKED_AT).read_to_end(&mut begin)?;

@@ -7,22 +7,22 @@ use warpint_integer::TextProblem;
 
 use super::digits::{Digits, LineProblem, LongLine, prefix, significant};
 
-/// The number of bytes per read.
+/// The number of bytes that are read at a time.
 const BLOCK: usize = 1 << 18;
 
 /// Consecutive lines of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     text: Vec<u8>,
-    /// For each line its range in `text`, or the properties of a line that was too long to be
-    /// stored.
+    /// For each line, its range in `text`. For a line that was too long to be stored, its
+    /// properties.
     places: Vec<Result<Place, LongLine>>,
 }
 
 #[derive(Debug)]
 struct Place {
     line: Range<usize>,
-    /// The number of blanks that were removed before the line.
+    /// The number of blanks that precede the line in the file and were removed.
     blanks: usize,
     /// The number of leading zeros that were removed from the line.
     left_out: usize,
@@ -33,15 +33,16 @@ impl Lines {
         self.places.len()
     }
 
-    /// Returns line i without LF or CR LF and without surrounding blanks. If the line was too long
-    /// to be stored with all of its leading zeros, most of these zeros are missing. Returns `None`
-    /// for a line that was too long to be stored even without them.
+    /// Returns line i without LF or CR LF and without surrounding blanks.
+    ///
+    /// If the line was too long to be stored with all its leading zeros, most of these zeros are
+    /// missing. If it was too long even without them, returns `None`.
     pub(crate) fn get(&self, i: usize) -> Option<&[u8]> {
         let place = self.places.get(i)?.as_ref().ok()?;
         self.text.get(place.line.clone())
     }
 
-    /// Returns the digits of line i, or the reason why the line is not a valid number.
+    /// Returns the digits of line i. The error is the reason why the line is not a valid number.
     pub(crate) fn digits(&self, i: usize, digits: &Digits) -> Result<&str, LineProblem> {
         let place = match self.places.get(i) {
             Some(Ok(place)) => place,
@@ -60,8 +61,8 @@ impl Lines {
     }
 }
 
-/// A reader that splits a file into lines, which end in LF or CR LF. The last line of the file may
-/// lack this end. Blank lines count as lines.
+/// A reader that splits a file into lines. Lines end in LF or CR LF. The last line may have no line
+/// ending. Blank lines count as lines.
 pub(crate) struct LineReader<R> {
     file: BufReader<R>,
     /// The length in bytes of the longest line that is stored.
@@ -73,8 +74,8 @@ impl<R: Read> LineReader<R> {
         Self { file: BufReader::with_capacity(BLOCK, file), longest }
     }
 
-    /// Returns the next `most` lines. Returns fewer lines if the file ends, or as soon as the lines
-    /// have at least `enough` bytes. Returns no line only at the end of the file.
+    /// Returns the next `most` lines. Returns fewer lines if the file ends, or if the lines so far
+    /// have at least `enough` bytes. The result is empty only at the end of the file.
     pub(crate) fn next(&mut self, most: usize, enough: usize) -> io::Result<Lines> {
         let mut lines = Lines::default();
         while lines.len() < most && lines.text.len() < enough {
@@ -84,7 +85,7 @@ impl<R: Read> LineReader<R> {
         Ok(lines)
     }
 
-    /// Skips `count` lines.
+    /// Skips `count` lines, or all lines that are left if there are fewer.
     pub(crate) fn skip(&mut self, count: u64) -> io::Result<()> {
         for _ in 0..count {
             self.file.skip_until(b'\n')?;
@@ -92,9 +93,9 @@ impl<R: Read> LineReader<R> {
         Ok(())
     }
 
-    /// Appends the next line to `text` and returns the range of the line in `text`. Returns `None`
-    /// at the end of the file. The inner error describes a line that is too long to be stored; this
-    /// line is read, but not appended.
+    /// Reads the next line, appends it to `text`, and returns its range in `text`. Returns `None`
+    /// at the end of the file. The inner error describes a line that is too long to be stored. Such
+    /// a line is read, but not appended.
     fn line(&mut self, text: &mut Vec<u8>) -> io::Result<Option<Result<Place, LongLine>>> {
         let begin = text.len();
         let (mut blanks, mut left_out) = (0, 0);
@@ -130,7 +131,7 @@ impl<R: Read> LineReader<R> {
 }
 
 impl<R: Read> LineReader<R> {
-    /// Reads the rest of a line, records its properties in `line`, and discards it.
+    /// Reads and discards the rest of a long line, and updates the properties `line` of this line.
     fn rest(&mut self, line: &mut LongLine) -> io::Result<()> {
         loop {
             let some = self.file.fill_buf()?;
@@ -146,8 +147,8 @@ impl<R: Read> LineReader<R> {
     }
 }
 
-/// Removes the blanks at the offset `begin`, where a line begins, and returns the number of removed
-/// blanks.
+/// Removes the blanks at the beginning of the line that starts at the offset `begin`. Returns the
+/// number of removed blanks.
 fn leave_out_blanks(text: &mut Vec<u8>, begin: usize) -> usize {
     let line = &text[begin..];
     let blanks = line.len() - line.trim_ascii_start().len();
@@ -155,9 +156,9 @@ fn leave_out_blanks(text: &mut Vec<u8>, begin: usize) -> usize {
     blanks
 }
 
-/// Removes all but two of the leading zeros of the number at `begin`, after the prefix 0x if there
-/// is one. Returns the number of removed zeros. Two zeros stay so that an x after many zeros does
-/// not become a prefix 0x.
+/// Removes all but two of the leading zeros of the number at the offset `begin`, after its prefix
+/// 0x, if any. Returns the number of removed zeros. Two zeros remain, because with only one zero an
+/// x after many zeros would become part of a prefix 0x.
 fn leave_out_zeros(text: &mut Vec<u8>, begin: usize) -> usize {
     let begin = begin + prefix(&text[begin..]);
     let digits = &text[begin..];
@@ -175,7 +176,7 @@ mod tests {
     use super::super::{Format, Limit};
     use super::*;
 
-    /// A reader of a slice that returns at most a fixed number of bytes per call.
+    /// A reader of a slice that returns at most a given number of bytes per call.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {

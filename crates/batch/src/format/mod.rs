@@ -1,4 +1,4 @@
-//! Formats of numbers in files.
+//! The formats of files of numbers.
 
 mod detect;
 mod digits;
@@ -22,20 +22,22 @@ pub use npy::{Header as NpyHeader, Item};
 /// The format of a file of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// One line of decimal digits per number, in UTF-8, ended by LF or CR LF. `none` stands for a
-    /// missing number.
+    /// One line of decimal digits per number, in UTF-8, with the line ending LF or CR LF. The line
+    /// `none` denotes a missing number.
     Decimal,
-    /// One line of hexadecimal digits per number, with or without `0x`.
+    /// One line of hexadecimal digits per number, with or without the prefix `0x`. The line `none`
+    /// denotes a missing number.
     Hex,
-    /// A NumPy array of shape (count, limbs) of uint32 or uint64, the lowest limb first.
+    /// A NumPy array of shape (count, limbs) with elements of type uint32 or uint64. The lowest
+    /// limb of each number comes first.
     Npy,
-    /// The bytes of each number, the lowest byte first. A number of `width` bits has `width`/8
-    /// bytes.
+    /// The bytes of all numbers, without a header. The lowest byte of each number comes first. A
+    /// number of `width` bits has `width`/8 bytes.
     Raw,
 }
 
 impl Format {
-    /// All formats.
+    /// All formats, in the order of their declaration.
     pub const ALL: [Self; 4] = [Self::Decimal, Self::Hex, Self::Npy, Self::Raw];
 
     /// Returns the name of the format: `dec`, `hex`, `npy` or `raw`.
@@ -49,8 +51,9 @@ impl Format {
         }
     }
 
-    /// Returns the format that belongs to a file name extension: `.txt` or `.dec`, `.hex`, `.npy`,
-    /// `.bin` or `.raw`. Returns `None` for other names.
+    /// Returns the format that the extension of a file name denotes. `.txt` and `.dec` denote
+    /// decimal, `.hex` hexadecimal, `.npy` npy, and `.bin` and `.raw` raw. Returns `None` for other
+    /// names.
     #[must_use]
     pub fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -63,14 +66,14 @@ impl Format {
         }
     }
 
-    /// Returns whether the format has a line for each number.
+    /// Returns whether the format has a line of text for each number.
     #[must_use]
     pub fn is_text(self) -> bool {
         matches!(self, Self::Decimal | Self::Hex)
     }
 
-    /// Returns roughly the memory of one number in bytes: its limbs together with its text or bytes
-    /// in this format.
+    /// Returns the approximate memory of one number in bytes. It includes the limbs of the number,
+    /// and its text or bytes in this format.
     pub(crate) fn bytes_each(self, width: Width) -> u64 {
         let limbs = u64::from(width.bits() / 8);
         // A text, its start and end, and the overhead of an allocation.
@@ -90,7 +93,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A text that is not the name of a [`Format`].
+/// The error for a text that is not the name of a [`Format`]. The value is the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a format: use dec, hex, npy or raw")]
 pub struct FormatError(String);

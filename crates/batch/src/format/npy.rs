@@ -1,5 +1,6 @@
-//! Headers of NumPy's array files (the .npy format, versions 1.0 to 3.0: NumPy Enhancement
-//! Proposal 1): a magic number, the length of the header, and a Python dictionary as text.
+//! Headers of NumPy's array files (the .npy format, versions 1.0 to 3.0, NumPy Enhancement Proposal
+//! 1). A header consists of a magic number, the length of the following text, and a Python
+//! dictionary as text.
 
 use std::io::{self, Read};
 
@@ -7,19 +8,20 @@ use warpint_integer::Width;
 
 use crate::words;
 
-/// The bytes with which every npy file begins.
+/// The magic number, with which every npy file begins.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
-/// The length in bytes of the longest header accepted; NumPy writes about a hundred bytes.
+/// The length in bytes of the longest dictionary that is accepted. NumPy writes about a hundred
+/// bytes.
 const LONGEST: usize = 1 << 16;
-/// The alignment of the array data in bytes: their offset in the file is a multiple of it.
+/// The alignment of the array data in bytes. Their offset in the file is a multiple of this number.
 const ALIGNMENT: usize = 64;
 
 /// The element type of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Item {
-    /// Elements of 32 bits, in NumPy's notation `<u4`.
+    /// Elements of 32 bits, which NumPy denotes by `<u4`.
     U32,
-    /// Elements of 64 bits, in NumPy's notation `<u8`.
+    /// Elements of 64 bits, which NumPy denotes by `<u8`.
     U64,
 }
 
@@ -41,7 +43,8 @@ impl Item {
     }
 }
 
-/// The header of an array of `count` rows of `limbs` elements, row-major, little-endian.
+/// The header of an array of `count` rows and `limbs` columns. The array is stored in row-major
+/// order, and its elements are little-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// The type of the elements.
@@ -53,8 +56,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads a header, and nothing beyond it. The inner error describes what is wrong with the
-    /// header.
+    /// Reads a header, and nothing after it. The inner error is a message for the user that
+    /// describes why the header is not accepted.
     ///
     /// # Errors
     /// Errors of reading `file`.
@@ -91,10 +94,10 @@ impl Header {
         Ok(Self::parse(&text))
     }
 
-    /// Returns the width of the numbers.
+    /// Returns the width of the numbers, which are the rows of the array.
     ///
     /// # Errors
-    /// The width is not supported. The error is a message for the user.
+    /// Returns a message for the user if the width is not supported.
     pub fn width(&self) -> Result<Width, String> {
         let (limbs, bits) = (self.limbs, u64::from(self.item.bits()));
         let width = limbs.checked_mul(bits).and_then(|bits| u32::try_from(bits).ok());
@@ -104,8 +107,8 @@ impl Header {
         })
     }
 
-    /// Parses the text of the header, a Python dictionary such as
-    /// `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2), }` with its entries in any order.
+    /// Parses the text of the header, a Python dictionary such as `{'descr': '<u4',
+    /// 'fortran_order': False, 'shape': (3, 2), }`. The entries may be in any order.
     fn parse(text: &[u8]) -> Result<Self, String> {
         let fields = Fields::parse(text).ok_or("its npy header is not a dictionary of an array")?;
         let item = match fields.descr {
@@ -128,7 +131,7 @@ impl Header {
         }
     }
 
-    /// Returns the header as NumPy writes it, version 1.0.
+    /// Returns the bytes of the header in version 1.0 of the format, as NumPy writes them.
     #[must_use]
     pub fn to_bytes(self) -> Vec<u8> {
         let Self { item, count, limbs } = self;
@@ -147,7 +150,7 @@ impl Header {
     }
 }
 
-/// Fills `bytes` from the file; returns whether the file had enough bytes.
+/// Fills `bytes` from the file. Returns whether the file had enough bytes.
 fn fill(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(bytes) {
         Ok(()) => Ok(true),
@@ -188,7 +191,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A parser of Python literals. Contains the text that is not parsed yet.
+/// A parser of Python literals. The value is the text that has not been parsed yet.
 struct Literal<'a>(&'a [u8]);
 
 impl<'a> Literal<'a> {
@@ -196,8 +199,7 @@ impl<'a> Literal<'a> {
         self.0 = self.0.trim_ascii_start();
     }
 
-    /// Skips spaces, and consumes the next byte if it is `byte`. Returns whether `byte` was
-    /// consumed.
+    /// Skips spaces, and removes the next byte if it is `byte`. Returns whether it was removed.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_spaces();
         match self.0.strip_prefix(&[byte]) {
@@ -213,8 +215,8 @@ impl<'a> Literal<'a> {
         self.take(byte).then_some(())
     }
 
-    /// Parses a string in single or double quotes, without escapes, and returns the text between
-    /// the quotes.
+    /// Parses a string in single or double quotes, without escapes. Returns the text between the
+    /// quotes.
     fn string(&mut self) -> Option<&'a [u8]> {
         let quote = if self.take(b'\'') {
             b'\''

@@ -1,44 +1,44 @@
-//! Computation of results, and their check against the operands, before the results are converted
-//! and written.
+//! Computation of results, and their check against the operands. Both precede the conversion and
+//! the writing of the results.
 
 use warpint_integer::{Evidence, Executor, Flags, IntegerError, Operation, UintBatch};
 
 use crate::check::Sample;
 
-/// The count of powers of a piece for each power that is recomputed on the CPU. At least
-/// [`LEAST_POWERS`] powers of a piece are recomputed.
+/// The check of powers recomputes one power on the CPU for this many powers of a piece, but at
+/// least [`LEAST_POWERS`] powers.
 const POWERS_PER_SAMPLE: u64 = 1024;
-/// The least number of powers of a piece that are recomputed on the CPU. A piece with fewer powers
-/// is recomputed as a whole.
+/// The smallest number of powers of a piece that are recomputed on the CPU. If a piece has fewer
+/// powers, all are recomputed.
 const LEAST_POWERS: u64 = 16;
-/// The factor by which the sample of recomputed powers grows after a wrong power, so that a
-/// recurring fault is not missed.
+/// The factor by which the sample of recomputed powers is enlarged after a wrong power. The larger
+/// sample detects recurring faults more reliably.
 const MORE_POWERS: u64 = 64;
 
-/// Checks results by the identities of [`warpint_integer::check`].
+/// The check of results by the identities of [`warpint_integer::check`].
 #[derive(Debug)]
 pub(crate) struct Identities {
     asked_for: bool,
-    /// The seed from which the powers to recompute are drawn.
+    /// The seed for the random choice of the powers to recompute.
     seed: u64,
 }
 
-/// The results of a piece, in the host's memory, and the outcome of their check.
+/// The results of a piece in host memory, and the outcome of their check.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) results: Vec<UintBatch>,
     /// The indices of the numbers without a result.
     pub(crate) none: Vec<usize>,
-    /// The number of checked results. For powers, this is the number of results that were
-    /// recomputed.
+    /// The number of checked results. For powers, this is the number of recomputed results.
     pub(crate) checked: u64,
-    /// The contradiction in the first computation, if there was one.
+    /// The contradiction found in the results of the first computation, if any.
     pub(crate) erred: Option<Contradiction>,
-    /// The contradiction in the second computation, if there was one.
+    /// The contradiction found in the results of the second computation, if any.
     pub(crate) wrong: Option<Contradiction>,
 }
 
-/// Results that contradict their operands: the index of the first, and their count.
+/// A description of results that contradict their operands: the index of the first of these
+/// results, and their count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Contradiction {
     pub(crate) first: usize,
@@ -56,9 +56,11 @@ impl Identities {
         Self { asked_for, seed }
     }
 
-    /// Computes an operation on operands in the host's memory. Returns at least its first `wanted`
-    /// batches of results, such as quotients and remainders. If a check was requested and some
-    /// results fail it, all results are computed once more from the same operands.
+    /// Computes an operation on operands in host memory, and checks the results if a check was
+    /// requested. If some results fail the check, all results are computed and checked once more.
+    ///
+    /// An operation may have several batches of results, such as quotients and remainders. At least
+    /// the first `wanted` batches are returned.
     pub(crate) fn compute(
         &mut self,
         operation: Operation,
@@ -91,9 +93,9 @@ impl Identities {
         }
     }
 
-    /// Returns the indices of the powers to recompute, in ascending order: the indices in `failed`,
-    /// which is ascending, and random indices. The number of random indices is `times` the size of
-    /// the usual sample, and each call draws them anew.
+    /// Returns the indices of the powers to recompute, in ascending order. These are the indices in
+    /// `failed` and random indices. `failed` must be in ascending order. The number of random
+    /// indices is `times` the size of the usual sample. Each call draws new random indices.
     fn sample(&mut self, count: usize, times: u64, failed: &[usize]) -> Vec<usize> {
         let wanted = times * (count as u64 / POWERS_PER_SAMPLE).max(LEAST_POWERS);
         let mut sample = Sample::new(wanted.min(count as u64), count as u64, self.seed);
@@ -102,9 +104,10 @@ impl Identities {
     }
 }
 
-/// Computes an operation. Returns its batches of results, such as quotients and remainders, in the
-/// host's memory, and the indices of the numbers without a result. If a device computes, only the
-/// first `wanted` batches are copied from it and returned.
+/// Computes an operation on operands in host memory. Returns its batches of results, such as
+/// quotients and remainders, and the indices of the numbers without a result. The results are in
+/// host memory. If a device computes, only the first `wanted` batches are copied from the device
+/// and returned.
 fn results(
     operation: Operation,
     executor: &Executor,
@@ -131,14 +134,14 @@ fn results(
     Ok((results, none))
 }
 
-/// Returns the indices of the flags that are set.
+/// Returns the indices of the flags that are not 0, in ascending order.
 fn set(flags: Option<Flags>) -> Result<Vec<usize>, IntegerError> {
     let flags = flags.map_or(Ok(vec![]), |flags| flags.to_vec())?.into_iter().enumerate();
     Ok(flags.filter(|&(_, flag)| flag != 0).map(|(i, _)| i).collect())
 }
 
-/// Returns `count` flags, of which the flags with the indices in `none` are set. This is the
-/// inverse of [`set`].
+/// Returns `count` flags. The flags with the indices in `none` are 1, and the others are 0. This is
+/// the inverse of [`set`].
 fn flags(none: &[usize], count: usize) -> Vec<u8> {
     let mut flags = vec![0; count];
     for &i in none {

@@ -1,4 +1,5 @@
-//! Devices that compute wrongly: their results are recomputed, or not written.
+//! Tests with devices that compute incorrectly. Their results must be recomputed, or not be
+//! written.
 
 use std::fs;
 use std::path::Path;
@@ -16,13 +17,13 @@ use crate::sink::{Begin, Sink};
 use crate::state::Identity;
 use crate::{BatchError, Form, Format, Item, News, Out, Source, Tally};
 
-/// Returns the simulator that all tests share, so that each kernel is compiled once.
+/// Returns the device simulator that all tests share, so that each kernel is compiled only once.
 fn simulator() -> &'static Device {
     static SIMULATOR: OnceLock<Device> = OnceLock::new();
     SIMULATOR.get_or_init(|| Device::simulator().unwrap())
 }
 
-/// Returns twelve odd numbers of exactly 64 bits, derived from a seed.
+/// Returns twelve odd numbers with exactly 64 bits, which are derived from a seed.
 fn numbers(seed: u64) -> UintBatch {
     let number = |i: u64| (seed + i).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63 | 1;
     let limbs: Vec<u64> = (0..12).map(number).collect();
@@ -73,8 +74,8 @@ fn a_flipped_bit_is_computed_again_and_dead_devices_give_no_result() {
     }
 }
 
-/// Squares the ten numbers of a file, four at a time, on a device with a fault. Returns the totals
-/// or the error, and the warnings.
+/// Squares the ten numbers of a file on a device with the given fault, in pieces of four numbers.
+/// Returns the totals or the error, and the warnings.
 fn products(fault: DeviceFault, dir: &Path) -> (Result<Tally, BatchError>, Vec<String>) {
     let file = dir.join("a.txt");
     let lines: Vec<String> = (1000..1010).map(|x| x.to_string()).collect();
