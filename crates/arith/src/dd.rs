@@ -250,8 +250,8 @@ mod tests {
     /// Asserts in exact arithmetic that |Π factors − value·2^s| < 2^(s − bits), where s =
     /// 120·`factors.len()`.
     ///
-    /// Each factor is [`fixed`] of a number x, which is x·2^120. So the assertion says that the
-    /// product of all x differs from `value` by less than 2^(−bits).
+    /// Each factor is the number x·2^120 that [`fixed`] returns for some x. So the assertion says
+    /// that the product of all x differs from `value` by less than 2^(−bits).
     fn assert_product(factors: &[u128], value: u64, bits: usize) {
         let mut product = vec![1u64];
         for f in factors {

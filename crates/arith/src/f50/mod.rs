@@ -3,8 +3,8 @@
 //! On GPUs with FP64 at full rate, a product mod p takes six operations, and a sum takes one
 //! operation. The products use fused multiply-adds (van der Hoeven, Lecerf and Quintin 2016,
 //! *Modular SIMD arithmetic in Mathemagix*). The library FLINT uses such fields for its fast
-//! products of integers and polynomials. A smaller p holds fewer bits, but allows sums of more
-//! terms before a reduction.
+//! products of integers and polynomials. With a smaller p, an element holds fewer bits, but sums of
+//! more terms are possible before a reduction.
 //!
 //! # Representation
 //!
@@ -18,7 +18,8 @@
 //! integers or quotients of integers below 2^53, so nothing underflows. Let M = 3·2^51.
 //!
 //! *The nearest integer.* For |x| ≤ 2^51, the sum x + M lies between 2^52 and 2^53, where the `f64`
-//! numbers are the integers. So fma(a, u, M) − M is an integer within ½ of a·u, if |a·u| ≤ 2^51.
+//! numbers are the integers. So for any two numbers a and u with |a·u| ≤ 2^51, the difference
+//! fma(a, u, M) − M is an integer within ½ of a·u.
 //!
 //! *A product with a fixed w* ([`F50::mul_by`]). Let |a| ≤ 2^52 and |w| ≤ p/2. Let u = RN(w/p), h =
 //! RN(a·w), q = fma(a, u, M) − M and r = a·w − q·p.
@@ -125,7 +126,7 @@ impl F50 {
         [self.p, self.inverse]
     }
 
-    /// Returns the element that x represents, as a number r ≡ x mod p with |r| ≤ p/2 + 2.
+    /// Converts the integer x to an element, given as a number r ≡ x mod p with |r| ≤ p/2 + 2.
     #[inline]
     #[must_use]
     pub fn from_u64(&self, x: u64) -> f64 {

@@ -65,8 +65,8 @@ impl Divisor {
         Self { shift, d, reciprocal: (u128::MAX / u128::from(d)) as u64 }
     }
 
-    /// Returns (⌊x/d⌋, x mod d) for x = high·2^64 + low. Here d is the field `d`, the radix shifted
-    /// to 64 bits. Requires x < d·2^64.
+    /// Returns (⌊x/d⌋, x mod d) for x = high·2^64 + low, where d = r·2^shift is the normalized
+    /// divisor. Requires x < d·2^64.
     #[inline(always)]
     fn step(&self, high: u64, low: u64) -> (u64, u64) {
         let q = u128::from(self.reciprocal) * u128::from(high);

@@ -4,7 +4,7 @@
 /// time.
 ///
 /// `with_field!(form, |field| expression)` binds `field` to the [`Gfn<K>`](crate::gfn::Gfn) of the
-/// form, where K is the number of digits of the form. It returns `Ok` with the value of the
+/// form, where K is the number of digits of the form. The macro returns `Ok` with the value of the
 /// expression, whose type must be the same for all K. It returns the error
 /// [`NoField`](crate::gfn::NoField) if the number of the form is not prime.
 ///

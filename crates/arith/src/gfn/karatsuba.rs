@@ -12,8 +12,8 @@ impl<const K: usize> Gfn<K> {
     /// Returns a·b by Karatsuba's method (Karatsuba and Ofman 1962).
     ///
     /// The digits of a and b are the coefficients of polynomials in T. Each polynomial is split
-    /// into halves, a = a_0 + a_1·T^h and b = b_0 + b_1·T^h. The middle coefficient a_0·b_1 +
-    /// a_1·b_0 of the product is computed as a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0).
+    /// into halves of h coefficients, a = a_0 + a_1·T^h and b = b_0 + b_1·T^h. The middle part
+    /// a_0·b_1 + a_1·b_0 of the product is computed as a_0·b_0 + a_1·b_1 + (a_0 − a_1)·(b_1 − b_0).
     ///
     /// Differences are used because a sum of two digits may have 65 bits, whereas a difference has
     /// 64 bits and a sign. The product of the differences is computed by the schoolbook method. The

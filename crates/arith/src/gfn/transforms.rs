@@ -23,7 +23,7 @@ struct Factors {
 
 struct Tables {
     p: Lanes,
-    /// The number RN(1/p) for each prime p, which is 1/p rounded to an `f64`.
+    /// For each prime p, the number RN(1/p), which is 1/p rounded to an `f64`.
     inverse: Lanes,
     /// The factor 2^32.
     shift: Factors,
@@ -192,10 +192,10 @@ impl Tables {
     /// Returns the number n with |n| < 2^135 whose residues modulo the primes q_0, q_1 and q_2 are
     /// the first three lanes of `residues`. Requires that such a number exists.
     ///
-    /// The result is computed by Garner's formula n = x_0 + q_0·(x_1 + q_1·x_2) with |x_i| ≤
-    /// q_i/2 + 2 (Garner 1959). The absolute value of this sum is at most slightly above
-    /// q_0·q_1·q_2/2. So n is the only number with these residues that the sum can be, because
-    /// 2^135 is much smaller than q_0·q_1·q_2.
+    /// Garner's formula (Garner 1959) computes a number x_0 + q_0·(x_1 + q_1·x_2) with these
+    /// residues, where |x_i| ≤ q_i/2 + 2. Its absolute value is at most slightly above
+    /// q_0·q_1·q_2/2. Numbers with the same residues differ by multiples of q_0·q_1·q_2, which is
+    /// much larger than 2^135. So the number computed is n.
     #[inline(always)]
     fn recombined(&self, residues: Lanes) -> Column {
         let x_0 = residues[0];

@@ -59,7 +59,7 @@ pub(super) fn sub<const L: usize>(a: &[u64; L], b: &[u64; L], p: &[u64; L]) -> [
     difference
 }
 
-/// Returns (top·2^(64·L) + x) mod p. Requires top·2^(64·L) + x < 2p.
+/// Returns (top·2^(64·L) + x) mod p, where `top` counts as 0 or 1. Requires top·2^(64·L) + x < 2p.
 fn reduced<const L: usize>(x: [u64; L], top: bool, p: &[u64; L]) -> [u64; L] {
     let (less, borrow) = difference(&x, p);
     if top || !borrow { less } else { x }
