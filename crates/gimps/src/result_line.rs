@@ -20,11 +20,11 @@ pub struct ResultLine {
     /// For TF: the factors found, in decimal digits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub factors: Vec<String>,
-    /// The low 64 bits of the final residue: 16 upper-case hexadecimal digits.
+    /// For LL and PRP: the low 64 bits of the final residue, as 16 upper-case hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub res64: Option<String>,
     /// For PRP: the residue type. It is 1 for a test of M_p, and 5 for a test of a cofactor of M_p.
-    /// For either type, the residue is 3^(M_p − 1) mod M_p.
+    /// For either type, the final residue is 3^(M_p − 1) mod M_p.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residue_type: Option<u8>,
     /// For PRP: the low 2048 bits of the final residue, as 512 hexadecimal digits.
@@ -37,7 +37,7 @@ pub struct ResultLine {
     /// For Cert: the SHA3-256 hash of the final residue, as 64 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha3_hash: Option<String>,
-    /// For Cert: the number of squarings, which begin with the start residue.
+    /// For Cert: the number of squarings applied to the start residue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub squarings: Option<u64>,
     /// For LL and Cert: the error code, as eight hexadecimal digits. `00000000` means that the run
@@ -104,7 +104,8 @@ pub struct ProofInfo {
     pub version: u8,
     /// The power of the proof, which is its number of middle residues.
     pub power: u32,
-    /// The number of bits of each exponent derived from a hash: 64.
+    /// The number of bits of the exponents that are derived from hashes when the proof is
+    /// verified: 64.
     pub hashsize: u32,
     /// The MD5 hash of the whole file, as 32 lower-case hexadecimal digits.
     pub md5: String,

@@ -10,7 +10,7 @@ use warpint_files::{ErrorKind, FileError, Folder};
 
 use crate::ResultLine;
 
-/// The result of [`append_result`].
+/// The return value of [`append_result`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
     /// The line was written.
@@ -50,7 +50,7 @@ pub enum ResultsError {
     /// The line cannot be formatted as JSON.
     #[error("cannot write the result of M{exponent} as JSON: {source}")]
     Format {
-        /// The exponent p.
+        /// The exponent p of the number M_p to which the result belongs.
         exponent: u32,
         /// The underlying error.
         source: serde_json::Error,

@@ -59,7 +59,7 @@ pub struct NumberedLine {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkFileError {
-    /// The lock file of the file could not be created.
+    /// The lock of the file could not be acquired.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The path leads to an object that is not a regular file, such as a directory.

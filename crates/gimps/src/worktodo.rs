@@ -85,8 +85,8 @@ pub enum Work {
         /// According to the line, the number has no factors below 2^tf_bits. `None` if the line
         /// does not state it.
         tf_bits: Option<f64>,
-        /// The number in the field that states whether P−1 factoring was done. It is present only
-        /// if `tf_bits` is present.
+        /// The number in the field that states whether P−1 factoring was done. It is `Some` only if
+        /// `tf_bits` is `Some`.
         pm1_done: Option<u32>,
     },
     /// A certification of the proof of another user, by repeated squaring of a start residue.

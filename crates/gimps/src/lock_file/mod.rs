@@ -94,7 +94,7 @@ impl LockError {
     }
 }
 
-/// The directory of a lock file, the name of the lock file in it, and its path.
+/// The location of a lock file: its directory, its name in the directory, and its path.
 #[derive(Debug)]
 struct Place {
     folder: Folder,
@@ -103,7 +103,7 @@ struct Place {
 }
 
 impl Place {
-    /// Returns the directory, name and path of the lock file of `file`.
+    /// Returns the location of the lock file of `file`.
     fn of(file: &Path) -> Result<Self, FileError> {
         let (folder, name) = Folder::of(file)?;
         let mut name = name.to_owned();

@@ -41,7 +41,7 @@ pub enum ProofFileError {
     NotAFile {
         /// The path that was given.
         path: PathBuf,
-        /// The reason in words: the file does not exist, or it is an object of the kind described.
+        /// The reason in words, for example that the file does not exist or is a directory.
         what: &'static str,
     },
     /// The content of the file is not a proof.
@@ -365,7 +365,7 @@ fn hex(hasher: Md5) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An error of reading a proof file from a stream.
+/// An error that occurs when a proof file is read from a stream.
 enum Trouble {
     Io(io::Error),
     Format(ProofFormatError),
