@@ -56,8 +56,8 @@ pub enum BatchError {
     /// A temporary file cannot be created or written in the directory for temporary files.
     #[error("cannot {action} in {}: {source}", temp_dir().display())]
     Temporary {
-        /// The failed action, which follows "cannot" in the message. Examples: `make a file`, `keep
-        /// a.txt`, `keep results`.
+        /// The failed action, which follows "cannot" in the message. Examples: `make a file`,
+        /// `keep a.txt`, `keep results`.
         action: String,
         /// The error of the operating system.
         source: io::Error,
@@ -89,8 +89,8 @@ pub enum BatchError {
     Contradiction {
         /// The name of the operation.
         operation: &'static str,
-        /// The position of the first number with a wrong result, in the operand that contains this
-        /// number. For example, `a.txt: line 5`.
+        /// The position of the first number with a wrong result, for example `a.txt: line 5`. It
+        /// refers to the operand that contains this number.
         number: String,
         /// The name of the device.
         device: String,
@@ -102,8 +102,8 @@ pub enum BatchError {
         seed: u64,
         /// The name of the operation.
         operation: &'static str,
-        /// The position of the number with the wrong result, in the operand that contains this
-        /// number. For example, `a.txt: line 5`.
+        /// The position of the number with the wrong result, for example `a.txt: line 5`. It refers
+        /// to the operand that contains this number.
         number: String,
         /// A description of the error. If two numbers differ, it contains the position of the
         /// lowest 64-bit limb that differs, and both values of this limb.
@@ -127,7 +127,7 @@ pub enum BatchError {
 }
 
 impl BatchError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, by which a program chooses an exit code.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -1,5 +1,8 @@
 //! Parsing of natural numbers in the notation of users, such as `1_000_000`, `0x10001`, `10^12`,
 //! `2^70+5` or `3*2^41-1`.
+//!
+//! A text consists of sums and differences of products of powers. The numbers in it are decimal, or
+//! hexadecimal after `0x`. A `_` may separate two digits. Spaces are ignored.
 
 use num_bigint::BigUint;
 
@@ -106,7 +109,7 @@ fn power(text: &str, most_bits: u64) -> Result<BigUint, Wrong> {
     Ok(base.pow(exponent))
 }
 
-/// Parses decimal digits, or hexadecimal digits after 0x or 0X. A `_` may stand between two digits.
+/// Parses decimal digits, or hexadecimal digits after 0x or 0X. A `_` may separate two digits.
 fn digits(text: &str) -> Result<BigUint, Wrong> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (text, radix) = hex.map_or((text, 10), |text| (text, 16));

@@ -23,9 +23,9 @@ use crate::{BatchError, Bits, Check, Form, Format, News, Out, Source, Tally, Tim
 pub struct Request {
     /// The operation to compute.
     pub operation: Operation,
-    /// The operands, one path for each. It is a file, a pipe, or `-` for standard input. In place
-    /// of a path, it may be a single number such as `5`, `0x10001` or `2^127-1` (see
-    /// [`crate::expression`]). If a file named `5` exists, the file is read.
+    /// The operands, one path for each operand. A path names a file or a pipe, or is `-` for
+    /// standard input. In place of a path, a single number such as `5`, `0x10001` or `2^127-1` is
+    /// accepted (see [`crate::expression`]). If a file named `5` exists, the file is read.
     ///
     /// All operands with several numbers must have the same count of numbers. An operand with one
     /// number is combined with each number of the other operands.

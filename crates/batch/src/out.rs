@@ -26,7 +26,7 @@ enum Place {
 pub(crate) enum To {
     Output,
     Errors,
-    /// `/dev/null`, so the results are discarded.
+    /// `/dev/null`, where results are discarded.
     Nothing,
     /// A pipe or a device.
     Place {

@@ -142,7 +142,7 @@ impl Partial {
         self.file.sync_all().map_err(|e| self.unwritten(e))
     }
 
-    /// Renames the file to its output. The caller must flush the contents to disk before, so that
+    /// Renames the file to its output. The caller must have flushed the contents to disk, so that
     /// the output is complete even after a power failure.
     pub(crate) fn finish(mut self) -> Result<(), BatchError> {
         fs::rename(&self.path, &self.place).map_err(|e| self.unwritten(e))?;

@@ -22,7 +22,7 @@ use crate::{BatchError, Form, Piece, Results, Source, SourceReader};
 pub(crate) struct Plan {
     pub(crate) operation: Operation,
     pub(crate) executor: Executor,
-    /// The operands in the order of the operation, which are one to three.
+    /// The one to three operands, in the order of the operation.
     pub(crate) operands: Vec<Source>,
     /// The count of results. Each operand has this count of numbers, or a single number that is
     /// combined with each number of the other operands.
@@ -39,15 +39,16 @@ pub(crate) struct Checks {
     pub(crate) sample: Sample,
 }
 
-/// A message of a running job. Each text in a message is one sentence for users.
+/// A notification from a running job. Each text in it is one sentence for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
     /// An argument could be a number, but is read as a file, because a file with this name exists.
     /// The value is the name.
     ReadAsFile(String),
-    /// The job resumes an earlier run of the same request. The value is a text that says so.
+    /// The job resumes an earlier run of the same request. The value is a message with the count of
+    /// numbers that this run has processed.
     GoingOn(String),
-    /// Results of an earlier run are discarded. The value is a text with the reason.
+    /// Results of an earlier run are discarded. The value is a message with the reason.
     Discarded(String),
     /// The computation begins.
     Begun {
@@ -59,9 +60,10 @@ pub enum News {
     /// A piece has been computed. The value is the count of all numbers processed so far, by this
     /// run and earlier runs.
     Done(u64),
-    /// A number has no result. The value is a text with the position of the number and the reason.
+    /// A number has no result. The value is a message with the position of the number and the
+    /// reason.
     Problem(String),
-    /// The device computed incorrectly, and the results were computed again. The value is a text
+    /// The device computed incorrectly, and the results were computed again. The value is a message
     /// with the details.
     Warning(String),
     /// The computation has ended, also if it was stopped or failed. If it is complete, the results

@@ -233,11 +233,11 @@ const LINES: usize = 1 << 14;
 /// exceed it.
 const BYTES: usize = 1 << 24;
 
-/// Returns the count of numbers in a text file, and a width. A blank line at the end is not
-/// counted.
+/// Returns the count of numbers in a text file, and a width. Invalid lines are counted. A blank
+/// line at the end is not counted.
 ///
-/// If `wanted` is true, the width is the smallest width that holds all numbers. Numbers that are
-/// too wide for any width are ignored. If `wanted` is false, the width has no meaning.
+/// If `wanted` is true, the width is the smallest width that holds all valid numbers. Numbers that
+/// are too wide for any width are ignored. If `wanted` is false, the width has no meaning.
 fn survey(
     file: Box<dyn Bytes>,
     format: Format,

@@ -46,9 +46,9 @@ impl Identity {
         self.command.split_at(begin.unwrap_or(self.command.len()))
     }
 
-    /// Describes this job in contrast to the job `new`. The result is, for example, `another
-    /// command (mul a.txt 3)`. If only the options differ, it is, for example, `the same command
-    /// with --check 7 and without --strict`.
+    /// Describes this job in contrast to the job `new`. The result is, for example,
+    /// `another command (mul a.txt 3)`. If only the options differ, it is, for example,
+    /// `the same command with --check 7 and without --strict`.
     fn other_than(&self, new: &Self) -> String {
         let ((command, options), (new_command, new_options)) = (self.parts(), new.parts());
         if command != new_command {

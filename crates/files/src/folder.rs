@@ -104,7 +104,7 @@ impl Folder {
     /// When the call returns, the names of the new directories are on disk.
     ///
     /// # Errors
-    /// Returns [`FileError::NotAFolder`] if a directory made by [`Folder::inside`] is a symbolic
+    /// Returns [`FileError::NotAFolder`] if a directory named by [`Folder::inside`] is a symbolic
     /// link or a file on disk. Also returns errors of the operating system.
     pub fn make(&self) -> Result<bool, FileError> {
         let failed = |path: &Path| {
@@ -139,8 +139,8 @@ impl Folder {
         self.handle().map(|_| made)
     }
 
-    /// Returns the outermost directory, which the user gave, extended by the first `depth` of the
-    /// directories inside it.
+    /// Returns the outer directory at the given depth: the directory that the user gave, extended
+    /// by the first `depth` inner names.
     fn outer(&self, depth: usize) -> Self {
         let mut outer = Self { disk: Arc::clone(&self.disk), ..Self::at(self.base.clone()) };
         for name in &self.inner[..depth] {
@@ -252,8 +252,8 @@ impl Folder {
         renamed.map_err(|e| FileError::io("rename", &self.file(from), e))
     }
 
-    /// Gives the file `from` the second name `to`, which must be free (a hard link). If several
-    /// processes try this at the same time, exactly one succeeds.
+    /// Creates a hard link: gives the file `from` the second name `to`, which must be free. If
+    /// several processes try this at the same time, exactly one succeeds.
     ///
     /// # Errors
     /// Errors of the operating system; the kind is [`io::ErrorKind::AlreadyExists`] if the name is

@@ -141,8 +141,8 @@ impl Lock {
     }
 
     /// Returns the lock with the property that its file is removed when the lock is dropped. The
-    /// file is removed only if it is empty and still belongs to this lock. Only Unix can determine
-    /// the latter, so on other systems the file is not removed.
+    /// file is removed only if it is empty and still belongs to this lock. On systems other than
+    /// Unix, this cannot be determined, and the file is not removed.
     #[must_use]
     pub fn with_its_file(mut self) -> Self {
         self.is_removed_with_it = true;

@@ -34,8 +34,8 @@ pub(crate) fn temporary(name: &OsStr) -> OsString {
     temporary
 }
 
-/// Returns the final name of the temporary file `name`: `NAME` for `NAME.<six letters and
-/// digits>.tmp`. Returns `None` for a name of another form.
+/// Returns the final name of the temporary file `name`. For `NAME.<six letters and digits>.tmp`, it
+/// is `NAME`. Returns `None` for a name of another form.
 pub(crate) fn of_temporary(name: &OsStr) -> Option<&str> {
     let (name, drawn) = name.to_str()?.strip_suffix(END)?.rsplit_once('.')?;
     let is_drawn = drawn.len() == DRAWN && drawn.bytes().all(|b| b.is_ascii_alphanumeric());

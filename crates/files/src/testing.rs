@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Disk, Step};
 
-/// A disk that executes every step and records it as a text: `write a`, `sync a`, `rename a`, `link
-/// a` or `sync folder d`. Here `a` is the final name of the file, and `d` is the name of the
+/// A disk that executes every step and records it as a text: `write a`, `sync a`, `rename a`,
+/// `link a` or `sync folder d`. Here `a` is the final name of the file, and `d` is the name of the
 /// directory.
 #[derive(Debug, Default)]
 pub struct Recorder(Mutex<Vec<String>>);
@@ -113,8 +113,8 @@ pub(crate) fn disk_of_environment() -> Option<std::sync::Arc<dyn Disk>> {
 }
 
 /// Several disks that refuse writes to different files. A write is executed by the first disk whose
-/// prefix begins the name of the file. If there is no such disk, the write is executed by the file
-/// system.
+/// `name` is a prefix of the name of the file. If there is no such disk, the write is executed by
+/// the file system.
 #[cfg(feature = "testing")]
 #[derive(Debug)]
 struct Several(Vec<FullDisk>);

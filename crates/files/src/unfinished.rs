@@ -12,8 +12,8 @@ use crate::{FileError, Folder, Step, name};
 /// The largest number of attempts to create a temporary file. An attempt fails if its name is
 /// taken, or if the file is removed before it is locked.
 const TRIES: usize = 100;
-/// The age of stale temporary files, since their last modification. On a file system without locks,
-/// a temporary file older than this is assumed to have no writer.
+/// The time since the last modification after which a temporary file is stale. On a file system
+/// without locks, a stale temporary file is assumed to have no writer.
 const STALE: Duration = Duration::from_secs(3600);
 
 /// A file that is being written under the temporary name `NAME.<six letters and digits>.tmp`. Its
@@ -21,7 +21,7 @@ const STALE: Duration = Duration::from_secs(3600);
 ///
 /// The temporary file is created with `O_CREAT | O_EXCL | O_NOFOLLOW`. Its writer holds the
 /// operating system's lock on it. A temporary file without this lock was left by a killed process,
-/// and [`Folder::clear_away`] removes it.
+/// and [`Folder::clear_away`] can remove it.
 ///
 /// If an `Unfinished` is dropped before it is finished, the temporary file is removed, and the
 /// existing file `NAME` is unchanged.

@@ -104,7 +104,7 @@ pub enum WorkFileError {
 }
 
 impl WorkFileError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, by which a program chooses an exit code.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

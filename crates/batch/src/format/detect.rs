@@ -9,10 +9,10 @@ use super::npy::MAGIC;
 /// The largest number of bytes inspected at the beginning of a file.
 pub(crate) const LOOKED_AT: u64 = 1 << 20;
 
-/// The number of lines per hexadecimal line below which the format is in doubt. If fewer than one
-/// line in `FEW` has a hexadecimal letter or 0x, the file may be a decimal file with typing errors.
-/// In a hexadecimal file of random numbers, or of the numbers 1, 2, 3, …, at least about 6 of 16
-/// lines have a letter.
+/// The share of hexadecimal lines, 1 in `FEW`, below which the format is in doubt. If fewer lines
+/// have a hexadecimal letter or 0x, the file may be a decimal file with typing errors. In a
+/// hexadecimal file of random numbers, or of the numbers 1, 2, 3, …, at least about 6 of 16 lines
+/// have a letter.
 const FEW: usize = 16;
 
 /// Detects the format of a file that begins with the bytes `begin`. If `begin` has fewer than

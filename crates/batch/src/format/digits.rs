@@ -82,7 +82,7 @@ pub(crate) struct LongLine {
     characters: u64,
     /// The number of bytes other than blanks.
     digits: u64,
-    /// The first [`EXACT`] bytes other than blanks. If the line has fewer such bytes, all of them.
+    /// The first [`EXACT`] bytes other than blanks, or all such bytes if there are fewer.
     first: Vec<u8>,
     /// Whether the line contains a byte that is neither a blank nor a decimal digit.
     not_decimal: bool,

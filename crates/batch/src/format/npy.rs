@@ -107,8 +107,9 @@ impl Header {
         })
     }
 
-    /// Parses the text of the header, a Python dictionary such as `{'descr': '<u4',
-    /// 'fortran_order': False, 'shape': (3, 2), }`. The entries may be in any order.
+    /// Parses the text of the header, a Python dictionary such as
+    /// `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 2), }`. The entries may be in any
+    /// order.
     fn parse(text: &[u8]) -> Result<Self, String> {
         let fields = Fields::parse(text).ok_or("its npy header is not a dictionary of an array")?;
         let item = match fields.descr {

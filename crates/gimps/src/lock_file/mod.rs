@@ -34,11 +34,11 @@ const TRIES: usize = 10;
 /// acquired before the id is written. So a file that contains an id but is not locked by the system
 /// belongs to a dead process.
 ///
-/// On a file system with hard links, the lock file never exists without an id, because it is created
-/// in several steps. The file is created under the private name `FILE.lck.<process>-<n>`, locked,
-/// and given its id. Only then is it linked to `FILE.lck`. Linking is atomic and fails if `FILE.lck`
-/// exists, like O_EXCL. Then the private name is removed. If a process is killed before this step,
-/// the next holder of the lock removes the private name.
+/// On a file system with hard links, the lock file never exists without an id, because it is
+/// created in several steps. The file is created under the private name `FILE.lck.<process>-<n>`,
+/// locked, and given its id. Only then is it linked to `FILE.lck`. Linking is atomic and fails if
+/// `FILE.lck` exists, like O_EXCL. Then the private name is removed. If a process is killed before
+/// this step, the next holder of the lock removes the private name.
 ///
 /// On a file system without hard links, the lock file is created with O_EXCL, and the id is written
 /// afterwards.
@@ -83,7 +83,7 @@ pub enum LockError {
 }
 
 impl LockError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, by which a program chooses an exit code.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
