@@ -46,7 +46,7 @@ pub trait Field: Sync {
     fn log2_of_cheap_roots(&self) -> u32 {
         1
     }
-    /// Returns a·ω(m)^i at the cost of a sum. Here m is the result of
+    /// Returns a·ω(m)^i at no more than the cost of a sum. Here m is the result of
     /// [`Field::log2_of_cheap_roots`], and ω(m) is the root of order 2^m that
     /// [`Field::root_of_unity`] returns.
     fn mul_by_cheap_root(&self, a: &Self::Element, i: u64) -> Self::Element {

@@ -6,8 +6,8 @@ use crate::FileError;
 
 /// The kind of an error. A program uses it to choose an exit code or to decide whether to retry.
 ///
-/// Each error type of the project's libraries has a method `kind`, also if it wraps another error.
-/// The table describes what happens if the request is repeated.
+/// Error types of the project's libraries have a method `kind` that returns it, also if they wrap
+/// another error. The table describes what happens if the request is repeated.
 ///
 /// | kind | the same request again |
 /// |---|---|

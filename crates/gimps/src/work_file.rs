@@ -170,7 +170,8 @@ impl WorkFile {
     }
 
     /// Appends lines to the file, which is created if missing. The lines are given without line
-    /// endings. Each line is written with the line ending that the first line of the file has.
+    /// endings. Each line is written with the line ending that the first line of the file has, or
+    /// with LF if the file is empty.
     pub fn append(&mut self, lines: &[&[u8]]) -> Result<(), WorkFileError> {
         if lines.is_empty() {
             return Ok(());

@@ -201,7 +201,8 @@ impl<const L: usize> Field for PrimeField<L> {
     fn mul(&self, a: &Residue<L>, b: &Residue<L>) -> Residue<L> {
         Residue(self.product(&a.0, &b.0))
     }
-    /// Returns 1/a, computed as a^(p − 2). Returns `None` for a = 0. Cost: at most 128·L products.
+    /// Returns 1/a, computed as a^(p − 2). Returns `None` for a = 0. Cost: at most 128·L + 1
+    /// products.
     fn inverse(&self, a: &Residue<L>) -> Option<Residue<L>> {
         let less_two = words::less(&self.modulus, 2);
         let inverse = self.pow(a, &less_two);
