@@ -40,7 +40,8 @@ pub enum IntegerError {
         /// The largest width supported, in bits.
         most: u32,
     },
-    /// The counts of two batches differ, and neither is 1.
+    /// The counts of two batches differ, and neither is 1. Also reported if the number of flags
+    /// differs from the count of their batch.
     #[error("batches of {a} and of {b} integers: the counts must be equal, or one of them 1")]
     Counts {
         /// The count of the first batch.
@@ -48,8 +49,8 @@ pub enum IntegerError {
         /// The count of the second batch.
         b: usize,
     },
-    /// An operation needs its batches on the CPU or on one device, but they are in several places.
-    /// A check of results reports this error if a batch is not on the CPU.
+    /// The batches of an operation are neither all on the CPU nor all on the same device. A check
+    /// of results reports this error if a batch is not on the CPU.
     #[error("the batches are on different devices: copy one to the device of the other first")]
     Places,
     /// The batch given for a result has another count or another width than the result.
@@ -100,7 +101,7 @@ pub enum IntegerError {
         /// The largest count supported.
         most: u32,
     },
-    /// The device has no method for a product of factors of the widths `a` and `b`.
+    /// The device cannot compute products of factors with the widths `a` and `b`.
     #[error(
         "the device {device} has no method for a product of integers of {a} and of {b}: \
          the CPU has"

@@ -39,9 +39,9 @@ impl Executor {
 
     /// Returns the executor of a device: a GPU, or the simulator. Kernels are compiled when they
     /// are first needed. Operations return before the device has finished, unless their
-    /// documentation says that they wait. The method of a product is chosen by estimated times. An
-    /// executor made from a [`Gpu`] with measured prices chooses the method measured as the
-    /// fastest.
+    /// documentation says that they wait. The method of a product is chosen by estimated times. To
+    /// choose it by measured times, make the executor from a [`Gpu`] with measured
+    /// [`Prices`](crate::gpu::Prices).
     #[must_use]
     pub fn on(device: Device) -> Self {
         Gpu::new(&device).into()
@@ -92,7 +92,8 @@ impl Executor {
     }
 }
 
-/// Makes an executor that uses the device and the prices of the [`Gpu`].
+/// Makes an executor that uses the device of the [`Gpu`] and its prices, the estimated or measured
+/// times of products.
 impl From<Gpu> for Executor {
     fn from(gpu: Gpu) -> Self {
         Self(Arc::new(Place::Device(gpu)))

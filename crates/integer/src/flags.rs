@@ -14,8 +14,8 @@ pub struct Flags {
     pub(crate) data: Storage<u8>,
 }
 
-/// The results of an operation, and one flag per number. The flag is set where a result is
-/// incomplete or missing.
+/// The results of an operation, and one flag per result. A flag is set if its result is incomplete
+/// or missing.
 pub type Flagged<T> = (T, Flags);
 
 impl Flags {
@@ -69,7 +69,7 @@ impl Flags {
     /// operations submitted before.
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`IntegerError::Device`] for errors of the device.
     pub fn to_vec(&self) -> Result<Vec<u8>, IntegerError> {
         self.data.with(<[u8]>::to_vec)
     }

@@ -55,8 +55,8 @@ fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
     Ok(())
 }
 
-/// Applies the operation `what` to pairs of numbers of a and b and writes the results, of the
-/// larger width, to r.
+/// Applies the operation `what` to each pair of numbers from a and b and writes the results to r. r
+/// has the larger width of a and b.
 fn binary(
     what: Binary,
     a: &UintBatch,
@@ -85,7 +85,8 @@ fn binary(
     Ok(())
 }
 
-/// Allocates `count` values on a device, lets `work` compute them, and returns them on the host.
+/// Allocates memory for `count` values on a device, calls `work` to fill it, and returns the values
+/// in the host's memory.
 fn words<T: Pod>(
     gpu: &Gpu,
     count: usize,
@@ -209,8 +210,8 @@ impl UintBatch {
         self.unary(Unary::Shift(Shift::Right, bits), self.width)
     }
 
-    /// Computes r ← a·2^bits or r ← ⌊a/2^bits⌋, modulo 2^width(r), where a is `self`. r may have
-    /// any width.
+    /// Shifts a to the left, r ← a·2^bits mod 2^width(r), or to the right, r ← ⌊a/2^bits⌋ mod
+    /// 2^width(r), where a is `self`. r may have any width.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

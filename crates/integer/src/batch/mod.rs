@@ -32,8 +32,9 @@ use crate::{Executor, IntegerError, Width, cpu};
 /// # Errors of operations
 ///
 /// Operations return
-/// * [`IntegerError::Places`] if the batches are on different devices;
-/// * [`IntegerError::Counts`] if their counts differ and neither is 1;
+/// * [`IntegerError::Places`] if the batches are neither all on the CPU nor all on the same device;
+/// * [`IntegerError::Counts`] if the counts of two batches differ and neither is 1, or if the
+///   number of flags given for a result differs from the count of the result;
 /// * [`IntegerError::Memory`] or [`IntegerError::Device`] if memory for the result cannot be
 ///   allocated;
 /// * [`IntegerError::TooMany`] for more than 2^32 − 1 numbers on a device;
@@ -63,8 +64,9 @@ impl UintBatch {
     /// i·n + j, where n = width/32.
     ///
     /// # Errors
-    /// [`IntegerError::Length`] unless the length of `limbs` is a multiple of width/32; out of
-    /// memory.
+    /// [`IntegerError::Length`] unless the length of `limbs` is a multiple of width/32; on a device
+    /// also [`IntegerError::TooMany`] for more than 2^32 − 1 numbers and [`IntegerError::Device`]
+    /// for errors of the device, such as a lack of memory.
     pub fn from_limbs(
         executor: &Executor,
         width: Width,
@@ -96,7 +98,8 @@ impl UintBatch {
     /// i·n + j, where n = width/64.
     ///
     /// # Errors
-    /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; the errors of
+    /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; [`IntegerError::Length`]
+    /// unless the length of `limbs` is a multiple of width/64; the other errors of
     /// [`Self::from_limbs`].
     pub fn from_limbs_u64(
         executor: &Executor,
@@ -118,7 +121,7 @@ impl UintBatch {
     /// width/32. On a device, waits for the operations submitted before.
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`IntegerError::Device`] for errors of the device.
     pub fn to_limbs(&self) -> Result<Vec<u32>, IntegerError> {
         self.data.with(<[u32]>::to_vec)
     }
@@ -127,7 +130,8 @@ impl UintBatch {
     /// width/64. On a device, waits for the operations submitted before.
     ///
     /// # Errors
-    /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; an error of the device.
+    /// [`IntegerError::OddLimbs`] unless the width is a multiple of 64; [`IntegerError::Device`]
+    /// for errors of the device.
     pub fn to_limbs_u64(&self) -> Result<Vec<u64>, IntegerError> {
         if !self.width.limbs().is_multiple_of(2) {
             return Err(IntegerError::OddLimbs { width: self.width });
@@ -155,7 +159,7 @@ impl UintBatch {
     /// number i. On a device this costs as much as [`Self::to_limbs`].
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`IntegerError::Device`] for errors of the device.
     pub fn get(&self, i: usize) -> Result<Option<Vec<u32>>, IntegerError> {
         if i >= self.count {
             return Ok(None);
@@ -190,16 +194,18 @@ impl UintBatch {
     /// Returns a copy of the batch on the same CPU or device.
     ///
     /// # Errors
-    /// Out of memory, or an error of the device.
+    /// [`IntegerError::Device`] for errors of the device, such as a lack of memory.
     pub fn try_clone(&self) -> Result<Self, IntegerError> {
         let data = self.data.try_clone(&self.executor)?;
         Ok(Self { executor: self.executor.clone(), data, ..*self })
     }
 
-    /// Returns a copy of the batch on the CPU or the device of `executor`.
+    /// Returns a copy of the batch on the CPU or the device of `executor`. A copy from a device to
+    /// the CPU or to another device waits for the operations submitted before.
     ///
     /// # Errors
-    /// Out of memory, or an error of the device.
+    /// [`IntegerError::TooMany`] for more than 2^32 − 1 numbers on a device;
+    /// [`IntegerError::Device`] for errors of a device, such as a lack of memory.
     pub fn copy_to(&self, executor: &Executor) -> Result<Self, IntegerError> {
         match (&self.data, executor.device()) {
             (Storage::Host(limbs), Some(device)) => {
@@ -212,10 +218,11 @@ impl UintBatch {
     }
 
     /// Moves the batch to the CPU or the device of `executor`. Copies nothing if the batch is
-    /// already there.
+    /// already there. A move from a device to the CPU or to another device waits for the operations
+    /// submitted before.
     ///
     /// # Errors
-    /// Out of memory, or an error of the device.
+    /// The errors of [`Self::copy_to`].
     pub fn to(self, executor: &Executor) -> Result<Self, IntegerError> {
         if self.executor.is_same_place(executor) {
             return Ok(Self { executor: executor.clone(), ..self });

@@ -41,7 +41,8 @@ fn square(part: Part, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
 }
 
 /// Computes out ← the limbs of a·b that `part` selects, or of a² if `b` is `None`, by the method
-/// that the device uses for these widths. x is the memory of a.
+/// that the device uses for these widths. x is the memory of a. `b` is the second factor with its
+/// memory.
 fn on_device(
     part: Part,
     a: &UintBatch,
@@ -100,7 +101,7 @@ impl UintBatch {
     /// # Errors
     /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::TooWide`] for
     /// factors of more than 2^20 bits; [`IntegerError::NoMethod`] for factors wider than the device
-    /// can multiply, which depends on its shared memory: 68 KiB per block suffice for 2^20 bits.
+    /// can multiply. Factors of 2^20 bits need 68 KiB of shared memory per block.
     pub fn mul(&self, b: &Self) -> Result<Self, IntegerError> {
         self.product(b, Part::Full)
     }

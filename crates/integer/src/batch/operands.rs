@@ -7,7 +7,8 @@ use crate::{IntegerError, UintBatch, Width, cpu, gpu};
 
 impl UintBatch {
     /// Returns the count of results of an operation on `self` and `other`. Returns an error if the
-    /// two batches are on different devices, or if their counts differ and neither is 1.
+    /// two batches are neither both on the CPU nor both on the same device, or if their counts
+    /// differ and neither is 1.
     pub(super) fn count_with(&self, other: &Self) -> Result<usize, IntegerError> {
         if !self.executor.is_same_place(&other.executor) {
             return Err(IntegerError::Places);
@@ -20,8 +21,8 @@ impl UintBatch {
         }
     }
 
-    /// Returns an error unless the batch `into` for a result is on the CPU or device of `self` and
-    /// has `count` numbers of `width`.
+    /// Returns an error unless `into`, the batch given for a result, is on the CPU or device of
+    /// `self` and has `count` numbers of `width`.
     pub(super) fn fits(&self, count: usize, width: Width, into: &Self) -> Result<(), IntegerError> {
         if !self.executor.is_same_place(&into.executor) {
             return Err(IntegerError::Places);

@@ -117,7 +117,7 @@ impl UintBatch {
     /// 1,025 to 16,384 bits use residues modulo primes just below 2^32 (Kawamura and others 2000).
     /// Longer moduli use products and remainders. If a prime used for residues divides a modulus of
     /// the batch, the whole batch is computed again by products and remainders. The time depends on
-    /// the numbers: do not use it for secrets.
+    /// the numbers: do not use this method with secret numbers.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -6,8 +6,8 @@ use crate::operation::Sum;
 use crate::storage::Storage;
 use crate::{Flagged, Flags, IntegerError, UintBatch, cpu};
 
-/// Computes r ← a ± b mod 2^width(r). Writes the carries or borrows to `carries`, unless it is
-/// `None`.
+/// Computes r ← a ± b mod 2^width(r). Writes the carries or borrows to `carries`, unless `carries`
+/// is `None`.
 fn sum(
     sum: Sum,
     a: &UintBatch,
@@ -131,7 +131,7 @@ impl UintBatch {
     }
 
     /// Like [`Self::add`], but writes the sums to `into`, which has the larger width of `self` and
-    /// `b`, and the flags to `carries`, unless it is `None`. Allocates nothing.
+    /// `b`. Writes the flags to `carries`, unless `carries` is `None`. Allocates nothing.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -145,7 +145,8 @@ impl UintBatch {
     }
 
     /// Like [`Self::sub`], but writes the differences to `into`, which has the larger width of
-    /// `self` and `b`, and the flags to `borrows`, unless it is `None`. Allocates nothing.
+    /// `self` and `b`. Writes the flags to `borrows`, unless `borrows` is `None`. Allocates
+    /// nothing.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -159,7 +160,7 @@ impl UintBatch {
     }
 
     /// Computes a ← a + b mod 2^width(a), where a is `self`. The flag is set where a + b ≥
-    /// 2^width(a). b must not be wider than a, and its count must be 1 or that of a.
+    /// 2^width(a). b must not be wider than a, and the count of b must be 1 or the count of a.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -168,7 +169,7 @@ impl UintBatch {
     }
 
     /// Computes a ← a − b mod 2^width(a), where a is `self`. The flag is set where a < b before the
-    /// operation. b must not be wider than a, and its count must be 1 or that of a.
+    /// operation. b must not be wider than a, and the count of b must be 1 or the count of a.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

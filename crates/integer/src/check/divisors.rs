@@ -4,9 +4,9 @@ use super::residue::{add, mul, sub};
 use super::{Numbers, as_many, failing};
 use crate::{Executor, IntegerError, UintBatch};
 
-/// Checks g = gcd(a, b) and returns the indices of the results that fail. It checks that g divides
-/// a and b, and that x·a + y·b = g, so that every common divisor of a and b divides g. For a = b =
-/// 0 only g = 0 passes.
+/// Checks g = gcd(a, b) and returns the indices of the results that fail. Checks that g divides a
+/// and b, and that x·a + y·b = g, which implies that every common divisor of a and b divides g. For
+/// a = b = 0 only g = 0 passes.
 ///
 /// The executor `on` computes the witnesses: a/g and b/g by two divisions, and the cofactors x and
 /// y by [`UintBatch::gcd_ext`]. On a device this takes about two to four times as long as computing

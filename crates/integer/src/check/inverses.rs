@@ -50,8 +50,9 @@ pub fn inverses(
     }))
 }
 
-/// Returns the elements of `which`, indices of numbers a and m, for which m > 0 and the check finds
-/// no common divisor of a and m greater than 1. The executor `on` computes the divisors.
+/// Returns the indices i in `which` for which m_i > 0 and no common divisor of a_i and m_i greater
+/// than 1 is found. The executor `on` computes gcd(a_i, m_i), and the quotients of a_i and m_i by
+/// this divisor.
 fn without_common_divisor(
     a: &Numbers<'_>,
     a_width: Width,

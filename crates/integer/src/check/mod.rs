@@ -12,10 +12,10 @@
 //! | [`differences`] | r + b ≡ a + c·2^w for the borrow c |
 //! | [`products`], [`squares`] | r ≡ a·b |
 //! | [`low_products`] | r + h·2^w ≡ a·b, h computed as a witness |
-//! | [`quotients`] | q·d + r ≡ a and r < d; d = 0 where the flag says so |
+//! | [`quotients`] | q·d + r ≡ a and r < d; the flag is set if and only if d = 0 |
 //! | [`square_roots`] | s² + r ≡ a and r ≤ 2s |
 //! | [`divisors`] | g·(a/g) ≡ a, g·(b/g) ≡ b, x·a + y·b ≡ g; the quotients, x and y are witnesses |
-//! | [`inverses`] | a·x ≡ 1 + k·m and x < m, k a witness; a common divisor > 1 where the flag says that there is no inverse |
+//! | [`inverses`] | a·x ≡ 1 + k·m and x < m, k a witness; if the flag is set, m = 0 or gcd(a, m) > 1 |
 //! | [`powers`] | r < m, and a random sample recomputed on the CPU |
 //!
 //! Over the integers, each of these conditions except the last proves the result. Modulo M, a wrong
@@ -27,7 +27,7 @@
 //! the operands by an executor, which may be the device whose results are checked. A wrong witness
 //! can make a right result fail, but it does not raise the probability that a wrong result passes.
 //!
-//! Cost: to compute a number modulo M, each of its limbs is read once, at about four instructions
+//! Cost: computing a number modulo M reads each of its limbs once and takes about four instructions
 //! per 64 bits. All cores are used.
 
 #[cfg(test)]

@@ -5,12 +5,13 @@ use crate::cpu::compare_limbs;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
 /// Checks the powers r = a^e mod m and returns the indices of the powers that fail. Checks r < m
-/// for all results, and on the CPU recomputes the results with the indices in `sample`. Where m =
-/// 0, checks that the flag is 1 and r = 0; elsewhere, that the flag is 0.
+/// for all results. Recomputes the results with the indices in `sample` on the CPU. Where m = 0,
+/// checks instead that the flag in `zero_moduli` is 1 and r = 0. Where m > 0, checks that the flag
+/// is 0.
 ///
 /// No cheap identity for powers is known. If a share s of the results is wrong, a random sample of
-/// n results contains none of the wrong ones with probability (1 − s)^n. The sample must be drawn
-/// after the results were computed.
+/// n results contains no wrong result with probability (1 − s)^n. The sample must be drawn after
+/// the results were computed.
 ///
 /// This costs as much as the computation of the sample by [`UintBatch::pow_mod`] on the CPU.
 ///

@@ -6,7 +6,8 @@ use crate::cpu::compare_limbs;
 use crate::{IntegerError, UintBatch};
 
 /// Checks a = q·d + r and r < d, and returns the indices of the results that fail. Where d = 0,
-/// checks that the flag in `by_zero` is 1 and q = r = 0; elsewhere, that the flag is 0.
+/// checks instead that the flag in `by_zero` is 1 and q = r = 0. Where d > 0, checks that the flag
+/// is 0.
 ///
 /// # Errors
 /// The errors of [`super::sums`].

@@ -15,7 +15,7 @@ fn fold(x: u128) -> u64 {
 /// Returns x mod M, with 0 ≤ x mod M < M = 2^61 − 1, for the number x with the 32-bit limbs
 /// `limbs`, the lowest first.
 ///
-/// Adds eight limbs of 64 bits at a time. Since 2^64 ≡ 2^3 modulo M, the 64-bit limb j has the
+/// Adds eight limbs of 64 bits at a time. Since 2^64 ≡ 2^3 modulo M, limb j of such a group has the
 /// weight 2^(3j). This takes about four instructions per 64 bits.
 #[must_use]
 pub fn residue(limbs: &[u32]) -> u64 {

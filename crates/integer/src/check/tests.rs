@@ -1,5 +1,5 @@
-//! Tests that right results pass the checks. Also tests that after a change of one bit or flag of a
-//! result, this result fails, and no other.
+//! Tests that right results pass the checks. Also tests that if one bit or flag of a result is
+//! changed, this result fails and all other results pass.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -168,7 +168,7 @@ fn every_changed_bit_is_found() {
     }
 }
 
-/// Tests changed bits with witnesses that a simulated device computes.
+/// Tests that changed bits are found if a simulated device computes the witnesses.
 #[test]
 fn every_changed_bit_is_found_with_the_simulator() {
     let on = Executor::on(Device::simulator().unwrap());
@@ -177,8 +177,8 @@ fn every_changed_bit_is_found_with_the_simulator() {
     changes_are_found(&mut rng, [&a, &b, &m], &on, 3);
 }
 
-/// Tests that results of zeros fail, since a failed device may leave zeros in all numbers and
-/// flags.
+/// Tests that the checks fail if all results and flags are zeros, as a failed device may leave
+/// them.
 #[test]
 fn zeros_are_found() {
     let cpu = Executor::cpu();

@@ -52,8 +52,8 @@ pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     });
 }
 
-/// Returns how many pairs of numbers one core processes at a time: a sixteenth of the number of
-/// pairs for sums, since a greatest common divisor takes as long as many sums.
+/// Returns how many pairs of numbers one core processes at a time. This is a sixteenth of the
+/// number for sums, since a greatest common divisor takes as long as many sums.
 fn at_a_time(a: Operand, b: Operand) -> usize {
     rows_at_a_time(a.width().max(b.width())).div_ceil(16)
 }

@@ -1,5 +1,6 @@
-//! Operations on the CPU: all cores work on a batch, each on some numbers at a time. The arithmetic
-//! of a single number is in [`warpint_natural`].
+//! Operations on the CPU. Instance i of an operation on batches is the computation with number i of
+//! each batch. All cores work on a batch, and each core processes several instances at a time. The
+//! arithmetic of single numbers is in [`warpint_natural`].
 //!
 //! | file | what it computes |
 //! |---|---|
@@ -71,8 +72,8 @@ pub(crate) fn join(pair: &[u32]) -> u64 {
     u64::from(pair[0]) | u64::from(pair[1]) << 32
 }
 
-/// Copies the 32-bit limbs `from` to the 64-bit limbs `to`, and sets the other limbs of `to` to 0.
-/// `to` must be long enough.
+/// Copies the 32-bit limbs `from` to the 64-bit limbs `to`, and sets the higher limbs of `to` to 0.
+/// `to` must have at least half as many limbs as `from`, rounded up.
 fn load(to: &mut [u64], from: &[u32]) {
     let pairs = from.chunks_exact(2);
     let odd = pairs.remainder().first();
@@ -94,7 +95,7 @@ pub(crate) fn limbs_of(row: &[u32]) -> Vec<u64> {
 }
 
 /// Fills the 32-bit limbs `to` with the lowest limbs of the number with the 64-bit limbs `from`.
-/// `from` must be long enough.
+/// `from` must have at least half as many limbs as `to`, rounded up.
 pub(crate) fn store(to: &mut [u32], from: &[u64]) {
     let top = to.len() / 2;
     let mut pairs = to.chunks_exact_mut(2);

@@ -37,9 +37,9 @@ struct Task<'a, const N: usize, const F: usize> {
     flags: [&'a mut [u8]; F],
 }
 
-/// For each i < `count`, calls `row` with temporary memory that `space` made, the index i, and row
-/// i of each result, and stores the flags that `row` returns. One core processes `at_a_time`
-/// consecutive numbers at a time.
+/// Calls `row` for each i < `count`, and stores the flags that `row` returns. The arguments of
+/// `row` are temporary memory made by `space`, the index i, and row i of each result. One core
+/// processes `at_a_time` consecutive numbers at a time.
 pub(super) fn for_rows<S, const N: usize, const F: usize>(
     count: usize,
     at_a_time: usize,

@@ -73,8 +73,8 @@ pub(super) fn accumulate(sum: Sum, x: &mut [u32], y: &[u32]) -> bool {
 
 /// Computes x ← step(x, y, carry) limb by limb, the lowest limb first, and returns the last carry.
 /// `step` returns the new limb and the next carry. Where y has a pair of 32-bit limbs, `step` gets
-/// the pairs of x and y as limbs of 64 bits. For the higher limbs of x, it gets single limbs of 32
-/// bits, with 0 for a missing limb of y.
+/// the pairs of x and y as limbs of 64 bits. For the higher limbs of x, `step` gets single limbs of
+/// 32 bits, and 0 for each missing limb of y.
 #[inline]
 fn chain(x: &mut [u32], y: &[u32], step: impl Fn(u64, u64, bool) -> (u64, bool)) -> bool {
     let (low, high) = x.split_at_mut(y.len());

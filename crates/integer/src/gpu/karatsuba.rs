@@ -111,7 +111,7 @@ impl Gpu {
     /// memory of an operand that is not broadcast and has as many limbs as a result.
     ///
     /// # Errors
-    /// An error of the device or of the kernel's compilation.
+    /// The device fails, or the kernel cannot be compiled.
     ///
     /// # Panics
     /// If the factors do not match the shape, a buffer has fewer than `count` numbers, or the

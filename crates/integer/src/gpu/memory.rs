@@ -6,7 +6,7 @@ use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, View, assert_room}
 
 use super::{Operand, Results};
 
-/// The largest number of limbs of a number; kernels count them in 32 bits.
+/// The largest number of limbs of a number. Kernels count limbs in 32 bits.
 pub(super) const MOST_LIMBS: usize = 1 << 20;
 
 /// Returns an error unless each operand has `count` numbers, `out` has room for `count` results,

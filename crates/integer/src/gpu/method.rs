@@ -14,8 +14,8 @@ use super::{Algorithm, Gpu, Karatsuba, Ntt, Operand, Part, Results, Shape};
 /// A method to multiply two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Karatsuba's identity with this number of levels, and one thread per product of the lowest
-    /// level; with 0 levels, one thread per number.
+    /// Karatsuba's identity with this number of levels. One thread computes each product of the
+    /// lowest level; with 0 levels, this is the whole product.
     Karatsuba(u32),
     /// Number-theoretic transforms modulo the given number of primes.
     Ntt(usize),

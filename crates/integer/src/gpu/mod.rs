@@ -1,5 +1,5 @@
 //! Operations on a device: which kernels compute them, and with which constants the kernels are
-//! compiled.
+//! compiled. Instance i of an operation is the computation with number i of each operand.
 
 mod divide;
 pub mod elementwise;
@@ -117,23 +117,24 @@ pub struct Gpu {
     device: Device,
     /// The compiled kernels. The key is the debug output of their shapes.
     kernels: Arc<Mutex<HashMap<String, Kernel>>>,
-    /// The tables of roots of unity. The key is the number of primes and the number of points.
+    /// The tables of roots of unity for transforms. The key is the number of primes and the number
+    /// of points of a transform.
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
     /// Temporary memory of blocks that compute powers, or products whose residues do not fit in
     /// shared memory. One launch at a time uses it.
     scratch: Arc<Mutex<Option<Buffer<f64>>>>,
-    /// The bases of residues. The key is the number of primes of a base and the number of rows of
-    /// words of a matrix.
+    /// The constants of pairs of bases of residues. The key is the number of primes of a base and
+    /// the number of rows of each matrix in [`Bases`].
     bases: Arc<Mutex<HashMap<(usize, usize), Bases>>>,
     /// Temporary memory of long divisions, used by one division at a time.
     division: Arc<Mutex<divide::Space>>,
-    /// The prices by which the methods of products are chosen.
+    /// The prices, in nanoseconds per product, by which the methods of products are chosen.
     prices: Arc<Prices>,
 }
 
 impl Gpu {
-    /// Creates the operations of a device. No kernels are compiled yet, and methods are chosen by
-    /// estimated prices.
+    /// Creates the operations of a device. No kernels are compiled yet. Methods of products are
+    /// chosen by estimated prices, in nanoseconds per product.
     #[must_use]
     pub fn new(device: &Device) -> Self {
         Self {
@@ -147,14 +148,14 @@ impl Gpu {
         }
     }
 
-    /// Returns the operations with methods chosen by `prices`, which should have been measured on
-    /// this device.
+    /// Returns the operations of the same device with `prices`, which should have been measured on
+    /// this device. Methods of products are chosen by these prices.
     #[must_use]
     pub fn with_prices(self, prices: Prices) -> Self {
         Self { prices: Arc::new(prices), ..self }
     }
 
-    /// Returns the prices by which the methods of products are chosen.
+    /// Returns the prices, in nanoseconds per product, by which the methods of products are chosen.
     #[must_use]
     pub fn prices(&self) -> &Prices {
         &self.prices
@@ -180,8 +181,8 @@ impl Gpu {
         Ok(lock(&self.kernels).entry(key).or_insert(kernel).clone())
     }
 
-    /// Returns the table of roots of unity for a number of primes and a number of points, the
-    /// `key`. `make` computes it on first use.
+    /// Returns the table of roots of unity for the number of primes and the number of points in
+    /// `key`. On first use, `make` computes the table.
     fn roots(
         &self,
         key: (usize, usize),
@@ -206,8 +207,8 @@ impl Gpu {
         work(memory::at_least(&mut lock(&self.scratch), &self.device, len)?.into())
     }
 
-    /// Launches the kernel of `shape` for `count` instances. Its arguments are `args`, then
-    /// `count`.
+    /// Launches the kernel of `shape` for `count` instances. The arguments of the kernel are
+    /// `args`, then `count`.
     ///
     /// # Safety
     /// The requirements of [`Kernel::launch`] hold for `count` instances.

@@ -1,4 +1,8 @@
-//! Products on a device by convolution modulo primes of 47 or 50 bits.
+//! Products on a device by convolution of the digits of the factors, modulo several primes of 47 or
+//! 50 bits. A convolution is computed modulo x^H − 1 by a transform of H points, the head, where H
+//! is a power of two. For lengths that are no power of two, it is computed modulo (x^H − 1)·(x^T −
+//! w) by a transform of the H points of the head and T < H points of the tail, where w is a root of
+//! unity.
 
 use std::fmt::Write;
 
@@ -22,13 +26,13 @@ pub struct Ntt {
     wide: bool,
 }
 
-/// The number of points that a thread has in registers.
+/// The number of points that a thread keeps in registers.
 const HOLDS: usize = 16;
 
-/// The possible lengths of transforms, the shorter ones first. A length is given by log2 of the
-/// number of points of the head, and the share of the tail: 0 for no tail, or r for a tail of 1/2^r
-/// of the points of the head. The lengths are 2^k, 5/4·2^k and 3/2·2^k points. The largest is 2^13,
-/// the limit of a block's shared memory and threads.
+/// The possible lengths of transforms, the shorter ones first. A pair consists of log2 of the
+/// number of points of the head, and the share of the tail: 0 for no tail, or r if the tail has
+/// 1/2^r of the points of the head. The lengths are 2^k, 5/4·2^k and 3/2·2^k points. The largest
+/// length is 2^13 points, the limit of a block's shared memory and threads.
 #[rustfmt::skip]
 const LENGTHS: [(u32, u32); 16] = [
     (8, 0), (8, 2), (8, 1), (9, 0), (9, 2), (9, 1), (10, 0), (10, 2), (10, 1), (11, 0), (11, 2), (11, 1),

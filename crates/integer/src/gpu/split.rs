@@ -38,8 +38,8 @@ impl Split {
     }
 
     /// Returns a split of numbers of `limbs` limbs over more lanes if `count` numbers are too few
-    /// to keep a device of `multiprocessors` multiprocessors busy. Doubles the lanes until they
-    /// suffice, up to 32 lanes or 8 limbs per lane.
+    /// to keep a device of `multiprocessors` multiprocessors busy. Doubles the number of lanes per
+    /// number until the device is busy, a number has 32 lanes, or a lane has at most 8 limbs.
     pub(super) fn spread(self, limbs: usize, count: usize, multiprocessors: u32) -> Self {
         let busy = occupancy::BUSY_THREADS * multiprocessors as usize;
         let mut split = self;
@@ -62,11 +62,11 @@ pub(super) fn even_share(limbs: usize, lanes: usize) -> usize {
     limbs.div_ceil(lanes).next_multiple_of(2).max(4)
 }
 
-/// A kernel in which a group of lanes has a number in its registers.
+/// A kernel in which a group of lanes shares a number in its registers.
 pub(super) trait InLanes: Copy + Debug {
-    /// Pairs (limbs, registers) in ascending order. A thread with at most `limbs` limbs, and more
-    /// than in the preceding pair, uses about `registers` registers. A thread with more limbs than
-    /// in the last pair uses 255 registers.
+    /// Pairs (limbs, registers) in ascending order, which give the approximate number of registers
+    /// of a thread. The first pair with at least as many limbs as the thread applies. A thread with
+    /// more limbs than the last pair uses 255 registers.
     const REGISTERS: [(usize, usize); 5];
 
     /// Returns how the kernel splits numbers among lanes.

@@ -26,10 +26,11 @@ const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
 
 impl SumShape {
     /// Returns the shape with the largest share of busy threads, rounded down to a multiple of
-    /// 1/32. Among shapes with equal shares, prefers first those with at most 4 windows per warp
-    /// for chunks of four limbs, or at most 8 for shorter chunks; then those with fewer threads per
-    /// block; then those with more windows per warp. Returns `None` if the numbers are too long for
-    /// a block.
+    /// 1/32. Returns `None` if the numbers are too long for a block.
+    ///
+    /// Among shapes with equal shares, prefers shapes with at most 4 windows per warp, or at most 8
+    /// if chunks have fewer than four limbs. If several shapes remain, prefers fewer threads per
+    /// block, and then more windows per warp.
     pub(super) fn new(sum: Sum, a_limbs: usize, b_limbs: usize, out_limbs: usize) -> Option<Self> {
         let all = a_limbs | b_limbs | out_limbs;
         let chunk = 1 << all.trailing_zeros().min(2);
@@ -80,7 +81,7 @@ impl Shape for SumShape {
 
 impl Gpu {
     /// Computes `out_i = a_i ± b_i mod 2^(32·out.limbs)`; `carries[i]` is 1 where a carry or borrow
-    /// leaves the highest limb, otherwise 0. `out` has at least as many limbs as a and b; an
+    /// leaves the highest limb, otherwise 0. `out` has at least as many limbs as a and b. An
     /// operand may be the memory of `out` ([`Results::operand`]). Cost: one pass over memory.
     ///
     /// # Errors

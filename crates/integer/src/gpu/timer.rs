@@ -7,16 +7,16 @@ use warpint_device::{Buffer, DeviceError, Effort};
 
 use super::{Gpu, Operand, Part, Step};
 
-/// The largest total number of limbs of the numbers of an operand.
+/// The largest length of an operand in limbs: the limbs of all its numbers together.
 const LIMBS: usize = 1 << 25;
 
-/// The largest total number of limbs of the numbers of an operand on the simulator, where times
-/// have no meaning.
+/// Like [`LIMBS`], but for timings with another effort than `Effort::Whole`, as on the simulator,
+/// where times have no meaning.
 const FEW_LIMBS: usize = 1 << 10;
 
 /// The least duration of a run with `Effort::Whole`, unless memory holds too few products for it.
-/// Before these runs, the device works for about the same duration, which brings it to its clock
-/// rate.
+/// Before the timed runs, the device computes products for about the same duration, so that it
+/// reaches its usual clock rate.
 const RUN: Duration = Duration::from_millis(20);
 
 /// The number of timed runs.
@@ -52,7 +52,7 @@ impl ProductTimer {
     /// Allocates memory for operands and results on the device.
     ///
     /// # Errors
-    /// Out of memory, or an error of the device.
+    /// The memory cannot be allocated, or the device fails.
     pub fn new(gpu: &Gpu, effort: Effort) -> Result<Self, DeviceError> {
         let most = if effort == Effort::Whole { LIMBS } else { FEW_LIMBS };
         let device = gpu.device();

@@ -10,8 +10,7 @@ impl Operation {
     /// all numbers of the other operands. b and m are ignored if the operation does not use them.
     ///
     /// # Errors
-    /// The errors of the corresponding method of [`UintBatch`]: operands on different devices or of
-    /// different counts, out of memory, a device failure.
+    /// The errors of the corresponding method of [`UintBatch`].
     pub fn apply(
         self,
         [a, b, m]: [&UintBatch; 3],
@@ -42,11 +41,12 @@ impl Operation {
     }
 
     /// Returns the indices of the results that fail the checks of [`check`], in ascending order.
+    ///
     /// Operands and results are in the host's memory. `flags` are the flags that
-    /// [`Operation::apply`] returned, 0 or 1 per number. `flags` is ignored if the operation has no
-    /// flags. For an operation with [`Evidence::Sample`](super::Evidence), the results with the
-    /// indices in `sample`, which are ascending, are recomputed. The executor `on` computes the
-    /// witnesses: numbers, such as quotients, that make a check cheap.
+    /// [`Operation::apply`] returned, 0 or 1 per number; they are ignored if the operation has no
+    /// flags. `sample` has the indices of the results that are recomputed if the operation has
+    /// [`Evidence::Sample`](super::Evidence). The executor `on` computes the witnesses: numbers,
+    /// such as quotients, that make a check cheap.
     ///
     /// # Errors
     /// The errors of the corresponding function of [`check`].

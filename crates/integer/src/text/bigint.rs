@@ -8,8 +8,8 @@ impl UintBatch {
     /// Returns a batch of `numbers`.
     ///
     /// # Errors
-    /// [`IntegerError::Overflow`] for the first number that has more bits than `width`; out of
-    /// memory.
+    /// [`IntegerError::Overflow`] for the first number that has more bits than `width`; the errors
+    /// of [`Self::from_limbs`].
     pub fn from_biguints<'a>(
         executor: &Executor,
         width: Width,
@@ -30,7 +30,7 @@ impl UintBatch {
     /// Returns all numbers of the batch. On a device, waits for the operations submitted before.
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`IntegerError::Device`] for errors of the device.
     pub fn to_biguints(&self) -> Result<Vec<BigUint>, IntegerError> {
         self.with_limbs(|limbs| {
             let rows = limbs.chunks_exact(self.width().limbs());

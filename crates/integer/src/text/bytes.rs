@@ -7,8 +7,8 @@ impl UintBatch {
     /// number first.
     ///
     /// # Errors
-    /// [`IntegerError::Length`] unless the length of `bytes` is a multiple of width/8; out of
-    /// memory.
+    /// [`IntegerError::Length`] unless the length of `bytes` is a multiple of width/8; the other
+    /// errors of [`Self::from_limbs`].
     pub fn from_bytes_le(
         executor: &Executor,
         width: Width,
@@ -43,7 +43,7 @@ impl UintBatch {
     /// byte of each number first. On a device, waits for the operations submitted before.
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`IntegerError::Device`] for errors of the device.
     pub fn to_bytes_le(&self) -> Result<Vec<u8>, IntegerError> {
         self.with_limbs(|limbs| limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect())
     }
@@ -52,7 +52,7 @@ impl UintBatch {
     /// highest byte of each number first. On a device, waits for the operations submitted before.
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`IntegerError::Device`] for errors of the device.
     pub fn to_bytes_be(&self) -> Result<Vec<u8>, IntegerError> {
         self.with_limbs(|limbs| {
             let numbers = limbs.chunks_exact(self.width().limbs());

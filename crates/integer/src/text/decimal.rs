@@ -19,13 +19,14 @@ pub(super) fn powers_for_digits(digits: usize, width: Width) -> Powers {
     Powers::new(digits.min(most_digits(width)))
 }
 
-/// Returns an upper bound of the number of decimal digits of a number of `width`, derived from
-/// log10 2 < 0.30103.
+/// Returns an upper bound on the number of decimal digits of numbers of `width`, derived from log10
+/// 2 < 0.30103.
 fn most_digits(width: Width) -> usize {
     (u64::from(width.bits()) * 30_103 / 100_000 + 1) as usize
 }
 
-/// Reads the number with the decimal digits `text` into `row`, its 32-bit limbs, the lowest first.
+/// Reads the number with the decimal digits `text` and stores its 32-bit limbs in `row`, the lowest
+/// first. `width` is the width of `row`.
 pub(super) fn read(
     text: &str,
     row: &mut [u32],
@@ -52,7 +53,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Returns the decimal digits of the number with the 32-bit limbs `row`.
+/// Returns the decimal digits of the number with the 32-bit limbs `row`, the highest digit first.
 pub(super) fn write(row: &[u32], powers: &Powers) -> String {
     format(&limbs_of(row), powers)
 }

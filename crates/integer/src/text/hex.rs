@@ -5,8 +5,8 @@ use warpint_natural::radix::hex::{of_words, words};
 use super::check;
 use crate::{TextProblem, Width};
 
-/// Reads the number with the hexadecimal digits `text` into `row`, its 32-bit limbs, the lowest
-/// first.
+/// Reads the number with the hexadecimal digits `text` and stores its 32-bit limbs in `row`, the
+/// lowest first. `width` is the width of `row`.
 pub(super) fn read(text: &str, row: &mut [u32], width: Width) -> Result<(), TextProblem> {
     check(text, "hexadecimal", |c| c.is_ascii_hexdigit())?;
     let digits = text.trim_start_matches('0').as_bytes();
@@ -19,7 +19,8 @@ pub(super) fn read(text: &str, row: &mut [u32], width: Width) -> Result<(), Text
     Ok(())
 }
 
-/// Returns the hexadecimal digits of the number with the 32-bit limbs `row`.
+/// Returns the hexadecimal digits of the number with the 32-bit limbs `row`, the highest digit
+/// first.
 pub(super) fn write(row: &[u32]) -> String {
     of_words(row.iter().copied())
 }

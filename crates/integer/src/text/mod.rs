@@ -11,12 +11,14 @@ use rayon::prelude::*;
 use crate::{Executor, IntegerError, TextProblem, UintBatch, Width};
 
 impl UintBatch {
-    /// Reads numbers from their hexadecimal digits, the highest first, in lower or upper case, with
-    /// any number of leading zeros, and returns their batch. Uses all cores.
+    /// Reads numbers from their hexadecimal digits and returns their batch. The digits of a text
+    /// are in lower or upper case, the highest first, with any number of leading zeros. Uses all
+    /// threads of the executor, or all cores if the executor is a device.
     ///
     /// # Errors
     /// [`IntegerError::Text`] for the first text that is not a number or whose number has more bits
-    /// than `width`; out of memory.
+    /// than `width`; [`IntegerError::Memory`] if host memory cannot be allocated; the errors of
+    /// [`Self::from_limbs`].
     pub fn from_hex<'a>(
         executor: &Executor,
         width: Width,
@@ -26,9 +28,10 @@ impl UintBatch {
         from_texts(executor, width, &texts, |text, row| hex::read(text, row, width))
     }
 
-    /// Reads numbers from their decimal digits, the highest first, with any number of leading
-    /// zeros, and returns their batch. Uses all cores. A long number of n digits takes about log n
-    /// times as long as a product of two numbers of n/2 digits.
+    /// Reads numbers from their decimal digits and returns their batch. The digits of a text begin
+    /// with the highest, after any number of leading zeros. Uses all threads of the executor, or
+    /// all cores if the executor is a device. A long number of n digits takes about log n times as
+    /// long as a product of two numbers of n/2 digits.
     ///
     /// # Errors
     /// The errors of [`Self::from_hex`].
@@ -47,17 +50,18 @@ impl UintBatch {
     /// leading zeros: `0` for zero. On a device, waits for the operations submitted before.
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`IntegerError::Device`] for errors of the device.
     pub fn to_hex(&self) -> Result<Vec<String>, IntegerError> {
         self.to_texts(hex::write)
     }
 
     /// Returns the decimal digits of each number, the highest first, without leading zeros: `0` for
-    /// zero. Uses all cores. A long number of n digits takes about log n times as long as a
-    /// division by a number of n/2 digits. On a device, waits for the operations submitted before.
+    /// zero. Uses all threads of the executor, or all cores if the executor is a device. A long
+    /// number of n digits takes about log n times as long as a division by a number of n/2 digits.
+    /// On a device, waits for the operations submitted before.
     ///
     /// # Errors
-    /// An error of the device.
+    /// [`IntegerError::Device`] for errors of the device.
     pub fn to_decimal(&self) -> Result<Vec<String>, IntegerError> {
         let powers = self.executor().on_threads(|| decimal::powers_for_width(self.width()));
         self.to_texts(|row| decimal::write(row, &powers))
@@ -76,7 +80,7 @@ impl UintBatch {
 }
 
 /// Reads text i into number i by `read`, for all i, and returns the batch of numbers. If some texts
-/// cannot be read, returns the error of the first of them.
+/// cannot be read, returns the error of the first such text.
 fn from_texts(
     executor: &Executor,
     width: Width,

@@ -120,7 +120,7 @@ fn what_devices_do_not_have_is_refused() {
     }
 }
 
-/// Tests carries that run through all warps of a block, which pass carries on through shared
+/// Tests carries that run through all warps of a block. The warps exchange carries through shared
 /// memory.
 #[test]
 fn sums_over_several_warps_are_those_of_the_cpu_in_any_order_of_threads() {

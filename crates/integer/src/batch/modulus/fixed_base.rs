@@ -16,10 +16,11 @@ use crate::{IntegerError, UintBatch, Width, cpu};
 ///
 /// A power with an exponent of E bits takes ⌈E/w⌉ − 1 products modulo m and no squarings. The table
 /// has 2^w·⌈E/w⌉ residues. The window w is the largest number from 1 to 6 for which the table takes
-/// at most 256 MiB, or 1 if there is none. Filling the table takes E successive squarings of one
-/// number, and 2^w − 2 products of batches of ⌈E/w⌉ numbers.
+/// at most 256 MiB, or 1 if there is none. Filling the table takes about E successive squarings of
+/// one number, and 2^w − 2 products of batches of ⌈E/w⌉ numbers.
 ///
-/// The time and the table entries read depend on the exponents: do not use it for secrets.
+/// The time and the table entries read depend on the exponents: do not use this type with secret
+/// exponents.
 #[derive(Debug)]
 pub struct FixedBase<'m> {
     modulus: &'m Modulus,

@@ -42,7 +42,7 @@ const LONG_ON_DEVICES: u32 = 16_384;
 ///
 /// Results have the width of m, and are less than m. Their count follows from the counts of
 /// operands and moduli, as described at [`UintBatch`]. The time depends on the numbers: do not use
-/// it for secrets.
+/// this type with secret numbers.
 #[derive(Debug)]
 pub struct Modulus {
     m: UintBatch,
@@ -58,9 +58,9 @@ fn ones(executor: &Executor, count: usize, width: Width) -> Result<UintBatch, In
 }
 
 impl Modulus {
-    /// Prepares the modulus m, or one modulus per number, for remainders by the method that is
-    /// faster at its bit length. Costs one division if that method uses reciprocals. On a device,
-    /// waits for the operations submitted before.
+    /// Prepares the modulus m, or one modulus per number, for remainders by division or by
+    /// reciprocals, whichever is faster at the bit length of the moduli. Reciprocals cost one
+    /// division. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// [`IntegerError::ZeroModulus`] if a modulus is 0; [`IntegerError::TooWide`] for more than

@@ -115,7 +115,7 @@ fn multiples_of_a_modulus_are_taken_off() {
     }
 }
 
-/// Tests that the steps of an exponent reproduce the exponent.
+/// Tests that the steps computed for an exponent represent this exponent.
 #[test]
 fn steps_are_the_exponent() {
     let mut rng = ChaCha8Rng::seed_from_u64(82);
@@ -136,8 +136,8 @@ fn steps_are_the_exponent() {
     }
 }
 
-/// Tests windows of every size, including sizes that do not divide the bits of a limb, and a
-/// truncated last window.
+/// Tests tables for fixed bases with windows of every size. Some sizes do not divide the 32 bits of
+/// a limb, and the last window may be shorter than the others.
 #[test]
 fn windows_of_every_width() {
     let mut rng = ChaCha8Rng::seed_from_u64(83);

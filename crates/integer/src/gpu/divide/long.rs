@@ -276,7 +276,9 @@ impl<'a> Long<'a> {
     }
 
     /// Corrects the guessed quotients of a step. Reads the overflows of the guesses from `from`,
-    /// and writes the overflows of the corrected quotients to `to`.
+    /// and writes the overflows of the corrected quotients to `to`, unless `to` is `None`. If
+    /// `kernel` is [`Kernel::Digit`], the quotients have one limb. The kernel then guesses them
+    /// itself, and `from` is `None`.
     fn correct(
         &self,
         kernel: Kernel,

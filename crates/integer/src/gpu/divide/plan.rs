@@ -86,8 +86,8 @@ impl<'a> Costs<'a> {
     }
 
     /// Returns the cost of computing quotients of at most `limbs` limbs by `divide.cu`, and of
-    /// reading and writing the numbers. The estimate assumes half of an H200's instruction rate,
-    /// which measurements reach with eight warps per multiprocessor.
+    /// reading and writing the numbers. The estimate assumes half of an H200's instruction rate.
+    /// The kernel was measured to reach this rate with eight warps per multiprocessor.
     pub(super) fn of_kernel(&self, shape: &Divide, limbs: usize) -> f64 {
         let slots = (limbs * shape.split.lanes * (28 + 3 * shape.split.limbs)) as f64;
         let few = (8.0 / shape.warps(self.shared_memory) as f64).max(1.0);

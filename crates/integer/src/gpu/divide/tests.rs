@@ -197,8 +197,9 @@ impl Pairs {
     }
 }
 
-/// Returns a function that makes plans with the given levels. Blocks have `base`·2^levels limbs,
-/// and there are as many blocks as the quotients need.
+/// Returns a function that makes plans with `levels` levels of guesses, or without guesses if
+/// `levels` is `None`. Blocks have `base`·2^levels limbs, and there are as many blocks as the
+/// quotients need.
 fn forced(base: usize, levels: Option<u32>) -> impl Fn(usize, usize) -> Option<Plan> {
     move |divisor, quotient| {
         let block = base << levels.unwrap_or(0);
@@ -346,8 +347,8 @@ fn products_are_divided_too() {
     }
 }
 
-/// Tests the estimated costs of divisions on an H200, in nanoseconds: by `divide.cu` against
-/// measurements, and of long numbers against a range of times.
+/// Tests the estimated costs of divisions on an H200, in nanoseconds. Compares the costs of
+/// `divide.cu` with measurements, and the costs of long divisions with ranges of times.
 #[test]
 fn long_divisions_cost_a_few_products() {
     let gpu = gpu();

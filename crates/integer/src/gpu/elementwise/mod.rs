@@ -13,7 +13,7 @@ pub use crate::operation::{Bitwise, Extreme, Shift};
 use shape::{GroupShape, Kernel};
 
 /// Returns the sources of the kernels of limb-wise operations, for chunks of every size and groups
-/// of every kind.
+/// of 1, 8, 32 and 256 lanes.
 #[must_use]
 pub fn sources() -> Vec<Source> {
     shape::sources()
@@ -236,8 +236,8 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &args.concat()) }
     }
 
-    /// Computes `out_i` = `a_i`·2^bits or ⌊`a_i`/2^bits⌋, mod 2^(32·`out.limbs`). Results must not
-    /// alias operands.
+    /// Computes `out_i` = `a_i`·2^bits for a left shift, or ⌊`a_i`/2^bits⌋ for a right shift, mod
+    /// 2^(32·`out.limbs`). Results must not alias operands.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.

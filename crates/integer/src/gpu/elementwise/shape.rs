@@ -134,7 +134,8 @@ impl Shape for GroupShape {
     }
 }
 
-/// Returns the sources of every kernel, with chunks of every size and lanes of every kind.
+/// Returns the sources of every kernel, with chunks of every size and groups of 1, 8, 32 and 256
+/// lanes.
 pub(super) fn sources() -> Vec<Source> {
     const LANES: [(usize, bool); 4] = [(1, false), (8, false), (32, true), (THREADS, true)];
     let mut sources = vec![];

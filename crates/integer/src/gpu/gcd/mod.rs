@@ -22,8 +22,8 @@ pub struct Gcd {
 /// The largest number of 30-bit limbs of each number in the registers of a lane.
 const MAX_LIMBS: usize = 72;
 
-/// Numbers of a large batch are split among more lanes only if a lane would otherwise have more
-/// than this number of 30-bit limbs.
+/// The largest number of 30-bit limbs per lane for all other numbers of lanes. Numbers for which a
+/// lane would have more limbs are split among more lanes.
 const FEW_LIMBS: usize = 36;
 
 impl Gcd {

@@ -36,9 +36,8 @@ pub(in crate::gpu) fn fibonacci(limbs: usize) -> (Vec<u32>, Vec<u32>) {
     }
 }
 
-/// Returns two numbers with the numbers of limbs in `limbs`. They are random multiples of g, a
-/// number of `common` limbs, except that in a number of n limbs the `zeros` mod n lowest limbs are
-/// set to 0.
+/// Returns two numbers with the numbers of limbs in `limbs`: random multiples of g, which has
+/// `common` limbs. In a number of n limbs, the lowest `zeros` mod n limbs are then set to 0.
 pub(in crate::gpu) fn multiples(
     rng: &mut ChaCha8Rng,
     (g, common): (&[u32], usize),
@@ -54,8 +53,8 @@ pub(in crate::gpu) fn multiples(
     (a, b)
 }
 
-/// Checks the greatest common divisors of one in `every` of the hard pairs, and of all pairs that
-/// need the most steps.
+/// Checks the greatest common divisors of all pairs that need the most steps, and of every n-th of
+/// the other hard pairs, where n is `every`.
 fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     let Gcd { a_limbs, b_limbs, .. } = *shape;
     let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -101,7 +100,7 @@ fn divisors_by_steps() {
     }
 }
 
-/// Tests numbers too long for one warp, whose lanes are in several warps.
+/// Tests numbers that are too long for one warp and are split among the lanes of several warps.
 #[test]
 fn divisors_by_blocks() {
     let gpu = gpu();

@@ -28,9 +28,9 @@ fn shifted(x: &[u32], c: i64) -> Vec<u32> {
     x.iter().map(limb).collect()
 }
 
-/// Returns one in `every` of the hard pairs of numbers, and all pairs that need the most steps. The
-/// hard pairs combine every hard number with every hard modulus m, odd or even, and also m − 1, m
-/// and m + 1 with m. Other hard pairs have a common divisor.
+/// Returns all pairs of numbers that need the most steps, and every n-th of the other hard pairs,
+/// where n is `every`. The hard pairs combine every hard number with every hard modulus m, odd or
+/// even, and also m − 1, m and m + 1 with m. Further hard pairs have a common divisor.
 fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     let mut moduli = numbers(&mut rng, 12, b_limbs);

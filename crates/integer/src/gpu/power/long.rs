@@ -75,11 +75,12 @@ impl Work<'_> {
     }
 
     /// If `keep` is true, stores `numbers` as the entry `entry` of the table. Otherwise, replaces
-    /// each number by its power in an entry of the table. The index of the entry is the value of
-    /// `window` bits of the number's exponent, beginning at bit `bit`.
+    /// number i by the power with index i in an entry of the table. The index of this entry is the
+    /// value of the `window` bits of the exponent e_i that begin at bit `bit`.
     ///
     /// # Panics
-    /// If a buffer has fewer than `count` numbers, or the table lacks the entries.
+    /// If a buffer has fewer than `count` numbers, or the table has fewer than 2^window entries, or
+    /// `entry` is not below 2^window.
     fn moves(
         &mut self,
         keep: bool,

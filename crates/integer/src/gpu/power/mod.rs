@@ -31,8 +31,8 @@ const MAX_LIMBS: usize = 32;
 
 const THREADS: usize = 128;
 
-/// Returns the size w of windows, in bits, that needs the fewest products for exponents of `bits`
-/// bits: 2^w for the table of powers, and one per window. w is in `widths`.
+/// Returns the size w of windows, in bits, with which powers with exponents of `bits` bits take the
+/// fewest products: 2^w for the table of powers, and one per window. w is in `widths`.
 fn window(bits: usize, widths: RangeInclusive<usize>) -> usize {
     let least = *widths.start();
     widths.min_by_key(|w| (1 << w) + bits.div_ceil(*w)).unwrap_or(least)
@@ -104,10 +104,11 @@ impl Gpu {
     /// 0 and the flag is 1. Waits for the device.
     ///
     /// For moduli of up to 1,024 bits, one thread computes each power. Longer moduli, of up to
-    /// about 16,384 bits, use residues modulo primes of 32 bits. For still longer moduli, the whole
-    /// batch is computed by about (7/6)·log2 e successive products, each followed by a remainder.
-    /// The batch is also computed in this way, after an attempt by residues, if one of the primes
-    /// divides a modulus; for a random modulus of n limbs the probability of this is about n/2^32.
+    /// about 16,384 bits, use residues modulo two bases of primes of 32 bits. For still longer
+    /// moduli, the whole batch is computed by about (7/6)·log2 e successive products, each followed
+    /// by a remainder. The batch is also computed in this way if a prime of the first base divides
+    /// a modulus, which is found after an attempt by residues. For a random modulus of n limbs the
+    /// probability is about n/2^32.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method

@@ -32,7 +32,8 @@ fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     (0..count).map(number).collect()
 }
 
-/// A version of the kernel for operands of the given numbers of limbs, with a simulated device.
+/// A version of the kernel for powers x^e mod m, with a simulated device. `limbs` has the numbers
+/// of limbs of x, e and m.
 struct Case {
     gpu: Gpu,
     shape: PowerResidues,
@@ -45,8 +46,8 @@ impl Case {
         Self { gpu, shape: PowerResidues::with(limbs, shape).unwrap(), limbs }
     }
 
-    /// Returns the powers, and the flags, which are 1 for zero moduli. Returns `None` if the method
-    /// refuses the moduli.
+    /// Returns the powers, and the flags, which are 1 for zero moduli. Returns `None` if a prime of
+    /// the first base divides a modulus.
     fn powers(&self, numbers: [&[Vec<u32>]; 3]) -> Option<(Vec<u32>, Vec<u8>)> {
         let device = self.gpu.device();
         let count = numbers.map(<[_]>::len).into_iter().max().unwrap();

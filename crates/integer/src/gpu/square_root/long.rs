@@ -3,8 +3,8 @@
 //! doubles the number of limbs of the roots. The comments of the kernels prove that the results are
 //! exact.
 //!
-//! The last level needs no remainder of its division. The root, which may be 1 too large, is
-//! shifted down to the root of a, and its square gives the remainder.
+//! The last level needs no remainder of its division. The root that it computes may be 1 too large.
+//! This root is shifted down to the root of a, and its square gives the remainder.
 
 use warpint_device::{Arg, Buffer, DeviceError, assert_room};
 
@@ -187,8 +187,8 @@ impl Long<'_> {
         self.gpu.root_by_limbs(&shape, aligned, to, self.count)
     }
 
-    /// Computes roots of twice as many limbs as the level starts with. The last level computes the
-    /// roots of a itself, shifted down, which may be 1 too large, and their squares.
+    /// Computes roots of twice as many limbs as the level starts with. The last level instead
+    /// computes the roots of a, which may be 1 too large, and their squares.
     fn level(&mut self, level: u32) -> Result<(), DeviceError> {
         let (half, is_last) = (self.half(level), level + 1 == self.plan.levels);
         self.dividend(level)?;

@@ -49,10 +49,10 @@ const WARPS: usize = 12;
 const SUMS: (usize, usize) = (3, 4);
 
 impl PowerResidues {
-    /// Returns the version for bases, exponents and moduli with the numbers of limbs in `limbs`, in
-    /// this order, on a device with `shared_memory` bytes of shared memory per block. Returns
-    /// `None` if the base has more limbs than the modulus, or if the residues do not fit in shared
-    /// memory.
+    /// Returns the version for powers x^e mod m, where `limbs` has the numbers of limbs of x, e and
+    /// m, in this order, on a device with `shared_memory` bytes of shared memory per block. Returns
+    /// `None` if x has more limbs than m, if m has more than 512 limbs, or if the residues do not
+    /// fit in shared memory.
     pub(in super::super) fn new(limbs: [usize; 3], shared_memory: u32) -> Option<Self> {
         let (groups, tiles) = SUMS;
         let chunks = words(limbs[2]).div_ceil(8 * groups);
@@ -167,7 +167,7 @@ impl Gpu {
     }
 
     /// Like [`Gpu::power`], but by residues. Returns true if the results were computed. Returns
-    /// false, without results, if a prime of the bases divides a modulus.
+    /// false, without results, if a prime of the first base divides a modulus.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.
