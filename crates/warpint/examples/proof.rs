@@ -1,9 +1,9 @@
 //! Builds and verifies a proof of a PRP test:
 //! `cargo run --release --example proof -- [EXPONENT [POWER [FOLDER]]]`.
 //!
-//! Verification takes a small part of the test's squarings: p/2^POWER, and some hundreds for each
-//! unit of POWER. If POWER is one larger, the test stores twice the number of residues until the
-//! proof is built.
+//! Verification takes a small part of the squarings of the test: p/2^POWER squarings, where p is
+//! the exponent, and some hundreds for each unit of POWER. If POWER is increased by one, the test
+//! stores twice as many residues until the proof is built.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -58,8 +58,8 @@ fn run(exponent: &str, power: u32, folder: &Path) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Tests M_p, builds a proof of the test, and returns the path of the proof file; `None` if no
-/// proof could be built.
+/// Tests 2^p − 1 for the exponent p, builds a proof of the test, and returns the path of the proof
+/// file. Returns `None` if no proof could be built.
 fn prove(exponent: &str, power: u32, folder: &Path) -> Result<Option<PathBuf>, RunError> {
     let spec = TestSpec::new(TestKind::Prp, exponent.parse()?);
     let mut job = Job::new(spec, folder);
@@ -79,7 +79,7 @@ fn verify(path: &Path) -> Result<String, RunError> {
     Ok(verified.map_or_else(|| "stopped".into(), |report| report.to_string()))
 }
 
-/// Changes a bit of a proof and returns the reason for which the verification refuses it.
+/// Changes a bit of a proof and returns the reason why verification refuses the changed proof.
 fn refusal(file: &ProofFile) -> Result<String, RunError> {
     let mut residues = file.residues().to_vec();
     if let Some(byte) = residues.last_mut().and_then(|residue| residue.first_mut()) {

@@ -1,8 +1,9 @@
 //! A PRP test of M_p = 2^p − 1, with progress and with checkpoints from which it resumes:
 //! `cargo run --release --example prp -- [EXPONENT [FOLDER]]`.
 //!
-//! Stop it with Ctrl-C: the same command resumes from the last checkpoint, which is at most five
-//! seconds old. After the test, the same command repeats the result, which is stored in the folder.
+//! Stop the test with Ctrl-C. The same command then resumes from the last checkpoint, which is at
+//! most five seconds old. After the test, the same command prints the stored result
+//! again.
 
 use std::env;
 use std::path::Path;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tests M_p in a folder, with a checkpoint every five seconds.
+/// Tests 2^p − 1 for the exponent p, with files in `folder` and a checkpoint every five seconds.
 fn test(exponent: &str, folder: &Path, stop: &StopToken) -> Result<Report, RunError> {
     let spec = TestSpec::new(TestKind::Prp, exponent.parse()?);
     let mut job = Job::new(spec, folder);
@@ -48,7 +49,8 @@ fn test(exponent: &str, folder: &Path, stop: &StopToken) -> Result<Report, RunEr
     job.run(&observer, stop)
 }
 
-/// Reports events on standard error: the method, about one line per second, and all problems.
+/// Reports events on standard error: the method, the progress in about one line per second, and all
+/// problems.
 fn tell(event: &RunEvent<'_>) {
     match event {
         RunEvent::Note(note) => eprintln!("{note}"),

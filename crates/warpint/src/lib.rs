@@ -2,12 +2,14 @@
 //!
 //! * [`mersenne`]: Lucas–Lehmer and PRP tests of 2^p − 1.
 //! * [`integer`]: operations on batches of integers, millions at once.
-//! * [`batch`]: files of numbers, and batch jobs from files to a file.
+//! * [`batch`]: files of numbers, and batch jobs, which read operands from files and write results
+//!   to a file.
 //! * [`collatz`]: verification of the Collatz conjecture, delays and records.
 //! * [`transform`]: Fourier transforms over finite fields, among them big prime fields.
-//! * [`runner`]: tests with checkpoints, proofs and recorded results; workers on lists of
+//! * [`runner`]: tests with checkpoints, proofs and recorded results; workers that process lists of
 //!   assignments.
-//! * [`gimps`]: the files that programs around GIMPS read and write.
+//! * [`gimps`]: the file formats of GIMPS (the Great Internet Mersenne Prime Search) and its
+//!   programs.
 //! * [`device`]: GPUs and kernels.
 //! * [`natural`]: single natural numbers of any length.
 //! * [`arith`]: exact scalar arithmetic.
@@ -18,14 +20,15 @@
 //! GPUs require the feature `cuda`. For example, `default-features = false` with `features =
 //! ["integer", "cuda"]` builds only batches, on the CPU and on GPUs.
 //!
-//! The programs in `examples/` are PRP tests with progress and checkpoints (`prp`), proofs
+//! The programs in `examples/` demonstrate PRP tests with progress and checkpoints (`prp`), proofs
 //! (`proof`), batches on CPU and GPU (`batch`), verification of the Collatz conjecture (`collatz`),
 //! a convolution (`convolution`) and transforms over a user-defined field (`own_prime`).
 //!
 //! Each error is one line that says what went wrong. Its [`ErrorKind`] distinguishes bad input from
 //! a full disk or a failing device.
 //!
-//! A whole Lucas–Lehmer test, with an engine and a transform length that suit the exponent:
+//! A whole Lucas–Lehmer test. `Plan::new` chooses an engine and a transform length for the
+//! exponent:
 //!
 //! ```
 //! use warpint::mersenne::{
@@ -44,8 +47,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The same test as a job in a directory, with checkpoints, a stored result and a line in its
-//! `results.txt`. The closure receives events:
+//! The same test as a job in a directory. The job writes checkpoints, a stored result and a line in
+//! the file `results.txt` of the directory. The closure receives events:
 //!
 //! ```
 //! use std::path::Path;
@@ -81,7 +84,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Batches of powers modulo one number, and of powers of one base; precomputed values are reused:
+//! Batches of powers modulo one number, and batches of powers of one base. Precomputed values are
+//! reused:
 //!
 //! ```
 //! use warpint::integer::{Executor, Modulus, UintBatch, Width};
@@ -98,8 +102,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Numbers read from a file and squared, and a whole job from files to a file, which reads,
-//! computes and writes some numbers at a time and can be resumed:
+//! Numbers are read from a file and squared. Then a job reads operands from files, computes
+//! inverses, and writes them to a file. A job processes some numbers at a time and can be resumed:
 //!
 //! ```
 //! use warpint::batch::{Form, Format, Item, Job, News, Request, Source};

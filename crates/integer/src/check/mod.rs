@@ -12,10 +12,10 @@
 //! | [`differences`] | r + b ≡ a + c·2^w for the borrow c |
 //! | [`products`], [`squares`] | r ≡ a·b |
 //! | [`low_products`] | r + h·2^w ≡ a·b, h computed as a witness |
-//! | [`quotients`] | q·d + r ≡ a and r < d; the flag is set if and only if d = 0 |
+//! | [`quotients`] | q·d + r ≡ a and r < d; flagged if and only if d = 0 |
 //! | [`square_roots`] | s² + r ≡ a and r ≤ 2s |
 //! | [`divisors`] | g·(a/g) ≡ a, g·(b/g) ≡ b, x·a + y·b ≡ g; the quotients, x and y are witnesses |
-//! | [`inverses`] | a·x ≡ 1 + k·m and x < m, k a witness; if the flag is set, m = 0 or gcd(a, m) > 1 |
+//! | [`inverses`] | a·x ≡ 1 + k·m and x < m, k a witness; if flagged, m = 0 or gcd(a, m) > 1 |
 //! | [`powers`] | r < m, and a random sample recomputed on the CPU |
 //!
 //! Over the integers, each of these conditions except the last proves the result. Modulo M, a wrong

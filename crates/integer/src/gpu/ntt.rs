@@ -230,14 +230,19 @@ impl Ntt {
         ])
     }
 
-    /// Returns the roots of unity for each prime: the tables of all passes, which together have as
-    /// many roots as a transform has points, then the tables of the inverse roots.
+    /// Returns the roots of unity for each prime: first the tables of all passes, then the tables
+    /// of all passes with the inverse roots. The tables of all passes are padded with ones to as
+    /// many roots as a transform has points.
+    ///
+    /// A block of n points represents a polynomial modulo z^n − ρ², where ρ is the root of the
+    /// block. A stage splits block x into block 2x modulo z^(n/2) − ρ, and block 2x + 1 modulo
+    /// z^(n/2) + ρ. The head begins as block 0, and the tail as block 2^share.
     ///
     /// Let H be the number of points of the head. The root of block x is a power of a root of unity
-    /// of order 2·H; its exponent is x with its log2 H bits reversed. The table of a pass of R
-    /// stages on B blocks has the roots of the blocks 2^r·β + c for r < R, c < 2^r and β < B; β
-    /// varies fastest, r slowest. In the first pass the roots of the head precede those of the
-    /// tail.
+    /// of order 2·H; the exponent is x with its log2 H bits reversed. The table of a pass of R
+    /// stages has the roots of the blocks 2^r·β + c for r < R, c < 2^r and all blocks β at which
+    /// the pass begins; β varies fastest, r slowest. In the table of the first pass, the roots of
+    /// the head precede the roots of the tail.
     fn roots(&self) -> Result<Vec<[f64; 2]>, DeviceError> {
         let bits = self.log_head;
         let mut roots = Vec::with_capacity(2 * self.primes * self.points());

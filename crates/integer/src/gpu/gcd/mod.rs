@@ -19,7 +19,8 @@ pub struct Gcd {
     split: Split,
 }
 
-/// The largest number of 30-bit limbs of each number in the registers of a lane.
+/// The largest number of 30-bit limbs of each number in the registers of a lane, if a number has 32
+/// or 512 lanes.
 const MAX_LIMBS: usize = 72;
 
 /// The largest number of 30-bit limbs per lane for all other numbers of lanes. Numbers for which a

@@ -21,16 +21,16 @@ pub struct Inverse {
     split: Split,
 }
 
-/// The largest number of 30-bit limbs per lane of each of the four numbers of the kernel. Limbs
-/// that do not fit in registers are in local memory.
+/// The largest number of 30-bit limbs per lane if a number has 512 lanes, the largest block. The
+/// kernel keeps four such numbers. Limbs that do not fit in registers are in local memory.
 const MAX_LIMBS: usize = 72;
 
-/// The largest number of 30-bit limbs per lane of each of the four numbers of the kernel, if all
-/// lanes of a number are in one warp.
+/// The largest number of 30-bit limbs per lane if a number has 32 lanes, which are one warp. The
+/// kernel keeps four such numbers.
 const MAX_LIMBS_OF_WARPS: usize = 36;
 
-/// Numbers of a large batch are split among more lanes only if a lane would otherwise have more
-/// than this number of 30-bit limbs.
+/// The largest number of 30-bit limbs per lane for all other numbers of lanes. Numbers for which a
+/// lane would have more limbs are split among more lanes.
 const FEW_LIMBS: usize = 18;
 
 /// Memory for the results of [`Gpu::gcd_ext`] for `count` pairs a and b.
