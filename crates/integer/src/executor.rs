@@ -20,8 +20,8 @@ enum Place {
 }
 
 impl Executor {
-    /// Returns an executor on the CPU that uses rayon's global thread pool, by default one thread
-    /// per core.
+    /// Returns an executor on the CPU that uses rayon's current thread pool. Unless the caller runs
+    /// in another pool, this is the global pool, by default with one thread per core.
     #[must_use]
     pub fn cpu() -> Self {
         Self(Arc::new(Place::Host(None)))

@@ -1,4 +1,4 @@
-//! Stop requests to long work, and progress reports from it.
+//! Stop requests and progress reports for long-running work.
 //!
 //! A [`StopToken`] is shared between the work and code that may stop it. Work that can be counted
 //! reports to a [`Watch`]; a token is a watch that ignores progress and stops the work on request.

@@ -30,7 +30,8 @@ fn batch(limbs: usize, numbers: Vec<u32>) -> UintBatch {
     UintBatch::from_vec(&Executor::cpu(), width(limbs), numbers).unwrap()
 }
 
-/// Returns numbers of random lengths. Some of them are 0 or 1, and some divide others.
+/// Returns numbers of random lengths. Some numbers are 0 or 1, and some numbers divide other
+/// numbers.
 fn drawn(rng: &mut Random, limbs: usize, count: usize) -> UintBatch {
     let mut all = vec![];
     for _ in 0..count {

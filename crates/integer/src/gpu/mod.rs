@@ -121,7 +121,7 @@ pub struct Gpu {
     /// of points of a transform.
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
     /// Temporary memory of blocks that compute powers, or products whose residues do not fit in
-    /// shared memory. One launch at a time uses it.
+    /// shared memory. One launch at a time uses this memory.
     scratch: Arc<Mutex<Option<Buffer<f64>>>>,
     /// The constants of pairs of bases of residues. The key is the number of primes of a base and
     /// the number of rows of each matrix in [`Bases`].

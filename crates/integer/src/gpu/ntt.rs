@@ -64,8 +64,8 @@ impl Ntt {
     /// block. Returns `None` if [`Self::primes`] does not contain this number of primes, if the
     /// factors have too many digits, or if the transform needs more shared memory.
     ///
-    /// The digits are less than 2^b, and the shorter factor has n ≤ 2^12 digits, so an element of
-    /// the convolution is at most n·(2^b − 1)² < 2^(2b)·n.
+    /// If a digit has b bits and the shorter factor has n ≤ 2^12 digits, an element of the
+    /// convolution is at most n·(2^b − 1)² < 2^(2b)·n.
     #[must_use]
     pub fn new(
         part: Part,
@@ -158,7 +158,7 @@ impl Ntt {
     }
 
     /// Returns the number of doubles of memory for the points of a transform modulo one prime. One
-    /// in 17 is padding.
+    /// double in 17 is padding.
     fn places(&self) -> usize {
         self.points() + self.points() / 16
     }

@@ -25,8 +25,8 @@ pub(super) const OF_WARPS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 /// whole block.
 pub(super) const OF_BLOCKS: [usize; 9] = [1, 2, 4, 8, 16, 32, 128, 256, 512];
 
-/// An upper bound of the number of bytes of shared memory through which the warps of a block
-/// exchange words if the block has one number.
+/// An upper bound on the bytes of shared memory through which the warps of a block exchange words
+/// if the block has one number.
 pub(super) const EXCHANGED: u32 = 512;
 
 impl Split {

@@ -13,7 +13,7 @@ pub(super) fn gpu() -> Gpu {
     Gpu::new(&Device::simulator().unwrap())
 }
 
-/// Returns numbers with long carries, followed by random numbers.
+/// Returns numbers that cause long carries, followed by random numbers.
 pub(super) fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     let mut numbers = vec![
         vec![u32::MAX; limbs],
@@ -308,7 +308,7 @@ fn transforms_modulo_more_primes(are_tried: impl Fn(usize) -> bool) {
     }
 }
 
-/// Tests products that fill a transform of `head` + `tail` points. Some of them have factors of
+/// Tests products that fill a transform of `head` + `tail` points. Some products have factors of
 /// very different lengths.
 fn products_by_transform(gpu: &Gpu, (head, tail): (usize, usize)) {
     // Digits of 64 bits that fill all points; and in the first factor all of the head.

@@ -14,9 +14,9 @@ const LIMBS: usize = 1 << 25;
 /// where times have no meaning.
 const FEW_LIMBS: usize = 1 << 10;
 
-/// The least duration of a run with `Effort::Whole`, unless memory holds too few products for it.
-/// Before the timed runs, the device computes products for about the same duration, so that it
-/// reaches its usual clock rate.
+/// The least duration of a run with `Effort::Whole`, unless memory holds too few products for a run
+/// of this duration. Before the timed runs, the device computes products for about the same
+/// duration, so that it reaches its usual clock rate.
 const RUN: Duration = Duration::from_millis(20);
 
 /// The number of timed runs.

@@ -1,4 +1,4 @@
-//! Calls of an [`Operation`] for batches, and of the checks of its results.
+//! Application of an [`Operation`] to batches, and checks of its results.
 
 use super::Operation;
 use crate::{Executor, Flagged, Flags, IntegerError, UintBatch, check};

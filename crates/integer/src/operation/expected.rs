@@ -10,10 +10,10 @@ use super::Operation;
 impl Operation {
     /// Returns the expected result of the operation on the numbers a, b and m. Returns `None` if no
     /// result exists. Numbers are given by their 64-bit limbs, the lowest first. b and m are empty
-    /// if the operation does not use them. The second vector that is returned is the second result.
-    /// It is empty if the operation has only one result. Results may have leading zeros.
-    /// [`Operation::MultiplyLow`] truncates its result to `result_limbs` limbs of 32 bits, the
-    /// width according to [`Operation::widths`].
+    /// if the operation does not use them. The first vector is the result. The second vector is the
+    /// second result, or empty if the operation has only one result. Results may have leading
+    /// zeros. [`Operation::MultiplyLow`] truncates its result to `result_limbs` limbs of 32 bits,
+    /// the width according to [`Operation::widths`].
     #[must_use]
     pub fn expected(
         self,

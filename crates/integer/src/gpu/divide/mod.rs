@@ -44,11 +44,12 @@ pub struct Quotients<'a> {
     pub exact: bool,
 }
 
-/// The largest number of limbs of a divisor, and of a remainder, in the registers of one lane.
+/// The largest number of limbs of a divisor, and of a remainder, in the registers of a lane, if a
+/// number has 32 lanes.
 const MAX_LIMBS: usize = 64;
 
-/// Numbers of a large batch are split among more lanes only if a lane would otherwise have more
-/// than this number of limbs.
+/// The largest number of limbs per lane if a number has fewer than 32 lanes. Longer numbers are
+/// split among more lanes.
 const FEW_LIMBS: usize = 32;
 
 /// Dividends of at most this number of limbs are divided by `divide.cu` alone if it supports the
@@ -116,7 +117,7 @@ impl InLanes for Divide {
     }
 }
 
-/// The operands and results of `divide.cu` where it divides parts of longer numbers. Divisors have
+/// The operands and results of `divide.cu` for divisions of parts of longer numbers. Divisors have
 /// their highest bit set, and remainders overwrite the lower limbs of dividends.
 #[derive(Debug, Clone, Copy)]
 struct Windows<'a> {

@@ -4,7 +4,7 @@ use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
-/// A kernel of long divisions. Each has a file of its own, except that `correct.cu` has both
+/// A kernel of long divisions. Each kernel has a file of its own, except that `correct.cu` has both
 /// [`Kernel::Correct`] and [`Kernel::Digit`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::gpu) enum Kernel {

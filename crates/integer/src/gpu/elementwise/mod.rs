@@ -184,8 +184,8 @@ impl Gpu {
         self.compare_bytes(a, out.operand(), count, lost.into())
     }
 
-    /// Computes `out_i` = `b_i` where `bytes[i]` is not 0, otherwise `out_i` = `a_i`, mod
-    /// 2^(32·`out.limbs`).
+    /// Computes `out_i` = `b_i` where `bytes[i]` is not 0, and `out_i` = `a_i` elsewhere. Results
+    /// are reduced modulo 2^(32·`out.limbs`).
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.

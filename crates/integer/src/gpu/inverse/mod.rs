@@ -76,7 +76,7 @@ impl Inverse {
     }
 
     /// Returns the version for cofactors of numbers of `a_limbs` and `b_limbs` limbs. Returns
-    /// `None` if the numbers are too long for a block, which has the limits of [`Self::new`].
+    /// `None` if the numbers are too long for a block. The limits are described at [`Self::new`].
     #[must_use]
     pub fn with_cofactors(a_limbs: usize, b_limbs: usize, shared_memory: u32) -> Option<Self> {
         Self::fitting(a_limbs, b_limbs, true, shared_memory)

@@ -6,8 +6,8 @@ use super::super::memory::Numbers;
 use super::super::{Gpu, Operand, Part, Quotients, Shape};
 use super::window;
 
-/// A version of the kernel `powers.cu`: it stores entries of a table if `keep` is true, and
-/// otherwise reads them.
+/// A version of the kernel `powers.cu`. If `keep` is true, the kernel stores entries of a table.
+/// Otherwise it reads them.
 #[derive(Debug)]
 struct Powers {
     keep: bool,
@@ -33,8 +33,8 @@ impl Shape for Powers {
     }
 }
 
-/// Returns the source of the version of `powers.cu` that stores entries of a table if `keep` is
-/// true, and otherwise of the version that reads them.
+/// Returns the source of `powers.cu`. If `keep` is true, the kernel stores entries of a table.
+/// Otherwise it reads them.
 pub(in super::super) fn source(keep: bool) -> Source {
     Source::new("powers.cu", include_str!("../../../kernels/power/powers.cu"), &["powers"])
         .headers(warpint_device::common::HEADERS)

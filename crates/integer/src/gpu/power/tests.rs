@@ -15,7 +15,7 @@ fn wide(x: &[u32]) -> Vec<u64> {
 }
 
 /// Returns `count` numbers of `limbs` limbs: all ones, a power of two, one and zero, then random
-/// numbers, half of them with limbs of zeros and of ones.
+/// numbers, half of which have some limbs of all zeros or all ones.
 fn numbers(rng: &mut ChaCha8Rng, count: usize, limbs: usize) -> Vec<Vec<u32>> {
     let number = |i: usize| {
         let mut word = |j: usize| match (i, rng.random_range(0..4)) {

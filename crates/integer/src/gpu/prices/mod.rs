@@ -17,8 +17,8 @@ use crate::Width;
 pub struct Algorithm {
     /// The method of multiplication.
     pub method: Method,
-    /// The number of limbs of a factor of the products that single threads compute, or the number
-    /// of points of a transform.
+    /// For Karatsuba's identity, the number of limbs of the factors that one thread multiplies. For
+    /// transforms, the number of points.
     pub size: usize,
     /// Whether the algorithm squares numbers instead of multiplying different factors.
     pub square: bool,
@@ -47,8 +47,8 @@ pub struct Step {
 }
 
 /// Returns the steps of all methods on a device with `shared_memory` bytes of shared memory per
-/// block, in ascending order of their longest factors. They cover products of two factors of equal
-/// width, and squares, up to the largest width of a factor.
+/// block, in ascending order of their longest factors. The steps cover products of two factors of
+/// equal width, and squares, up to the largest width of a factor.
 #[must_use]
 pub fn steps(shared_memory: u32) -> Vec<Step> {
     let most = (Width::MAX_BITS / 32) as usize;

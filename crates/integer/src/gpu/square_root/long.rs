@@ -258,7 +258,7 @@ impl Long<'_> {
         unsafe { self.launch(kernel, 2 * half, &args) }
     }
 
-    /// Computes the roots of the next level, and their remainders.
+    /// Computes the roots that the next level starts with, and their remainders.
     fn correct(&mut self, level: u32) -> Result<(), DeviceError> {
         let half = self.half(level);
         for (what, buffer, limbs) in [

@@ -30,11 +30,12 @@ pub struct SquareRoots<'a> {
     pub remainder: Option<&'a mut Buffer<u32>>,
 }
 
-/// The largest number of limbs of a root, and of a remainder, in the registers of one lane.
+/// The largest number of limbs of a root, and of a remainder, in the registers of a lane, if a
+/// number has 32 lanes.
 const MAX_LIMBS: usize = 64;
 
-/// Numbers of a large batch are split among more lanes only if a lane would otherwise have more
-/// than this number of limbs.
+/// The largest number of limbs per lane if a number has fewer than 32 lanes. Longer numbers are
+/// split among more lanes.
 const FEW_LIMBS: usize = 32;
 
 /// Roots of numbers of at most this number of limbs are computed by `square_root.cu` alone if it
@@ -96,8 +97,8 @@ impl Gpu {
     /// Computes s = ⌊√`a_i`⌋ and `a_i` − s² for `count` numbers.
     ///
     /// For numbers of up to a few hundred limbs, costs O(l²) for l limbs and is asynchronous. A
-    /// longer root is computed from the root of the upper half of the number (Zimmermann 1999,
-    /// Karatsuba square root), by a division, which waits for the device, and a square.
+    /// longer root is computed from the root of the upper half of the number by a division and a
+    /// square (Zimmermann 1999, Karatsuba square root). The division waits for the device.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, a kernel cannot be compiled, or no method supports

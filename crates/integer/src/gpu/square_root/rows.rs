@@ -4,8 +4,8 @@ use warpint_device::{DeviceError, Source, common};
 
 use crate::gpu::Shape;
 
-/// A kernel of long square roots. Each has a file of its own, except that `root_lower.cu` has both
-/// [`Kernel::Lower`] and [`Kernel::Candidate`].
+/// A kernel of long square roots. Each kernel has a file of its own, except that `root_lower.cu`
+/// has both [`Kernel::Lower`] and [`Kernel::Candidate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kernel {
     Align,

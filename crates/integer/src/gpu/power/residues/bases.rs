@@ -5,13 +5,13 @@ use warpint_device::{Buffer, Device, DeviceError};
 use warpint_natural::limbs;
 
 /// The constants of `power_residues.cu` for two bases of n primes below 2^32 each. A is the product
-/// of the primes of the first base, B of the second.
+/// of the primes of the first base, and B the product of the primes of the second base.
 #[derive(Debug)]
 pub(in super::super::super) struct Bases {
     /// Five matrices, one after the other. In this order, they convert residues of the first base
-    /// to residues of the second, residues of the second base to residues of the first, limbs to
-    /// residues of the first base, limbs to residues of the second base, and residues of the second
-    /// base to limbs.
+    /// to residues of the second base; residues of the second base to residues of the first base;
+    /// limbs to residues of the first base; limbs to residues of the second base; residues of the
+    /// second base to limbs.
     pub(super) matrices: Buffer<u32>,
     /// The constants for computing with residues, in the order that `power_residues.cu` expects.
     /// Each kind of constant has a row of n words, where n is the number of primes of a base.
@@ -64,7 +64,8 @@ fn inverse(x: u64, p: u64) -> u64 {
     pow_mod(x, p - 2, p)
 }
 
-/// Returns the number x, whose 64-bit limbs are given, as n limbs of 32 bits. x must fit in them.
+/// Returns the n 32-bit limbs of the number with the 64-bit limbs x, the lowest first. The number
+/// must be less than 2^(32·n).
 fn words_of(x: &[u64], n: usize) -> Vec<u32> {
     let mut words: Vec<u32> = x.iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
     words.resize(n, 0);
