@@ -42,8 +42,8 @@ pub(crate) fn compare(a: Operand, b: Operand, out: &mut [i8]) {
     });
 }
 
-/// Compares the numbers with the limbs a and b, the lowest first. They may have different numbers
-/// of limbs.
+/// Compares the numbers with the limbs a and b, the lowest first. a and b may have different
+/// numbers of limbs.
 pub(crate) fn compare_limbs(a: &[u32], b: &[u32]) -> Ordering {
     let common = a.len().min(b.len());
     let ((a, a_top), (b, b_top)) = (a.split_at(common), b.split_at(common));

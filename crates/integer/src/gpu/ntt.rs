@@ -1,8 +1,8 @@
 //! Products on a device by convolution of the digits of the factors, modulo several primes of 47 or
 //! 50 bits. A convolution is computed modulo x^H − 1 by a transform of H points, the head, where H
-//! is a power of two. For lengths that are no power of two, it is computed modulo (x^H − 1)·(x^T −
-//! w) by a transform of the H points of the head and T < H points of the tail, where w is a root of
-//! unity.
+//! is a power of two. For lengths that are no power of two, the convolution is computed modulo (x^H
+//! − 1)·(x^T − w) by a transform of H + T points, where T < H and w is a root of unity. The T
+//! further points are the tail.
 
 use std::fmt::Write;
 

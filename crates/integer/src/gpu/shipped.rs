@@ -13,8 +13,8 @@ use super::{
 };
 
 /// Returns the sources of representative versions of all kernels, such as sums in chunks of every
-/// size, products with every number of levels and several leaf sizes, and transforms of every kind
-/// of length. `shared_memory` is the number of bytes of shared memory per block.
+/// size, products with every number of levels and several leaf sizes, and transforms with and
+/// without a tail. `shared_memory` is the number of bytes of shared memory per block.
 ///
 /// # Errors
 /// [`DeviceError`] if the constants of a kernel cannot be computed.

@@ -79,7 +79,7 @@ pub(super) trait InLanes: Copy + Debug {
     /// Returns the number of words of shared memory per number.
     fn words(&self) -> usize;
 
-    /// Returns the number of blocks per multiprocessor that fit in its registers.
+    /// Returns the number of blocks for which a multiprocessor has registers, at least 1.
     fn blocks(&self) -> usize {
         let Split { limbs, threads, .. } = self.split();
         let pair = Self::REGISTERS.iter().find(|&&(most, _)| limbs <= most);

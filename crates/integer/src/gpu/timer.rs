@@ -10,8 +10,7 @@ use super::{Gpu, Operand, Part, Step};
 /// The largest length of an operand in limbs: the limbs of all its numbers together.
 const LIMBS: usize = 1 << 25;
 
-/// Like [`LIMBS`], but for timings with another effort than `Effort::Whole`, as on the simulator,
-/// where times have no meaning.
+/// Like [`LIMBS`], but with `Effort::Few`, which is for the simulator, where times have no meaning.
 const FEW_LIMBS: usize = 1 << 10;
 
 /// The least duration of a run with `Effort::Whole`, unless memory holds too few products for a run

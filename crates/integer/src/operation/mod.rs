@@ -171,8 +171,8 @@ impl Operation {
     }
 
     /// Returns the width of the results for operands of the given widths, and the width of the
-    /// second results if the operation has any. For b or m, pass the width of a if the operation
-    /// does not use that operand.
+    /// second results if the operation has two results. For b or m, pass the width of a if the
+    /// operation does not use that operand.
     ///
     /// # Errors
     /// [`IntegerError::TooWide`] if a result would be wider than 2^21 bits.

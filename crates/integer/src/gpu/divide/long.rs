@@ -1,7 +1,7 @@
 //! Divisions of long numbers. Dividend and divisor are shifted so that the divisor has its highest
-//! bit set. The quotient is computed in blocks, each guessed by a division by the upper limbs of
-//! the divisor (Burnikel and Ziegler 1998). The comments of the kernels prove that the results are
-//! exact.
+//! bit set. The quotient is computed in blocks. Each block is guessed by a division by the upper
+//! limbs of the divisor, and then corrected (Burnikel and Ziegler 1998). The comments of the
+//! kernels prove that the results are exact.
 
 use warpint_device::{Arg, Buffer, Cells, DeviceError, assert_room};
 
@@ -33,7 +33,7 @@ pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, u
 }
 
 /// Returns how many of `count` numbers are processed at a time if each needs `bytes` bytes of
-/// temporary memory. All of them together take at most an eighth of the `free` bytes of memory.
+/// temporary memory. Together, these numbers take at most an eighth of the `free` bytes of memory.
 /// They also take at most 1 GiB or the memory for 16,384 numbers, whichever is more. At least one
 /// number is processed at a time.
 pub(in crate::gpu) fn slice(count: usize, bytes: usize, free: u64) -> usize {

@@ -132,9 +132,10 @@ impl Gpu {
     /// Computes ⌊u_i/v_i⌋ and u_i mod v_i for `count` numbers.
     ///
     /// With divisors of up to a few hundred limbs, costs O(l·m) for quotients of l limbs and
-    /// divisors of m limbs, and is asynchronous. With longer divisors, waits for the device once,
-    /// for the bit lengths of the numbers, and costs a few times as much as products of the length
-    /// of the divisors (Burnikel and Ziegler 1998, Fast recursive division).
+    /// divisors of m limbs, and is asynchronous. With longer divisors, waits once for the device,
+    /// which computes the bit lengths of the numbers. The division then costs a few times as much
+    /// as products of the length of the divisors (Burnikel and Ziegler 1998, Fast recursive
+    /// division).
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method

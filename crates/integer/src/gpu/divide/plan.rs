@@ -130,15 +130,16 @@ impl<'a> Costs<'a> {
         alone.into_iter().chain(in_blocks).min_by(f64::total_cmp)
     }
 
-    /// Returns the cost of computing `block` limbs of a quotient by a divisor of `whole` limbs with
-    /// the kernel `divide.cu` alone. Returns `None` if the kernel does not support these lengths.
+    /// Returns the cost of a division by the kernel `divide.cu` alone that gives `block` limbs of a
+    /// quotient and has a divisor of `whole` limbs. Returns `None` if the kernel does not support
+    /// these lengths.
     fn at_once(&self, whole: usize, block: usize) -> Option<f64> {
         let shape = Divide::new(whole + block, whole, self.shared_memory)?;
         Some(self.of_kernel(&shape, block + 1))
     }
 
-    /// Returns the cost of computing m limbs of a quotient by a divisor of m limbs, by a division
-    /// that is halved `levels` times. Returns `None` if no method supports the division.
+    /// Returns the cost of a division that gives m limbs of a quotient, has a divisor of m limbs,
+    /// and is halved `levels` times. Returns `None` if no method supports the division.
     fn guess(&mut self, m: usize, levels: u32) -> Option<f64> {
         if levels == 0 {
             return self.at_once(m, m);

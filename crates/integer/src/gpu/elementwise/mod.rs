@@ -95,8 +95,8 @@ impl Gpu {
         unsafe { self.launch(&shape, count, &args) }
     }
 
-    /// Computes `out[i]` = ⌊log2 `a_i`⌋ + 1, and 0 for 0. Reads limbs from the highest down to the
-    /// first that is not 0.
+    /// Computes `out[i]` = ⌊log2 `a_i`⌋ + 1, or `out[i]` = 0 for `a_i` = 0. Reads limbs from the
+    /// highest down to the first that is not 0.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, or the kernel cannot be compiled.

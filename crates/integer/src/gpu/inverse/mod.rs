@@ -69,7 +69,8 @@ struct Outputs<'a> {
 impl Inverse {
     /// Returns the version for inverses of numbers of `a_limbs` limbs modulo numbers of `m_limbs`
     /// limbs. Returns `None` if `a_limbs` exceeds `m_limbs`, or if the numbers are too long for a
-    /// block with `shared_memory` bytes of shared memory: 2^18 bits need 37 KiB, 2^20 bits 140 KiB.
+    /// block with `shared_memory` bytes of shared memory: 2^18 bits need 37 KiB, and 2^20 bits need
+    /// 140 KiB.
     #[must_use]
     pub fn new(a_limbs: usize, m_limbs: usize, shared_memory: u32) -> Option<Self> {
         Self::fitting(a_limbs, m_limbs, false, shared_memory).filter(|_| a_limbs <= m_limbs)

@@ -111,8 +111,9 @@ impl Prices {
     }
 
     /// Returns an estimate scaled to be comparable with measured prices. The factor is the median
-    /// ratio of measured prices to estimates for the same kind of algorithm, or for the other kind
-    /// if none of this kind was measured.
+    /// ratio of measured prices to estimates for the same kind of algorithm: Karatsuba's identity
+    /// or transforms. If no price of this kind was measured, the other kind gives the factor. If no
+    /// price at all was measured, the factor is 1.
     pub(super) fn scaled(&self, way: Algorithm, estimate: f64) -> f64 {
         let [of_identity, of_transforms] = self.scales;
         let scale = if way.method.is_transform() {

@@ -6,8 +6,8 @@ use crate::gpu::divide::Costs;
 use crate::gpu::split::InLanes;
 use crate::gpu::{Algorithm, Gpu, Method};
 
-/// The plan of a square root: the kernel `square_root.cu` computes a root of `base` limbs, a
-/// multiple of 4, whose length is then doubled `levels` times.
+/// The plan of a square root. The kernel `square_root.cu` computes a root of `base` limbs, where
+/// `base` is a multiple of 4. The length of this root is then doubled `levels` times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     pub base: usize,

@@ -71,7 +71,7 @@ impl PowerResidues {
         shapes.next()
     }
 
-    /// Returns a version with fewer numbers per block if `count` numbers are few: halves the
+    /// Returns a version with fewer numbers per block if `count` is small. Halves the number of
     /// numbers per block while there are at most half as many blocks as multiprocessors.
     pub(in super::super) fn spread(self, count: usize, multiprocessors: u32) -> Self {
         let mut shape = self;
