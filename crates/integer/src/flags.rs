@@ -5,8 +5,8 @@ use crate::{Executor, IntegerError, UintBatch, Width};
 
 /// One flag for each number of a batch. Each operation documents the meaning of a set flag: for
 /// example, that the result for this number has a carry, a borrow or lost bits, that the divisor is
-/// zero, or that no inverse exists. A flag affects no other number. Flags stay on the CPU or the
-/// device of their batch until they are read.
+/// zero, or that no inverse exists. Results whose flag is not set are valid, even if other flags
+/// are set. Flags stay on the CPU or the device of their batch until they are read.
 #[derive(Debug)]
 #[must_use = "a flag may mark a result as invalid: a carry, a zero divisor, no inverse"]
 pub struct Flags {
@@ -19,8 +19,9 @@ pub struct Flags {
 pub type Flagged<T> = (T, Flags);
 
 impl Flags {
-    /// Allocates flags for `count` numbers of `width`. Their initial values are unspecified, so the
-    /// next operation must write all of them.
+    /// Allocates flags for `count` numbers. The next operation must write all flags, since their
+    /// initial values are unspecified. `width`, the width of the numbers, is used only for the
+    /// error [`IntegerError::Memory`].
     pub(crate) fn for_results(
         executor: &Executor,
         count: usize,
@@ -35,7 +36,7 @@ impl Flags {
     ///
     /// # Errors
     /// [`IntegerError::Memory`] or [`IntegerError::Device`] if memory for the flags cannot be
-    /// allocated.
+    /// allocated; [`IntegerError::TooMany`] for more than 2^32 − 1 flags on a device.
     pub fn zeros(executor: &Executor, count: usize) -> Result<Self, IntegerError> {
         let data = Storage::zeros(executor, count, 1, Width::of_limbs(1))?;
         Ok(Self { executor: executor.clone(), data })

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::IntegerError;
 
-/// The width of numbers: a multiple of 32 bits. Factors have from 32 to 2^20 bits, results up to
-/// 2^21.
+/// The width of numbers: a multiple of 32 bits. Factors have 32 to 2^20 bits. Results have up to
+/// 2^21 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Width(u32);
 

@@ -54,7 +54,8 @@ impl UintBatch {
     /// Returns a batch of `count` zeros.
     ///
     /// # Errors
-    /// [`IntegerError::Memory`] or [`IntegerError::Device`] if memory cannot be allocated.
+    /// [`IntegerError::Memory`] or [`IntegerError::Device`] if memory cannot be allocated;
+    /// [`IntegerError::TooMany`] for more than 2^32 − 1 numbers on a device.
     pub fn zeros(executor: &Executor, count: usize, width: Width) -> Result<Self, IntegerError> {
         let data = Storage::zeros(executor, count, width.limbs(), width)?;
         Ok(Self { executor: executor.clone(), count, width, data })

@@ -80,8 +80,8 @@ fn cases() -> ProptestConfig {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Tests that any text is either refused, or read as the parsers of the standard library read
-    /// it.
+    /// Tests that every text is either refused, or read as the number that the parsers of the
+    /// standard library return.
     #[test]
     fn fuzz_text(text in prop_oneof!["[0-9]{0,11}", "[0-9a-fA-F]{0,9}", ".{0,5}"]) {
         let cpu = Executor::cpu();

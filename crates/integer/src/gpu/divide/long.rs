@@ -136,10 +136,12 @@ struct Long<'a> {
     count: usize,
     /// The bit lengths of the divisors.
     lengths: Numbers<'a>,
-    /// The shifted dividends U = 2^s·u, which the division replaces by the shifted remainders. s is
-    /// such that the divisor 2^s·v has its highest bit set.
+    /// The shifted dividends U = 2^s·u, where u are the dividends. s is such that the shifted
+    /// divisor V = 2^s·v has its highest bit set. The division replaces U by the shifted
+    /// remainders.
     dividends: Places<'a>,
-    /// The shifted divisors V = 2^s·v, with s such that the highest bit of V is set.
+    /// The shifted divisors V = 2^s·v, where v are the divisors, and s is such that the highest bit
+    /// of V is set.
     divisors: Places<'a>,
     quotients: Places<'a>,
     /// Memory for one product per number, stored contiguously.
