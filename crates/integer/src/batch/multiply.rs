@@ -40,9 +40,9 @@ fn square(part: Part, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
     Ok(())
 }
 
-/// Computes out ← the limbs of a·b that `part` selects, or of a² if `b` is `None`, by the method
-/// that the device uses for these widths. x is the memory of a. `b` is the second factor with its
-/// memory.
+/// Computes out ← the limbs of a·b that `part` selects, or of a² if `b` is `None`. Uses the method
+/// that the device chooses for these widths. x is the memory of a. `b` is the second factor with
+/// its memory.
 fn on_device(
     part: Part,
     a: &UintBatch,
@@ -188,8 +188,8 @@ impl UintBatch {
 
     /// Returns (a·b + c) mod 2^w, where a is `self` and w = width(a) + width(b) is the width of the
     /// result. The flag is set where a·b + c ≥ 2^w. c must not be wider than w bits. If c is no
-    /// wider than the wider factor, no flag is set, since (2^m − 1)(2^n − 1) + 2^m − 1 < 2^(m + n)
-    /// for all widths m and n.
+    /// wider than the wider factor, no flag is set: (2^m − 1)(2^n − 1) + 2^m − 1 < 2^(m + n) for
+    /// factors of m and n bits and c of m bits.
     ///
     /// # Errors
     /// The errors of [`Self::mul`]; [`IntegerError::TooWide`] if c is wider than w bits;

@@ -6,9 +6,9 @@ use crate::cpu::compare_limbs;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
 /// Checks the inverses x of a modulo m and returns the indices of the results that fail. Checks
-/// that a·x ≡ 1 mod m and x < m, and that x = 0 where m = 1. Where the flag in `none` is 1, which
-/// means that no inverse exists, checks that x = 0 and, unless m = 0, that a number greater than 1
-/// divides both a and m.
+/// that a·x ≡ 1 mod m and x < m, and that x = 0 where m = 1. A flag in `none` is 1 if no inverse
+/// exists. Where the flag is 1, checks instead that x = 0, and that m = 0 or a number greater than
+/// 1 divides both a and m.
 ///
 /// The executor `on` computes the witnesses: ⌊a·x/m⌋ for all numbers, by a product and a quotient,
 /// and g = gcd(a, m), a/g and m/g for the numbers whose flag is set.

@@ -12,8 +12,8 @@ fn fold(x: u128) -> u64 {
     (once as u64 & MODULUS) + (once >> 61) as u64
 }
 
-/// Returns x mod M, with 0 ≤ x mod M < M = 2^61 − 1, for the number x with the 32-bit limbs
-/// `limbs`, the lowest first.
+/// Returns x mod M, where M = 2^61 − 1 and x is the number with the 32-bit limbs `limbs`, the
+/// lowest first. The result is less than M.
 ///
 /// Adds eight limbs of 64 bits at a time. Since 2^64 ≡ 2^3 modulo M, limb j of such a group has the
 /// weight 2^(3j). This takes about four instructions per 64 bits.

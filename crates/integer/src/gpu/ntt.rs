@@ -30,9 +30,9 @@ pub struct Ntt {
 const HOLDS: usize = 16;
 
 /// The possible lengths of transforms, the shorter ones first. A pair consists of log2 of the
-/// number of points of the head, and the share of the tail: 0 for no tail, or r if the tail has
-/// 1/2^r of the points of the head. The lengths are 2^k, 5/4·2^k and 3/2·2^k points. The largest
-/// length is 2^13 points, the limit of a block's shared memory and threads.
+/// number of points of the head, and the share r of the tail. r = 0 means that there is no tail.
+/// Otherwise the tail has 1/2^r of the points of the head. The lengths are 2^k, 5/4·2^k and 3/2·2^k
+/// points. The largest length is 2^13 points, the limit of a block's shared memory and threads.
 #[rustfmt::skip]
 const LENGTHS: [(u32, u32); 16] = [
     (8, 0), (8, 2), (8, 1), (9, 0), (9, 2), (9, 1), (10, 0), (10, 2), (10, 1), (11, 0), (11, 2), (11, 1),

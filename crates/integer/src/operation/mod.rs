@@ -1,9 +1,13 @@
-//! The list of operations, with the name, the operands, the results, the cost and the check of
-//! each.
+//! The list of operations, with the name, the operands, the results, the cost and the check of each
+//! operation.
 //!
-//! A new operation needs a line of the list, its methods of [`UintBatch`](crate::UintBatch) on the
-//! CPU and on devices, its identity in [`crate::check`], an arm in [`Operation::apply`],
-//! [`Operation::failing`] and [`Operation::expected`], and a suite in `warpint_selftest::batches`.
+//! A new operation needs
+//! * a line of the list;
+//! * its methods of [`UintBatch`](crate::UintBatch) on the CPU and on devices;
+//! * its identity in [`crate::check`];
+//! * an arm in [`Operation::apply`], [`Operation::failing`] and [`Operation::expected`];
+//! * a suite in `warpint_selftest::batches`.
+//!
 //! The compiler reports missing arms; the tests of `warpint_selftest::batches` report a missing
 //! suite.
 

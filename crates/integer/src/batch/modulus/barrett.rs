@@ -158,8 +158,8 @@ impl Barrett {
         UintBatch::zeros(&u.executor, count, u.width)?.or(u).map(Some)
     }
 
-    /// Returns whether all numbers of `width` are below m·B^n for every m of β bits, where β is the
-    /// bit length of the moduli, n = ⌈β/32⌉ and B = 2^32.
+    /// Returns whether all numbers of `width` are below m·B^n for every m of β bits. β is the bit
+    /// length of the moduli, n = ⌈β/32⌉, and B = 2^32.
     fn is_below(&self, width: Width) -> bool {
         u64::from(width.bits()) < u64::from(self.bits) + u64::from(self.modulus.bits())
     }

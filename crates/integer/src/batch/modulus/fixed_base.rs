@@ -125,8 +125,8 @@ impl<'m> FixedBase<'m> {
         self.modulus.widened(power)
     }
 
-    /// Reads r_i ← b^(d·2^(window·k)) mod m from the table, where b is the base, m the modulus, and
-    /// d digit k of the exponent e_i in base 2^window.
+    /// Reads r_i ← b^(d·2^(window·k)) mod m from the table, where b is the base and m is the
+    /// modulus. d is digit k of the exponent e_i in base 2^window.
     fn take(&self, e: &UintBatch, k: usize, r: &mut UintBatch) -> Result<(), IntegerError> {
         let (bit, window) = (k * self.window, self.window);
         let rows = TableRows { bit, window, step: self.windows, first: k };

@@ -150,11 +150,12 @@ impl Modulus {
     ///
     /// If e is a batch of one number, this costs about log2 e squarings and (log2 e)/6 products
     /// modulo m. If, in addition, the modulus is on a device, uses reciprocals and is wider than
-    /// 16,384 bits, the power is computed by products and reductions by reciprocals. The host then
-    /// reads the exponent, which waits for the device, and up to 16 odd powers of each number are
-    /// stored. If [`Modulus::by`] selected reciprocals, powers are also computed in this way on the
-    /// CPU and for shorter moduli. In all other cases the method is that of [`UintBatch::pow_mod`],
-    /// which on the CPU precomputes data of a common modulus once per core (Montgomery 1985).
+    /// 16,384 bits, then products and reductions by reciprocals compute the power. The host first
+    /// reads the exponent, for which it waits for the device. Up to 16 odd powers of each number
+    /// are stored. If [`Modulus::by`] selected reciprocals, powers are also computed in this way on
+    /// the CPU and for shorter moduli. In all other cases the method is that of
+    /// [`UintBatch::pow_mod`], which on the CPU precomputes data of a common modulus once per core
+    /// (Montgomery 1985).
     ///
     /// # Errors
     /// The errors of [`Self::mul`].

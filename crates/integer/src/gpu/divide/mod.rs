@@ -58,8 +58,8 @@ const SHORT: usize = 256;
 
 impl Divide {
     /// Returns the version for dividends of `u_limbs` limbs and divisors of `v_limbs` limbs.
-    /// Returns `None` if a divisor does not fit in the registers of a warp, or a dividend does not
-    /// fit in the shared memory of a block, which has `shared_memory` bytes.
+    /// Returns `None` if a divisor does not fit in the registers of a warp, or if a dividend does
+    /// not fit in `shared_memory` bytes of shared memory per block.
     #[must_use]
     pub fn new(u_limbs: usize, v_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| {

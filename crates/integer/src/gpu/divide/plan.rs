@@ -119,9 +119,8 @@ impl<'a> Costs<'a> {
         self.gpu.choice_with(limbs, None, self.shared_memory).map(|choice| choice.price)
     }
 
-    /// Returns the cost of the cheapest division of dividends of u limbs by divisors of v ≤ u
-    /// limbs, where the highest limb of each divisor is not 0. Returns `None` if no method supports
-    /// the division.
+    /// Returns the cost of the cheapest division of a number of u limbs by a number of v ≤ u limbs
+    /// whose highest limb is not 0. Returns `None` if no method supports the division.
     pub(in crate::gpu) fn division(&mut self, u: usize, v: usize) -> Option<f64> {
         let quotient = u - v;
         let shape = Divide::new(u, v, self.shared_memory);

@@ -31,8 +31,8 @@ const MAX_LIMBS: usize = 32;
 
 const THREADS: usize = 128;
 
-/// Returns the size w of windows, in bits, with which powers with exponents of `bits` bits take the
-/// fewest products: 2^w for the table of powers, and one per window. w is in `widths`.
+/// Returns the size w of windows, in bits, that minimizes the number of products for exponents of
+/// `bits` bits: 2^w products for the table of powers, and one per window. w is in `widths`.
 fn window(bits: usize, widths: RangeInclusive<usize>) -> usize {
     let least = *widths.start();
     widths.min_by_key(|w| (1 << w) + bits.div_ceil(*w)).unwrap_or(least)

@@ -44,8 +44,8 @@ const SHORT: usize = 256;
 
 impl SquareRoot {
     /// Returns the version for numbers of `a_limbs` limbs. Returns `None` if a root does not fit in
-    /// the registers of a warp, or a number does not fit in the shared memory of a block, which has
-    /// `shared_memory` bytes.
+    /// the registers of a warp, or if a number does not fit in `shared_memory` bytes of shared
+    /// memory per block.
     #[must_use]
     pub fn new(a_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| Self::of_lanes(a_limbs, lanes);

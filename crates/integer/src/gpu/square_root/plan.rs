@@ -26,9 +26,8 @@ impl Plan {
         self.base << self.levels
     }
 
-    /// Returns the number of words of memory per number: rows of a, of a square, of a dividend, of
-    /// a quotient, of a remainder and of the lower limbs of a root, and two rows each of roots and
-    /// of their remainders.
+    /// Returns the number of words of temporary memory per number, in all buffers of the type
+    /// `Space` in `long.rs` together.
     pub(super) fn words(&self) -> usize {
         9 * self.root() + 8
     }

@@ -17,9 +17,9 @@ fn fitting(x: &[u64], limbs: usize) -> Option<Vec<u32>> {
     words[limbs..].iter().all(|&word| word == 0).then(|| words[..limbs].to_vec())
 }
 
-/// Returns numbers that are hard for square roots: small numbers, powers of two and their
-/// neighbours, and the numbers s² − 1, s², s² + s, s² + 2s and (s + 1)² for roots s, some of which
-/// have runs of zeros or of ones. Also returns random numbers.
+/// Returns numbers that are hard for square roots: small numbers; the powers 2^k for the multiples
+/// k of `every`, and their neighbours; and the numbers s² − 1, s², s² + s, s² + 2s and (s + 1)² for
+/// several roots s. Some roots have runs of zeros or of ones. Also returns random numbers.
 fn hard(seed: u64, limbs: usize, every: usize) -> Vec<Vec<u32>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut found: Vec<Vec<u64>> = (0..=9).map(|x| vec![x]).collect();

@@ -99,8 +99,8 @@ fn append(
 }
 
 impl Bases {
-    /// Computes two bases of n primes each, with `padded` rows of words per matrix. 2,931 primes
-    /// lie above 2^32 − 2^16, which suffices for n ≤ 1,465.
+    /// Computes two bases of n primes each, with `padded` rows of words per matrix. Requires n ≤
+    /// 1,465, since the primes are taken from the 2,931 primes between 2^32 − 2^16 and 2^32.
     ///
     /// # Errors
     /// The device fails.

@@ -49,8 +49,8 @@ const WARPS: usize = 12;
 const SUMS: (usize, usize) = (3, 4);
 
 impl PowerResidues {
-    /// Returns the version for powers x^e mod m, where `limbs` has the numbers of limbs of x, e and
-    /// m, in this order, on a device with `shared_memory` bytes of shared memory per block. Returns
+    /// Returns the version for powers x^e mod m. `limbs` has the numbers of limbs of x, e and m, in
+    /// this order. `shared_memory` is the number of bytes of shared memory per block. Returns
     /// `None` if x has more limbs than m, if m has more than 512 limbs, or if the residues do not
     /// fit in shared memory.
     pub(in super::super) fn new(limbs: [usize; 3], shared_memory: u32) -> Option<Self> {
