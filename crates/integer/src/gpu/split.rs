@@ -57,7 +57,7 @@ impl Split {
 }
 
 /// Returns the number of limbs per lane if `lanes` lanes share a number of `limbs` limbs. The
-/// result is even, and at least four because carries between lanes need more than two.
+/// result is even, and at least four because carries between lanes need more than two limbs.
 pub(super) fn even_share(limbs: usize, lanes: usize) -> usize {
     limbs.div_ceil(lanes).next_multiple_of(2).max(4)
 }

@@ -25,8 +25,8 @@ const WINDOWS: [usize; 6] = [4, 2, 3, 1, 6, 8];
 const THREADS: [usize; 7] = [128, 256, 192, 320, 384, 512, 1024];
 
 impl SumShape {
-    /// Returns the shape with the largest share of busy threads, rounded down to a multiple of
-    /// 1/32. Returns `None` if the numbers are too long for a block.
+    /// Returns the shape with the largest share of busy threads. Shares are rounded down to
+    /// multiples of 1/32. Returns `None` if the numbers are too long for a block.
     ///
     /// Among shapes with equal shares, prefers shapes with at most 4 windows per warp, or at most 8
     /// if chunks have fewer than four limbs. If several shapes remain, prefers fewer threads per
