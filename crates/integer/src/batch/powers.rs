@@ -114,10 +114,10 @@ impl UintBatch {
     /// Costs about log2 e squarings and (log2 e)/6 products modulo m. Let m = 2^k·o with an odd o.
     /// The power modulo o is computed by Montgomery's products (Montgomery 1985), the power modulo
     /// 2^k by low products, and both are combined by Garner's formula (1959). On devices, moduli of
-    /// 1,025 to 16,384 bits use residues modulo primes just below 2^32 (Kawamura and others 2000).
-    /// Longer moduli use products and remainders. If a prime used for residues divides a modulus of
-    /// the batch, the whole batch is computed again by products and remainders. The time depends on
-    /// the numbers: do not use this method with secret numbers.
+    /// 1,025 to 16,384 bits use residues modulo two sets of primes just below 2^32 (Kawamura and
+    /// others 2000). Longer moduli use products and remainders. If a prime of the first set divides
+    /// a nonzero modulus of the batch, the whole batch is computed again by products and
+    /// remainders. The time depends on the numbers: do not use this method with secret numbers.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -107,8 +107,8 @@ impl Gpu {
     /// about 16,384 bits, use residues modulo two bases of primes of 32 bits. For still longer
     /// moduli, the whole batch is computed by about (7/6)·log2 e successive products, each followed
     /// by a remainder. The batch is also computed in this way if a prime of the first base divides
-    /// a modulus, which is found after an attempt by residues. For a random modulus of n limbs the
-    /// probability is about n/2^32.
+    /// a nonzero modulus, which is found after an attempt by residues. For a random modulus of n
+    /// limbs, the probability is about n/2^32.
     ///
     /// # Errors
     /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method

@@ -47,7 +47,7 @@ impl Case {
     }
 
     /// Returns the powers, and the flags, which are 1 for zero moduli. Returns `None` if a prime of
-    /// the first base divides a modulus.
+    /// the first base divides a nonzero modulus.
     fn powers(&self, numbers: [&[Vec<u32>]; 3]) -> Option<(Vec<u32>, Vec<u8>)> {
         let device = self.gpu.device();
         let count = numbers.map(<[_]>::len).into_iter().max().unwrap();

@@ -167,7 +167,7 @@ impl Gpu {
     }
 
     /// Like [`Gpu::power`], but by residues. Returns true if the results were computed. Returns
-    /// false, without results, if a prime of the first base divides a modulus.
+    /// false, without results, if a prime of the first base divides a nonzero modulus.
     ///
     /// # Errors
     /// The device fails, or the kernel cannot be compiled.
