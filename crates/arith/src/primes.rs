@@ -63,7 +63,7 @@ pub fn smallest_factor(n: u64) -> u64 {
     if n.is_multiple_of(2) {
         return 2;
     }
-    (3..).step_by(2).take_while(|d| d * d <= n).find(|&d| n.is_multiple_of(d)).unwrap_or(n)
+    (3..).step_by(2).take_while(|&d| d <= n / d).find(|&d| n.is_multiple_of(d)).unwrap_or(n)
 }
 
 /// Returns the distinct prime factors of n in ascending order. The result is empty for n = 0 and
@@ -125,6 +125,25 @@ pub fn primes_between(from: u64, to: u64) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_smallest_factor_of_the_largest_numbers() {
+        // The largest primes below 2^16 and 2^32, and Euler's 2^32 + 1 = 641·6700417.
+        assert_eq!(smallest_factor(65_521 * 65_521), 65_521);
+        assert_eq!(smallest_factor(65_521 * 4_294_967_291), 65_521);
+        assert_eq!(smallest_factor((1 << 32) + 1), 641);
+        // 2^64 − 1 = 3·5·17·257·641·65537·6700417.
+        assert_eq!(smallest_factor(u64::MAX), 3);
+    }
+
+    /// The square of the first odd number above the factor, 4,294,967,297², exceeds 2^64.
+    #[test]
+    #[ignore = "seconds: 2^31 divisions"]
+    fn the_smallest_factor_of_the_square_of_the_largest_prime() {
+        assert_eq!(smallest_factor(4_294_967_291 * 4_294_967_291), 4_294_967_291);
+        // 2^64 − 59 is the largest prime below 2^64.
+        assert_eq!(smallest_factor(u64::MAX - 58), u64::MAX - 58);
+    }
 
     #[test]
     fn agrees_with_trial_division() {

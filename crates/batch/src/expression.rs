@@ -92,6 +92,9 @@ fn product(text: &str, most_bits: u64) -> Result<BigUint, Wrong> {
         }
         value *= factor;
     }
+    if value.bits() > most_bits {
+        return Err(Wrong::TooLarge);
+    }
     Ok(value)
 }
 
