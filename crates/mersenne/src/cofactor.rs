@@ -1,10 +1,11 @@
-//! Tests the cofactor of M_p, the quotient of M_p by its known factors, for probable primality.
+//! Tests whether the cofactor of M_p = 2^p − 1 is a probable prime. The cofactor is M_p divided by
+//! its known factors.
 //!
-//! Let d be the product of the known factors and N = M_p/d. The residue of type 5 is
-//! 3^(N·d − 1) = 3^(M_p − 1) mod M_p. It does not depend on the factors: a PRP test of M_p itself
-//! computes the same number. If N is prime, 3^(N·d) ≡ 3^d mod N. So N is a probable prime exactly
-//! when the residue is 3^(d − 1) mod N (Suyama's test), that is, when d·(residue − 3^(d − 1)) ≡ 0
-//! mod M_p.
+//! Let d be the product of the known factors and N = M_p/d the cofactor. What GIMPS calls the
+//! residue of type 5 is 3^(N·d − 1) = 3^(M_p − 1) mod M_p. It does not depend on the factors: a PRP
+//! test of M_p itself computes the same number. If N is prime, 3^(N·d) ≡ 3^d mod N, so the residue
+//! is congruent to 3^(d − 1) mod N. Suyama's test checks this congruence: N is a probable prime
+//! exactly when d·(residue − 3^(d − 1)) ≡ 0 mod M_p.
 
 use std::fmt;
 
@@ -23,7 +24,7 @@ pub struct KnownFactors {
     product: Vec<u64>,
 }
 
-/// The reason why a list of numbers is not a list of known factors of M_p.
+/// The reason why a list of numbers is not a valid list of known factors of M_p.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactorError {
@@ -36,17 +37,18 @@ pub enum FactorError {
         /// The text that was given.
         text: String,
     },
-    /// The number does not divide the quotient of M_p by the smaller factors of the list.
+    /// The number does not divide M_p/s, where s is the product of the smaller numbers in the list.
     #[error("{factor} does not divide {}", Left { exponent: *exponent, others: *others })]
     NotAFactor {
         /// The exponent p of M_p.
         exponent: u32,
         /// The number that was given.
         factor: String,
-        /// The number of smaller factors of the list, by which M_p has been divided.
+        /// The number of smaller factors in the list. M_p had been divided by them before this
+        /// factor was tried.
         others: usize,
     },
-    /// The product of all factors is M_p, so that no cofactor is left to test.
+    /// The product of all factors is M_p, so there is no cofactor to test.
     #[error("the factors of M{exponent} are complete: nothing is left to test")]
     Complete {
         /// The exponent p of M_p.
@@ -62,8 +64,8 @@ impl FactorError {
     }
 }
 
-/// Displays, for an error message, the number that a factor does not divide: M_p itself or its
-/// quotient by smaller factors. Examples: `M67`, `what 2 smaller factors leave of M67`.
+/// Displays the number that a factor does not divide, for an error message. The number is M_p, or
+/// M_p divided by the smaller factors. Examples: `M67`, `what 2 smaller factors leave of M67`.
 struct Left {
     exponent: u32,
     others: usize,
@@ -79,12 +81,13 @@ impl fmt::Display for Left {
     }
 }
 
-/// The largest number of decimal digits of all factors together, which bounds the cost of checking
-/// them. The header of a proof file has no room for more digits.
+/// The largest number of decimal digits of all factors together. The limit bounds the cost of
+/// checking the factors, and lets them fit into the header of a proof file.
 const MOST_DIGITS: usize = 4096;
 
 impl KnownFactors {
-    /// Checks and returns a list of factors of M_p, which are given in decimal digits in any order.
+    /// Checks a list of factors of M_p and returns the factors in ascending order. `factors`
+    /// contains them in decimal digits, in any order.
     ///
     /// The cost for each factor is about log2(p) squarings modulo the product of this factor and
     /// all smaller ones.
@@ -148,10 +151,10 @@ impl KnownFactors {
         if self.product.is_empty() { &[1] } else { &self.product }
     }
 
-    /// Decides from `residue`, which is 3^(M_p − 1) mod M_p, whether the cofactor M_p/d is a
-    /// probable prime, where d is the product of the known factors. Computes 3^(d − 1) mod M_p
-    /// twice and returns `None` if the results differ. Uses register 0 of the engine. Cost: twice
-    /// as many squarings as d has bits.
+    /// Decides whether the cofactor M_p/d is a probable prime, where d is the product of the known
+    /// factors. `residue` must be 3^(M_p − 1) mod M_p. Computes 3^(d − 1) mod M_p twice and returns
+    /// `None` if the results differ. Overwrites register 0 of the engine. Cost: twice as many
+    /// squarings as d has bits.
     pub(crate) fn judge(
         &self,
         engine: &mut dyn Engine,
@@ -166,8 +169,8 @@ impl KnownFactors {
 
     /// Returns 3^(d − 1) mod M_p, where d is the product of the known factors. If the cofactor N =
     /// M_p/d is prime, 3^(M_p − 1) is congruent to this number mod N. Computes the power twice and
-    /// returns `None` if the results differ. Like [`KnownFactors::judge`], uses register 0 of the
-    /// engine and does twice as many squarings as d has bits.
+    /// returns `None` if the results differ. Overwrites register 0 of the engine. Cost: twice as
+    /// many squarings as d has bits.
     pub(crate) fn residue_of_a_prime(
         &self,
         engine: &mut dyn Engine,
@@ -182,8 +185,9 @@ impl KnownFactors {
         Ok((once == again).then_some(once))
     }
 
-    /// Returns whether x ≡ y mod N, where N = M_p/d is the cofactor and d the product of the known
-    /// factors; x and y are given mod M_p. The congruence holds exactly if d·(x − y) ≡ 0 mod M_p.
+    /// Returns whether x ≡ y mod N, where N = M_p/d is the cofactor and d is the product of the
+    /// known factors. x and y are residues mod M_p. The congruence holds exactly if d·(x − y) ≡ 0
+    /// mod M_p.
     pub(crate) fn are_congruent(&self, x: &Residue, y: &Residue) -> bool {
         let p = x.exponent();
         let difference = limbs::sub_mod(x.limbs(), y.limbs(), p);
@@ -191,7 +195,8 @@ impl KnownFactors {
     }
 
     /// Returns 3^(d − 1) mod M_p, where d is the product of the known factors. Computes the power
-    /// bit by bit, the highest bit of d − 1 first, in register 0 at the given shift.
+    /// in register 0, starting with the given shift. Processes the bits of d − 1 from the highest
+    /// to the lowest.
     fn power(&self, engine: &mut dyn Engine, shift: Shift) -> Result<Residue, EngineError> {
         let p = engine.exponent();
         // d is odd.
@@ -207,7 +212,8 @@ impl KnownFactors {
     }
 }
 
-/// Parses a number above 1; returns its decimal digits without leading zeros, and its limbs.
+/// Parses a decimal number above 1. Returns its digits without leading zeros, and its little-endian
+/// limbs.
 fn parse(text: &str) -> Result<(String, Vec<u64>), FactorError> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(refused(text));
@@ -281,7 +287,8 @@ mod tests {
         assert!(refused(31, &["2147483647"]).contains("complete"));
     }
 
-    /// Tests every factorisation of a composite M_p, p below 64, into known factors and a cofactor.
+    /// Tests composite M_p with p < 64. The known factors are each divisor d = 2kp + 1 of M_p with
+    /// k < 200,000, prime or not.
     #[test]
     fn a_rest_is_judged_as_its_own_fermat_test_would() {
         use warpint_arith::primes::{is_prime, mul_mod, pow_mod};

@@ -1,15 +1,16 @@
-//! A residue kept in memory for hours, with a digest that detects changes to it.
+//! A residue that is kept in memory for hours, with a digest that detects changes to it.
 
 use sha2::{Digest, Sha256};
 
 use crate::Residue;
 
-/// A residue sealed with its SHA-256, which is computed at creation and shows later whether memory
-/// has changed the residue.
+/// A residue together with its SHA-256. The digest is computed when the value is created. Comparing
+/// it later shows whether the residue has changed in memory.
 ///
 /// A test may go back to its last verified state after many hours. If memory flipped a bit of that
 /// state in the meantime, every later check would still pass, because the checks start from this
-/// state. Making or checking a seal costs one SHA-256 of p/8 bytes, for a residue modulo 2^p − 1.
+/// state. Creating the value and checking it cost one SHA-256 of p/8 bytes each, for a residue
+/// modulo 2^p − 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestedResidue {
     residue: Residue,
@@ -17,16 +18,16 @@ pub struct DigestedResidue {
 }
 
 impl DigestedResidue {
-    /// Seals a residue, that is, computes its digest. The residue must have just been computed, or
-    /// read from a file whose checksum was verified.
+    /// Stores a residue and computes its digest. The residue must have just been computed, or read
+    /// from a file whose checksum was verified.
     #[must_use]
     pub fn new(residue: Residue) -> Self {
         let digest = digest(&residue);
         Self { residue, digest }
     }
 
-    /// Replaces the residue but keeps the digest, as if memory had changed the residue. Tests use
-    /// this function.
+    /// Replaces the residue but keeps the old digest. Tests use this function to simulate a memory
+    /// error.
     #[must_use]
     pub fn changed_to(self, residue: Residue) -> Self {
         Self { residue, ..self }
@@ -38,7 +39,7 @@ impl DigestedResidue {
         &self.residue
     }
 
-    /// Returns whether the residue still has the digest that was computed when it was sealed.
+    /// Returns whether the residue still has the digest that [`Self::new`] computed.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         digest(&self.residue) == self.digest

@@ -28,9 +28,9 @@ pub enum Event {
         iteration: u64,
         /// The number of iterations of the whole test.
         total: u64,
-        /// The time per iteration, averaged over the last seconds.
+        /// The time per iteration, averaged over the last few seconds.
         per_iteration: Duration,
-        /// The statistics of the round-off since the present engine was built; `None` if the engine
+        /// The round-off statistics since the present engine was built; `None` if the engine
         /// computes in integers.
         round_off: Option<RoundOff>,
     },
@@ -82,8 +82,8 @@ pub enum Event {
         /// The iteration of the last good state.
         back_to: u64,
     },
-    /// The engine's device failed. The test continues from the last good state with a new engine on
-    /// the same device.
+    /// The device of the engine failed. The test continues from the last good state with a new
+    /// engine on the same device.
     DeviceFailed {
         /// The error that the device reported.
         reason: String,
@@ -98,7 +98,7 @@ pub enum Event {
         /// The transform length used instead.
         to: usize,
     },
-    /// A test with two engines resumes from a checkpoint that only one engine has computed. So the
+    /// A test with two engines resumes from a checkpoint that only one engine has computed. The
     /// result will not count as computed by two engines.
     OnceOnly {
         /// The checkpoint's iteration.
@@ -111,8 +111,8 @@ pub enum Event {
         /// The iteration at which the check was made.
         iteration: u64,
     },
-    /// A check failed. The test searches its older states for one that passes the check, and will
-    /// continue from that state.
+    /// A check failed. The test searches its older checkpoints for a state that passes the check,
+    /// and will continue from that state.
     Searching {
         /// The kind of the check.
         check: Check,
@@ -196,7 +196,8 @@ impl Event {
 /// The kind of a check that guards a sequence of squarings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
-    /// The Gerbicz–Li check of a PRP test or a certification. It detects every error.
+    /// The Gerbicz–Li check of a PRP test or a certification. An error passes it undetected only
+    /// with negligible probability.
     Gerbicz,
     /// The Jacobi check of a Lucas–Lehmer test. It detects an error with probability ½.
     Jacobi,
@@ -215,10 +216,12 @@ impl fmt::Display for Check {
     }
 }
 
-/// Formats a progress line from the numbers of iterations done and in total, the time `each` per
-/// iteration, and the round-off: `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max
-/// 0.1234 Z 52`. `Z` is [`RoundOff::z`]. If `each` is zero, because nothing has been computed yet,
-/// the line ends after the percentage.
+/// Formats a progress line, for example `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19,
+/// round-off max 0.1234 Z 52`.
+///
+/// `done` and `total` are numbers of iterations. `each` is the time per iteration; if it is zero,
+/// because nothing has been computed yet, the line ends after the percentage. `Z` is
+/// [`RoundOff::z`].
 #[must_use]
 pub fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundOff>) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;

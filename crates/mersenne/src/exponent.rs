@@ -10,7 +10,7 @@ use warpint_files::ErrorKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exponent(u32);
 
-/// The reason why a number is not the exponent of a Mersenne number that can be prime.
+/// The reason why a number is not a valid [`Exponent`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExponentError {
@@ -32,7 +32,7 @@ pub enum ExponentError {
         /// The text that was given.
         text: String,
     },
-    /// The number p is composite: p = a·b, so 2^a − 1 divides 2^p − 1.
+    /// The number p is composite. If p = a·b, then 2^a − 1 divides 2^p − 1.
     #[error(
         "{value} is not prime ({value} = {factor} · {}), so M{value} is divisible by M{factor} \
          and need not be tested", value / factor
@@ -57,7 +57,7 @@ impl Exponent {
     /// The upper bound on exponents, exclusive: 2^31.
     pub const LIMIT: u32 = 1 << 31;
 
-    /// Creates the exponent p; returns an error unless p is a prime below 2^31.
+    /// Creates the exponent p. Returns an error unless p is a prime below 2^31.
     pub fn new(p: u64) -> Result<Self, ExponentError> {
         if p < 2 {
             return Err(ExponentError::TooSmall { value: p });
@@ -102,9 +102,9 @@ impl fmt::Display for Exponent {
 }
 
 /// Finds the smallest prime factor q = 2kp + 1 of M_p with k ≤ `max_k` and q ≤ √M_p. Returns `None`
-/// if M_p has no such factor.
+/// if M_p has no such factor. Candidates q ≥ 2^63 are not tried.
 ///
-/// Every factor of M_p (p an odd prime) has the form 2kp + 1 and is ±1 mod 8, and a composite M_p
+/// If p is an odd prime, every factor of M_p has the form 2kp + 1 and is ±1 mod 8. A composite M_p
 /// has a factor that is at most √M_p. Cost: O(max_k) for a sieve by small primes, and one power 2^p
 /// mod q for each candidate that survives the sieve.
 #[must_use]

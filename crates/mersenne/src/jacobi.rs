@@ -9,26 +9,27 @@ use warpint_natural::euclid::jacobi;
 use warpint_natural::limbs;
 use warpint_natural::product::TransformMultiplier;
 
-/// The smallest exponent p for which more than one thread saves time.
+/// The smallest exponent p for which using several threads saves time.
 const PARALLEL_FROM: u32 = 1 << 18;
 
 /// The time between two calls of `cancel` while other threads compute.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Returns the Jacobi symbol (x − 2 | M_p), where x is `residue`. Computes it with the given number
-/// of threads, or with one thread for small p. Calls `cancel` on the calling thread many times a
-/// second, and returns `None` once `cancel` returns true.
+/// Returns the Jacobi symbol (x − 2 | M_p), where x is `residue`. Uses the given number of threads,
+/// or one thread for small p. Calls `cancel` on the calling thread many times a second, and returns
+/// `None` once `cancel` returns true.
 ///
 /// In a Lucas–Lehmer test, s_(n+1) = s_n² − 2 mod M_p. For odd p and s_0 = 4, 10 or 2/3, the symbol
 /// of x = s_n is −1 for every n ≥ 1. Proof: s_(n+1) − 2 = (s_n − 2)(s_n + 2) and s_(n+1) + 2 =
-/// s_n². So the symbol (s_n + 2 | M_p) is 1 for n ≥ 1, and (s_n − 2 | M_p) does not change after n
-/// = 1, where it is (12 | M_p), (96 | M_p) or (−32/9 | M_p). After an error, the symbol (s_n − 2 |
-/// M_p) is 1 or −1 with equal probability. It can change once more at the first squaring after the
-/// error, and is constant from then on. So a check detects any earlier error with probability ½,
-/// and later checks detect no more of these errors.
+/// s_n². So the symbol (s_n + 2 | M_p) is 1 for n ≥ 1. Therefore (s_n − 2 | M_p) does not change
+/// after n = 1. There it is (12 | M_p), (96 | M_p) or (−32/9 | M_p), which are all −1.
 ///
-/// Cost: a half-gcd of p bits, which is O(P·log p), where P is the cost of a product of p bits.
-/// Memory: about 10·p bytes.
+/// After an error, the symbol (s_n − 2 | M_p) is 1 or −1 with equal probability. It can change once
+/// more at the first squaring after the error, and is constant from then on. So a check detects any
+/// earlier error with probability ½. If it misses an error, later checks also miss this error.
+///
+/// Cost: O(P·log p) for a half-gcd, where P is the cost of a product of p bits. Memory: about 10·p
+/// bytes.
 #[must_use]
 pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
     let p = residue.exponent();
@@ -37,7 +38,7 @@ pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool
 }
 
 /// Returns the Jacobi symbol (x | M_p), which is 0 if x and M_p have a common factor. Returns
-/// `None` once `cancel` returns true. Uses threads and calls `cancel` like [`jacobi_of_ll`], at the
+/// `None` once `cancel` returns true. Uses `threads` and `cancel` like [`jacobi_of_ll`], at the
 /// same cost.
 pub(crate) fn jacobi_symbol(x: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
     let p = x.exponent();

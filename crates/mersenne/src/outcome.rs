@@ -9,7 +9,8 @@ use crate::{Residue, RoundOff, TestKind};
 pub enum Verdict {
     /// M_p is proven prime by a Lucas–Lehmer test.
     Prime,
-    /// M_p, or its cofactor if factors are known, is a probable prime to base 3, by a PRP test.
+    /// A PRP test has found that M_p is a probable prime to base 3. If factors are known, the
+    /// verdict is about the cofactor of M_p.
     ProbablePrime,
     /// M_p is composite; if factors are known, its cofactor is composite.
     Composite,
@@ -63,7 +64,7 @@ pub struct Outcome {
     pub round_off: Option<RoundOff>,
     /// The numbers of errors detected and recovered from, over all runs of the test.
     pub errors: ErrorCounts,
-    /// Whether two engines have computed a whole Lucas–Lehmer test and agreed.
+    /// Whether two engines have computed the whole Lucas–Lehmer test and agreed.
     pub twice: bool,
     /// The shift of the first term of the sequence, in bits: see [`Shift`](crate::Shift).
     pub shift: u32,

@@ -4,13 +4,13 @@ use warpint_arith::primes;
 
 /// The shift s of a register, 0 ≤ s < p: the register holds x·2^s mod M_p instead of x.
 ///
-/// Two runs with different shifts put the same numbers into different words, so that a systematic
-/// error in the arithmetic does not occur in both. Squaring doubles s mod p.
+/// Two runs with different shifts put the same numbers into different words. So a systematic error
+/// in the arithmetic does not affect both runs in the same way. Squaring doubles s mod p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Shift(u32);
 
 impl Shift {
-    /// The shift s = 0.
+    /// The shift s = 0: the register holds x itself.
     pub const ZERO: Self = Self(0);
 
     /// Returns the shift s mod p, for registers modulo 2^p − 1.

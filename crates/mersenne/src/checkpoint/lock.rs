@@ -22,8 +22,8 @@ pub(super) struct DirectoryLock {
 pub(super) enum Attempt {
     /// The lock was taken. `stale` is the id of a dead process that did not release it.
     Taken { lock: DirectoryLock, stale: Option<u32> },
-    /// A running process holds the lock. `pid` is its process id, or 0 if the lock file does not
-    /// name it.
+    /// A running process holds the lock. `pid` is its process id, or 0 if the lock file contains no
+    /// process id.
     Held { pid: u32 },
 }
 
@@ -61,7 +61,7 @@ impl Drop for DirectoryLock {
     }
 }
 
-/// Reads the process id in a lock file, from at most 32 bytes; returns `None` if the file contains
+/// Reads the process id in a lock file. Reads at most 32 bytes, and returns `None` if they contain
 /// no process id.
 fn pid(file: &File) -> Option<u32> {
     let mut text = String::new();

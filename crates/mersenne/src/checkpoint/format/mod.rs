@@ -23,7 +23,7 @@ pub struct State {
     pub shift: u32,
     /// The computing time over all runs of the test.
     pub elapsed: Duration,
-    /// The numbers of errors detected and recovered from so far.
+    /// The numbers of errors that the test has detected and recovered from so far.
     pub errors: ErrorCounts,
     /// The transform length to which the test changed after round-off errors; `None` if there were
     /// no round-off errors.
@@ -70,12 +70,12 @@ pub struct LeastLength {
     pub length: usize,
 }
 
-/// The data for the next Gerbicz–Li check: the last verified residue x_v, and the product D =
-/// x_v·x_(v+B)·x_(v+2B)· … up to the term at `product_iteration`, where B is the number of
-/// squarings of a block.
+/// The data for the next Gerbicz–Li check. Let x_k be the term of the sequence at iteration k, v
+/// the last verified iteration, and B the number of squarings of a block. The data are x_v and the
+/// product D = x_v·x_(v+B)·x_(v+2B)·… up to the term at `product_iteration`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GerbiczState {
-    /// The block length B: the number of squarings of a block.
+    /// The block length B, in squarings.
     pub block: u32,
     /// The iteration v of the last verified residue.
     pub verified_iteration: u64,
@@ -83,18 +83,18 @@ pub struct GerbiczState {
     pub verified: DigestedResidue,
     /// The iteration of the last term in `product`.
     pub product_iteration: u64,
-    /// The product D: the verified residue times the terms at the ends of the blocks after it, up
+    /// The product D of the verified residue and the terms at the ends of the blocks after it, up
     /// to the term at `product_iteration`.
     pub product: Residue,
 }
 
-/// The reason why bytes are not a sound checkpoint.
+/// The reason why bytes are not a valid checkpoint of the expected test.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The file does not begin with the first line of a warpint checkpoint.
     #[error("it is not a warpint checkpoint")]
     NotOurs,
-    /// The file is too short or too long.
+    /// The length of the file does not agree with its header.
     #[error("it has {found} bytes instead of {expected}: truncated or extended")]
     Size {
         /// The length in bytes that follows from the header.
@@ -108,19 +108,19 @@ pub enum FormatError {
     /// A later version of this program wrote the checkpoint.
     #[error("it was written by a later version of warpint (format {found})")]
     Version {
-        /// The version of the format.
+        /// The version of the file's format.
         found: String,
     },
     /// The checkpoint belongs to another test.
     #[error("it belongs to another test ({found})")]
     Foreign {
-        /// The first line of the file.
+        /// The first line of the file, which names the test.
         found: String,
     },
-    /// A header line is missing or has an impossible value.
+    /// A header field is missing or has an impossible value.
     #[error("header field '{field}' is missing or impossible")]
     Field {
-        /// The name of the missing or impossible header field.
+        /// The name of the header field.
         field: &'static str,
     },
     /// A residue in the body is not canonical.
@@ -140,15 +140,16 @@ const OLD_VERSION: &str = "1";
 const MAGIC: &str = "warpint checkpoint";
 
 impl State {
-    /// Returns an upper bound on the size of a checkpoint of M_p in bytes, so that a reader need
-    /// not trust the length of a file.
+    /// Returns an upper bound on the size of a checkpoint of M_p in bytes. A reader can reject a
+    /// longer file without reading it.
     #[must_use]
     pub fn max_file_size(exponent: u32) -> u64 {
         (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(exponent)) as u64
     }
 
-    /// Returns whether memory seems to have left the state unchanged. The last verified residue
-    /// must have the digest with which it was sealed. If the present residue or the product of the
+    /// Returns whether the state shows no sign of a memory error since it was computed or read.
+    ///
+    /// The last verified residue must have its digest. If the present residue or the product of the
     /// next Gerbicz–Li check belongs to the verified iteration, it must be equal to the verified
     /// residue; a file stores only one of these equal residues.
     #[must_use]
@@ -171,11 +172,13 @@ impl State {
         }
     }
 
-    /// Returns the state as the bytes of a checkpoint file: a header of text lines that ends with
-    /// an empty line; then residues of ⌈p/8⌉ little-endian bytes each; then the SHA-256 of
-    /// everything before it. The first residue is the present one. For PRP tests and
-    /// certifications, the last verified residue and the product of the next check follow, unless
-    /// they are equal to a residue already stored.
+    /// Returns the state as the bytes of a checkpoint file. The file consists of a header of text
+    /// lines that ends with an empty line, residues of ⌈p/8⌉ little-endian bytes each, and the
+    /// SHA-256 of everything before it.
+    ///
+    /// The first residue is the present one. For PRP tests and certifications, the last verified
+    /// residue follows unless it is the present one. Then the product of the next check follows
+    /// unless it is the verified residue.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut header = String::new();
@@ -229,7 +232,7 @@ impl State {
         bytes
     }
 
-    /// Decodes a checkpoint of the test `kind` of M_`exponent` and returns its state. Every part is
+    /// Decodes a checkpoint file of M_p for the test `kind`, where p is `exponent`. Every part is
     /// checked before it is used.
     pub fn from_bytes(bytes: &[u8], kind: TestKind, exponent: u32) -> Result<Self, FormatError> {
         if !bytes.starts_with(MAGIC.as_bytes()) {
@@ -360,8 +363,8 @@ fn field(field: &'static str) -> FormatError {
 }
 
 /// The positions of the last verified residue and of the Gerbicz–Li product among the residues of a
-/// file, counted from 0. The present residue is at position 0. Residues of the same iteration are
-/// equal, and are stored once.
+/// file, counted from 0. The present residue is at position 0. If the verified residue is the
+/// present one, or the product is the verified residue, both have the same position.
 struct Body {
     verified: usize,
     product: usize,
@@ -374,7 +377,8 @@ impl Body {
     }
 }
 
-/// The header fields that describe the squarings since the last Gerbicz–Li check.
+/// The header fields that describe the state of the Gerbicz–Li check. The iteration numbers are
+/// those of the last verified residue and of the last term in the product.
 struct Stretch {
     block: u32,
     verified_iteration: u64,
@@ -382,8 +386,8 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Reads the fields from a header. An error is the name of the field that is missing or
-    /// impossible.
+    /// Reads the fields from a header of a checkpoint at `iteration`. An error is the name of the
+    /// field that is missing or impossible.
     fn read(header: &Header<'_>, iteration: u64) -> Result<Self, &'static str> {
         let block = header
             .number("block")

@@ -1,4 +1,4 @@
-//! Encoding of checkpoints, and decoding of sound and unsound bytes.
+//! Tests of encoding checkpoints and of decoding valid and invalid bytes.
 
 use super::*;
 use crate::LlStart;

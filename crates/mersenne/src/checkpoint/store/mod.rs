@@ -1,4 +1,5 @@
-//! The checkpoint directory of one exponent: checkpoints of several iterations, and the lock.
+//! The checkpoint directory of one exponent, with its lock and the checkpoints of several
+//! iterations.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,24 +12,24 @@ use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
 use crate::{Event, TestKind};
 
-/// The number of newest checkpoints that are kept, counted separately for verified and for
-/// unverified checkpoints.
+/// The number of newest checkpoints that are always kept. Verified and unverified checkpoints are
+/// counted separately.
 const GENERATIONS: usize = 3;
-/// The smallest ratio between the iterations of two successive old checkpoints that are kept in
-/// addition to the newest ones. With this ratio even the longest test keeps fewer than ten old
-/// checkpoints.
+/// The ratio that spaces the older checkpoints, which are kept in addition to the newest ones. The
+/// iteration of each older checkpoint is at least this many times that of the preceding one. So
+/// even the longest test keeps fewer than twenty of them.
 const SPREAD: u64 = 4;
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
 
-/// The checkpoints of one test in the directory `DIR/M<p>`, which is locked for this process as
-/// long as the store lives.
+/// The checkpoints of one test in the directory `DIR/M<p>`. The directory is locked for this
+/// process until the store is dropped.
 ///
 /// Files are named `<test>-<iteration, ten digits>.ckpt`, or `.verified` if a check has confirmed
-/// them. `….tmp` is a file that is being written, `….bad` a file that was found unsound. Symbolic
-/// links are not followed, not even if `M<p>` is one.
+/// them. `….tmp` is a file that is being written, `….bad` a file that was found invalid. Symbolic
+/// links are not followed, not even if `M<p>` is a link.
 ///
-/// If the directory is removed during the test, the next save makes it again, with its lock.
+/// If the directory is removed during the test, the next save creates and locks it again.
 #[derive(Debug)]
 pub struct CheckpointStore {
     folder: Folder,
@@ -42,7 +43,7 @@ pub struct CheckpointStore {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// The directory cannot be made, read or written.
+    /// The directory cannot be created, read or written.
     #[error("cannot use the checkpoint directory {}: {source}; choose another directory", path.display())]
     Directory {
         /// The path of the directory.
@@ -80,7 +81,8 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error: the kind of the underlying error of the file system, or bad
+    /// input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -99,7 +101,7 @@ pub struct Saved {
     pub verified: bool,
 }
 
-/// A checkpoint file, as its name describes it.
+/// A checkpoint file. `iteration` and `verified` are taken from its name.
 struct Entry {
     path: PathBuf,
     iteration: u64,
@@ -113,8 +115,8 @@ impl Entry {
 }
 
 impl CheckpointStore {
-    /// Opens `root/M<p>`, making it if necessary; locks it for this process and removes the
-    /// incomplete files of a killed process.
+    /// Opens `root/M<p>`, creates it if necessary, and locks it for this process. Removes
+    /// incomplete files that a killed process has left.
     pub fn open(root: &Path, exponent: u32, kind: TestKind) -> Result<Self, CheckpointError> {
         let folder = Folder::at(root).inside(format!("M{exponent}"));
         let path = || folder.path().to_owned();
@@ -136,7 +138,8 @@ impl CheckpointStore {
         Ok(store)
     }
 
-    /// Replaces the disk to which checkpoints are written.
+    /// Makes the store write its files to `disk` from now on. Tests use this to simulate a full
+    /// disk and to record operations.
     pub fn set_disk(&mut self, disk: Arc<dyn Disk>) {
         self.folder = self.folder.clone().with_disk(disk);
     }
@@ -153,17 +156,17 @@ impl CheckpointStore {
         &self.folder
     }
 
-    /// Returns and clears the events that opening the store and loading checkpoints have produced
-    /// since the last call.
+    /// Returns the events that opening the store and loading checkpoints have produced since the
+    /// last call, and forgets them.
     pub fn take_notices(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Writes a state to a new file, syncs it, renames it into place, and then removes checkpoints
+    /// Writes a state to a new file, syncs it and renames it into place. Then removes checkpoints
     /// that are no longer needed. If writing fails, the older files are untouched.
     ///
-    /// A state whose own residue is verified is written as a `.verified` file, which replaces the
-    /// unverified file of its iteration.
+    /// A state whose present residue is verified is written as a `.verified` file, which replaces
+    /// the unverified file of its iteration.
     ///
     /// # Errors
     /// Returns errors of the file system. Also returns an error if this store's lock file was
@@ -186,7 +189,7 @@ impl CheckpointStore {
     }
 
     /// Acquires the lock again if its file was removed, alone or together with the directory.
-    /// Returns an error if another process has acquired it.
+    /// Returns an error if another process has acquired the lock.
     fn hold_lock(&mut self) -> io::Result<()> {
         if self.lock.is_in_place() {
             return Ok(());
@@ -202,21 +205,24 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Loads the newest sound checkpoint and returns its state and path. Returns `None` if no
-    /// checkpoint is sound. Newer unsound checkpoints are renamed to `….bad`, with a notice for
-    /// each. A checkpoint that cannot be read at all, or was written by a later version, is an
-    /// error, because continuing from an older checkpoint would lose work.
+    /// Loads the newest valid checkpoint and returns its state and path. Returns `None` if no
+    /// checkpoint is valid. Invalid checkpoints that are newer are renamed to `….bad`, with a
+    /// notice for each.
+    ///
+    /// # Errors
+    /// Returns an error if a checkpoint cannot be read, or was written by a later version of the
+    /// program, because continuing from an older checkpoint would lose work.
     pub fn load_newest(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         self.load_newest_of(|_| true)
     }
 
-    /// Loads the newest sound checkpoint among the verified ones, like
+    /// Loads the newest valid checkpoint among the verified ones, like
     /// [`CheckpointStore::load_newest`].
     pub fn load_newest_verified(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         self.load_newest_of(|entry| entry.verified)
     }
 
-    /// Loads the newest sound checkpoint of an iteration before `iteration`, like
+    /// Loads the newest valid checkpoint of an iteration before `iteration`, like
     /// [`CheckpointStore::load_newest`]. If `only_verified` is true, considers only verified
     /// checkpoints.
     pub fn load_newest_before(
@@ -270,14 +276,14 @@ impl CheckpointStore {
         Ok(None)
     }
 
-    /// Renames a checkpoint to `….bad`, and adds a notice.
+    /// Renames a checkpoint to `….bad`, and adds a notice with the reason.
     pub(crate) fn set_aside(&mut self, path: &Path, reason: &str) {
         let path = self.renamed_as_bad(path);
         self.notices.push(Event::BadCheckpoint { path, reason: reason.into() });
     }
 
-    /// Renames the checkpoints of this iteration and of all later iterations, verified or not, to
-    /// `….bad`, with a notice for each.
+    /// Renames all checkpoints of this iteration and of later iterations to `….bad`, verified or
+    /// not, with a notice for each.
     pub fn set_aside_from(&mut self, iteration: u64, reason: &str) -> Result<(), CheckpointError> {
         let entries = self.entries().map_err(|source| self.directory_error(source))?;
         for entry in entries.into_iter().filter(|entry| entry.iteration >= iteration) {
@@ -297,7 +303,7 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Removes the checkpoints of this test. Call this only when the result is stored elsewhere.
+    /// Removes all checkpoints of this test. Call this only when the result is stored elsewhere.
     pub fn remove_all(&mut self) -> Result<(), CheckpointError> {
         for entry in self.entries().map_err(|source| self.directory_error(source))? {
             self.folder.remove(entry.name()).map_err(|e| self.directory_error(e.into()))?;
@@ -309,8 +315,7 @@ impl CheckpointStore {
         CheckpointError::Directory { path: self.dir().to_owned(), source }
     }
 
-    /// Renames a file to `….bad` and returns its new path. If that fails, the file keeps its name,
-    /// and its old path is returned.
+    /// Renames a file to `….bad` and returns its new path. If renaming fails, returns the old path.
     fn renamed_as_bad(&self, path: &Path) -> PathBuf {
         let name = path.file_name().unwrap_or_default();
         let mut bad = name.to_owned();
@@ -337,9 +342,12 @@ impl CheckpointStore {
         Ok(paths.filter_map(entry).collect())
     }
 
-    /// Removes old checkpoints. Keeps the newest checkpoints, verified and unverified, and the one
-    /// just saved. Also keeps some older checkpoints spread over the whole test, if going back far
-    /// can be useful: verified ones and, in a test without Gerbicz–Li checks, unverified ones.
+    /// Removes checkpoints that are no longer needed. Keeps the newest verified and the newest
+    /// unverified checkpoints, and the one just saved.
+    ///
+    /// Also keeps some older checkpoints, spread over the whole test, where going far back can be
+    /// useful: verified ones in every test, and unverified ones in a test without Gerbicz–Li
+    /// checks.
     fn prune(&self, just_saved: &Path) -> io::Result<()> {
         for verified in [false, true] {
             let mut entries = self.entries()?;

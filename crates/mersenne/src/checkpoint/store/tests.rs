@@ -1,4 +1,4 @@
-//! Generations on disk, locks, and unsound files.
+//! Tests of the generations on disk, of the lock, and of invalid files.
 
 use super::super::lock::LOCK_FILE;
 use super::*;
