@@ -5,26 +5,26 @@ use std::time::Duration;
 
 use warpint_device::Rates;
 
-/// The division of a transform of rows·columns points, which is computed along the columns and then
-/// along the rows.
+/// The division of a transform of rows·columns points. The transform is computed along the columns
+/// and then along the rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cut {
     /// The length R of a column, which is the number of rows.
     pub rows: u32,
     /// The length C of a row, which is the number of columns.
     pub columns: u32,
-    /// The radices of the steps along a column, in the order of the forward transform. Their
-    /// product is R, and none is 1.
+    /// The radices of the successive steps of a transform along a column, in the order of the
+    /// forward transform. Their product is R, and none is 1.
     pub column_radices: Vec<u32>,
-    /// The radices of the steps along a row, in the order of the forward transform. Their product
-    /// is C, and none is 1.
+    /// The radices of the successive steps of a transform along a row, in the order of the forward
+    /// transform. Their product is C, and none is 1.
     pub row_radices: Vec<u32>,
 }
 
 impl Cut {
-    /// Creates a cut from the radices of the steps along a column and along a row. The number of
-    /// rows is the product of `column`, and the number of columns is the product of `row`. Radices
-    /// of 1 are dropped.
+    /// Creates a cut from the radices of the steps along a column and along a row, in the order of
+    /// the forward transform. The number of rows is the product of `column`, and the number of
+    /// columns is the product of `row`. Radices of 1 are dropped.
     #[must_use]
     pub fn new(column: &[u32], row: &[u32]) -> Self {
         let steps = |radices: &[u32]| radices.iter().copied().filter(|&r| r > 1).collect();
@@ -56,8 +56,8 @@ impl fmt::Display for Cut {
 
 /// The work of a squaring on a device in two kernels, as counts of operations.
 ///
-/// Not counted are integer instructions for addresses, word lengths and carries, and the work that
-/// a kernel repeats for the words at the ends of a tile.
+/// Two kinds of work are not counted: integer instructions for addresses, word lengths and carries,
+/// and the work that a kernel repeats for the words at the ends of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Work {
     /// The size of the spectrum in bytes.
@@ -79,20 +79,26 @@ impl Work {
         4 * self.spectrum_bytes
     }
 
-    /// Returns the time that the memory traffic of a squaring needs: [`Work::traffic_bytes`]
-    /// divided by the measured rate of a copy in place. The rate is the one measured with the copy
-    /// whose size is nearest to the size of the spectrum. Returns `None` if no rate was measured.
+    /// Returns a lower bound for the time of a squaring: the time that its memory traffic needs. It
+    /// is [`Work::traffic_bytes`] divided by the measured rate of copies in place. Among the
+    /// measured copies, the one nearest in size to the spectrum is used. Returns `None` if no rate
+    /// was measured.
     #[must_use]
     pub fn traffic_floor(&self, rates: &Rates) -> Option<Duration> {
         let rate = rates.copy_near(self.spectrum_bytes)?.in_place;
         seconds(self.traffic_bytes() as f64 / rate)
     }
 
-    /// Returns the time that the arithmetic of a squaring needs. It is the sum of three times: the
-    /// number of FP64 instructions divided by the measured rate of fused multiply-adds, the number
-    /// of products divided by the rate measured with chains of products, and points·levels divided
-    /// by the rate of the fastest measured transform in registers. A term whose count is 0 needs no
-    /// rate. Returns `None` if a needed rate was not measured.
+    /// Returns a lower bound for the time of a squaring: the time that its arithmetic needs. It is
+    /// the sum of three times:
+    ///
+    /// | count | divided by the rate of |
+    /// |---|---|
+    /// | FP64 instructions | fused multiply-adds |
+    /// | products | products in chains |
+    /// | points·levels | the fastest measured transform in registers |
+    ///
+    /// A term whose count is 0 needs no rate. Returns `None` if a needed rate was not measured.
     #[must_use]
     pub fn arithmetic_floor(&self, rates: &Rates) -> Option<Duration> {
         let levels = rates.transforms.iter().map(|of| of.rate.per_second).fold(0.0, f64::max);

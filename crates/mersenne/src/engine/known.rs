@@ -1,16 +1,16 @@
 //! The fastest known variants of engines on GPUs.
 //!
 //! The table of a GPU model (`tables/nvidia-h200.txt`) has a line for each engine family and
-//! transform length: the family's name, the length in words, microseconds per squaring, and the
-//! variant. `warpint tune --lengths 64K..36M --table FILE` writes such a table. The times are valid
-//! for that GPU model only. On GPU models without a table, the family `fp64` considers the variants
-//! in the tables of other models first.
+//! transform length. The line consists of the family's name, the length in words, the time of a
+//! squaring in microseconds, and the variant. `warpint tune --lengths 64K..36M --table FILE` writes
+//! such a table. The times are valid for that GPU model only. On GPU models without a table, the
+//! family `fp64` considers the variants in the tables of other models first.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// A GPU model whose table of times is part of the program.
+/// A GPU model whose table of times is compiled into the program.
 struct Product {
     /// The name of the GPU model, as the driver reports it.
     name: &'static str,
@@ -39,8 +39,8 @@ static TABLES: LazyLock<Vec<(&str, Vec<Known>)>> = LazyLock::new(|| {
 });
 
 impl Known {
-    /// Parses a line such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`. Returns `None`
-    /// for a line in any other format, such as a comment.
+    /// Parses a line of a table, such as `fp64 65536 6.36 128x256 4.8.4/8.8.4 2/4 1 128.128`.
+    /// Returns `None` for a line in any other format, such as a comment.
     fn parse(line: &str) -> Option<Self> {
         let mut parts = line.splitn(4, ' ');
         let engine = parts.next()?.to_owned();
@@ -51,8 +51,8 @@ impl Known {
     }
 }
 
-/// Returns the text of a table in the format of the tables of the program. The first line is a
-/// comment that begins with `title`. Each entry of `ways` gives one more line.
+/// Returns the text of a table in the format of the tables in the program. The first line is a
+/// comment that begins with `title`. One line follows for each entry of `ways`.
 #[must_use]
 pub fn table(title: &str, ways: &[Known]) -> String {
     let mut text = format!("# {title}: engine, words, microseconds a squaring, variant\n");
@@ -64,16 +64,17 @@ pub fn table(title: &str, ways: &[Known]) -> String {
     text
 }
 
-/// Returns the entry for an engine family and a transform length in the table of a GPU model.
-/// Returns `None` if the program has no table for the model or no entry in it. `product` is the
-/// name that the driver reports.
+/// Returns the entry for an engine family and a transform length in the table of the GPU model that
+/// the driver reports as `product`. Returns `None` if the program has no table for this model, or
+/// if the table has no such entry.
 #[must_use]
 pub fn on(product: &str, engine: &str, length: usize) -> Option<&'static Known> {
     let (_, ways) = TABLES.iter().find(|(name, _)| *name == product)?;
     ways.iter().find(|way| way.engine == engine && way.length == length)
 }
 
-/// Returns whether the program has a table of times for the GPU model with the name `product`.
+/// Returns whether the program has a table of times for the GPU model that the driver reports as
+/// `product`.
 pub(super) fn is_known(product: &str) -> bool {
     TABLES.iter().any(|(name, _)| *name == product)
 }

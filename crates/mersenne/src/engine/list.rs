@@ -1,4 +1,4 @@
-//! The list of engine families, which all code that chooses, tests or measures engines reads.
+//! The list of engine families. All code that chooses, tests or measures engines reads this list.
 //!
 //! To add a family, write its module and add a line to
 //! [`for_every_family!`](crate::for_every_family).
@@ -7,12 +7,12 @@ use warpint_device::Device;
 
 use super::EngineFamily;
 
-/// Passes the list of engine families to another macro, one `name: Family;` line for each. `cpu`
-/// selects the families on the CPU; `device` selects the families on devices, whose constructor
-/// `Family::new` has the device as its argument. `name` is the name that [`EngineFamily::name`]
-/// returns.
+/// Passes the list of engine families to another macro, with one `name: Family;` line for each
+/// family. `name` is the name that [`EngineFamily::name`] returns.
 ///
-/// `for_every_family!(cpu => tests_of)` expands to `tests_of! { word: …::Word; … }`.
+/// `cpu` selects the families on the CPU. `device` selects the families on devices, whose
+/// constructor `Family::new` has the device as its argument. For example, `for_every_family!(cpu =>
+/// tests_of)` expands to `tests_of! { word: …::Word; … }`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_every_family {
@@ -33,9 +33,9 @@ macro_rules! for_every_family {
 
 macro_rules! on_cpu {
     ($($name:ident: $family:path;)+) => {
-        /// Returns the engine families on the CPU, in order of preference: if several of them
-        /// accept an exponent and no times are known, the first of them is used. [`super::places`]
-        /// returns the families on devices.
+        /// Returns the engine families on the CPU, in order of preference. If several families
+        /// accept an exponent and no times are known, the first of these families is used.
+        /// [`super::places`] returns the families on devices.
         #[must_use]
         pub fn families() -> &'static [&'static dyn EngineFamily] {
             &[$(&$family),+]

@@ -1,5 +1,5 @@
 //! Engines: register machines on residues modulo the Mersenne number M_p = 2^p − 1. All tests of
-//! Mersenne numbers are written for the interface of engines, the trait [`Engine`].
+//! Mersenne numbers use engines through the trait [`Engine`].
 //!
 //! | family | arithmetic | length |
 //! |---|---|---|
@@ -7,8 +7,8 @@
 //! | [`fp64`] | complex FP64 FFT, irrational-base weights, balanced digits | 2^a·3^b·5^c·7^d |
 //! | [`goldilocks`] | integers mod 2^64 − 2^32 + 1, exact | 2^k, 5·2^k |
 //!
-//! The Lucas–Lehmer test, the PRP test and the Gerbicz–Li check are each written once, on top of
-//! [`Engine`]. The lengths of the table are numbers of words (digits of a residue). Code above this
+//! The lengths in the table are numbers of words (digits of a residue). The Lucas–Lehmer test, the
+//! PRP test and the Gerbicz–Li check are each written once, on top of [`Engine`]. Code above this
 //! interface does not depend on words, moduli or transforms.
 
 mod cut;
@@ -40,15 +40,15 @@ pub use gpu::OnDevice;
 pub use list::{families, families_for, family};
 pub use profile::{KernelTime, KernelTimer, Profiled};
 
-/// One step of [`Engine::square`]: a squaring of the value x of a register, and the operation that
-/// follows it.
+/// One step of [`Engine::square`]: the value x of a register is squared, and the square may then be
+/// changed by a small number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Replaces x by x².
     Square,
     /// Replaces x by x² − 2, as the Lucas–Lehmer test does.
     SquareMinusTwo,
-    /// Replaces x by m·x², where m, from 1 to 2^16, is the number in this variant.
+    /// Replaces x by m·x². The number m is the field of this variant, and is from 1 to 2^16.
     SquareTimes(u32),
 }
 
@@ -76,8 +76,8 @@ pub trait Engine: Send {
     /// Returns the exponent p.
     fn exponent(&self) -> u32;
 
-    /// Returns the transform length N: the number of words (digits) of a residue, not the number of
-    /// complex points of a transform.
+    /// Returns the transform length N, which is the number of words (digits) of a residue. The
+    /// number of complex points of a transform may be smaller.
     fn length(&self) -> usize;
 
     /// Returns the number of registers.
@@ -102,7 +102,8 @@ pub trait Engine: Send {
     /// Sets `r[dst]` to `r[a]` − `r[b]`. Any of `dst`, `a` and `b` may be equal.
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// Returns the residue x, 0 ≤ x < 2^p − 1, for which `r[reg]` holds x·2^shift mod 2^p − 1.
+    /// Returns the residue x, 0 ≤ x < 2^p − 1, that `r[reg]` holds in the form x·2^shift mod 2^p −
+    /// 1.
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError>;
 
     /// Sets `r[reg]` to x·2^shift mod 2^p − 1.
@@ -143,8 +144,8 @@ pub enum EngineError {
     /// A word of a product is too far from an integer for its rounding to be trusted.
     #[error("round-off {measured:.4} is above the limit of {limit:.4} at length {length}")]
     RoundOff {
-        /// The largest measured distance of a word from the nearest integer (0.5 if the product was
-        /// not finite).
+        /// The largest measured distance of a word from the nearest integer. The value is 0.5 if
+        /// the product was not finite.
         measured: f64,
         /// The largest allowed distance of a word from the nearest integer.
         limit: f64,
@@ -172,8 +173,8 @@ pub enum EngineError {
         needed.div_ceil(1 << 20)
     )]
     NoRoom {
-        /// A text that names the engine family, the CPU or device, the exponent, the length and the
-        /// number of registers.
+        /// A description of the engine: its family, the CPU or device, the exponent, the length and
+        /// the number of registers.
         what: String,
         /// The number of bytes that the engine needs in total.
         needed: u64,
@@ -183,7 +184,8 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error: bad input, an unsound result, or a failure of the device. A
+    /// lack of device memory counts as a failure of the device.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -215,21 +217,21 @@ impl BuildOptions {
     }
 }
 
-/// The margin of an engine family for an exponent at a transform length: how far its products are
-/// from being wrong.
+/// The margin of an engine family for an exponent at a transform length: how far its errors, or its
+/// largest numbers, stay below their limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
     /// The number of bits to spare. For an engine with rounding errors, it is log2 of the ratio of
     /// the allowed error to the expected error. For an exact engine, it is log2 of the ratio of the
     /// largest number that the engine can represent to the largest number that can occur. A plan
-    /// refuses a length with a negative margin.
+    /// rejects a length with a negative margin.
     pub bits: f64,
-    /// Whether the margin is proven for every input; otherwise it is statistical.
+    /// True if the margin is proven for every input, false if it is statistical.
     pub proven: bool,
 }
 
-/// A family of engines with one kind of arithmetic, on the CPU or on one device: the exponents and
-/// lengths that it accepts, and a way to build engines.
+/// A family of engines with one kind of arithmetic, on the CPU or on one device. The family knows
+/// the exponents and lengths that it accepts, and builds engines.
 pub trait EngineFamily: Sync {
     /// Returns the name of the family: `fp64`, `goldilocks` or `word`. Families with the same name,
     /// on the CPU and on devices, compute the same results.
@@ -241,9 +243,9 @@ pub trait EngineFamily: Sync {
         CPU
     }
 
-    /// Returns the shortest transform length, in words, at which a family on a device is used
-    /// rather than one on the CPU, if the plan is free to choose. For a family on the CPU, the
-    /// value has no meaning.
+    /// Returns the shortest transform length, in words, at which a plan prefers this family on a
+    /// device to a family on the CPU, if it is free to choose. For a family on the CPU, the value
+    /// has no meaning.
     fn shortest_worthwhile(&self) -> usize {
         1
     }
@@ -255,15 +257,16 @@ pub trait EngineFamily: Sync {
     /// build, in ascending order.
     fn lengths(&self, from: usize, to: usize) -> Vec<usize>;
 
-    /// Returns whether a transform length is dominated: some longer length is known to be faster on
-    /// the same device. A plan uses a dominated length only if the request names it.
+    /// Returns whether a transform length is dominated, that is, whether some longer length is
+    /// known to be faster on the same device. A plan uses a dominated length only if the request
+    /// names it.
     fn is_dominated(&self, _length: usize) -> bool {
         false
     }
 
     /// Returns the margin for the exponent p at a transform length. Returns an error if the length
-    /// cannot be used at all: for example, if there are more words than bits, or if it is not a
-    /// length of this family.
+    /// cannot be used at all, for example if there are more words than bits, or if the family does
+    /// not support the length.
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;
 
     /// Returns the number of bytes of device memory that an engine needs. Returns `None` for an
@@ -273,9 +276,9 @@ pub trait EngineFamily: Sync {
         None
     }
 
-    /// Builds an engine for the exponent p at the transform length `length`.
-    /// [`EngineFamily::margin`] must return `Ok` for p and the length. A negative margin is not
-    /// refused here; the plan decides whether a margin is large enough.
+    /// Builds an engine for the exponent p at the transform length `length`. Returns an error if
+    /// [`EngineFamily::margin`] does. A negative margin is not an error here: the plan decides
+    /// whether a margin is large enough.
     fn build(
         &self,
         p: u32,

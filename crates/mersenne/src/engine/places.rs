@@ -1,4 +1,4 @@
-//! The places where engines compute: the CPU or a device of this machine.
+//! The places where engines compute: the CPU and the devices of this machine.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use super::list::families_of;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
 
-/// The engine families on the CPU, or the engine families on one device.
+/// The engine families of one place: the CPU or one device.
 pub type Families = Vec<&'static dyn EngineFamily>;
 
 /// The devices used so far, each with its engine families.
@@ -17,8 +17,8 @@ static USED: Mutex<Vec<(DeviceId, Families)>> = Mutex::new(vec![]);
 /// Returns the engine families on a device. The first call for a device opens it with
 /// [`device_on`]; later calls return the same families.
 ///
-/// The families are leaked so that plans, which refer to them, are `Copy`. A process has a handful
-/// of families per device.
+/// The families are leaked, so that plans can refer to them and be `Copy`. A process leaks only a
+/// few families per device.
 ///
 /// # Errors
 /// Returns an error if the device or its driver does not exist.
@@ -32,8 +32,8 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
     Ok(families)
 }
 
-/// Opens a device once more and returns new engine families on it. Their work on the device runs
-/// independently of the work of the families from [`families_on`]: neither waits for the other.
+/// Opens a device once more and returns new engine families on it. Their work and the work of the
+/// families from [`families_on`] run on the device independently, without waiting for each other.
 /// Each call leaks a little memory.
 ///
 /// # Errors
@@ -52,8 +52,8 @@ pub fn families_on_cpu() -> Families {
     families().to_vec()
 }
 
-/// Tests that driver, compiler and kernels work: computes 3^32 mod 2^p − 1 with an engine, and
-/// compares the result with the known value. Overwrites register 0.
+/// Tests that the driver, the compiler and the kernels work. Computes 3^32 mod 2^p − 1 with an
+/// engine, and compares the result with the known value. Overwrites register 0.
 ///
 /// # Errors
 /// Returns the error of the engine. A wrong result is reported as [`DeviceError::Failed`] for the

@@ -1,4 +1,4 @@
-//! Interfaces of families and engines that only tuning and benchmarks use.
+//! Interfaces of engine families and engines that only tuning and benchmarks use.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use super::{Cut, EngineError, Work};
 /// compares the times of the variants; benchmarks compare them with the limits of the hardware.
 pub trait Profiled {
     /// Returns the names of the variants at a transform length. A name describes the shape of the
-    /// kernels, such as `1024x2048 16.8.8/16.16.8 2/4 1 128.128`. All variants compute the same, at
-    /// different speeds. The list is not empty. The default variant comes first; the others follow,
-    /// the most promising ones first.
+    /// kernels, such as `1024x2048 16.8.8/16.16.8 2/4 1 128.128`. All variants compute the same
+    /// results, at different speeds. The list is not empty. The default variant comes first; the
+    /// others follow, the most promising ones first.
     fn variants(&self, length: usize) -> Vec<String>;
 
-    /// Returns the division into columns and rows of every variant, in the order of
+    /// Returns the division into columns and rows for every variant, in the order of
     /// [`Profiled::variants`]. The list is empty if the transform is not divided into columns and
     /// rows.
     fn cuts(&self, length: usize) -> Vec<Cut> {
@@ -21,8 +21,8 @@ pub trait Profiled {
         vec![]
     }
 
-    /// Returns the work of a squaring by a variant, as counts of operations. Returns `None` if it
-    /// is not known. `variant` is an index into the list of [`Profiled::variants`].
+    /// Returns the work of a squaring by a variant, as counts of operations. Returns `None` if the
+    /// work is not known. `variant` is an index into the list of [`Profiled::variants`].
     fn work(&self, length: usize, variant: usize) -> Option<Work> {
         let _ = (length, variant);
         None
@@ -32,11 +32,11 @@ pub trait Profiled {
 /// An engine whose kernels can be timed one by one.
 pub trait KernelTimer {
     /// Applies [`Step::Square`](super::Step::Square) n times to `r[reg]`, and returns the mean time
-    /// of each kernel over the second half of the squarings. The kernels are in the order in which
-    /// a squaring launches them.
+    /// of each kernel over the second half of the squarings. The kernels are listed in the order in
+    /// which a squaring launches them.
     ///
     /// No kernel begins before the preceding one has ended. So the sum of the times is longer than
-    /// a squaring of [`Engine::square`](super::Engine::square), whose kernels may overlap.
+    /// a squaring by [`Engine::square`](super::Engine::square), whose kernels may overlap.
     ///
     /// # Panics
     /// Panics if n is not from 4 to 1,000.

@@ -1,17 +1,18 @@
-//! Round-off of products, and the distribution of the largest of many errors.
+//! The round-off of products, and the Gumbel distribution of their largest errors.
 
 use std::f64::consts::PI;
 
-/// Statistics of round-off: the distances |z − round(z)| of the computed words z of products from
-/// the nearest integers.
+/// Statistics of the round-off of products. The error of a product is the largest distance
+/// |z − round(z)| of its computed words z from the nearest integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundOff {
-    /// The largest distance of a word from an integer, over all words of all products.
+    /// The largest error of any product.
     pub max: f64,
-    /// The mean over all products of the largest distance of a word of the product from an integer.
+    /// The mean of the errors of the products. The error of a product is the largest distance of
+    /// its words from integers.
     pub mean: f64,
-    /// The standard deviation over all products of the largest distance of a word of the product
-    /// from an integer. The value is 0 for fewer than two products.
+    /// The standard deviation of the errors of the products. The error of a product is the largest
+    /// distance of its words from integers. The value is 0 for fewer than two products.
     pub deviation: f64,
     /// The number of products measured.
     pub products: u64,
@@ -21,21 +22,21 @@ impl RoundOff {
     /// The least number of products for which a [`Gumbel`] distribution is estimated.
     pub const LEAST_PRODUCTS: u64 = 30;
 
-    /// Returns the distribution of the largest error of a product, estimated from the mean and the
-    /// standard deviation. Returns `None` if there are fewer than [`Self::LEAST_PRODUCTS`]
-    /// products, or if the deviation is zero.
+    /// Returns the distribution of the error of a product, estimated from the mean and the standard
+    /// deviation. Returns `None` if there are fewer than [`Self::LEAST_PRODUCTS`] products, or if
+    /// the deviation is zero.
     ///
     /// Squarings of small numbers, as at the beginning of a test, have almost no round-off. They
-    /// increase the deviation, so the distance Z ([`Gumbel::z`]) is too low until other squarings
-    /// outnumber them.
+    /// increase the deviation, so the distance Z ([`Gumbel::z`]) is too low until most squarings
+    /// are squarings of large numbers.
     #[must_use]
     pub fn gumbel(&self) -> Option<Gumbel> {
         let enough = self.products >= Self::LEAST_PRODUCTS;
         enough.then(|| Gumbel::of_moments(self.mean, self.deviation)).flatten()
     }
 
-    /// Returns the distance Z ([`Gumbel::z`]) of the distribution that [`Self::gumbel`] returns.
-    /// Returns `None` if [`Self::gumbel`] does.
+    /// Returns the distance Z ([`Gumbel::z`]) of the distribution that [`Self::gumbel`] returns, or
+    /// `None` if that function returns `None`.
     #[must_use]
     pub fn z(&self) -> Option<f64> {
         self.gumbel().map(|gumbel| gumbel.z())
@@ -43,14 +44,14 @@ impl RoundOff {
 }
 
 /// The Gumbel distribution with mode μ and scale β: P(x ≤ t) = exp(−exp(−(t − μ)/β)). The maximum
-/// of many similar quantities tends to this distribution if their tails fall at least exponentially
-/// (Gumbel, Statistics of Extremes, 1958).
+/// of many independent quantities of one distribution tends to it if the tail of that distribution
+/// falls at least exponentially (Gumbel, Statistics of Extremes, 1958).
 ///
 /// The tail of rounding errors falls faster than exponentially, and so does the tail of the largest
-/// of N errors. So this distribution overestimates probabilities far above the mean.
+/// of N errors. So the Gumbel distribution overestimates probabilities far above the mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gumbel {
-    /// The mode μ of the distribution.
+    /// The mode μ of the distribution, at which its density is largest.
     pub location: f64,
     /// The scale β of the distribution, which is above 0.
     pub scale: f64,
@@ -73,8 +74,8 @@ impl Gumbel {
 
     /// Returns Z = (½ − μ)/β, the distance from the mode μ to ½ in units of the scale β.
     ///
-    /// In a test of n squarings, an error exceeds ½ with probability at most P if Z ≥ ln(n/P). The
-    /// program PRPLL chooses its longest words for Z = 28.
+    /// If Z ≥ ln(n/P), the probability of an error above ½ in a test of n squarings is at most P.
+    /// The program PRPLL chooses its longest words for Z = 28.
     #[must_use]
     pub fn z(&self) -> f64 {
         (0.5 - self.location) / self.scale
@@ -93,8 +94,8 @@ mod tests {
     use super::*;
     use crate::engine::fp64::engine::Statistics;
 
-    /// Returns statistics of n products. The largest errors of the products are the quantiles (i +
-    /// ½)/n of the distribution `of`, for 0 ≤ i < n.
+    /// Returns statistics of n products, whose errors are the quantiles (i + ½)/n of the
+    /// distribution `of`, for 0 ≤ i < n.
     fn noted(of: Gumbel, n: u32) -> RoundOff {
         let mut statistics = Statistics::default();
         for i in 0..n {

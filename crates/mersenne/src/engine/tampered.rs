@@ -1,4 +1,4 @@
-//! An engine for tests, which computes wrong results at chosen squarings.
+//! An engine for tests that computes wrong results at chosen squarings.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
 use crate::{Residue, Shift};
 
-/// The description of the wrong results that all engines of a [`Tampered`] family compute.
+/// The wrong results of a [`Tampered`] family. All engines of the family share this value.
 struct Error {
     /// The register whose squarings are counted and may be wrong; `None` means all registers.
     register: Option<usize>,
-    /// A function that returns, for the number of a squaring (counted from 1), whether its result
-    /// is wrong.
+    /// Returns whether the result of a squaring is wrong. The argument is the number of the
+    /// squaring, counted from 1.
     at: Box<dyn Fn(u64) -> bool + Send + Sync>,
     change: fn(&Residue) -> Residue,
     squarings: AtomicU64,
@@ -26,11 +26,13 @@ pub(crate) struct Tampered {
 }
 
 impl Tampered {
-    /// Returns a family, leaked to be `'static`, whose engines compute like those of `inner` except
-    /// at some squarings. Squarings of `register` (of all registers if it is `None`) are counted
-    /// from 1, over all engines of the family. If `at` returns true for the number of a squaring,
-    /// the register's value x is replaced by `change(x)` after that squaring. x is the stored
-    /// value, including the factor 2^s of a shift s.
+    /// Returns a family whose engines compute like those of `inner` except at some squarings. The
+    /// family is leaked to be `'static`.
+    ///
+    /// Squarings of `register`, or of all registers if it is `None`, are counted from 1 over all
+    /// engines of the family. If `at` returns true for the number of a squaring, the value x of the
+    /// register is replaced by `change(x)` after that squaring. With a shift s, x includes the
+    /// factor 2^s.
     pub(crate) fn leaked(
         inner: &'static dyn EngineFamily,
         register: impl Into<Option<usize>>,

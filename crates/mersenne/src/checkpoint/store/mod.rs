@@ -16,8 +16,8 @@ use crate::{Event, TestKind};
 /// counted separately.
 const GENERATIONS: usize = 3;
 /// The ratio that spaces the older checkpoints, which are kept in addition to the newest ones. The
-/// iteration of each older checkpoint is at least this many times that of the preceding one. So
-/// even the longest test keeps fewer than twenty of them.
+/// iteration of each older checkpoint is at least this many times the iteration of the preceding
+/// one, so that only a logarithmic number of them is kept.
 const SPREAD: u64 = 4;
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";

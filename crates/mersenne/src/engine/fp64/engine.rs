@@ -1,5 +1,5 @@
-//! The engine of the family `fp64` on the CPU: registers of balanced digits, and one transform to
-//! multiply them.
+//! The engine of the family `fp64` on the CPU. Registers hold balanced digits, and one transform
+//! multiplies them.
 
 use super::carry::{Subtrahend, chain};
 use super::transform::Transform;
@@ -10,7 +10,7 @@ use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Rou
 use crate::layout::WordLayout;
 use crate::{Residue, Shift};
 
-/// An engine of the family `fp64`.
+/// An engine of the family `fp64` on the CPU.
 pub(super) struct Fp64Engine {
     layout: WordLayout,
     registers: Vec<Vec<i32>>,
@@ -23,16 +23,17 @@ pub(super) struct Fp64Engine {
 pub(crate) struct Statistics {
     max: f64,
     mean: f64,
-    /// The sum over products of the squared deviation of the round-off from its mean.
+    /// The sum of (e − mean)² over all products, where e is the round-off of a product.
     squares: f64,
     products: u64,
 }
 
 impl Statistics {
-    /// Records the round-off of a product: the largest distance of its words from integers, or ½ if
-    /// that is not finite.
+    /// Records the round-off of a product, which is the largest distance of its words from
+    /// integers. A round-off that is not finite counts as ½.
     ///
-    /// Mean and sum of squares follow Welford's recurrence (1962), which avoids cancellation.
+    /// The mean and the sum of squares follow Welford's recurrence (1962), which avoids
+    /// cancellation.
     pub(crate) fn note(&mut self, measured: f64) {
         let measured = if measured.is_finite() { measured } else { 0.5 };
         self.max = self.max.max(measured);
@@ -42,8 +43,8 @@ impl Statistics {
         self.squares += to_old_mean * (measured - self.mean);
     }
 
-    /// Records the round-off of a product, the largest distance of its words from integers. Returns
-    /// an error if the round-off exceeds [`ROUND_OFF_LIMIT`].
+    /// Records the round-off of a product, which is the largest distance of its words from
+    /// integers. Returns an error if the round-off exceeds [`ROUND_OFF_LIMIT`].
     fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
         self.note(measured);
         within_limit(length, measured)
@@ -56,8 +57,9 @@ impl Statistics {
     }
 }
 
-/// Returns an error if the round-off of a product, the largest distance of its words from integers,
-/// exceeds [`ROUND_OFF_LIMIT`]. `length` is the transform length in words, which the error states.
+/// Returns an error if the round-off of a product exceeds [`ROUND_OFF_LIMIT`]. The round-off is the
+/// largest distance of the product's words from integers. `length` is the transform length in
+/// words, for the error's text.
 pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineError> {
     let limit = ROUND_OFF_LIMIT;
     if measured > limit {
@@ -67,7 +69,8 @@ pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineErr
 }
 
 impl Fp64Engine {
-    /// Creates an engine with the kind of transform that is faster at the layout's length.
+    /// Creates an engine with the kind of transform (in one FFT, or by rows and columns) that is
+    /// faster at the layout's length.
     pub(super) fn new(layout: WordLayout, options: BuildOptions) -> Result<Self, EngineError> {
         let transform: Box<dyn Transform> = if layout.len() < threshold::ROW_COLUMN {
             Box::new(Whole::new(layout))

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use realfft::RealFftPlanner;
 
 /// Measures plain real FFTs of `length` doubles and their inverses (`realfft`, one thread), without
-/// weights, squaring or carries. Repeats them for the time `budget`, and returns the least time of
-/// one FFT and its inverse.
+/// weights, squaring or carries. Repeats them until the time `budget` has passed, and returns the
+/// shortest time of one FFT and its inverse together.
 ///
 /// Returns `None` if `length` is odd or zero.
 #[must_use]
