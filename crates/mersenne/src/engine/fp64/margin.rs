@@ -1,19 +1,20 @@
 //! The margin of a transform length: round-off as a random quantity.
 //!
 //! A residue mod 2^p − 1 has N words of β = p/N bits on average. The errors of the words of a
-//! product behave like Gaussian variables whose standard deviation σ is proportional to the size of
-//! the words before rounding. For random digits the mean square of the words is N·(4^β·w/12)²,
-//! where w = 3/ln 4 is the mean square of a weight. So, with a coefficient c that measurements
-//! give,
+//! product behave like Gaussian variables. Their standard deviation σ is proportional to the size
+//! of the words before rounding. For random digits the mean square of the words is N·(4^β·w/12)²,
+//! where w = 3/ln 4 is the mean square of a weight. This gives the formula
 //!
-//! σ = c·2^−53·√(log2 N)·√N·4^β.
+//! σ = c·2^−53·√(log2 N)·√N·4^β
 //!
-//! On a GPU c was measured at every length of 64K words or more that plans use
+//! with a coefficient c that is measured.
+//!
+//! On a GPU, c was measured at every length of 64K words or more that plans use
 //! ([`measured`](super::measured)).
 //!
-//! On a CPU c was found by squaring random residues with AVX2 and FMA. In the table,
-//! *measured/model* is the mean over products of the largest error, divided by the value that N
-//! Gaussian errors with the σ of the formula give:
+//! On a CPU, c was found by squaring random residues with AVX2 and FMA. In the table,
+//! *measured/model* is a ratio: the mean over products of the largest error, divided by the largest
+//! error expected of N Gaussian errors with the σ of the formula:
 //!
 //! | N | β at margin 0 | σ | measured/model |
 //! |---|---|---|---|
@@ -28,23 +29,24 @@
 //! | 2211840 | 18.14 | 0.0452 | 0.56 |
 //! | 4194304 | 18.31 | 0.0450 | 0.99 |
 //!
-//! With words three bits shorter the ratio is the same, so the formula has the right power of β.
+//! With words three bits shorter the ratio is the same, so the factor 4^β of the formula is right.
 //! `cargo test -p warpint-mersenne calibration -- --ignored --nocapture` prints the table. At
 //! margin 0 the largest error of a product is about 0.24.
 //!
 //! The largest errors of products tend to a [`Gumbel`](crate::engine::Gumbel) distribution. The
 //! program PRPLL chooses its longest words from the mean and the deviation of this distribution: Z,
 //! the distance from the mode to ½ in units of the scale, must be at least 28. The formula above
-//! agrees. The largest of N Gaussian errors is expected at z_N·σ, with a scale of σ/z_N. Margin 0
-//! means ½ = z·σ, so that Z = (z − z_N)·z_N, which is 28 to 32 for 64K words and more. With the
+//! agrees. Let z_N·σ be the median of the largest of N Gaussian errors; the scale of its
+//! distribution is σ/z_N. Margin 0 means ½ = z·σ, where z is the number of standard deviations that
+//! [`bits`] requires. So Z = (z − z_N)·z_N, which is 28 to 32 for 64K words and more. With the
 //! Gumbel tail, which is exponential, one product in 2^40 then has an error above ½; with the
 //! Gaussian tail, one in 2^71.
 //!
 //! If the mean and the deviation of the largest errors were measured at a length, they also limit
 //! its words: Z must be at least ln(1000·p), so that even with the Gumbel tail only one test in a
-//! thousand has an error above ½. (If errors were larger by an eighth, one test in seven would have
-//! an error above ½ at 4M words, and one in four at 32M words; with the Gaussian tail, not even one
-//! in 10^9.)
+//! thousand has an error above ½. Suppose that errors were larger by an eighth. With the Gumbel
+//! tail, one test in seven would then have an error above ½ at 4M words, and one in four at 32M
+//! words. With the Gaussian tail, fewer than one test in 10^9 would have such an error.
 //!
 //! Thall (2011, §3.1.1) tabulates the longest acceptable words of every length. Percival's
 //! worst-case bound (2002) has N in place of √N, and holds for powers of two only. So the margin is
@@ -55,9 +57,10 @@ use std::f64::consts::{LN_2, PI};
 
 use super::measured::{self, MeasuredLength};
 
-/// The accuracy of the transforms of one kind of device. It is given by the coefficient c in σ =
-/// c·2^−53·√(log2 N)·√N·4^(p/N), the standard deviation of the errors of words in a product of
-/// residues mod 2^p − 1 with N words of random digits.
+/// The accuracy of the transforms on one kind of device, given by a coefficient c.
+///
+/// In a product of residues mod 2^p − 1 with N words of random digits, the errors of words have the
+/// standard deviation σ = c·2^−53·√(log2 N)·√N·4^(p/N).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accuracy {
     /// A function that returns the measurement at a transform length; `None` if the length was not
@@ -74,15 +77,16 @@ pub(crate) struct Accuracy {
     per_odd_factor: f64,
 }
 
-/// The accuracy of the transforms on a CPU, by `rustfft`.
+/// The accuracy of the transforms on a CPU, which are those of `rustfft`.
 pub(crate) const ON_CPU: Accuracy =
     Accuracy { measured: |_| None, deviation: 0.4, of_multiples_of_3: 0.4, per_odd_factor: 0.08 };
 
-/// The accuracy of the kernels in `kernels/fp64`. c was measured at every transform length of 64K
-/// words or more that plans use. For a shorter length, c is the largest c of the lengths of its
-/// kind (multiples of 3, or other lengths). For the shipped table, 2,000 squarings were measured on
-/// an H200 at each of two exponents per length; the table has the exponent with the larger c. The
-/// values of c:
+/// The accuracy of the kernels in `kernels/fp64`.
+///
+/// The coefficient c was measured at every transform length of 64K words or more that plans use.
+/// For a shorter length, c is the largest c of the lengths of its kind (multiples of 3, or other
+/// lengths). For the shipped table, 2,000 squarings were measured on an H200 at each of two
+/// exponents per length; the table has the exponent with the larger c. The values of c:
 ///
 /// | odd part of N | 1 | 5 | 7 | 35 | 3 | 15 | 9, 21, 45, 75, 105 |
 /// |---|---|---|---|---|---|---|---|
@@ -95,27 +99,31 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
     per_odd_factor: 0.0,
 };
 
-/// The factor by which the coefficient c of [`Accuracy`] may exceed the c measured at the same
-/// transform length. It allows for other exponents, and for transforms divided into other columns,
-/// rows and radices.
+/// The allowance for other cases: the factor by which c may exceed the c measured at the same
+/// transform length. c is the coefficient of [`Accuracy`]. Other cases are other exponents, and
+/// transforms divided into other columns, rows and radices.
 ///
-/// Seven lengths were divided in 51 ways (runs 2 and later in `fp64-steps.txt`, in the folder
-/// `benches/runs/2026-11-21-h200`). The largest c was 1.11 times the c of the division that
-/// `fp64-lengths.txt` in the same folder lists for the length; the division with the largest c had
-/// a radix of 9 in place of 12. In `fp64-round-off.txt` in that folder, the values of c of the two
-/// exponents of a length differ by up to a factor of 1.14; the table has the exponent with the
-/// larger c. Of six exponents at each of 27 lengths, in one shape, the largest c was 1.11 times the
-/// c of the first exponent, and 1.16 times the least c
-/// (`cargo xtask margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
+/// The files named here are in the folder `benches/runs/2026-11-21-h200`.
 ///
-/// If some c were even 15 % larger than this allowance, the probability of an error above ½ in 2^31
+/// Seven lengths were divided in 51 ways (runs 2 and later in `fp64-steps.txt`). The largest c was
+/// 1.11 times the c of the division that `fp64-lengths.txt` lists for the length. The division with
+/// the largest c had a radix of 9 in place of 12.
+///
+/// In `fp64-round-off.txt`, the values of c of the two exponents of a length differ by up to a
+/// factor of 1.14; the table of measurements has the exponent with the larger c.
+///
+/// Six exponents were measured at each of 27 lengths, in one shape each (`cargo xtask margins
+/// --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`). The largest c was 1.11
+/// times the c of the first exponent, and 1.16 times the smallest c.
+///
+/// If some c exceeded this allowance by another 15 %, the probability of an error above ½ in 2^31
 /// products would be 2^−17.
 const OTHER_CASES: f64 = 1.12;
 
 impl Accuracy {
     /// Returns the coefficient c of [`Accuracy`] from which the margin of transform length n is
     /// computed. If the length was measured, it is the measured c with an allowance; otherwise, it
-    /// is the c of the lengths of its kind.
+    /// is the c of lengths of the same kind.
     ///
     /// Up to [`ANY_DIGITS_UP_TO`] words, products must be right for digits of any pattern. A c
     /// measured with random digits says nothing about patterns, so these lengths always use the c
@@ -125,14 +133,16 @@ impl Accuracy {
     }
 
     /// Returns the measurement at transform length n. Returns `None` if the length was not
-    /// measured. Also returns `None` for n ≤ [`ANY_DIGITS_UP_TO`], because patterns of digits
-    /// rather than random digits limit the words of these lengths.
+    /// measured.
+    ///
+    /// Also returns `None` for n ≤ [`ANY_DIGITS_UP_TO`]. The words of these lengths are limited by
+    /// the worst patterns of digits, not by random digits.
     fn line(&self, n: usize) -> Option<&'static MeasuredLength> {
         if n > ANY_DIGITS_UP_TO { (self.measured)(n) } else { None }
     }
 
-    /// Returns a coefficient that allows for cases other than the measured one, where `c` is the
-    /// measured coefficient. It is the smaller of 1.12·`c` and [`Self::of_kind`], but at least `c`.
+    /// Returns the measured coefficient `c` with the allowance for other exponents and shapes. The
+    /// result is the smaller of 1.12·`c` and [`Self::of_kind`], but at least `c`.
     fn with_other_cases(&self, n: usize, c: f64) -> f64 {
         (OTHER_CASES * c).min(self.of_kind(n)).max(c)
     }
@@ -146,7 +156,7 @@ impl Accuracy {
     }
 }
 
-/// The root mean square of the words of a product of random digits, 3/(12·ln 4), in units of
+/// The root mean square of the words of a product of random digits: 3/(12·ln 4), in units of
 /// √N·4^(p/N) for N words and the exponent p.
 const RANDOM_RMS: f64 = 0.180_337;
 
@@ -157,23 +167,25 @@ const PRODUCTS: f64 = 31.0;
 /// −log2 of the allowed probability that some error in 2^31 products exceeds ½.
 const RELIABILITY: f64 = 40.0;
 
-/// The transform length up to which products must be right for all digits, including the worst
-/// patterns. Up to this length, words are short enough for any digits. The additional time is
-/// negligible, because the transforms are short.
+/// The transform length, in words, up to which products must be right for all digits, including the
+/// worst patterns. Words of these lengths are made short enough for that. This costs little time,
+/// because the transforms are short.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// The factor that limits errors if digits may have any pattern: the rounding of a product is
-/// trusted only if the standard deviation of the errors, times this factor, is at most ½.
+/// The number of standard deviations by which ½ must exceed errors if digits may have any pattern.
+/// The rounding of a product is trusted only if the standard deviation of the errors, times this
+/// number, is at most ½.
 const PATTERN_SIGMAS: f64 = 7.0;
 
 /// Returns the margin for the exponent p at transform length n, in bits: log2 of the ratio of the
 /// allowed error to the expected error.
 ///
-/// With random digits, the allowed standard deviation of errors is ½/z, where z is such that an
-/// error above ½ in n·2^31 words has the probability 2^−40. Two other limits may lower the margin.
-/// Up to 1024 words, a product of the largest digits, all equal, must give words within
-/// [`largest_rms`]. At longer lengths that were measured, the margin is at most
-/// [`MeasuredLength::margin`].
+/// With random digits, the allowed standard deviation of errors is ½/z. The number z is chosen so
+/// that, among n·2^31 words, some error exceeds ½ = z standard deviations with probability 2^−40.
+///
+/// Two other limits may lower the margin. Up to 1024 words, take the product of residues whose
+/// digits all have the largest value: its words must be within [`largest_rms`]. At longer lengths
+/// that were measured, the margin is at most [`MeasuredLength::margin`].
 pub(crate) fn bits(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
     let z = tail_quantile(size.log2() + PRODUCTS + RELIABILITY);
@@ -188,7 +200,8 @@ pub(crate) fn bits(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     random.min((largest_rms(n, accuracy) / alike).log2())
 }
 
-/// Returns the standard deviation of the errors of words in a product of random digits.
+/// Returns the standard deviation of the errors of words in a product of random digits. n is the
+/// number of words, and p the exponent.
 fn deviation(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
     unit_deviation(n, accuracy) * RANDOM_RMS * size.sqrt() * 4f64.powf(f64::from(p) / size)
@@ -200,21 +213,22 @@ fn unit_deviation(n: usize, accuracy: Accuracy) -> f64 {
     accuracy.coefficient(n) / RANDOM_RMS * (n as f64).log2().sqrt() * 2f64.powi(-53)
 }
 
-/// Returns the standard deviation of the errors of words in a product of random digits, if the
-/// coefficient c of [`Accuracy`] were 1.
+/// Returns the standard deviation that the errors of words in a product of random digits would have
+/// if the coefficient c of [`Accuracy`] were 1.
 fn deviation_at_1(p: u32, n: usize) -> f64 {
     let size = n as f64;
     (size.log2() * size).sqrt() * 4f64.powf(f64::from(p) / size) * 2f64.powi(-53)
 }
 
 /// Returns the coefficient c of [`Accuracy`] that follows from measurements with random digits, for
-/// the exponent p and n words. `mean` is the mean of the largest errors of all measured products.
+/// the exponent p and n words. `mean` is the mean over the measured products of the largest error
+/// of each product.
 pub(crate) fn coefficient_of_mean(p: u32, n: usize, mean: f64) -> f64 {
     mean / (expected_largest(n) * deviation_at_1(p, n))
 }
 
 /// Returns the median of the largest magnitude of n Gaussian errors, in units of their standard
-/// deviation: the value that one error exceeds with probability ln 2/n.
+/// deviation. A single error exceeds this value with probability ln 2/n.
 fn expected_largest(n: usize) -> f64 {
     tail_quantile((n as f64).log2() - LN_2.log2())
 }
@@ -229,19 +243,20 @@ fn multiplicity(mut n: usize, q: usize) -> u32 {
     count
 }
 
-/// Returns the largest root mean square of the words of a product for which the rounding of the
-/// product is trusted. At this value, ½ is seven standard deviations of the errors.
+/// Returns the largest trusted root mean square of the words of a product. If the words are larger,
+/// the rounding of the product is not trusted. At this value, ½ is seven standard deviations of the
+/// errors.
 ///
 /// For random digits in the longest words that [`bits`] allows, the words of a product have about
 /// two thirds of this root mean square. For digits that are all equal, the root mean square is
-/// about √n times as large, and the errors grow in proportion.
+/// about √n times as large as for random digits, and the errors grow in proportion.
 pub(crate) fn largest_rms(n: usize, accuracy: Accuracy) -> f64 {
     0.5 / (PATTERN_SIGMAS * unit_deviation(n, accuracy))
 }
 
-/// Returns z with P(|X| > z) = 2^−bits for a Gaussian variable X of deviation 1. Uses the leading
-/// term √(2/π)·e^(−z²/2)/z of the tail, which exceeds the tail, so that z is too large rather than
-/// too small.
+/// Returns z with P(|X| > z) = 2^−bits for a Gaussian variable X of deviation 1. Replaces the
+/// probability by its leading term √(2/π)·e^(−z²/2)/z, which is larger. So the result is slightly
+/// too large, never too small.
 fn tail_quantile(bits: f64) -> f64 {
     let target = bits * LN_2;
     (0..50).fold((2.0 * target).sqrt(), |z, _| {
@@ -257,9 +272,9 @@ mod tests {
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
 
-    /// Squares random residues on the CPU. Returns the mean over products of the largest error,
-    /// divided by the value expected for n Gaussian errors with the standard deviation
-    /// [`deviation`].
+    /// Squares random residues on the CPU and takes the mean over products of the largest error.
+    /// Returns this mean divided by the value expected of n Gaussian errors with the standard
+    /// deviation [`deviation`].
     fn measured_over_model(p: u32, n: usize, products: u64) -> f64 {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(u64::from(p));
         let options = BuildOptions::new(1, 2);
@@ -274,7 +289,8 @@ mod tests {
         coefficient_of_mean(p, n, mean) / ON_CPU.coefficient(n)
     }
 
-    /// Returns the largest exponent p whose margin at transform length n is at least `least` bits.
+    /// Returns the largest exponent p for which transform length n has a margin of at least `least`
+    /// bits.
     fn longest(n: usize, least: f64) -> u32 {
         let (mut low, mut high) = (1u32, (25 * n).min(1 << 31) as u32);
         while high - low > 1 {
@@ -342,7 +358,7 @@ mod tests {
         assert!(powers.is_sorted_by(|a, b| a > b), "{powers:?}");
     }
 
-    /// The accuracy of the kernels without the table of measurements.
+    /// The accuracy of the kernels if no length had been measured.
     const OF_KIND: Accuracy = Accuracy { measured: |_| None, ..ON_GPU };
 
     #[test]

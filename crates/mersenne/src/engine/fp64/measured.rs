@@ -1,9 +1,9 @@
 //! The accuracy of the kernels on a GPU, as measured at many transform lengths.
 //!
 //! The table `tables/fp64-round-off.txt` has a line for every length of 64K words or more that
-//! plans use; `cargo xtask margins --output FILE` writes such a table. The kernels round
-//! identically on every GPU, so the table is valid for all of them. The module `margin` allows for
-//! the observed variation over exponents and over divisions of a transform into columns and rows.
+//! plans use. `cargo xtask margins --output FILE` writes such a table. The kernels round
+//! identically on every GPU, so the table is valid for all GPUs. The module `margin` allows for the
+//! observed variation over exponents and over divisions of a transform into columns and rows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,18 +15,20 @@ use crate::engine::{Gumbel, RoundOff};
 /// The text of the table of measurements, which is compiled into the program.
 const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
 
-/// The names of the columns of the table, separated by spaces, as in the heading of the table.
+/// The names of the columns of the table, separated by spaces, as they are in the table's heading.
 pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z shape";
 
-/// The round-off of squarings of random residues at one transform length: a line of the table whose
-/// columns [`COLUMNS`] names.
+/// The round-off of squarings of random residues at one transform length. It is one line of the
+/// table, with the columns [`COLUMNS`]:
 ///
 /// | column | |
 /// |---|---|
-/// | length, exponent | the transform length N, and the exponent p at which it was measured |
+/// | length, exponent | the transform length N, and the exponent p of the measurement |
 /// | c | the coefficient in σ = c·2^−53·√(log2 N)·√N·4^(p/N), the deviation of errors |
 /// | squarings | the number of squarings measured; `-` if it was not counted |
-/// | mean, deviation, largest | of the largest error of each squaring; `-` if not measured |
+/// | mean | the mean of the largest error of each squaring |
+/// | deviation | the standard deviation of the same errors; `-` if it was not measured |
+/// | largest | the largest error of any squaring |
 /// | Z | [`Gumbel::z`] of these squarings; `-` if it was not computed |
 /// | shape | the shape of the transform, as in [`Profiled::variants`](crate::Profiled::variants) |
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +38,7 @@ pub struct MeasuredLength {
     /// The coefficient c in σ = c·2^−53·√(log2 N)·√N·4^(p/N), the standard deviation of the errors
     /// of words.
     pub c: f64,
-    /// The exponent p at which the length was measured.
+    /// The exponent p of the residues mod 2^p − 1 that were squared.
     pub exponent: u32,
     /// The number of squarings measured; `None` if it was not counted.
     pub squarings: Option<u64>,
@@ -55,7 +57,7 @@ pub struct MeasuredLength {
 
 impl MeasuredLength {
     /// Computes the line of the table for N = `length` words and the exponent p. `measured` is the
-    /// round-off of squarings mod 2^p − 1, and `shape` the shape of the transform.
+    /// round-off of squarings mod 2^p − 1, and `shape` is the shape of the transform.
     #[must_use]
     pub fn new(p: u32, length: usize, shape: String, measured: &RoundOff) -> Self {
         let c = margin::coefficient_of_mean(p, length, measured.mean);
@@ -73,8 +75,8 @@ impl MeasuredLength {
     }
 
     /// Returns the margin for the exponent p at this transform length, in bits: log2 of the factor
-    /// by which errors may grow before the distance Z ([`Gumbel::z`]) falls to [`least_z`]. The
-    /// measurement at another exponent is converted, since errors are proportional to 4^(p/N).
+    /// by which errors may grow before the distance Z ([`Gumbel::z`]) falls to [`least_z`]. If p is
+    /// not the measured exponent, the errors are converted, since they are proportional to 4^(p/N).
     /// Returns `None` if the deviation was not measured.
     pub(super) fn margin(&self, p: u32) -> Option<f64> {
         let Gumbel { location, scale } = Gumbel::of_moments(self.mean, self.deviation?)?;
@@ -84,14 +86,14 @@ impl MeasuredLength {
     }
 }
 
-/// Returns ln(1000·p), the least acceptable Z ([`Gumbel::z`]) for the exponent p. With the Gumbel
-/// distribution, one in a thousand tests of p squarings then has an error above ½. The value is 25
-/// for p = 6·10^7.
+/// Returns ln(1000·p), the smallest acceptable Z ([`Gumbel::z`]) for the exponent p. With the
+/// Gumbel distribution, one in a thousand tests of p squarings then has an error above ½. The value
+/// is 25 for p = 6·10^7.
 fn least_z(p: u32) -> f64 {
     (1000.0 * f64::from(p)).ln()
 }
 
-/// The error for a text that is not a line of the table of measurements. It contains the text.
+/// The error for a text that is not a line of the table of measurements. It contains this text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a line with the columns {COLUMNS}")]
 pub struct NoSuchLine(String);
@@ -128,7 +130,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// Parses the text of a column that may have no value. Returns `Some(None)` for `-`, and
-/// `Some(Some(value))` for a value that the function `of` can parse. Returns `None` for any other
+/// `Some(Some(value))` for a value that the function `of` parses. Returns `None` for any other
 /// text.
 fn known<T>(text: &str, of: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if text == "-" { Some(None) } else { of(text).map(Some) }
@@ -147,7 +149,7 @@ impl fmt::Display for MeasuredLength {
     }
 }
 
-/// Parses the lines of a table, except for comments, which start with `#`.
+/// Parses the lines of a table. Skips comments, which start with `#`.
 fn lines(table: &str) -> impl Iterator<Item = Result<MeasuredLength, NoSuchLine>> {
     table.lines().filter(|line| !line.starts_with('#')).map(str::parse)
 }

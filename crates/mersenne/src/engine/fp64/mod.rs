@@ -1,11 +1,12 @@
-//! The engine family `fp64` on the CPU: floating-point squaring modulo M_p = 2^p − 1 by the
+//! The engine family `fp64` on the CPU: floating-point squaring modulo M_p = 2^p − 1. It uses the
 //! irrational-base discrete weighted transform of Crandall and Fagin, on complex FFTs in `f64`
 //! (Thall 2011, §1.2–3).
 //!
 //! A residue is N balanced digits x_j of ⌊p/N⌋ or ⌈p/N⌉ bits ([`layout`](crate::layout)). The
-//! weights are a_j = 2^(⌈pj/N⌉ − pj/N). The cyclic convolution of the words a_j·x_j, divided by a_j
-//! again, gives integers z_j with x² ≡ Σ z_j·2^⌈pj/N⌉ mod 2^p − 1. The computed words are rounded
-//! to these integers, and carries are propagated; the last carry goes into word 0.
+//! weights are a_j = 2^(⌈pj/N⌉ − pj/N). The cyclic convolution of the words a_j·x_j with
+//! themselves, divided by a_j again, gives integers z_j with x² ≡ Σ z_j·2^⌈pj/N⌉ mod 2^p − 1. The
+//! computed words are rounded to these integers, and carries are propagated; the last carry goes
+//! into word 0.
 //!
 //! | module | |
 //! |---|---|
@@ -42,23 +43,23 @@ mod threshold {
     pub(super) const ROW_COLUMN: usize = 65536;
 }
 
-/// The largest round-off at which a product is trusted; a larger one is an error.
+/// The largest round-off at which a product is trusted. A larger round-off is an error.
 ///
 /// A word with an error above ½ is rounded to a wrong integer, and its distance from that integer
-/// may be small. But the errors of N words are distributed like a Gaussian variable: if one error
-/// exceeds ½, others lie between 0.4 and ½. So a transform length at which 0.4 is never exceeded is
+/// may be small. But the errors of the N words have a Gaussian distribution: if one error exceeds
+/// ½, other errors lie between 0.4 and ½. So a transform length whose errors never exceed 0.4 is
 /// far from errors of ½.
 pub const ROUND_OFF_LIMIT: f64 = 0.4;
 
-/// The largest allowed mean number of bits of a word. The required accuracy limits words to fewer
-/// bits than this at every transform length.
+/// The largest allowed mean number of bits of a word. It is no real limit: at every transform
+/// length, words as long as this have a negative margin.
 const LONGEST_WORD: usize = 25;
 
 /// The engine family `fp64` on the CPU, for exponents 64 ≤ p < 2^31. Transform lengths are even
 /// numbers 2^a·3^b·5^c·7^d from 8 to 2^28 words.
 ///
-/// At 1024 words and more, only lengths with small odd parts are offered; adjacent lengths differ
-/// by at most 6 %. Margins are statistical.
+/// At 1024 words and more, the odd part of a length must be one of twenty numbers up to 945.
+/// Adjacent lengths then differ by at most 6 %. Margins are statistical.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fp64;
 

@@ -32,8 +32,8 @@ fn product(a: &Residue, b: &Residue) -> Residue {
     residue(a.exponent(), &limbs::mul_mod(a.limbs(), b.limbs(), a.exponent()))
 }
 
-/// Returns 0, 1, M_p − 1 …, patterns of alternating bits, runs of ones, and residues whose digits
-/// are all as large as possible.
+/// Returns extreme residues mod M_p: 0, 1, 2, −1 and −2, patterns of alternating bits, runs of
+/// ones, and residues whose digits are all as large as possible.
 fn corners(p: u32, length: usize) -> Vec<Residue> {
     let n = limbs::limbs_for_bits(p);
     let layout = WordLayout::new(p, length);
@@ -64,7 +64,7 @@ fn options(threads: usize) -> BuildOptions {
     BuildOptions::new(3, threads)
 }
 
-/// Returns an engine whose transform is divided into `rows` rows and into columns.
+/// Returns an engine whose transform has `rows` rows, computed by rows and columns.
 fn row_column(p: u32, length: usize, rows: usize, threads: usize) -> Box<dyn Engine> {
     let layout = WordLayout::new(p, length);
     let transform: Box<dyn Transform> = Box::new(RowColumn::new(layout, rows, threads).unwrap());
@@ -76,9 +76,9 @@ fn whole(p: u32, length: usize) -> Box<dyn Engine> {
     Box::new(Fp64Engine::with_transform(layout, 3, Box::new(Whole::new(layout))))
 }
 
-/// Checks squares and products of x and y, with and without a shift. Every result must be right. If
-/// `must` is false, because the margin may be too small, the engine may report the round-off as an
-/// error instead.
+/// Checks squares and products of x and y, with and without a shift. A result that the engine
+/// returns must be right. If `must` is false, because the margin may be too small, the engine may
+/// report the round-off as an error instead of returning a result.
 fn check(engine: &mut dyn Engine, x: &Residue, y: &Residue, shift: Shift, must: bool) {
     let p = engine.exponent();
     let what = format!("M{p} in {} words, {x:?}, {y:?}, {shift:?}", engine.length());

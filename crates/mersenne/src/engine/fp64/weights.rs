@@ -1,16 +1,16 @@
 //! Irrational-base weights a_j = 2^(⌈pj/N⌉ − pj/N) of the N words of a residue mod 2^p − 1 (Thall
 //! 2011, eq. 1.3).
 //!
-//! The exponents add mod 1, so a table for √N rows and a table for √N columns give all weights. Let
-//! u_j = (−pj mod N), so that a_j = 2^(u_j/N). Let r be the first word of a row, and j = r + i.
-//! Then u_j is u_r + u_i or u_r + u_i − N; in the second case a_j = a_r·a_i/2. u_j also determines
-//! the number of bits of word j: ⌈p/N⌉ if u_j < p mod N, else ⌊p/N⌋.
+//! All weights follow from two tables of about √N entries each, one for the rows and one for the
+//! columns of words. Let u_j = −pj mod N, so that a_j = 2^(u_j/N). Let r be the first word of a
+//! row, and j = r + i. Then u_j is u_r + u_i or u_r + u_i − N; in the second case a_j = a_r·a_i/2.
+//! u_j also determines the number of bits of word j: ⌈p/N⌉ if u_j < p mod N, else ⌊p/N⌋.
 
 use warpint_arith::dd::{Dd, exp2_ratio};
 
 use crate::layout::WordLayout;
 
-/// The weight of one word j as `f64`, with its inverse and its exponent.
+/// The weight a_j of one word j as `f64`, with its inverse and its exponent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weight {
     /// The integer u_j = −p·j mod N, for the exponent p and N words.
@@ -22,8 +22,9 @@ pub(crate) struct Weight {
 }
 
 impl Weight {
-    /// Computes the weight of word j in double-double arithmetic. `scale` is the factor by which
-    /// the transform multiplies a convolution; the inverse weight removes it.
+    /// Computes the weight of word j in double-double arithmetic and rounds it. `scale` is the
+    /// factor by which the transform and its inverse multiply a convolution; the inverse weight
+    /// removes this factor.
     pub(crate) fn new(layout: &WordLayout, j: usize, scale: f64) -> Self {
         let u = layout.weight_numerator(j);
         let a = exp2_ratio(u, layout.len() as u64);
@@ -32,13 +33,13 @@ impl Weight {
     }
 }
 
-/// The constants of a layout from which the bases 2^b of its words of b bits are computed.
+/// The constants of a layout from which the base 2^b of a word of b bits is computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bases {
     /// The number of words N of a residue.
     pub(crate) n: f64,
-    /// The number p mod N, for the exponent p. Word j has ⌊p/N⌋ + 1 bits if −p·j mod N is below it,
-    /// otherwise ⌊p/N⌋ bits.
+    /// The number p mod N, for the exponent p. Word j has ⌊p/N⌋ + 1 bits if −p·j mod N is below
+    /// this number, otherwise ⌊p/N⌋ bits.
     pub(crate) big_below: f64,
     /// The base of the shorter words, 2^⌊p/N⌋.
     pub(crate) base: f64,

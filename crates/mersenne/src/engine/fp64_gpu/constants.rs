@@ -16,8 +16,8 @@ pub(super) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
 /// The largest n of the roots e^(2πik/n) and of the powers 2^(k/n) in `constants.cuh`.
 const LARGEST_ROOT: u64 = 36;
 
-/// The text of `constants.cuh`: roots of unity and powers of 2 in constant memory, which an
-/// instruction can read as an operand. Of several thousand constants, about one is not correctly
+/// The text of `constants.cuh`: roots of unity and powers of 2 in constant memory, from which
+/// instructions can read operands directly. About one constant in several thousand is not correctly
 /// rounded.
 static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
     let mut roots = String::new();
@@ -49,8 +49,8 @@ fn power_of_2(k: u64, n: u64) -> Dd {
     exp2_ratio(k % n, n).scaled(2f64.powi((k / n) as i32 - 1))
 }
 
-/// Adds `constants.cuh`, `line.cuh` and the constants that only the family `fp64` needs to the
-/// source of the kernel `part`.
+/// Adds headers and constants to the source of the kernel `part`: `constants.cuh`, `line.cuh` and
+/// the constants that only the family `fp64` needs.
 pub(super) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
     let source = source
         .header("constants.cuh", &CONSTANTS)

@@ -1,7 +1,8 @@
 //! The FP64 instructions of a squaring, counted from the source text of the kernels.
 //!
 //! A sum, a product and a fused multiply-add count as one instruction each. Changes of sign, and
-//! products by powers of two and of i, are not counted. Counted for every complex point are:
+//! products by powers of two and of i, are not counted. The following is counted for every complex
+//! point:
 //!
 //! * both transforms along a column and both along a row, including the multiplication of points by
 //!   factors;
@@ -11,8 +12,8 @@
 //! * words: 20 per point for weights, rounding and carries;
 //! * products of points: 10 per point, without the roots of unity needed for them.
 //!
-//! Not counted are the measurement of round-off, which takes place in one squaring of 32; the
-//! second computation of the first tile of columns; and the one pair of rows whose members are
+//! Three things are not counted: the measurement of round-off, which takes place in one squaring of
+//! 32; the second computation of the first tile of columns; and the pair of rows whose members are
 //! their own partners.
 
 use std::collections::BTreeSet;
@@ -31,12 +32,12 @@ enum Factors {
     Turned,
 }
 
-/// Returns the number of instructions of a squaring per complex point. It is the sum of two terms,
-/// one for the radices Q, A and B of a column and one for the radices of a row:
+/// Returns the number of instructions of a squaring per complex point. A column has the radices Q,
+/// A and B, and so has a row. The result is the sum of two terms:
 ///
-/// (F(B)+F(B))/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column,
+/// 2·F(B)/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column,
 ///
-/// (F(Q)+F(Q))/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/2B for the row.
+/// 2·F(Q)/Q + (T(A)+F(A))/A + (T(B)+F(B)+2·P(B)+f(B)+20·B)/(2·B) for the row.
 ///
 /// A transform of radix r in registers has P(r) instructions without factors, F(r) with factors
 /// from a table, and T(r) with factors that are products of two entries of a table. f(B) is the
@@ -62,18 +63,17 @@ pub(super) fn per_point(column: Line, row: Line) -> f64 {
     columns + rows
 }
 
-/// The number of instructions for the two words of a point. Their four weights cost 4: a thread
-/// starts the weights of its Q points with two products, and its first point needs two instructions
-/// fewer than its other points. Unweighting and rounding cost 4, outgoing carries 4, incoming
-/// carries 6, weighting 2.
+/// The number of instructions for the two words of a point. Their four weights cost 4 on average: a
+/// thread computes two products first, then 2 instructions for its first point and 4 for each other
+/// point. Unweighting and rounding cost 4, outgoing carries 4, incoming carries 6, weighting 2.
 const WORDS: u32 = 20;
 
-/// The number of instructions for the squares of a point and its partner: 2 for the factor, 8 for
-/// two squares, 6 for a difference and its square, 4 for a product.
+/// The number of instructions for squaring a point and its partner: 2 for the factor, 8 for two
+/// squares, 6 for a difference and its square, 4 for a product.
 const PRODUCTS: u32 = 20;
 
-/// The number of instructions for a product of two complex numbers, also if one of them is a root
-/// of unity.
+/// The number of instructions for a product of two complex numbers. It is the same if one of the
+/// numbers is a root of unity.
 const PRODUCT: u32 = 4;
 
 /// Returns the number of instructions of the function `transform` in `fourier.cuh` for `radix`
@@ -112,9 +112,11 @@ fn transform(radix: u32, factors: Factors) -> u32 {
 }
 
 /// Returns the number of instructions for products by roots of unity in the last step along a row,
-/// whose radix is B = `b`. Let e(x) = e^(2πix), and let w be the factor of a thread's points.
-/// Two sets of products are counted. The first gives the powers of the factor of the partners,
-/// e(−1/B)/w. The second gives the numbers w·e(−k/B), from which the products of points are
+/// whose radix is B = `b`.
+///
+/// Let e(x) = e^(2πix), and let w be the factor by which a thread multiplies its points. Two sets
+/// of products are counted. The first gives the powers of e(−1/B)/w, the factor of the partners of
+/// these points. The second gives the numbers w·e(−k/B), from which the products of points are
 /// computed.
 fn partners_roots(b: u32) -> u32 {
     let of_factors = exponents(b).into_iter().filter(|&e| rest(e, b) > 0).count();
@@ -122,8 +124,8 @@ fn partners_roots(b: u32) -> u32 {
     PRODUCT * (of_factors + of_products.len()) as u32
 }
 
-/// Returns the frequency at index `place` of the result of a transform of n points, as the function
-/// `frequency_at` in `fourier.cuh` does.
+/// Returns the frequency at index `place` of the result of a transform of n points in registers. It
+/// is the function `frequency_at` in `fourier.cuh`.
 fn frequency_at(n: u32, place: u32) -> u32 {
     if n == 1 {
         return 0;
@@ -133,8 +135,8 @@ fn frequency_at(n: u32, place: u32) -> u32 {
     place / m + p * frequency_at(m, place % m)
 }
 
-/// Returns the least r ≥ 0 for which e^(2πir/n) is e^(2πik/n) times a power of i. The result is 0
-/// if e^(2πik/n) is itself a power of i.
+/// Returns the smallest r ≥ 0 for which e^(2πir/n) is e^(2πik/n) times a power of i. The result is
+/// 0 if e^(2πik/n) is itself a power of i.
 fn rest(k: u32, n: u32) -> u32 {
     let step = match n {
         n if n.is_multiple_of(4) => n / 4,

@@ -1,5 +1,5 @@
-//! Lines: the transforms along a column or a row in three steps, and the powers of factors that the
-//! steps need.
+//! Lines, and the factors that they need. A line is a transform along a column or a row, computed
+//! in three steps of radices Q, A and B.
 
 use crate::engine::gpu::Line;
 
@@ -12,7 +12,8 @@ pub(super) fn largest_radix(line: Line) -> u32 {
 }
 
 /// Returns every division of a line of `len` points into steps of radix 4 to [`LARGEST_RADIX`], or
-/// of radix 2 to 8 for a line of at most 64 points. A line of two steps has A = 1.
+/// of radix 2 to 8 for a line of at most 64 points. The radices are Q, A and B; a line of only two
+/// steps has A = 1.
 pub(super) fn lines(len: u32) -> Vec<Line> {
     let radices = || if len <= 64 { 2..=8 } else { 4..=LARGEST_RADIX };
     let mut lines = vec![];
@@ -28,14 +29,15 @@ pub(super) fn lines(len: u32) -> Vec<Line> {
     lines
 }
 
-/// Returns the radix of the first level of a transform of n > 1 points, as the function
-/// `first_radix` in `fourier.cuh` does.
+/// Returns the radix of the first level of a transform of n > 1 points. It is the function
+/// `first_radix` in `fourier.cuh`.
 pub(super) fn first_radix(n: u32) -> u32 {
     [7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)
 }
 
 /// Returns the exponents e of the powers w^e by which a transform of n points in registers
-/// multiplies its points, in the order of `slot_of` in `fourier.cuh`.
+/// multiplies its points, where w is the factor of the points. The order is that of `slot_of` in
+/// `fourier.cuh`.
 pub(super) fn exponents(n: u32) -> Vec<u32> {
     if n == 1 {
         return vec![];

@@ -1,5 +1,5 @@
-//! The engine family `fp64` on a device, as an arithmetic of `engine/gpu`: floating-point squaring
-//! (Thall 2011 for the weighted transform on a GPU).
+//! The engine family `fp64` on a device: floating-point squaring, as an [`Arithmetic`] for the
+//! module `engine/gpu`. (For the weighted transform on a GPU, see Thall 2011.)
 //!
 //! | file | subject |
 //! |---|---|
@@ -32,24 +32,26 @@ use tables::Point;
 use words::WeightedWords;
 
 /// The engine family `fp64` on a device, for exponents p from 2,304 to below 658,000,000. Transform
-/// lengths are N = 2^a·3^b·5^c·7^d words from 2^8 to 36·2^20. The tiles must fit into the device's
-/// shared memory.
+/// lengths are N = 2^a·3^b·5^c·7^d words from 2^8 to 36·2^20. Tiles of the transform must fit into
+/// the device's shared memory.
 ///
 /// The margin is statistical, and round-off is measured at some squarings only
 /// (`kernels/fp64/columns.cu`). The round-off of random digits is predictable enough for that.
-/// Faults of the machine in other squarings are detected by the checks of a test. Memory on the
-/// device is 8·N bytes for the spectrum, up to 4·N for carries, 4·N for each register, 4·N for
-/// sums, and tables. The first product of two registers adds 8·N bytes.
+/// Hardware errors in other squarings are detected by the checks of a test.
+///
+/// An engine needs the following memory on the device: 8·N bytes for the spectrum, up to 4·N for
+/// carries, 4·N for each register, 4·N for sums, and tables. The first product of two registers
+/// adds 8·N bytes.
 pub type Fp64On = OnDevice<Fp64>;
 
-/// The odd parts of the transform lengths. Adjacent lengths differ by at most 9.4 %, except where a
-/// length is missing because no shape exists for it: at some short lengths, and at 35·2^20 words,
-/// just below the longest length.
+/// The odd parts of the transform lengths. (The odd part of n is n divided by the highest power of
+/// 2 that divides it.) Adjacent lengths differ by at most 9.4 %. The exceptions are some short
+/// lengths, and 35·2^20 words, just below the longest length: no shape exists for them.
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
-/// Transform lengths, in units of 1,024 words, at which every shape tried on an H200 was slower
-/// than some longer length, by 2.7 to 19 %. (All lengths were timed in laps of 5 ms; the
-/// lengths that are not listed were timed again in longer laps.)
+/// The dominated transform lengths, in units of 1,024 words. On an H200, every shape tried at these
+/// lengths was slower than some longer length, by 2.7 to 19 %. (All lengths were timed in laps of 5
+/// ms; the lengths that are not listed were timed again in longer laps.)
 const DOMINATED: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 
@@ -59,43 +61,49 @@ const SHORTEST: usize = 1 << 8;
 /// The longest transform length, in words.
 const LONGEST: usize = 36 << 20;
 
-/// The largest multiplier m for which the carries of m times a square end within two words. It
-/// limits [`Step::SquareTimes`](super::Step::SquareTimes) in the kernels.
+/// The largest multiplier m for [`Step::SquareTimes`](super::Step::SquareTimes) in the kernels. Up
+/// to this m, the carries of m times a square end within two words.
 const LARGEST_MULTIPLIER: u32 = 4;
 
-/// Returns the least mean number of bits per word, β = p/N, at which a carry ends within two words.
+/// Returns the smallest mean number of bits per word, β = p/N, at which a carry ends within two
+/// words.
 ///
-/// The words of a square of random digits, including their weights, have a root mean square of R =
-/// 0.255·√N·4^β. A word of weight a and b bits passes on a carry of R/(a·2^b). After two more
-/// words, whose bits and weights compensate those of the first word, R/8^β of the carry is left.
-/// That is a fraction of the range of the second word: 0.044 at 2^β = 5.8·√N, and 0.18 with the
-/// multiplier 4. At the next squaring, digits are larger by that fraction. The effect is included
-/// in the measured round-off. In exact integers, digits were observed to stay below 1.1 times their
-/// range with the multiplier 3, and 1.7 times with 6. Short transforms must work for any digits,
-/// with 0.54·N in place of 0.255·√N. For 2^β ≥ 2·N, the carry that is left is at most 0.27 of the
-/// range times the multiplier.
+/// Let R be the root mean square of the words of a square of random digits, including their
+/// weights: R = 0.255·√N·4^β. A word of weight a and b bits passes on a carry of R/(a·2^b). The
+/// next word passes on a fraction of it to the second word, where the carry is R/8^β times the
+/// range of digits. (The bits and weights of the three words compensate each other.) This is 0.044
+/// of the range for 2^β = 5.8·√N, and 0.18 with the multiplier 4. At the next squaring, digits are
+/// larger by this fraction; the measured round-off includes the effect. In tests with exact
+/// integers, digits stayed below 1.1 times their range with the multiplier 3, and below 1.7 times
+/// with 6.
+///
+/// Short transforms must work for any digits. There, R has 0.54·N in place of 0.255·√N. For 2^β ≥
+/// 2·N, the carry into the second word is at most 0.27 of the range times the multiplier.
 fn least_bits(length: usize) -> f64 {
     let n = length as f64;
     if length <= margin::ANY_DIGITS_UP_TO { (2.0 * n).log2() } else { (5.8 * n.sqrt()).log2() }
 }
 
-/// Returns the least exponent that a transform length supports.
+/// Returns the smallest exponent that a transform length supports.
 fn least_exponent(length: usize) -> u32 {
     (least_bits(length) * length as f64).ceil() as u32
 }
 
 /// Returns a bound that carries do not exceed if digits are random. A larger carry indicates an
-/// error. It is the smaller of two bounds. The first is the carry out of a word that is 16 times
-/// the largest credible root mean square of the words of a product, times [`LARGEST_MULTIPLIER`].
-/// The second is the carry by which the second word that it enters becomes a digit of four times
-/// the range of that word. This digit still has at most 31 bits.
+/// error.
+///
+/// The result is the smaller of two bounds. The first is [`LARGEST_MULTIPLIER`] times the carry out
+/// of a word that is 16 times as large as the largest trusted root mean square of words. The second
+/// is the carry that makes the second word after it a digit of four times that word's range. This
+/// digit still has at most 31 bits.
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     let rms = margin::largest_rms(layout.len(), margin::ON_GPU);
     (16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit).min(4.0 * unit * unit)
 }
 
-/// Iterates over all transform lengths, in words, that any device supports, in ascending order.
+/// Iterates over the transform lengths, in words, in ascending order. A given device may support
+/// only some of them.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let mut lengths: Vec<usize> = ODD_PARTS
         .into_iter()
@@ -111,9 +119,9 @@ pub(super) fn is_dominated(length: usize) -> bool {
     DOMINATED.iter().any(|dominated| dominated << 10 == length)
 }
 
-/// Returns the range of exponents that the transform lengths in `lengths`, which are in ascending
-/// order, support. It begins at the least exponent of the shortest length, and ends at the largest
-/// exponent of the longest length. The range is empty if `lengths` is empty.
+/// Returns the range of exponents that the transform lengths in `lengths` support. `lengths` must
+/// be in ascending order. The range begins at the smallest exponent of the shortest length, and
+/// ends at the largest exponent of the longest length. It is empty if `lengths` is empty.
 fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
         return RangeInclusive::new(1, 0);
@@ -137,7 +145,7 @@ fn longest_exponent(length: usize) -> u32 {
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default, so that kernels can be compiled without a device. `shared_memory_per_block` is the
+/// default. With it, kernels can be compiled without a device. `shared_memory_per_block` is the
 /// largest shared memory of a block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
@@ -212,7 +220,7 @@ mod tests {
     use super::*;
     use crate::engine::known;
 
-    /// Returns the transform lengths that a device with `shared_memory` bytes per block supports.
+    /// Returns the transform lengths that a device supports if a block has `shared_memory` bytes.
     fn lengths(shared_memory: u32) -> Vec<usize> {
         gpu::lengths::<Fp64>(shared_memory, 0, usize::MAX)
     }

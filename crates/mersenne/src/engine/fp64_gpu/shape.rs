@@ -8,12 +8,12 @@ use crate::engine::fp64::Fp64;
 use crate::engine::gpu::{self, Line, MAX_THREADS, REGISTERS, Shape as _};
 use crate::engine::{EngineFamily, known};
 
-/// The division of the n = N/2 = rows·columns complex points of a transform among the kernels'
-/// threads.
+/// The division of a transform's n = N/2 = rows·columns complex points among the threads of the
+/// kernels.
 ///
 /// Point j1·columns + j2 is in row j1 and column j2. A block of the kernels of columns processes a
-/// tile of `width` adjacent columns, a block of the kernels of rows a tile of `pairs` pairs of
-/// rows.
+/// tile of `width` adjacent columns. A block of the kernels of rows processes a tile of `pairs`
+/// pairs of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape {
     /// The radices of the transform along a column, whose length is the number of rows.
@@ -26,12 +26,13 @@ pub(in crate::engine) struct Shape {
     pub(super) chunk: u32,
     /// The number of pairs of rows in a tile of rows.
     pub(super) pairs: u32,
-    /// The number of registers of a thread, first in the kernels of columns, then in the kernels of
-    /// rows: 96 or 128. The kernels are compiled for the number of blocks that run at a time; a
-    /// thread may get more registers if something other than registers limits this number.
+    /// The number of registers of a thread, 96 or 128: first in the kernels of columns, then in the
+    /// kernels of rows. The number determines how many blocks run on a multiprocessor at a time,
+    /// and the kernels are compiled for this number of blocks. If something other than registers
+    /// limits the blocks, a thread may get more registers.
     pub(super) registers: [u32; 2],
-    /// Whether stored points are marked as the first to be evicted from the second-level cache,
-    /// which helps if the points nearly fill it.
+    /// Whether stored points are marked as the first to be evicted from the second-level cache.
+    /// This helps if the points nearly fill that cache.
     pub(super) streaming: bool,
 }
 
@@ -43,7 +44,7 @@ const MULTIPROCESSORS: u32 = 132;
 
 impl Shape {
     /// Returns whether the kernels can be built for the shape, and whether its choice of registers
-    /// makes sense: 96 registers must allow more blocks to run at a time than 128.
+    /// is useful: 96 registers must allow more blocks to run at a time than 128.
     fn is_sound(&self) -> bool {
         let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk
@@ -98,14 +99,15 @@ impl gpu::Shape for Shape {
         shared_points(self.row, 2 * self.pairs, 1) * POINT
     }
 
-    /// Returns the number of threads of a block of the kernels of columns. A thread has Q points,
-    /// one for every index of the step of radix Q.
+    /// Returns the number of threads of a block of the kernels of columns. In the step of radix Q,
+    /// each thread transforms Q points.
     fn column_threads(&self) -> u32 {
         self.width * self.column.a * self.column.b
     }
 
-    /// Returns the number of threads of a block of the kernels of rows. In the step of radix B a
-    /// thread has two groups of B points.
+    /// Returns the number of threads of a block of the kernels of rows: whole warps, and at most
+    /// [`MAX_THREADS`]. In the step of radix B, a thread transforms two groups of B points at a
+    /// time.
     fn row_threads(&self) -> u32 {
         (self.pairs * self.row.q * self.row.a).clamp(32, MAX_THREADS).next_multiple_of(32)
     }
@@ -175,8 +177,8 @@ impl gpu::Shape for Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Returns an estimate of the cost, by which shapes are sorted so that promising ones come
-    /// first. Each term of the sum is a fraction of the time of a squaring.
+    /// Returns an estimate of the cost. Shapes are sorted by it, so that promising shapes come
+    /// first. Each term of the sum is a loss as a fraction of the time of a squaring.
     fn cost(&self) -> f64 {
         let kernel = |line: Line, threads: u32, resident: u32, blocks: u32| {
             // The warps of a multiprocessor at a time, and the fraction of the last wave of blocks
@@ -218,9 +220,9 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// Returns the number of blocks that should run on a multiprocessor at a time ([`gpu::resident`]),
-/// for blocks of `threads` threads, each with `points` points and `registers` registers. A thread
-/// with more than 20 points has 255 registers whatever `registers` is.
+/// Returns the number of blocks that should run on a multiprocessor at a time ([`gpu::resident`]).
+/// A block has `threads` threads, and each thread has `points` points and `registers` registers. A
+/// thread with more than 20 points has 255 registers, whatever `registers` is.
 ///
 /// A multiprocessor has four quarters, each with its own warps and a quarter of the registers.
 fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
@@ -229,15 +231,16 @@ fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32
     gpu::resident(warps / threads.div_ceil(32), shared_bytes)
 }
 
-/// Returns the size of a tile of `lines` lines in shared memory, in points, including the padding
-/// of `Slots` in `line.cuh`. `side` is the parameter SIDE of `Slots`.
+/// Returns the size of a tile of `lines` lines in shared memory, in points. It includes the padding
+/// of `Slots` in `line.cuh`; `side` is the parameter SIDE of `Slots`.
 fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
     let padded = |n: u32| n + (side % 8 + 8 - n % 8) % 8;
     padded(padded(lines * line.q) * line.a) * line.b
 }
 
-/// Formats the shape as `1024x2048 16.8.8/16.16.8 2/4 1 128.128`: rows × columns, the radices of
-/// columns and of rows, `width` / `chunk`, `pairs`, and `registers`. A final `s` means `streaming`.
+/// Formats the shape as `1024x2048 16.8.8/16.16.8 2/4 1 128.128`. The parts are rows × columns, the
+/// radices of columns and of rows, `width` / `chunk`, `pairs`, and `registers`. A final `s` means
+/// `streaming`.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, chunk, pairs, registers: [c, r], .. } = self;

@@ -7,45 +7,45 @@ use super::shape::Shape;
 use crate::engine::gpu::{Line, Shape as _};
 use crate::layout::WordLayout;
 
-/// A complex number of the spectrum or of a table: its real and its imaginary part.
+/// A complex number of the spectrum or of a table, as its real and its imaginary part.
 pub(in crate::engine) type Point = [f64; 2];
 
-/// The tables that the kernels of a shape read. The source text of the kernels defines the order of
-/// entries.
+/// The tables that the kernels of a shape read. The order of entries is defined in the source text
+/// of the kernels.
 pub(super) struct Tables {
     /// The tables for `columns.cu`.
     pub(super) columns: Vec<Point>,
     /// The tables for `rows.cu`.
     pub(super) rows: Vec<Point>,
-    /// The weights 2^u_w of the words w = 2·j1·C, each with its inverse, for 0 ≤ j1 < M. C is the
-    /// number of columns, M = A·B for the radices A and B of a column, and u_w = (−p·w mod N)/N for
-    /// the exponent p and N words.
+    /// The weights 2^u_w of the words w = 2·j1·C for 0 ≤ j1 < M, each with its inverse. Here C is
+    /// the number of columns, and M = A·B for the radices A and B of a column. For the exponent p
+    /// and N words, u_w = (−p·w mod N)/N.
     pub(super) row_weights: Vec<Point>,
     /// The factors V_w = 2^(p/N + u_w) of the words w = 2·j2 + 1 for every column j2, each with
-    /// 1/(n·V_w). u_w is (−p·w mod N)/N for the exponent p and N words, and n = N/2 is the number
+    /// 1/(n·V_w). For the exponent p and N words, u_w = (−p·w mod N)/N, and n = N/2 is the number
     /// of points.
     pub(super) column_weights: Vec<Point>,
-    /// The fractions u_w = (−p·w mod N)/N times 2^32: first for the words w of `row_weights`, then
-    /// for the words w of `column_weights`. Half of 2^32/N is added to every fraction of the second
-    /// group.
+    /// The numbers 2^32·u_w, first for the words w of `row_weights`, then for the words w of
+    /// `column_weights`. For the exponent p and N words, u_w = (−p·w mod N)/N. Half of 2^32/N is
+    /// added to every number of the second group.
     pub(super) fractions: Vec<u32>,
 }
 
-/// The constants of a layout of N words that are passed to the kernels in addition to the tables.
+/// The constants of a layout that are passed to the kernels in addition to the tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Words {
-    /// The ratio 2^(−(p mod N)/N) of the weights of successive words, for the exponent p and N
-    /// words.
+    /// The ratio of the weights of successive words, up to a factor of 2: 2^(−(p mod N)/N) for the
+    /// exponent p and N words.
     pub(super) ratio: f64,
-    /// The inverse of the ratio, 2^((p mod N)/N), for the exponent p and N words.
+    /// The inverse of `ratio`: 2^((p mod N)/N) for the exponent p and N words.
     pub(super) inverse_ratio: f64,
     /// The number of bits of a short word, ⌊p/N⌋; a long word has one more.
     pub(super) bits: u32,
-    /// A bound for the fraction u_w = (−p·w mod N)/N of the next word: word w is long exactly if
-    /// 2^32·u_(w+1) is above it.
+    /// The bound by which the next word's fraction shows whether a word is long: word w is long
+    /// exactly if 2^32·u_(w+1) is above the bound, where u_w = (−p·w mod N)/N.
     pub(super) long_above: u32,
-    /// A bound for the fraction u_w = (−p·w mod N)/N of the word itself: word w is long exactly if
-    /// 2^32·u_w is below it.
+    /// The bound by which a word's own fraction shows whether the word is long: word w is long
+    /// exactly if 2^32·u_w is below the bound, where u_w = (−p·w mod N)/N.
     pub(super) long_below: u32,
 }
 
@@ -70,16 +70,16 @@ fn conjugate([re, im]: Point) -> Point {
     [re, -im]
 }
 
-/// Returns f(e·i) for every exponent e that [`exponents`] returns for `radix`, and every i <
-/// `count`. The values for one e and ascending i are adjacent.
+/// Returns f(e·i) for every exponent e that [`exponents`] returns for `radix`, and for every i <
+/// `count`. The values for the same e are adjacent, in ascending order of i.
 fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
     let f = &f;
     let of = |e: u32| (0..count).map(move |i| f(u64::from(e) * u64::from(i)));
     exponents(radix).into_iter().flat_map(of).collect()
 }
 
-/// Returns the table of the factors within a line, in the order that the source text of the kernels
-/// defines.
+/// Returns the table of the factors within a line. The order of entries is defined in the source
+/// text of the kernels.
 fn line_table(line: Line) -> Vec<Point> {
     let [q, a, b] = [line.q, line.a, line.b].map(u64::from);
     let len = q * a * b;
@@ -100,9 +100,9 @@ fn line_points(line: Line) -> usize {
     a * lq as usize + b * (lq * la) as usize + a * lb as usize + q * (la * lb) as usize
 }
 
-/// Returns the number of factors for each column in the table for `columns.cu`, if `line` has the
-/// radices of a column. If `line` has the radices of a row, returns the number of factors for each
-/// row in the table for `rows.cu`.
+/// Returns the number of table entries for one line. If `line` has the radices of a column, these
+/// are the factors for each column in the table for `columns.cu`. If it has the radices of a row,
+/// they are the factors for each row in the table for `rows.cu`.
 fn record_points(line: Line) -> usize {
     [line.q, line.a, line.b].map(|radix| exponents(radix).len()).iter().sum()
 }
@@ -203,7 +203,8 @@ impl Words {
 mod tests {
     use super::*;
 
-    /// Exponents p and transform lengths; two of the exponents are multiples of their length.
+    /// Exponents p, each with a transform length. Two of the exponents are multiples of their
+    /// length.
     const LAYOUTS: [(u32, usize); 8] = [
         (4_423, 256),
         (4_096, 256),
@@ -237,17 +238,18 @@ mod tests {
         }
     }
 
-    /// The weights and lengths that `Weights` in `columns.cu` computes from the tables for the two
-    /// words of a point j.
+    /// The weights and lengths of the two words of a point j, as `Weights` in `columns.cu` computes
+    /// them from the tables.
     struct Weighed {
-        /// The factors V_w = 2^(p/N + u_w) for w = 2j + 1 and w = 2j + 2.
+        /// The factors V_w = 2^(p/N + u_w) for w = 2j + 1 and w = 2j + 2, where u_w = (−p·w mod
+        /// N)/N for the exponent p and N words.
         forward: [f64; 2],
-        /// Whether the words 2j and 2j + 1 are long.
+        /// Whether the words 2j and 2j + 1 have one bit more than the short words.
         long: [bool; 2],
     }
 
     /// Computes the weights and lengths for the point in row i·M + m and column `column`, as
-    /// `columns.cu` does, where M = A·B for the radices A and B of a column.
+    /// `columns.cu` does. M = A·B for the radices A and B of a column.
     fn weighed(
         p: u32,
         shape: &Shape,
@@ -270,8 +272,8 @@ mod tests {
         Weighed { forward: [v, next], long }
     }
 
-    /// Compares the computed weights and lengths of the words 2j and 2j + 1 with the weights and
-    /// lengths of these words in the layout, for every point j of `points`.
+    /// Checks the computed weights and lengths of the words 2j and 2j + 1 for every point j of
+    /// `points`. They must be the weights and lengths of these words in the layout.
     fn check_words(layout: &WordLayout, shape: &Shape, points: impl Iterator<Item = usize>) {
         let (p, n) = (layout.exponent(), layout.len());
         let (words, tables) = (Words::new(layout), Tables::new(layout, shape));

@@ -10,8 +10,8 @@ use crate::engine::gpu::{self, LineTables};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
-/// The number of launches whose round-off is stored separately. It is the constant MEASURED in
-/// `columns.cu`.
+/// The number of launches for which the kernels of columns store the round-off separately. It is
+/// the constant MEASURED in `columns.cu`.
 const MEASURED: usize = 16_384;
 
 /// The weights and lengths of words on a device, and the round-off of the products computed with
@@ -22,17 +22,18 @@ pub(in crate::engine) struct WeightedWords {
     row_weights: Buffer<Point>,
     column_weights: Buffer<Point>,
     fractions: Buffer<u32>,
-    /// A pair for every launch since the last evaluation: the largest distance to an integer and
-    /// the largest carry, as the upper 32 bits of doubles. Both are 0 for a launch without
-    /// measurement.
+    /// A pair for every launch since the last evaluation: the largest distance of a word from an
+    /// integer, and the largest carry. Each is given by the upper 32 bits of a double. Both are 0
+    /// for a launch without measurement.
     errors: Buffer<[u32; 2]>,
     statistics: Statistics,
 }
 
-/// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. If `word`, as an
-/// unsigned number, is not below the upper 32 bits of infinity, returns infinity. The sign bit of
-/// `word` may be set: kernels add to the exponent of a distance, and if the distance is NaN, the
-/// addition may carry into the sign bit.
+/// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. Returns infinity
+/// if `word`, as an unsigned number, is not below the upper 32 bits of infinity.
+///
+/// The sign bit of `word` may be set: kernels add to the exponent of a distance, and if the
+/// distance is NaN, the addition may carry into the sign bit.
 fn from_upper_word(word: u32) -> f64 {
     const INFINITY: u32 = 0x7ff0_0000;
     if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }
@@ -120,7 +121,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     /// Squares a spectrum that is zero except for the real part of one point, which is `value`.
-    /// Returns the result of `sync`, and the largest recorded round-off.
+    /// Returns the result of `sync` and the largest recorded round-off.
     fn judged(value: f64) -> (Result<(), EngineError>, f64) {
         let device = Device::simulator().unwrap();
         let layout = WordLayout::new(4423, 256);
@@ -148,7 +149,7 @@ mod tests {
         assert!(max < 1e-300, "{max}");
     }
 
-    /// Compares the results of three squarings in a shape with results in exact integers on the
+    /// Compares the results of three squarings in a shape with the results of exact integers on the
     /// CPU.
     fn squares_rightly(device: &Device, shape: Shape) {
         let length = 2 * shape.points();
@@ -171,9 +172,10 @@ mod tests {
         assert!(found == expected, "{shape}, M{p}");
     }
 
-    /// Tests the tiles of columns and of rows that are known to be fast. Each tile is combined with
-    /// a short line in the other direction, since a kernel of columns depends on the number of rows
-    /// and on the chunks only, and a kernel of rows on the number of columns and on the chunks.
+    /// Tests the tiles of columns and of rows that are known to be fast. To keep transforms small,
+    /// each tile is combined with a short line in the other direction. This is possible because a
+    /// kernel of columns depends only on the number of rows and on the chunks, and a kernel of rows
+    /// only on the number of columns and on the chunks.
     #[test]
     #[ignore = "a quarter of an hour of compiling"]
     fn known_tiles_square_rightly() {

@@ -1,4 +1,4 @@
-//! Conversion between digits and field elements in the four lanes of an AVX2 register.
+//! Conversion between digits and field elements in the four 64-bit lanes of an AVX2 register.
 
 use super::lanes::{WordLanes, Words};
 use warpint_arith::goldilocks::{EPSILON, Q};

@@ -2,11 +2,11 @@
 
 use crate::layout::{WordLayout, carry_out};
 
-/// Adds `carry` to word j and propagates it, past the last word into word 0 if necessary.
+/// Adds `carry` to word j and propagates carries, past the last word into word 0 if necessary.
 ///
 /// `carry` must be below 2^62 in magnitude. Balanced digits stay balanced. As in
-/// [`WordLayout::wrap_carry`], a carry left after two rounds through all words is added to the
-/// digit that it has reached.
+/// [`WordLayout::wrap_carry`], a carry that is left after two rounds through all words is added to
+/// the digit that it has reached.
 pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i64) {
     let (n, mut j, mut carry) = (digits.len(), j, carry);
     for _ in 0..2 * n {
@@ -24,7 +24,7 @@ pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i
 }
 
 /// Replaces the N digits d_j by the balanced digits of Σ v_j·2^⌈pj/N⌉, where p is the exponent of
-/// `layout`. Here v_j = `value`(j, d_j), which must be below 2^62 in magnitude. Cost: O(N).
+/// `layout` and v_j = `value`(j, d_j). Every v_j must be below 2^62 in magnitude. Cost: O(N).
 pub(super) fn balance(layout: &WordLayout, digits: &mut [i32], value: impl Fn(usize, i64) -> i64) {
     let n = layout.len() as u64;
     let (p, base) = (u64::from(layout.exponent()), layout.exponent() / layout.len() as u32);

@@ -4,8 +4,8 @@
 use warpint_arith::goldilocks as field;
 use warpint_transform::cpu::goldilocks::Lanes;
 
-/// Vectors of field elements, with operations that convert digits to weighted elements, and
-/// elements to digits with carries.
+/// Vectors of elements of the field modulo 2^64 − 2^32 + 1. The operations convert digits to
+/// weighted elements, and elements to digits with carries.
 ///
 /// An *integer* here is a signed 64-bit number. Slices passed to a method have [`Lanes::WIDTH`]
 /// entries unless stated otherwise.
@@ -20,18 +20,18 @@ pub(super) trait WordLanes: Lanes {
     /// Stores the W = [`Lanes::WIDTH`] integers of x to `out`.
     fn store_ints(x: Self::Int, out: &mut [i64]);
 
-    /// Returns each digit d of `digits` times its weight: d·w, or d·w/2 in the lanes where the
-    /// weight exponent in `column` is at least `wrap`. The argument `w` is \[w, w/2\].
+    /// Returns each digit d of `digits` times its weight. The weight is w/2 in the lanes where the
+    /// weight exponent in `column` is at least `wrap`, otherwise w. The argument `w` is \[w, w/2\].
     fn weigh(digits: &[i32], column: Self::Int, wrap: i64, w: [u64; 2]) -> Self;
 
-    /// Converts the element a of each lane, a word of the inverse transform, to a digit and a
-    /// carry.
+    /// Converts a word to a digit and a carry in each lane. The words are the elements a of `self`,
+    /// as the inverse transform leaves them, and belong to one column in different rows.
     ///
-    /// The lanes are words of one column in different rows. The weight exponent e of a word is the
-    /// sum of the exponents in `row` and `column`, minus N = `words.n` if the sum is N or more. Let
-    /// v be the old `carry` plus a signed number, which is a·`w[1]` if N was subtracted, otherwise
-    /// a·`w[0]`. Let b be `words.bits`, plus 1 if e < `words.long_below`. The new `carry` is v/2^b,
-    /// rounded to an integer with halves rounded up. The digit returned is v − `carry`·2^b.
+    /// The weight exponent e of a word is the sum of its exponents in `row` and `column`, minus N =
+    /// `words.n` if the sum is N or more. Let v be the old `carry` plus a signed number. This
+    /// number is a·`w[1]` if N was subtracted, otherwise a·`w[0]`. Let b be `words.bits`, plus 1 if
+    /// e < `words.long_below`. The new `carry` is v/2^b, rounded to an integer with halves rounded
+    /// up. The digit returned is v − `carry`·2^b, with the new carry.
     fn carried_digit(
         self,
         row: Self::Int,
@@ -46,22 +46,23 @@ pub(super) trait WordLanes: Lanes {
     fn store_digits(digits: &mut [Self::Int], out: &mut [i32]);
 }
 
-/// The constants of a layout from which [`WordLanes::carried_digit`] computes the lengths of words.
+/// The constants of a layout from which [`WordLanes::carried_digit`] computes the lengths of words
+/// in bits.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     /// The number of words N of a residue.
     pub(super) n: i64,
     /// The number of bits of a short word, ⌊p/N⌋, for the exponent p and N words.
     pub(super) bits: u32,
-    /// The number p mod N, for the exponent p. A word whose weight exponent is below it has ⌊p/N⌋ +
-    /// 1 bits.
+    /// The number p mod N, for the exponent p and N words. A word whose weight exponent is below
+    /// this number has ⌊p/N⌋ + 1 bits.
     ///
-    /// The reason: word j has (p + e_{j+1} − e_j)/N bits, where e_j = −p·j mod N is its weight
-    /// exponent; and e_{j+1} is e_j − (p mod N), plus N if this difference is negative.
+    /// The reason: let e_j = −p·j mod N be the weight exponent of word j. The word has (p + e_{j+1}
+    /// − e_j)/N bits, and e_{j+1} is e_j − (p mod N), plus N if this difference is negative.
     pub(super) long_below: i64,
 }
 
-/// Implements the operations for one lane of plain integers, which every machine supports.
+/// Implements the operations for one lane of plain integers, which works on every processor.
 impl WordLanes for u64 {
     type Int = i64;
 

@@ -7,12 +7,13 @@ use super::{Goldilocks, carry};
 use crate::{Residue, Shift};
 use warpint_transform::cpu::goldilocks::Pool;
 
-/// The shortest transform length, in words, at which more than one thread saves time. At shorter
-/// lengths, a squaring takes less than half a millisecond, and distributing its three passes over
-/// threads costs more than it saves.
+/// The shortest transform length, in words, at which several threads save time. At shorter lengths,
+/// a squaring takes less than half a millisecond, and distributing its three passes over threads
+/// costs more than it saves.
 const PARALLEL_FROM: usize = 1 << 15;
 
-/// A register machine: registers of balanced digits, and a transform to multiply them.
+/// An engine of the family `goldilocks` on the CPU: registers of balanced digits, and a transform
+/// that multiplies them.
 pub(super) struct Machine<V: WordLanes> {
     transform: Transform<V>,
     pool: Pool,
@@ -37,7 +38,7 @@ impl<V: WordLanes> Machine<V> {
     }
 
     /// Sets `r[dst]` to the balanced digits of Σ f(a_j, b_j)·2^⌈pj/N⌉, where a_j and b_j are the N
-    /// digits of `r[a]` and `r[b]`.
+    /// digits of `r[a]` and `r[b]`, and p is the exponent.
     fn wordwise(&mut self, dst: usize, a: usize, b: usize, f: impl Fn(i64, i64) -> i64) {
         let mut out = std::mem::take(&mut self.registers[dst]);
         let word = |reg: usize, j: usize, own: i64| {

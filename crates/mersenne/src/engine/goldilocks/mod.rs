@@ -44,8 +44,7 @@ use warpint_transform::cpu::goldilocks::avx2::Four;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Goldilocks;
 
-/// The largest k of a transform length 2^k. It is 26, because the field has 2^k-th roots of 2 for k
-/// ≤ 26 only.
+/// The largest k of a transform length 2^k. The field has 2^k-th roots of 2 for k ≤ 26 only.
 const MAX_LOG2: u32 = 26;
 
 /// The largest k of a transform length 5·2^k. The length 5·2^25 is enough for p = 2^31 − 1.
@@ -71,7 +70,7 @@ impl EngineFamily for Goldilocks {
 
     /// Returns the margin. Its `bits` are log2 of the ratio of two numbers: the limit below which a
     /// word of a product is exact, and the bound that no word exceeds (proof in the source of the
-    /// module `margin`). Half of these bits could be added to each word.
+    /// module `margin`). Each word of a residue could be longer by half of these bits.
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         let unusable = |reason: String| EngineError::Unusable {
             engine: self.name(),

@@ -1,4 +1,4 @@
-//! Rounding and carries word by word, for a transform in one FFT.
+//! Rounding and carries word by word, for a transform computed in one FFT.
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -7,15 +7,16 @@ use super::{Observed, ROUNDER, Subtrahend};
 use crate::engine::fp64::transform::buffer::words;
 use crate::layout::{WordLayout, carry_out};
 
-/// The number of words rounded at a time, which fit into the first-level cache.
+/// The number of words rounded at a time. This many words fit into the first-level cache.
 const BLOCK: usize = 256;
 
 /// Writes the balanced digits of a product, minus the subtrahend, to `digits`, and returns the
 /// round-off.
 ///
-/// Point i of `points` has the words 2i and 2i + 1 of the inverse transform as its real and
-/// imaginary part. Entry j of `inverse` is 1/(a_j·scale), where a_j is the weight of word j, and
-/// `scale` is the factor of the transform. Entry j of `bits` is the number of bits of word j.
+/// The real and imaginary part of point i of `points` are the words 2i and 2i + 1 of the inverse
+/// transform. Entry j of `inverse` is 1/(a_j·s), where a_j is the weight of word j, and s is the
+/// factor by which the transform and its inverse multiply a convolution. Entry j of `bits` is the
+/// number of bits of word j.
 pub(crate) fn release(
     layout: &WordLayout,
     points: &[Complex<f64>],
@@ -48,7 +49,7 @@ pub(crate) fn release(
 }
 
 /// Statistics of words, from which an [`Observed`] is computed. Entry i of an array is for the
-/// words at position i of all blocks of [`BLOCK`] words, so that no result depends on the width of
+/// words at position i of all blocks of [`BLOCK`] words. So no result depends on the width of
 /// vector registers.
 struct Seen {
     errors: [f64; BLOCK],
@@ -56,8 +57,8 @@ struct Seen {
     foreign: u64,
 }
 
-/// Computes z = round(t), t = y·inverse, for every word y of a block of at most [`BLOCK`] words.
-/// Writes z to `rounded` and updates `seen`.
+/// Rounds a block of at most [`BLOCK`] words: computes z = round(`words[j]`·`inverse[j]`) for every
+/// word j. Writes z to `rounded` and updates `seen`.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn round(words: &[f64], inverse: &[f64], rounded: &mut [i64], seen: &mut Seen) {
     let len = words.len().min(BLOCK);
@@ -76,12 +77,12 @@ fn round(words: &[f64], inverse: &[f64], rounded: &mut [i64], seen: &mut Seen) {
     seen.foreign = foreign;
 }
 
-/// Computes the balanced digits of the rounded words in `rounded`, where `carry` is the carry into
-/// the first word. Returns the carry out of the last word. Every carry is rounded as by
-/// [`carry_out`](crate::layout::carry_out).
+/// Computes the balanced digits of a block of words from the integers in `rounded`, where `carry`
+/// is the carry into the first word. Returns the carry out of the last word. Every carry is rounded
+/// as by [`carry_out`](crate::layout::carry_out).
 ///
 /// Only an addition and a shift lie between one carry and the next. A word that was too large to be
-/// rounded may have any value in `rounded`; its product is then reported as an error.
+/// rounded may have any value in `rounded`; the product is then reported as an error.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn chain(rounded: &[i64], bits: &[u8], digits: &mut [i32], mut carry: i64) -> i64 {
     for ((&z, &bits), digit) in rounded.iter().zip(bits).zip(digits) {

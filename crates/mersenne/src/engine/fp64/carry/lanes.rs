@@ -3,8 +3,8 @@
 //! The carries run along each row from word to word, and leave the row only after its last word. So
 //! the words at one position of several rows are computed together, in `f64` lanes. Let z be a
 //! rounded word of b bits, and v = z + carry. The next carry is c = round(v·2^−b) and the digit is
-//! v − c·2^b. Carry and digit are exact for |v| < 2^52. Ties go to even, so a digit may be
-//! ±2^(b−1).
+//! v − c·2^b. Both are exact for |v| < 2^52. Ties are rounded to even, so a digit may be −2^(b−1)
+//! or 2^(b−1).
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -13,7 +13,7 @@ use super::ROUNDER;
 use crate::engine::fp64::weights::{Bases, Weight};
 use crate::layout::WordLayout;
 
-/// The weights of the first word of every row: one array for each field of [`Weight`].
+/// The weights of the first word of every row, with one array for each field of [`Weight`].
 pub(crate) struct RowWeights {
     numerator: Vec<f64>,
     forward: Vec<f64>,
@@ -33,8 +33,8 @@ impl RowWeights {
     }
 }
 
-/// The constants of the words at one position of all rows. Together with the weight of a row's
-/// first word, the constants give the weight of the word at this position in the row.
+/// The constants of the words at one position of all rows. The weight of the word in a given row
+/// follows from these constants and the weight of the row's first word.
 #[derive(Clone, Copy)]
 struct Word {
     numerator: f64,
@@ -55,8 +55,8 @@ impl Word {
     }
 
     /// Returns (a, 1/(a·s), 2^b, 2^−b) for the word in one row: a is its weight, b its number of
-    /// bits, and s the scale of the weights. The arguments are the weight of the first word of the
-    /// row.
+    /// bits, and s the scale of the weights. The arguments are the fields of [`Weight`] for the
+    /// first word of the row.
     #[inline(always)]
     fn in_row(&self, numerator: f64, forward: f64, inverse: f64) -> (f64, f64, f64, f64) {
         let sum = numerator + self.numerator;
@@ -79,14 +79,15 @@ fn split(v: f64, base: f64, inverse_base: f64) -> (f64, f64) {
     (v - carry * base, carry)
 }
 
-/// Processes two words (the real and imaginary part of a point) of every row of a product: divides
-/// them by the weights, rounds them, propagates carries, and, if `WEIGH`, multiplies the digits by
-/// the weights again.
+/// Processes two words of every row of a product, which are the real and imaginary part of a point.
+/// Divides the words by their weights, rounds them and propagates carries. If `WEIGH`, multiplies
+/// the digits by the weights again.
 ///
-/// `carry` contains, for each row, the carry into the two words, and receives the carry out of
-/// them. `errors` is the largest round-off so far of each row, and `energy` the sum of the squares
-/// of its words so far. Returns the bits in which t + [`ROUNDER`] differs from [`ROUNDER`] for
-/// at least one word t, as in [`Observed::foreign`](super::Observed::foreign).
+/// `carry` contains, for each row, the carry into the first of the two words, and receives the
+/// carry out of the second. `errors` is updated with the largest round-off so far of each row, and
+/// `energy` with the sum of the squares of its words so far. Returns the bits in which t +
+/// [`ROUNDER`] differs from [`ROUNDER`] for at least one word t, as in
+/// [`Observed::foreign`](super::Observed::foreign).
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn release<const WEIGH: bool>(
     column: &mut [Complex<f64>],
@@ -124,12 +125,12 @@ pub(crate) fn release<const WEIGH: bool>(
     foreign
 }
 
-/// Processes two words of every row that are already digits: adds the carries in `carry` and, if
+/// Processes two words of every row that are already digits: adds the carries in `carry`, and, if
 /// `WEIGH`, multiplies by the weights. Then replaces the carries in `carry` by the carries out of
 /// the words.
 ///
-/// If `last`, no carry leaves the second word, which then contains the remaining carry. The value
-/// stays exact; accuracy suffers only if the carries are still large after the preceding words.
+/// If `last`, the second word keeps its carry, and the carry out is 0. The value of the residue
+/// stays exact. Only accuracy suffers, and only if the carries are still large at the second word.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn absorb<const WEIGH: bool>(
     column: &mut [Complex<f64>],

@@ -1,10 +1,10 @@
 //! Conversion of the words of a product to balanced digits.
 //!
 //! A word t = z + ε of the product, already divided by its weight, is rounded to the integer z by
-//! adding and subtracting 1.5·2^52, which is right for |t| < 2^51. The sum t + 1.5·2^52 then has
-//! the binary exponent 52, and its bits differ from the bits of 1.5·2^52 only in the fraction. If a
-//! word is too large, infinite or NaN, other bits differ too, and the word is reported as a
-//! round-off of ½.
+//! adding and subtracting 1.5·2^52. The result is right for |t| < 2^51: the sum t + 1.5·2^52 then
+//! has the binary exponent 52, and its bits differ from the bits of 1.5·2^52 only in the fraction.
+//! If a word is too large, infinite or NaN, other bits differ too, and the product is reported with
+//! a round-off of ½.
 //!
 //! | module | order of words | carries |
 //! |---|---|---|
@@ -16,15 +16,15 @@ use super::margin;
 pub(crate) mod chain;
 pub(crate) mod lanes;
 
-/// The number 1.5·2^52. Its sum with a number t, |t| < 2^51, has a unit in the last place of 1, so
-/// that the addition rounds t to an integer.
+/// The number 1.5·2^52, which is added to a number t and subtracted again to round t to an integer.
+/// For |t| < 2^51 the unit in the last place of the sum is 1.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 /// The round-off reported for a product with words too large to be rounded.
 pub(crate) const HOPELESS: f64 = 0.5;
 
 /// The number 2·2^s that is subtracted from a square with the shift s. Bit s of the residue is bit
-/// `bit` of word `word`, so 2^(`bit` + 1) is subtracted from that word.
+/// number `bit` of word number `word`, so 2^(`bit` + 1) is subtracted from that word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Subtrahend {
     pub(crate) word: usize,
@@ -46,8 +46,8 @@ pub(crate) struct Observed {
 impl Observed {
     /// Returns the round-off of a product of `n` words. It is the largest distance of a word from
     /// an integer, with two exceptions. If a word could not be rounded, the round-off is ½. It is
-    /// also ½ if the root mean square of the words is so large that errors of the transform, which
-    /// are proportional to it, could exceed ½ unnoticed.
+    /// also ½ if the root mean square of the words is too large: errors of the transform are
+    /// proportional to the root mean square, and could then exceed ½ without being noticed.
     pub(crate) fn round_off(self, n: usize) -> f64 {
         let credible = self.energy <= n as f64 * margin::largest_rms(n, margin::ON_CPU).powi(2);
         if credible && self.foreign >> 52 == 0 { self.largest } else { HOPELESS }

@@ -1,18 +1,18 @@
-//! Blocks of columns. A block lies row by row in memory. To be transformed, it is copied to the
-//! memory of a worker, in which each column is contiguous.
+//! Blocks of columns. In memory, a block is stored row by row. To transform its columns, a thread
+//! copies the block to its working memory, in which each column is contiguous.
 //!
-//! In memory, point (r, w) of a block, in row r and column w, is at r·WIDTH + w. In a worker's copy
-//! of a block of R rows, it is at w·(R + GAP) + r.
+//! Let (r, w) be the point in row r and column w of a block of R rows. In memory it is at index
+//! r·WIDTH + w of the block. In a thread's copy it is at index w·(R + GAP) + r.
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
 
 type C64 = Complex<f64>;
 
-/// The number of columns of a block: a row of a block is two cache lines.
+/// The number of columns of a block. A row of a block is then two cache lines.
 pub(super) const WIDTH: usize = 8;
 
-/// The number of unused elements after each column in a worker's copy of a block. Without them,
+/// The number of unused elements after each column in a thread's copy of a block. Without them,
 /// columns of 2^k points would fall on the same cache sets.
 pub(super) const GAP: usize = 4;
 

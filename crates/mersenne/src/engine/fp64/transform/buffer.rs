@@ -38,21 +38,22 @@ impl DerefMut for Buffer {
     }
 }
 
-/// Returns the points as real numbers, the real part of each before its imaginary part. These are
-/// the words of a real signal that is packed into complex points.
+/// Returns the points as real numbers: the real part and then the imaginary part of each point. If
+/// the points store a real signal, these are its words.
 pub(crate) fn words(points: &[Complex<f64>]) -> &[f64] {
     // SAFETY: `Complex<f64>` is `repr(C)` with two `f64` fields, so that n of them are 2n
     // consecutive `f64` with the same alignment.
     unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), 2 * points.len()) }
 }
 
-/// Returns the points as mutable real numbers, the real part of each before its imaginary part.
+/// Returns the points as mutable real numbers: the real part and then the imaginary part of each
+/// point.
 pub(crate) fn words_mut(points: &mut [Complex<f64>]) -> &mut [f64] {
     // SAFETY: as above; the mutable borrow is passed on.
     unsafe { std::slice::from_raw_parts_mut(points.as_mut_ptr().cast(), 2 * points.len()) }
 }
 
-/// A mutable slice of which several threads may write disjoint segments.
+/// A mutable slice in which several threads may write disjoint segments.
 ///
 /// The rows of a transform stored in column blocks are not contiguous, so `chunks_mut` cannot split
 /// them. With this type, each thread obtains the segments of its rows. The caller ensures that

@@ -1,10 +1,12 @@
 //! Products of real signals through complex transforms of half the length.
 //!
-//! A real signal x of N words is stored as n = N/2 complex points z_j = x_2j + i·x_(2j+1), with the
-//! transform Z. With E and O the transforms of the even and the odd words, Z_k = E_k + i·O_k and
-//! conj Z_(n−k) = E_k − i·O_k. Points k and n − k are called partners. The cyclic convolution of
-//! length N of x with itself has E' = E² + ω^k·O² and O' = 2·E·O with ω = e^(−2πi/n). In terms of
-//! A = Z_k, B = conj Z_(n−k) and D = A − B, this is
+//! A real signal x of N words is stored as n = N/2 complex points z_j = x_2j + i·x_(2j+1). Let Z be
+//! the transform of z, E the transform of the even words, and O the transform of the odd words.
+//! Then Z_k = E_k + i·O_k and conj Z_(n−k) = E_k − i·O_k. Points k and n − k are called partners.
+//!
+//! Let Z' be the transform, in the same form, of the cyclic convolution of x with itself, and ω =
+//! e^(−2πi/n). Its parts are E' = E² + ω^k·O² and O' = 2·E·O. In terms of A = Z_k, B = conj Z_(n−k)
+//! and D = A − B, this is
 //!
 //! Z'_k = A² − t·D², conj Z'_(n−k) = B² − t·D², t = (1 + ω^k)/4.
 //!
@@ -21,15 +23,17 @@ fn combine(a1: C64, a2: C64, b1: C64, b2: C64, t: C64) -> (C64, C64) {
     (a1 * a2 - q, b1 * b2 - q)
 }
 
-/// Computes t = (1 + ω^k)/4 for a root of unity ω^k = w·r, from w and r/4.
+/// Computes t = (1 + ω^k)/4, where the root of unity ω^k is given as a product w·r. The arguments
+/// are w and r/4.
 #[inline(always)]
 fn coefficient(w: C64, quarter_root: C64) -> C64 {
     w * quarter_root + 0.25
 }
 
-/// Squares a signal, given by the n points of its transform, at m pairs of partners: `low[i]` is a
-/// point k, and `high[m − 1 − i]` is point n − k, where ω^k = 4·`w`·`quarter[i]` with ω =
-/// e^(−2πi/n). All three slices have length m.
+/// Squares a signal, given by the n points of its transform, at m pairs of partners.
+///
+/// With ω = e^(−2πi/n), let k be the index for which ω^k = 4·`w`·`quarter[i]`. Then `low[i]` is
+/// point k, and `high[m − 1 − i]` is its partner, point n − k. All three slices have length m.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter: &[C64]) {
     let m = low.len();
@@ -43,8 +47,8 @@ pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter
 }
 
 /// Multiplies a signal at m pairs of partners, in `low` and `high`, by a second signal, whose
-/// points are in `low2` and `high2`. The order of points and the meaning of `w` and `quarter` are
-/// the same as for [`square_mirrored`].
+/// points are in `low2` and `high2`. The points are in the order that [`square_mirrored`]
+/// describes; `w` and `quarter` are also defined there.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn multiply_mirrored(
     low: &mut [C64],
@@ -67,16 +71,16 @@ pub(crate) fn multiply_mirrored(
 }
 
 /// Multiplies `z`, a point that is its own partner, by `z2`, the point of a second signal with the
-/// same index k. Because the partner of point k of n is point n − k, the index is k = 0 (ω^k = 1)
-/// or k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
+/// same index k. Because the partner of point k of n points is point n − k, the index is k = 0 (ω^k
+/// = 1) or k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
 fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
     let t = coefficient(C64::new(1.0, 0.0), quarter_root);
     *z = combine(*z, z2, z.conj(), z2.conj(), t).0;
 }
 
-/// Squares a row of m points in which element i is the partner of element m − i mod m: the whole
-/// transform, or row 0 of a transform divided into rows. If element i is point k of the n points of
-/// the transform, `quarter[i]` is ω^k/4 with ω = e^(−2πi/n).
+/// Squares a row of m points in which element i is the partner of element m − i mod m. This row is
+/// the whole transform, or row 0 of a transform divided into rows. If element i is point k of the n
+/// points of the transform, `quarter[i]` is ω^k/4 with ω = e^(−2πi/n).
 pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;

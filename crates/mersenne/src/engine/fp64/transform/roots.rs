@@ -3,8 +3,8 @@
 use rustfft::num_complex::Complex;
 use warpint_arith::dd::{Dd, cos_sin_2pi};
 
-/// The n-th roots of unity ω^k, ω = e^(−2πi/n), for any k, each within about half a unit in the
-/// last place.
+/// The n-th roots of unity ω^k with ω = e^(−2πi/n), for any k. Each is exact to about half a unit
+/// in the last place.
 ///
 /// The type contains two tables of about √n double-double roots: ω^(h·i) with h = ⌊√n⌋, and ω^j for
 /// j < h. A root is the product of one entry of each table, rounded once. Building the tables costs

@@ -1,4 +1,4 @@
-//! The threads of a transform, and the memory of each.
+//! The threads of a transform, and the working memory of each thread.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -21,8 +21,8 @@ pub(super) struct Team {
 }
 
 impl Team {
-    /// Starts `threads` threads for transforms of `rows` rows and `columns` columns, or none if
-    /// `threads` is 1. Each thread, including the caller's if there is no other, has `scratch`
+    /// Starts `threads` threads for transforms of `rows` rows and `columns` columns. If `threads`
+    /// is 1, starts none, and the caller's thread does all work. Each working thread has `scratch`
     /// points of scratch memory. Returns an error if the threads cannot be started.
     pub(super) fn new(
         rows: usize,

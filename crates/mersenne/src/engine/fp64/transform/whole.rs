@@ -23,7 +23,7 @@ pub(crate) struct Whole {
     points: Buffer,
     factor: Buffer,
     digits: Vec<i32>,
-    /// The quarters of the roots ω^k, ω = e^(−2πi/n), for each of the n points.
+    /// The quarters ω^k/4 of the roots of unity, ω = e^(−2πi/n), for each of the n = N/2 points k.
     quarter: Vec<Complex<f64>>,
     weights: Vec<f64>,
     inverse_weights: Vec<f64>,
@@ -63,7 +63,8 @@ impl Whole {
     }
 }
 
-/// Sets word j of `points` to digit j times weight j.
+/// Sets word j of `points` to digit j times weight j. Words 2i and 2i + 1 are the real and
+/// imaginary part of point i.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn weigh(digits: &[i32], weights: &[f64], points: &mut [Complex<f64>]) {
     for ((y, &d), &a) in words_mut(points).iter_mut().zip(digits).zip(weights) {

@@ -1,23 +1,23 @@
 //! Long transforms as rows and columns, in two passes over memory per squaring.
 //!
-//! The n = N/2 = R·C points z of a residue of N words are arranged in R rows of C points. With
-//! e(x) = e^(−2πi·x), the transform is
+//! The n = N/2 = R·C points z of a residue of N words are arranged in R rows of C points. With e(x)
+//! = e^(−2πi·x), 0 ≤ k1, r < R and 0 ≤ k2, c < C, the transform X is
 //!
-//! X[k1 + R·k2] = Σ_c e(c·k2/C)·[ e(c·k1/n)·Σ_r e(r·k1/R)·z[c + C·r] ],
+//! X[k1 + R·k2] = Σ_c e(c·k2/C)·[ e(c·k1/n)·Σ_r e(r·k1/R)·z[c + C·r] ].
 //!
-//! which is an FFT of every column, a multiplication by twiddle factors, and an FFT of every row.
+//! This is an FFT of every column, a multiplication by twiddle factors, and an FFT of every row.
 //! The spectrum is not reordered: X[k1 + R·k2] stays in row k1. The product of real signals
-//! combines each point k with its partner n − k, which lies in row R − k1, element C − 1 − k2 (in
-//! row 0, element C − k2).
+//! combines each point k with its partner n − k. The partner of element k2 of row k1 lies in row R
+//! − k1, element C − 1 − k2 (in row 0, element C − k2).
 //!
 //! A squaring consists of two passes. The *row pass* handles every pair of rows k1 and R − k1: FFT,
 //! square, inverse FFT. The *column pass* handles every block of [`WIDTH`] columns: twiddle,
 //! inverse FFT, division by the weights, rounding, carries, weights, FFT, twiddle.
 //!
 //! In the column pass each row is a carry chain of its own ([`lanes`]), which runs through the
-//! blocks from left to right and then into the next row. Adjacent blocks form *groups*, which
-//! threads process independently, each starting its chains with a carry of 0. The words of the
-//! first block of a group are left as digits at first; they are weighted and transformed when the
+//! blocks from left to right and then into the next row. Adjacent blocks form *groups*. Threads
+//! process groups independently; the chains of each group start with a carry of 0. The words of the
+//! first block of a group are left as digits at first. They are weighted and transformed when the
 //! carries out of the preceding group are known. The groups depend on the transform length only, so
 //! no bit of the result depends on the number of threads.
 //!
@@ -64,13 +64,13 @@ struct Plan {
     column_inverse: Arc<dyn Fft<f64>>,
     row_forward: Arc<dyn Fft<f64>>,
     row_inverse: Arc<dyn Fft<f64>>,
-    /// The twiddles e^(−2πi·c0·k1/n) for n points, where c0 is the first column of a block and k1 a
-    /// row: one entry for each row of each block.
+    /// The twiddles e^(−2πi·c0·k1/n), where n is the number of points, c0 the first column of a
+    /// block, and k1 a row. There is one entry for each row of each block.
     twiddle_base: Vec<C64>,
-    /// The twiddles e^(−2πi·w·k1/n) for n points, where w is the number of a column within a block:
-    /// [`WIDTH`] entries for each row k1.
+    /// The twiddles e^(−2πi·w·k1/n), where n is the number of points, k1 a row, and w the number of
+    /// a column within a block. There are [`WIDTH`] entries for each row.
     twiddle_step: Vec<C64>,
-    /// The roots of unity e^(−2πi·k1/n) for n points: one for every row k1.
+    /// The roots of unity e^(−2πi·k1/n) for every row k1, where n is the number of points.
     row_root: Vec<C64>,
     /// The quarters of the roots e^(−2πi·k2/C), for every element k2 of a row of C points.
     quarter: Vec<C64>,
@@ -80,8 +80,8 @@ struct Plan {
     word_weights: Vec<Weight>,
 }
 
-/// A run of adjacent blocks of columns, which one thread processes in order and through which
-/// carries run without a break.
+/// A run of adjacent blocks of columns. One thread processes them in order, and carries run through
+/// them without a break.
 struct Group {
     blocks: Range<usize>,
     /// The carries out of the last block of the group, one for each row.
@@ -91,8 +91,8 @@ struct Group {
     foreign: u64,
 }
 
-/// A number to be subtracted from a product: `value` is subtracted from the carry into column
-/// `column` of row `row`.
+/// A subtraction from a product: `value` is subtracted from the carry into column `column` of row
+/// `row`.
 #[derive(Clone, Copy)]
 struct Injection {
     column: usize,
@@ -158,7 +158,7 @@ impl RowColumn {
     }
 
     /// Executes the column pass: transforms columns back, rounds the words of the product and
-    /// propagates carries. Then, unless `to_digits`, weights and transforms the words again.
+    /// propagates carries. Then, unless `to_digits`, weights the words and transforms them again.
     /// Returns the round-off.
     fn column_pass(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
         let plan = &self.plan;
@@ -189,8 +189,8 @@ impl RowColumn {
         observed.round_off(plan.layout.len())
     }
 
-    /// Copies digits to `digits` after a column pass with `to_digits`, which leaves them in the
-    /// points.
+    /// Copies the digits of the product from the points to `digits`. The last column pass must have
+    /// had `to_digits`, which leaves digits in the points.
     fn store(&mut self, digits: &mut [i32]) {
         let (plan, points) = (&self.plan, &self.points);
         self.team.share(digits.chunks_mut(2 * plan.columns).enumerate(), |_, (r, row)| {
@@ -281,7 +281,7 @@ impl Plan {
         Injection { column: i / 2, row, value: (1u64 << (s.bit + 1 + below)) as f64 }
     }
 
-    /// Returns the weights of the two words of the point in row 0 of a column.
+    /// Returns the weights of the two words of one point: the point in row 0 of the given column.
     fn words(&self, column: usize) -> [Weight; 2] {
         [self.word_weights[2 * column], self.word_weights[2 * column + 1]]
     }
@@ -373,8 +373,8 @@ impl Plan {
         }
     }
 
-    /// Finishes the first block of a group, which the column pass has left as digits in `points`:
-    /// adds the carries into the group, which are in `carry`, one for each row. Then, unless
+    /// Finishes the first block of a group, which the column pass has left as digits in `points`.
+    /// Adds the carries into the group; `carry` contains one for each row. Then, unless
     /// `to_digits`, weights and transforms the block.
     fn finish_first(
         &self,

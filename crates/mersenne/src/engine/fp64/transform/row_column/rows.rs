@@ -1,4 +1,4 @@
-//! The row pass: transforms, multiplies and transforms back pairs of rows.
+//! The row pass: transforms pairs of rows, squares or multiplies them, and transforms them back.
 
 use super::{C64, Plan};
 use crate::engine::fp64::transform::block::WIDTH;
@@ -15,7 +15,7 @@ impl Plan {
     /// one row.
     ///
     /// # Safety
-    /// No other thread may access the two rows during the call.
+    /// No other thread may access these rows of `points` or of `factor` during the call.
     pub(super) unsafe fn row_pair(
         &self,
         k1: usize,
@@ -66,10 +66,10 @@ impl Plan {
         }
     }
 
-    /// Copies row k1 to `row`, which is contiguous, and computes its FFT there.
+    /// Copies row k1 of `points` to `row`, which is contiguous, and computes its FFT there.
     ///
     /// # Safety
-    /// No other thread may write this row during the call.
+    /// No other thread may access this row of `points` during the call.
     unsafe fn fetch(&self, points: &Shared<'_>, k1: usize, row: &mut [C64], scratch: &mut [C64]) {
         for (block, part) in row.chunks_exact_mut(WIDTH).enumerate() {
             // SAFETY: the caller guarantees access to the row.
@@ -82,7 +82,7 @@ impl Plan {
     /// Computes the inverse FFT of `row` and copies it to row k1 of `points`.
     ///
     /// # Safety
-    /// No other thread may access this row during the call.
+    /// No other thread may access this row of `points` during the call.
     unsafe fn put_back(
         &self,
         points: &Shared<'_>,
